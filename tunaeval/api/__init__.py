@@ -1,5 +1,5 @@
 """The public functions that join several packages: run, score, compare, match, sessions.
 
-`tunaeval` itself names them. A module here is imported when its first name is used, so that
-nobody loads what they do not call.
+`tunaeval` exports them. Each module is imported when one of its names is first used, so that nobody
+loads code that they do not call.
 """

@@ -1,7 +1,7 @@
-"""Whole agents as clients of a run: a function, or a command that is run for each task.
+"""Whole agents as clients of a run: a function, or a command that is started for each task.
 
-Both work in the directory of the task. Where there is a script or an upstream, their model is an
-endpoint on loopback that sees what passes; else what the model said is not known.
+Both work in the task's directory. With a script or an upstream, the agent's model is an endpoint on
+loopback that records the requests and replies; without one, the model's replies are unknown.
 """
 
 from __future__ import annotations
@@ -28,24 +28,30 @@ from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, text_of
 from tunaeval.types.faults import Fault, read_fault
 
 COMMAND = "command:"
-"""How the name of a client begins that is a command."""
-_KEPT = 64 * 1024
+"""The prefix of a client's name that makes it a command."""
+_KEPT = 64 * 1024  # bytes, of the end of what a command prints
 _PLACES = ("base_url", "prompt", "workspace", "model")
 _PLACE = re.compile(r"{{(\w+)}}|(?<![$]){([A-Za-z_]\w*)}")
-"""`{{name}}`, which is written for `{name}`, or a placeholder; a shell's `${name}` is neither."""
+"""Matches a placeholder `{name}`, or `{{name}}`, which means `{name}`; not a shell's `${name}`."""
 
 AgentFunction: TypeAlias = Callable[[str, str, str], "str | Awaitable[str]"]
-"""Is given the prompt, the workspace's path and the model's base URL, and returns its answer."""
+"""Takes the prompt, the workspace's path and the model's base URL; returns the agent's answer."""
 
 
 class AgentClient:
-    """An agent of yours as a client: `function(prompt, workspace, base_url)` returns its answer.
+    """An agent as a client: `function(prompt, workspace, base_url)` returns its answer.
 
         report = tunaeval.run("repair-tasks", client=tunaeval.AgentClient(my_agent, upstream=url))
 
-    Its model answers by the `script` (one for all tasks, or by a task's id), else the `upstream`
-    does; without either `base_url` is empty. A function that is no coroutine function runs in a
-    thread. Raises UsageError for what is no function, and for a script beside an upstream.
+    A function that is no coroutine function runs in a thread.
+
+    Args:
+        function: The agent. `base_url` is empty if there is neither a script nor an upstream.
+        script: The model's replies: for all tasks, or a mapping from each task's id to its replies.
+        upstream: The base URL of the server that answers if there is no script.
+        model: The name of the upstream's model.
+
+    Raises UsageError if `function` is not callable, or if both script and upstream are given.
 
     Examples:
         >>> def agent(prompt, workspace, base_url):
@@ -86,7 +92,7 @@ class AgentClient:
             return replace(run, replies=_replies(served), met=met)
 
     async def _ran(self, task: AgentTask, base_url: str) -> AgentRun:
-        """What it did; what passed its model is known of one that raises or hangs as well."""
+        """Run the agent and return an `AgentRun`, even if it raises or hangs: its replies count."""
         try:
             async with asyncio.timeout(task.within_seconds):
                 return await self._run(task, base_url)
@@ -100,10 +106,10 @@ class AgentClient:
 
     async def _run(self, task: AgentTask, base_url: str) -> AgentRun:
         if inspect.iscoroutinefunction(self._function):
-            said = await self._function(task.prompt, task.workspace, base_url)
+            answer = await self._function(task.prompt, task.workspace, base_url)
         else:
-            said = await beside(self._function, task.prompt, task.workspace, base_url)
-        return AgentRun(said if isinstance(said, str) else text_of(said))
+            answer = await beside(self._function, task.prompt, task.workspace, base_url)
+        return AgentRun(answer if isinstance(answer, str) else text_of(answer))
 
     def _endpoint(self, task: AgentTask) -> ModelEndpoint | None:
         script, faults = self._script, [read_fault(one) for one in task.faults]
@@ -118,27 +124,27 @@ class AgentClient:
         return model_endpoint(upstream=self._upstream, model=self.model, faults=faults)
 
     async def complete(self, request: Request) -> Reply:
-        """A whole agent answers no single question."""
+        """Raise ClientSetupError: a whole agent does not answer a single request."""
         raise ClientSetupError(
             f"scenario {request.scenario!r} is one question, and a whole agent works on tasks of "
             "many turns; ask a suite such as 'repair-tasks', or a model"
         )
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection stays open."""
 
 
 class CommandClient(AgentClient):
-    """A command as an agent: run in the task's directory, without a shell, for each task.
+    """A command as an agent, started without a shell in the task's directory, for each task.
 
         CommandClient(["./agent", "--base-url", "{base_url}", "{prompt}"], upstream=url)
 
-    In its words `{base_url}`, `{prompt}`, `{workspace}` and `{model}` are replaced, and another
-    `{name}` is refused (write `{{name}}` for one that is to stay); a prompt that no word asks for
-    comes on standard input. It has the caller's environment, and the base
-    URL as OPENAI_BASE_URL. What it prints is its answer; where it ends with another code than 0,
-    the episode ended in an error, and what it left is graded all the same. Its time over, it is
-    ended with everything that it started.
+    In its words `{base_url}`, `{prompt}`, `{workspace}` and `{model}` are replaced; write
+    `{{name}}` for the text `{name}`, as other placeholders are refused. Without `{prompt}` the
+    prompt is written to standard input. The command gets the caller's environment, with
+    OPENAI_BASE_URL set. Its output is its answer. With an exit code other than 0 the episode ends
+    in an error, and the workspace is still graded. When its time is over, the command is killed
+    with all processes of its group.
 
     Examples:
         >>> client = tunaeval.CommandClient(["python", "agent.py", "{prompt}"], script=["Done."])
@@ -160,8 +166,8 @@ class CommandClient(AgentClient):
         if not words or shutil.which(words[0]) is None:
             raise ClientSetupError(f"the command {words[:1]} is no program that can be run")
         self._asks_for = frozenset(place for word in words for place in _places(word))
-        # It is run in another directory, so a path to it has to be whole.
-        self._words = [os.path.abspath(str(shutil.which(words[0]))), *words[1:]]  # noqa: PTH100 - links stay
+        # The command runs in another directory, so its path must be absolute.
+        self._words = [os.path.abspath(str(shutil.which(words[0]))), *words[1:]]  # noqa: PTH100 - keeps links
         super().__init__(lambda *_: "", script=script, upstream=upstream, model=model)
 
     async def _run(self, task: AgentTask, base_url: str) -> AgentRun:
@@ -202,7 +208,7 @@ def _split(command: str) -> list[str]:
 
 
 def _places(word: str) -> Iterator[str]:
-    """The placeholders of a word. Raises UnknownNameError for one that nothing fills."""
+    """Yield the placeholders in a word. Raise UnknownNameError for an unknown one."""
     for found in _PLACE.finditer(word):
         if (name := found[2]) is not None:
             known = [f"{{{one}}}" for one in sorted(_PLACES)]
@@ -213,12 +219,12 @@ def _places(word: str) -> Iterator[str]:
 
 
 def _filled(word: str, values: Mapping[str, str]) -> str:
-    """The word with its places filled, none of them in what another was filled with."""
+    """Replace the placeholders in one pass, so that braces in the values stay as they are."""
     return _PLACE.sub(lambda found: values[found[2]] if found[2] else f"{{{found[1]}}}", word)
 
 
 def _end(process: asyncio.subprocess.Process) -> None:
-    """End what is left of the command's group of processes."""
+    """Kill the command's process group."""
     with suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
             process.kill()
@@ -227,7 +233,7 @@ def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _met(served: ModelEndpoint, fault: Fault) -> int | None:
-    """The reply (from 1) that a fault hit first, or the next one where it took that away."""
+    """Return the first reply (from 1) that a fault changed, or that followed one it took away."""
     replies = 1
     for turn in served.turns:
         if fault in turn.faults:

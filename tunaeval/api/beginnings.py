@@ -1,8 +1,8 @@
 """Where a session's task begins in a conversation that may be compacted while the task runs.
 
-A host that runs out of context puts a summary in the place of earlier messages, so that an index
-from before leads astray. Then the task begins behind the last message from before it, wherever
-that is by now; where it is gone, all that is left is the task's.
+A host that runs out of context replaces earlier messages with a summary, after which an index from
+the start is wrong. So the last message before the task is remembered and searched for: the task
+begins after it. If that message is gone, all messages that are left belong to the task.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The index `start` where a task begins, and the message before it, if that is known."""
+    """The index `start` where a task begins, and the message before it, or None if unknown."""
 
     start: int
     before: object = None
 
     def found_in(self, messages: object) -> tuple[int, str | None]:
-        """The index by now, and what has happened where it is another."""
+        """Return the task's present index, with a note if the conversation was compacted."""
         items = _items(messages)
         if self.before is None or items is None:
             length = length_of(messages)
@@ -33,8 +33,8 @@ class Beginning:
         return index + 1, f"{_COMPACTED}; the task begins at message {index + 1} now"
 
     def _place_in(self, items: Sequence[object]) -> int | None:
-        """Where the message before the task is: the very object, else one that says the same;
-        where it was is looked at first.
+        """Return the index of the message before the task: the same object, else an equal message.
+        Its old index is tried first.
         """
         where = list(range(len(items)))
         if self.start <= len(items):
@@ -47,9 +47,8 @@ class Beginning:
 
 
 def beginning_of(messages: object, start: int | None = None) -> Beginning | None:
-    """A task that begins with the next message to come, or at `start`.
-
-    None where nothing is known there: then `start` is meant as it was given.
+    """Return the beginning of a task at `start`, or at the next message if `start` is None. Return
+    None if `messages` cannot be indexed or `start` is out of range; then `start` is used as is.
     """
     items = _items(messages)
     if start is None:
@@ -60,7 +59,7 @@ def beginning_of(messages: object, start: int | None = None) -> Beginning | None
 
 
 def length_of(messages: object) -> int:
-    """How many messages there are by now; what gives them out one by one is not asked."""
+    """Return the number of messages; 0 for an iterator, which counting would use up."""
     if isinstance(messages, Iterator):
         return 0
     if isinstance(messages, Sized) and not isinstance(messages, Mapping):
@@ -81,7 +80,7 @@ def _all_of(length: int) -> str:
 
 
 def _items(messages: object) -> Sequence[object] | None:
-    """The messages one by one, where they can be looked at without being read."""
+    """Return the messages as a sequence if that is possible without parsing them, else None."""
     if isinstance(messages, Sequence) and not isinstance(messages, str | bytes):
         return messages
     if isinstance(messages, Iterator):
@@ -93,7 +92,7 @@ def _items(messages: object) -> Sequence[object] | None:
 
 
 def _alike(one: object, other: object) -> bool:
-    """Whether two messages are equal, or read alike: an object and what was dumped of it."""
+    """Whether two messages are equal, or are read alike, as an object and its dump are."""
     from tunaeval.data.adapters import to_messages  # noqa: PLC0415 - as above
 
     try:
@@ -105,5 +104,5 @@ def _alike(one: object, other: object) -> bool:
 
 
 def _fields(message: object) -> object:
-    """What a message holds by name: one without a word cannot be read alone."""
+    """Return a message's fields, to compare messages without text, which cannot be read alone."""
     return message if isinstance(message, Mapping) else getattr(message, "__dict__", message)

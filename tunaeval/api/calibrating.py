@@ -1,4 +1,4 @@
-"""A judge compared with a file of labels in one call."""
+"""`calibrate`: compares a judge with a file of labels in one call."""
 
 from __future__ import annotations
 
@@ -24,11 +24,18 @@ def calibrate(
     concurrency: int = 4,
     heard: Callable[[str], None] | None = None,
 ) -> Calibration:
-    """Ask a judge about every transcript in a JSON lines file, and compare with its labels.
+    """Ask a judge about every transcript in a JSON lines file, and compare its scores with the
+    labels.
 
-    `threshold` is the share from which a label or a score counts as good, `repeats` how often each
-    question is asked again, `concurrency` how many transcripts are judged at once; `heard` gets
-    of each by its id. Raises UsageError for labels that cannot be read, with file, line and field.
+    Args:
+        labels: The file of labelled transcripts.
+        judge: The judge to be measured.
+        threshold: The share (0 to 1) from which a label or a score counts as good.
+        repeats: How often each question is asked again.
+        concurrency: How many transcripts are judged at the same time.
+        heard: Called with the id of each transcript that was judged.
+
+    Raises UsageError for labels that cannot be read, with file, line and field.
 
     Examples:
         >>> import json

@@ -1,8 +1,8 @@
-"""A check of what an agent left behind: a callable or a command that says yes or no.
+"""Checks of an agent's results: a callable or a command that returns yes or no.
 
-A check that raises, hangs, cannot be started or says neither has failed itself, and says nothing
-of the agent. Both kinds are run in a thread of their own, which is given up when the time is over;
-a command is ended then. What a command has started ends with it.
+A check that raises, hangs, cannot be started or returns something else has failed itself; its
+result is unknown, not "no". Both kinds run in a thread of their own. At the timeout the thread of a
+callable is abandoned, and a command is killed with all that it has started.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from tunaeval.types.wanted import wanted_seconds
 
 Verdict: TypeAlias = bool | tuple[bool, str]
 Check: TypeAlias = Callable[[Conversation], Verdict | Awaitable[Verdict]] | str | Sequence[str]
-"""A callable that is given the conversation, or a command: a line for the shell, or its words."""
+"""A callable that takes the conversation, or a command: a line for the shell, or its words."""
 
 _KEPT = 4_000
-"""Bytes of the end of what a command prints."""
+"""How many bytes of the end of a command's output are kept."""
 _SHOWN = 300
 _GRACE_SECONDS = 2.0
 _NOT_STARTED = {126: "is not executable", 127: "was not found"}
-"""What a shell exits with when it could not start a command."""
+"""Exit codes with which a shell reports that it could not start a command."""
 _WANTED = (
     "wanted a callable that is given the conversation and returns a bool or (bool, reason), or a "
     'command ("pytest -q", or ["pytest", "-q"]) that exits with 0 when all is well'
@@ -47,7 +47,7 @@ _WANTED = (
 
 @dataclass(frozen=True, slots=True)
 class Checking:
-    """A check that is ready to be made. Raises UsageError for what is none."""
+    """A valid check with its timeout, ready to run. Raises UsageError for an invalid one."""
 
     check: Check
     timeout_seconds: float = 60.0
@@ -59,12 +59,12 @@ class Checking:
 
     @property
     def awaits(self) -> bool:
-        """Whether the check is a coroutine function, which belongs into its host's event loop."""
+        """Whether the check is a coroutine function, which has to run in its host's event loop."""
         called = self.check if inspect.isroutine(self.check) else type(self.check).__call__
         return inspect.iscoroutinefunction(called)
 
     def made(self, conversation: Conversation, query: str) -> Checked:
-        """Make the check and wait for it. A coroutine function gets an event loop of its own."""
+        """Run the check and wait for it. A coroutine function gets an event loop of its own."""
         run = self._run(conversation, query)
         run.start()
         try:
@@ -75,7 +75,7 @@ class Checking:
         return run.result(self.timeout_seconds)
 
     async def made_later(self, conversation: Conversation, query: str) -> Checked:
-        """The same for code in an event loop, where a coroutine function is awaited."""
+        """Run the check beside the event loop; await a coroutine function in this loop."""
         if self.awaits and callable(self.check):
             return await self._awaited(conversation)
         run = self._run(conversation, query)
@@ -96,8 +96,8 @@ class Checking:
         assert callable(self.check)  # noqa: S101 - `awaits` has looked
         try:
             async with asyncio.timeout(min(self.timeout_seconds, threading.TIMEOUT_MAX)):
-                said = self.check(conversation)
-                return _said(await said if inspect.isawaitable(said) else said)
+                value = self.check(conversation)
+                return _checked(await value if inspect.isawaitable(value) else value)
         except TimeoutError:
             return Checked(None, _took_over(self.timeout_seconds))
         except Exception as error:  # noqa: BLE001 - a check may raise what it likes
@@ -119,7 +119,7 @@ def _is_check(check: object) -> bool:
 
 @dataclass(slots=True)
 class _Run(ABC):
-    """A check on its way, in a thread; `then` is called when it ends."""
+    """A check that runs in a thread; `then` is called when it ends."""
 
     found: Checked | None = field(default=None, init=False)
     ended: threading.Event = field(default_factory=threading.Event, init=False)
@@ -127,7 +127,7 @@ class _Run(ABC):
 
     def start(self) -> None:
         context = contextvars.copy_context()
-        # Daemonic, so that a check that hangs does not keep the process from ending.
+        # A daemon thread, so that a check that hangs does not keep the process from ending.
         threading.Thread(target=context.run, args=(self._work,), daemon=True).start()
 
     def _work(self) -> None:
@@ -139,21 +139,21 @@ class _Run(ABC):
             self.ended.set()
             try:
                 self.then()
-            except RuntimeError:  # the event loop that waited has ended
+            except RuntimeError:  # the event loop that was waiting is closed
                 self.then = lambda: None
 
     def result(self, timeout_seconds: float) -> Checked:
-        """What it came to, or that it is given up."""
+        """Return the check's result; give the check up if it has not ended yet."""
         if self.found is None:
             self.give_up()
         return self.found or Checked(None, _took_over(timeout_seconds) + self.so_far())
 
     @abstractmethod
     def check(self) -> Checked:
-        """Make the check, for as long as it takes."""
+        """Run the check to its end and return the result."""
 
     def give_up(self) -> None:
-        """Nobody waits any more; what cannot be stopped goes on alone."""
+        """Stop the work if it can be stopped; a callable cannot, so its thread runs on."""
         return
 
     def so_far(self) -> str:
@@ -166,15 +166,15 @@ class _CallableRun(_Run):
     conversation: Conversation
 
     def check(self) -> Checked:
-        said = self.function(self.conversation)
-        if inspect.iscoroutine(said):
-            return _said(asyncio.run(said))
-        return _said(said)
+        value = self.function(self.conversation)
+        if inspect.iscoroutine(value):
+            return _checked(asyncio.run(value))
+        return _checked(value)
 
 
 @dataclass(slots=True)
 class _CommandRun(_Run):
-    """A command with the transcript as JSON on its standard input; the end of what it prints."""
+    """A command that reads the transcript as JSON on standard input; its output's end is kept."""
 
     command: str | Sequence[str]
     document: bytes
@@ -203,16 +203,17 @@ class _CommandRun(_Run):
         reader.start()
         code = self.process.wait()
         self._end()
-        reader.join(_GRACE_SECONDS)  # what the command left running may keep the pipe
+        reader.join(_GRACE_SECONDS)  # processes that the command left may keep the pipe open
         return self._judged(code)
 
     def _judged(self, code: int) -> Checked:
-        said, name = self._said(), _shown(self.command)
+        """Return the check's result for the command's exit code."""
+        printed, name = self._last_line(), _shown(self.command)
         if code in _NOT_STARTED and isinstance(self.command, str):
-            return Checked(None, f"the command {name} {_NOT_STARTED[code]}{said}")
+            return Checked(None, f"the command {name} {_NOT_STARTED[code]}{printed}")
         if code < 0:
-            return Checked(None, f"the command {name} was ended by signal {-code}{said}")
-        return Checked(code == 0, f"{name} exits with {code}{said}")
+            return Checked(None, f"the command {name} was ended by signal {-code}{printed}")
+        return Checked(code == 0, f"{name} exits with {code}{printed}")
 
     def _read(self, stream: IO[bytes]) -> None:
         with stream:
@@ -220,17 +221,17 @@ class _CommandRun(_Run):
                 self.printed += piece
                 del self.printed[:-_KEPT]
 
-    def _said(self) -> str:
+    def _last_line(self) -> str:
         lines = bytes(self.printed).decode(errors="replace").strip().splitlines()
         return f"; it printed: {lines[-1].strip()[:_SHOWN]!r}" if lines else ""
 
     def give_up(self) -> None:
-        """End the command and what it has started."""
+        """Kill the command and the processes that it has started."""
         if self.process is not None and self.process.poll() is None:
             self._end()
 
     def _end(self) -> None:
-        """End what is left of the command's group of processes."""
+        """Kill the command's process group."""
         assert self.process is not None  # noqa: S101 - it has been started
         try:
             if sys.platform == "win32":
@@ -241,19 +242,19 @@ class _CommandRun(_Run):
             return
 
     def so_far(self) -> str:
-        return f" and was ended{self._said()}"
+        return f" and was ended{self._last_line()}"
 
 
-def _said(said: object) -> Checked:
-    """What a callable returned."""
-    match said:
+def _checked(value: object) -> Checked:
+    """Return the result that a callable's return value stands for."""
+    match value:
         case bool():
-            return Checked(said, "")
+            return Checked(value, "")
         case (bool() as ok, str() as words):
             return Checked(ok, words[:_SHOWN])
-    if type(said).__name__ in {"bool_", "bool"}:  # numpy's
-        return Checked(bool(said), "")
-    return Checked(None, f"it returned {brief(said)}, wanted True, False or (bool, reason)")
+    if type(value).__name__ in {"bool_", "bool"}:  # numpy's
+        return Checked(bool(value), "")
+    return Checked(None, f"it returned {brief(value)}, wanted True, False or (bool, reason)")
 
 
 def _raised(error: BaseException) -> Checked:
@@ -269,12 +270,12 @@ def _shown(command: str | Sequence[str]) -> str:
 
 
 def _document(conversation: Conversation, query: str) -> bytes:
-    """What a command reads on its standard input."""
+    """Return the JSON that a command reads on its standard input."""
     messages = [_as_chat(message) for message in conversation.messages]
     given = {"query": query, "messages": messages}
     try:
         return json.dumps(given, default=repr).encode()
-    except (RecursionError, ValueError, TypeError):  # arguments made by hand, which are no JSON
+    except (RecursionError, ValueError, TypeError):  # arguments set in code may be no JSON
         return json.dumps({"query": query, "messages": repr(messages)}).encode()
 
 

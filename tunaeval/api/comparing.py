@@ -1,4 +1,4 @@
-"""Two runs compared in one call, from reports or from the directories that runs are kept in."""
+"""`compare`: compares two runs, given as reports or as the directories that runs are stored in."""
 
 from __future__ import annotations
 
@@ -19,13 +19,18 @@ def compare(
     cluster: str = "group",
     intersect: bool = False,
 ) -> Comparison:
-    """How run b differs from run a: `.overall` by how much and how surely, `.lost` and `.gained`.
+    """Compare run b with run a: `.overall` is the difference with its interval, `.lost` and
+    `.gained` list the scenarios whose verdict changed.
 
-    Scenarios are paired by id; `overall.value` is b less a, as a share. `level` takes the verdicts
-    of one level (default: that of the runs, which must agree); `cluster` says which scenarios hang
-    together: "group" (those with one `group`), "tag:PREFIX" (one tag that so begins), "scenario"
-    (none). Runs that were asked different things raise ComparisonError; `intersect=True` compares
-    the scenarios that both were asked alike.
+    Args:
+        report_a: The baseline, a report or a run's directory. Scenarios are paired by id.
+        report_b: The other run; `overall.value` is its share of passes less that of the baseline.
+        level: Whose verdicts to take; by default the level of the runs, which must agree.
+        cluster: Which scenarios depend on each other: "group" (those with one `group`),
+            "tag:PREFIX" (those with one tag that begins so), or "scenario" (none).
+        intersect: Compare only the scenarios that both runs asked alike.
+
+    Raises ComparisonError for runs that were asked different things, unless `intersect` is True.
 
     Examples:
         >>> from tunaeval import ScriptedClient

@@ -1,4 +1,4 @@
-"""`expect`: what calls are wanted, to write beside `==` in a test."""
+"""`expect`: the calls that a test wants, to be compared by `==`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tunaeval.types.runs import MatchMode
 from .verdicts import read_calls
 
 Wanted: TypeAlias = str | ToolCall | Mapping[str, Any]
-"""The name of a tool, a call, or `{"name": ..., "arguments": {...}}` with matchers."""
+"""A tool's name, a call, or `{"name": ..., "arguments": {...}}` whose arguments may be matchers."""
 
 
 def expect(
@@ -29,18 +29,23 @@ def expect(
     profile: str | None = None,
     tools: Tools | Iterable[ToolLike] | None = None,
 ) -> Expected:
-    """What calls are wanted, compared by `==` with calls, a message, or an endpoint's `.calls`.
+    """Return the calls that are wanted, to be compared by `==` with calls, a message, or an
+    endpoint's `.calls`.
 
         assert model.calls == expect("read_file", ToolCall("bash", {"command": "pytest -q"}))
         assert message == expect()                              # no call
         assert model.calls == expect(forbid=["bash"])           # anything but that
 
-    A name wants a call of that tool with whatever arguments; a call wants those arguments, in which
-    matchers may be. `match` is as in an expectation: "exactly", "in_order", "any_order",
-    "superset", "subset". `profile` and `tools` are as in `tunaeval.match`.
+    Args:
+        names_or_calls: A name wants a call of that tool with any arguments; a call wants its
+            arguments, which may be matchers.
+        match: As in an expectation: "exactly", "in_order", "any_order", "superset" or "subset".
+        forbid: Names of tools that must not be called.
+        profile: As in `tunaeval.match`.
+        tools: As in `tunaeval.match`.
 
-    Raises ExpectationError for what cannot be wanted, and UnknownNameError for a profile that is
-    none. What cannot be read as calls raises UsageError when it is compared.
+    Raises ExpectationError for an impossible expectation, UnknownNameError for an unknown profile.
+    The comparison raises UsageError for a value that cannot be read as calls.
 
     Examples:
         >>> calls = [tunaeval.ToolCall("read_file", {"path": "a.py"})]
@@ -54,9 +59,9 @@ def expect(
 
 
 class Expected:
-    """Made by `expect`; `explain` says why calls are not those."""
+    """Wanted calls, made by `expect`. `explain` says why calls differ from them."""
 
-    __hash__ = None  # type: ignore[assignment] # equal to calls that are not equal to each other
+    __hash__ = None  # type: ignore[assignment] # it equals calls that differ from each other
 
     def __init__(
         self,
@@ -74,7 +79,7 @@ class Expected:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no other calls may be made."""
+        """Whether calls other than the wanted ones are an error."""
         return self.match in NO_OTHERS if self.wishes else not self.forbid
 
     def __repr__(self) -> str:
@@ -84,23 +89,23 @@ class Expected:
         return f"expect({', '.join(parts)})"
 
     def verdict(self, calls: object) -> Verdict:
-        """Whether these calls are wanted, and why not."""
+        """Return whether these calls are the wanted ones, with the reason if not."""
         read = self.read(calls)
         judged = partial(match_wishes, profile=self._profile, tools=self._tools)
         verdict = judged(self.wishes, read.calls, mode=self.match, forbid=self.forbid)
         return verdict if read.calls else without_calls(verdict, read.outcome)
 
     def read(self, calls: object) -> ParseResult:
-        """What it is compared with, as calls. Raises UsageError for what is none."""
+        """Return the value as a ParseResult. Raise UsageError if it cannot be read as calls."""
         return read_calls(calls, self._tools)
 
     def nearest(self, made: Sequence[ToolCall], verdict: Verdict) -> dict[int, Nearest]:
-        """The call that comes nearest to each wish that was not met."""
+        """Return, by the index of each wanted call that was not made, the most similar call."""
         return nearest(self.wishes, made, verdict.pairs, profile=self._profile, tools=self._tools)
 
     def explain(self, calls: object) -> list[str]:
-        """What is wrong, a line each: each wish, and beside it the call that comes nearest, at its
-        turn, argument by argument.
+        """Return what is wrong, as lines: each wanted call beside the most similar call that was
+        made, with its turn and its differing arguments.
         """
         verdict = self.verdict(calls)
         if verdict.ok:

@@ -1,4 +1,4 @@
-"""Everything that can be extended, by entry-point group."""
+"""The registries of everything that can be extended, by entry-point group."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tunaeval.tools.classifying import classifiers
 from tunaeval.types.roles import Client, Scorer, Writer
 
 PAGE_WRITERS = {"html": "tunaeval.runs.viewer.html:page_writer"}
-"""The writer that reads replies again, and so lives above the reports."""
+"""The writer that parses replies again, which is why it is in a layer above the reports."""
 
 _CLIENTS = {
     "llamacpp": "tunaeval.models.clients.llamacpp:LlamaCppClient",
@@ -27,7 +27,7 @@ _no_scorer = instance_of(Scorer)
 
 
 def _scorer_fault(thing: Any) -> str | None:
-    """What is wrong with its shape, or else with its weight."""
+    """Return what is wrong with a scorer's shape, else with its weight, else None."""
     if fault := _no_scorer(thing):
         return fault
     weight = thing.weight
@@ -37,7 +37,7 @@ def _scorer_fault(thing: Any) -> str | None:
 scorers: Registry[Scorer] = Registry(
     "tunaeval.scorers", "scoring category", builtins=SCORERS, check=_scorer_fault
 )
-clients: Registry[Any] = Registry(  # what makes a Client: its class, or a callable
+clients: Registry[Any] = Registry(  # each thing makes a Client: a class, or a callable
     "tunaeval.clients", "client", builtins=_CLIENTS, check=maker_of(Client)
 )
 writers: Registry[Writer] = Registry(
@@ -46,7 +46,7 @@ writers: Registry[Writer] = Registry(
 
 
 def registries() -> dict[str, Registry[Any]]:
-    """The registries by the last word of their group.
+    """Return the registries by the last word of their entry-point group.
 
     Examples:
         >>> sorted(tunaeval.registries())

@@ -1,11 +1,11 @@
-"""The keywords of clients and of scoring sessions by type, so that type checkers know them."""
+"""The keyword arguments of a scoring session as types, for editors and type checkers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    # A session loads what scores only when it ends; types are all that is wanted here.
+    # A session imports the scoring code only when it ends, and this module needs only types.
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import Any
@@ -19,45 +19,8 @@ if TYPE_CHECKING:
     from .checks import Check
 
 
-class ClientSettings(TypedDict, total=False):
-    """What the clients of tunaeval are made with, all of them together.
-
-    A client refuses the keywords of the others. For a client of a plug-in, which has keywords of
-    its own, make the client and pass it.
-    """
-
-    # of "openai"
-    base_url: str | None
-    model: str | None
-    attempt_timeout: float
-    deadline: float | None
-    connections: int
-    max_retries: int | None
-    rpm: float | None
-    stream: bool
-    key_variables: Sequence[str]
-    headers: Mapping[str, str] | None
-    ca: str | None
-    cert: str | None
-    cert_key: str | None
-    proxy: str | None
-    http2: bool
-    transport: Any
-    # of "llamacpp"
-    model_file: str | None
-    threads: int | None
-    context: int
-    slots: int
-    # of "replay" and "scripted"
-    path: str | Path | None
-    replies: Sequence[Any]
-    # of a command
-    script: Any
-    upstream: str | None
-
-
 class ScoreKeywords(TypedDict, total=False):
-    """What `tunaeval.score` takes beside the messages, the query and what was recorded."""
+    """The optional keywords of `tunaeval.score`, but for `executions` and `start`."""
 
     preset: str
     categories: Iterable[str | Scorer]
@@ -71,7 +34,7 @@ class ScoreKeywords(TypedDict, total=False):
 
 
 class TaskKeywords(ScoreKeywords, total=False):
-    """What a session takes beside the query and the messages."""
+    """The keywords of a session, but for the query and the messages."""
 
     start: int | None
     out: Path | str | None
@@ -80,6 +43,6 @@ class TaskKeywords(ScoreKeywords, total=False):
 
 
 class SessionKeywords(TaskKeywords, total=False):
-    """What a session takes beside the query."""
+    """The keywords of a session, but for the query."""
 
     messages: object

@@ -1,7 +1,7 @@
-"""All that is registered, looked at so that no plug-in spoils the look.
+"""A listing of all that is registered, which survives any plug-in.
 
-Those of one package are imported in a process of their own, which says of each what came of it;
-one that hangs or ends the process is named, and the rest is looked at in a new one.
+The plug-ins of one package are imported in a process of their own, which reports on each. A plug-in
+that hangs or ends the process is reported as broken, and a new process goes on with the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .extensions import registries
 
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 5.0
-"""The process ends what it can by itself, and says so more exactly."""
+"""Added to the import's own timeout, as the process reports that more exactly than its end does."""
 _PROGRAM = """
 import json, sys
 sys.path[:], claims = json.loads(sys.argv[1])
@@ -45,12 +45,12 @@ class _Claim(NamedTuple):
         return f"{self.kind} {self.name!r} of {self.source}"
 
 
-class _Silent(Exception):  # noqa: N818 - says why nothing comes
-    """No word comes of a claim."""
+class _Silent(Exception):  # noqa: N818 - named for what happened
+    """The process reported nothing on a plug-in; the message says why, if that is known."""
 
 
 def looked_at(groups: Iterable[Registry[Any]]) -> list[Entry]:
-    """The entries of these registries, group by group."""
+    """Return the entries of these registries, group by group."""
     chosen = list(groups)
     packages: dict[str, list[_Claim]] = {}
     for one in chosen:
@@ -69,15 +69,15 @@ def looked_at(groups: Iterable[Registry[Any]]) -> list[Entry]:
 
 
 def _entries(claims: list[_Claim]) -> Iterator[Entry]:
-    """What came of a package's claims."""
+    """Yield the entries of one package's plug-ins."""
     seconds = import_seconds()
     while claims:
         with _process(claims) as process:
-            said = _Said(process)
+            lines = _Lines(process)
             try:
-                said.line(_START_SECONDS)
+                lines.line(_START_SECONDS)
                 while claims:
-                    document = json.loads(said.line(seconds + _GRACE_SECONDS))
+                    document = json.loads(lines.line(seconds + _GRACE_SECONDS))
                     claims = claims[1:]
                     yield Entry(**{**document, "aliases": tuple(document["aliases"])})
             except _Silent as silent:
@@ -92,7 +92,7 @@ def _entries(claims: list[_Claim]) -> Iterator[Entry]:
 
 @contextmanager
 def _process(claims: list[_Claim]) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that looks at these claims; nothing of it is left, nor of what it has forked."""
+    """Start a process that reports on these plug-ins; at the end kill it and its children."""
     given = json.dumps([sys.path, [(one.group, one.name, one.source) for one in claims]])
     with subprocess.Popen(  # noqa: S603 - our own program, in this interpreter
         [sys.executable, "-P", "-c", _PROGRAM, given],
@@ -110,8 +110,8 @@ def _process(claims: list[_Claim]) -> Iterator[subprocess.Popen[bytes]]:
                     process.kill()
 
 
-class _Said:
-    """What a process says, line by line, for as long as one likes to wait."""
+class _Lines:
+    """The lines that a process prints, read in a thread so that waiting for one can time out."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -120,13 +120,13 @@ class _Said:
         threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
 
     def _read(self, source: IO[bytes]) -> None:
-        with suppress(ValueError, OSError):  # closed meanwhile
+        with suppress(ValueError, OSError):  # the pipe was closed meanwhile
             for line in source:
                 self._lines.put(line)
         self._lines.put(b"")
 
     def line(self, seconds: float) -> bytes:
-        """The next line. Raises _Silent, with the reason where the process has ended."""
+        """Return the next line. Raise _Silent at the timeout, or if the process has ended."""
         try:
             line = self._lines.get(timeout=seconds)
         except queue.Empty:
@@ -135,26 +135,25 @@ class _Said:
             return line
         try:
             code = self._process.wait(seconds)
-        except subprocess.TimeoutExpired:  # it has closed the pipe, and goes on
+        except subprocess.TimeoutExpired:  # the plug-in closed the pipe, and the process runs on
             raise _Silent from None
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         raise _Silent(f"it ended the process that looked at it ({how})")
 
 
 def look(claims: list[list[str]]) -> None:
-    """Say what came of each claim (group, name, source), in the process that is for it.
-
-    What plug-ins print goes to stderr, and what they patch does not reach what is used here.
+    """Print an entry for each claim (group, name, source), in the process made for them. Plug-ins
+    print to stderr, and cannot patch what is used here, as it is bound before.
     """
-    said, dumps, end = os.fdopen(os.dup(1), "w", encoding="utf-8"), json.dumps, os._exit
+    out, dumps, end = os.fdopen(os.dup(1), "w", encoding="utf-8"), json.dumps, os._exit
     os.dup2(2, 1)
     if hasattr(os, "register_at_fork"):  # not on Windows
-        os.register_at_fork(after_in_child=said.close)
+        os.register_at_fork(after_in_child=out.close)
     groups = {one.group: one for one in registries().values()}
-    said.write("ready\n")
-    said.flush()
+    out.write("ready\n")
+    out.flush()
     for group, name, source in claims:
         line = dumps(asdict(groups[group].claimed(name, source)))
-        said.write(f"{line}\n")
-        said.flush()
+        out.write(f"{line}\n")
+        out.flush()
     end(0)

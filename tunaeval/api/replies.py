@@ -1,6 +1,6 @@
-"""Which messages are a model's reply in a shape whose calls are read, and why any other is not.
+"""Which messages are a model's reply in a readable shape, and why any other is refused.
 
-A call that nobody reads would be taken for an abstention, so what is not known is refused.
+A call in a shape that is not read would count as no call at all, so unknown shapes raise an error.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from tunaeval.showing import shown
 
 _CONTENT = ("content", "tool_calls", "function_call")
 _BESIDE = frozenset({"role", "name", "id", "refusal", "reasoning", "reasoning_content"})
-"""What a message has that says nothing, in a dump that leaves empty fields out."""
+"""Fields that a message may have without content, as in a dump that leaves empty fields out."""
 
 _NO_MODEL = frozenset({"user", "human", "tool", "function", "system", "developer"})
-"""Roles (types, where a framework has those in place of roles) of those who make no calls."""
+"""Roles (types, in frameworks that have those in place of roles) whose messages make no calls."""
 
 _TEXTS = frozenset({"text", "output_text", "input_text"})
 _SILENT = frozenset(
@@ -24,12 +24,12 @@ _SILENT = frozenset(
         "input_image", "audio", "input_audio", "output_audio", "file", "document",
     }
 )  # fmt: skip
-"""Types of parts that contain neither text nor a call."""
+"""Types of content parts that contain neither text nor a call."""
 _CALLS_AS_READ = "give the calls as ToolCalls, or as OpenAI-style tool_calls"
 
 
 def wanted_reply(message: object) -> object:
-    """The message. Raises UsageError, in one sentence, for what is no reply that can be read."""
+    """Return the message. Raise UsageError if it is no reply of a model in a readable shape."""
     role = _field(message, "role") or _field(message, "type")
     if isinstance(role, str) and role in _NO_MODEL:
         raise UsageError(f"a {role} message makes no calls; wanted the message of a model")
@@ -57,7 +57,7 @@ def _has_content(message: object) -> bool:
 
 
 def _faults(parts: Sequence[object], ids: set[str]) -> Iterator[str]:
-    """The parts that nobody reads; one that repeats a call of `tool_calls` is read there."""
+    """Yield a message for each part that is not read; repeated calls of `tool_calls` are fine."""
     for index, part in enumerate(parts):
         kind = _field(part, "type")
         if isinstance(part, str) or (isinstance(kind, str) and kind in _SILENT):
@@ -77,7 +77,7 @@ def _faults(parts: Sequence[object], ids: set[str]) -> Iterator[str]:
 
 
 def _is_text(part: object) -> bool:
-    """A part with a type, which is one of text, or without a type and with nothing but a text."""
+    """Whether a part is text: by its type, as others are refused before, or by its only field."""
     if isinstance(_field(part, "type"), str):
         return True
     alone = len(part) == 1 if isinstance(part, Mapping) else True

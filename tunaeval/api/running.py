@@ -1,4 +1,4 @@
-"""A whole run in one call, from names or from objects."""
+"""`run` and `arun`: a whole run in one call, from names or from objects."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 EMBEDDED = RunOptions(ask="schema", concurrency=1, deadline_seconds=120.0)
-"""The embedded model is asked under a schema, one question at a time, and slow machines are met."""
+"""The embedded model's defaults: a schema, one request at a time, and time for slow machines."""
 
 
 class _Unset:
-    """What a parameter is that was left out: then the options, or the client, say."""
+    """The default of a parameter whose value comes from `options` or from the client."""
 
     def __repr__(self) -> str:
         return "unset"
@@ -71,14 +71,17 @@ async def arun(
     concurrency: int = _UNSET,
     **client_settings: Unpack[ClientSettings],
 ) -> Report:
-    """Ask a model every scenario of a suite, score its calls, and report.
+    """Ask a model every scenario of a suite, score its calls, and return a report.
 
         report = tunaeval.run("suite.yaml", client="openai", base_url="http://127.0.0.1:8000/v1")
 
-    `client` is a `Client` (yours to close), or the name of one, made with the `client_settings` (of
-    "openai": `base_url`, `model`); `out` where runs are kept, None for nowhere; `resume` a kept one
-    to go on with (see `SuiteRun`); `environment` the tools and the user of tasks of many turns.
-    From `ask` on they are fields of `RunOptions`, over `options`.
+    `client` is a `Client`, which the caller closes, or the name of one, which is made with the
+    `client_settings` (for "openai": `base_url`, `model`). `format` is the wire format of the
+    replies. Runs are stored in the directory `out`, or nowhere if it is None; `resume` is the
+    directory of a stored run to go on with (see `SuiteRun`). `environment` has the tools and the
+    user of tasks of many turns. The parameters from `ask` on are fields of `RunOptions` and
+    override `options`.
+
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
 
     Examples:
@@ -101,7 +104,7 @@ _OF_A_RUN = frozenset({"out", "resume", "environment", "retry_failures", "take_o
 
 
 def _blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:
-    """The same for code without an event loop; inside a running one it names what to await."""
+    """Return a synchronous `work`; in a running event loop it names what to await `instead`."""
 
     @wraps(work)
     def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -137,7 +140,7 @@ def _usual(client: Client | str) -> RunOptions:
 
 @asynccontextmanager
 async def _opened(client: Client | str, settings: dict[str, Any]) -> AsyncIterator[Client]:
-    """The client; one that was made here is closed here."""
+    """Yield the client; close it at the end if it was made here."""
     model = _made(client, settings)
     try:
         yield model
@@ -176,10 +179,10 @@ def _made(client: Client | str, settings: dict[str, Any]) -> Client:
 
 
 def _keywords(maker: object) -> frozenset[str] | None:
-    """The keywords that a client is made with; None where it takes any."""
+    """Return the names of a maker's parameters, or None if it takes any keyword."""
     try:
-        parameters = inspect.signature(maker).parameters.values()  # type: ignore[arg-type] # as below
-    except (TypeError, ValueError):  # what is no callable, or one of C's
+        parameters = inspect.signature(maker).parameters.values()  # type: ignore[arg-type] # caught below
+    except (TypeError, ValueError):  # not callable, or written in C without a signature
         return None
     if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
         return None
@@ -187,13 +190,13 @@ def _keywords(maker: object) -> frozenset[str] | None:
 
 
 _OF_A_SHELL = {"timeout": "deadline_seconds", "tools": "ask"}
-"""Parameters by the names of the same on the command line."""
+"""Names of command-line options with the parameter that does the same."""
 
 
 def _unknown(
     settings: Mapping[str, object], client: str = "", takes: Iterable[str] = ()
 ) -> tuple[str, bool]:
-    """A sentence on the first keyword that nobody knows, and whether it says what was meant."""
+    """Return a sentence on the first unknown keyword, and whether it suggests another name."""
     own = inspect.signature(arun).parameters.keys() - {"client_settings"}
     wrong = min(settings.keys() - set(takes))
     kind = "parameter of run()" + (f" or of client {client!r}" if client else "")

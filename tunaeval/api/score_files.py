@@ -22,10 +22,9 @@ def append_score(
     failure: str | None = None,
     ended_by: str | None = None,
 ) -> None:
-    """Append one line: query, score (null where there is none), timestamp, and what failed.
-
-    Threads and processes may append to one file at the same time. The directory is made when it
-    is missing. Raises RecordError for a file that cannot be written.
+    """Append one line: query, score (null if there is none), timestamp, and what failed. Threads
+    and processes may append to one file at the same time. A missing directory is created. Raises
+    RecordError for a file that cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     record = ScoreRecord(
@@ -36,19 +35,19 @@ def append_score(
         failure=failure,
         ended_by=ended_by,
     )
-    unsaid = {name for name in ("failure", "ended_by") if getattr(record, name) is None}
-    document = record.model_dump(mode="json", exclude=unsaid)
+    absent = {name for name in ("failure", "ended_by") if getattr(record, name) is None}
+    document = record.model_dump(mode="json", exclude=absent)
     append(path, without(document, of_environment()))
 
 
 def read_scores(path: Path | str) -> tuple[ScoreRecord, ...]:
-    """The lines of a file of scores, those of earlier versions too, in the order of the file.
+    """Return the lines of a file of scores in their order, including those of earlier versions.
 
         totals = [line.score.weighted_total for line in tunaeval.read_scores("scores.jsonl")
                   if line.score is not None]
 
-    A last line that was torn is left out. Raises RecordError for a file that cannot be read, and
-    for a line that is no score.
+    An incomplete last line is left out. Raises RecordError for a file that cannot be read, and for
+    a line that is no score.
 
     Examples:
         >>> with tunaeval.scoring_session("Say hello", out="scores.jsonl") as session:

@@ -1,4 +1,4 @@
-"""A transcript's score in one call, from messages as they are."""
+"""`score` and `ascore`: a transcript's score in one call, from messages in any known shape."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .extensions import scorers as known_scorers
 from .unsaid import strange, unverified, written
 
 if TYPE_CHECKING:
-    # At run time it is loaded when there is a judge.
+    # At run time this is imported only if there is a judge.
     from tunaeval.scoring.judging.judge import Judge
 
 CHECK_SECONDS = 60.0
@@ -50,23 +50,30 @@ async def ascore(
 ) -> ScoreResult:
     """Score what an agent did for one task.
 
-    `messages` are in any shape that an adapter knows, or a `Conversation`; the task begins at the
-    index `start`. `query` is what was asked, `executions` what a `Recorder` collected meanwhile.
+    Whether the goal was reached is decided by the `check`, else by `expect`, else by the judge.
+    Without any of them it is unknown, and there is no `weighted_total`, only categories with
+    reasons. A check, a category or a judge that fails itself leaves no total; `details.outcome`
+    says so.
 
-    Whether the goal was reached is decided by the `check`, else by `expect`, else by the judge;
-    without any nobody knows, and there is no `weighted_total`, only categories with reasons. A
-    `check` is a callable that is given the conversation and returns a bool or (bool, reason), or a
-    command that exits with 0, within `check_timeout` seconds. `expect` is what `tunaeval.match`
-    takes, compared with all calls. A call of what `forbid` lists (names of tools, or calls with the
-    arguments that are meant) makes the total 0, as a check does that says no. A check, a category
-    or a judge that fails itself leaves no total, and `details.outcome` says so.
+    Args:
+        messages: In any shape that an adapter knows, or a `Conversation`. Evidence in the result
+            points into them.
+        query: What the agent was asked.
+        executions: What a `Recorder` collected while the agent ran.
+        preset: The scoring categories; "evals2" takes neither check, expect nor forbid.
+        categories: Further ones: scorers, or names of the group `tunaeval.scorers`.
+        settings: The details of the built-in categories.
+        check: A callable that takes the conversation and returns a bool or (bool, reason), or a
+            command that exits with 0. If it says no, the total is 0.
+        check_timeout: In seconds.
+        expect: What `tunaeval.match` takes, compared with all calls.
+        forbid: Names of tools, or calls with arguments; a call of one makes the total 0.
+        judge: Its verdicts replace the formulas of its categories; a client means `Judge(client)`.
+        start: The index of the message with which the task begins.
+        notes: Texts to be shown beside the total.
 
-    `categories` are asked beside those of the preset: names of the group `tunaeval.scorers`, or
-    scorers. A `judge` gives the verdicts on its categories in the place of their formulas (a client
-    as `Judge(client)`). `notes` are shown beside the total. Evidence points into `messages`.
-
-    Raises UsageError (UnknownNameError for a preset or category that is not there) for what cannot
-    be scored; the preset "evals2" knows neither check, expect nor forbid.
+    Raises UsageError (UnknownNameError for an unknown preset or category) for input that cannot be
+    scored.
 
     Examples:
         >>> import asyncio
@@ -74,7 +81,7 @@ async def ascore(
         >>> asyncio.run(tunaeval.ascore(messages, "Hi", check=lambda seen: True)).weighted_total
         1.0
     """
-    return await _Asked(
+    return await _Arguments(
         messages, query, executions, preset, categories, settings, check, check_timeout, expect,
         forbid, judge, start, notes,
     ).work().made_later()  # fmt: skip
@@ -96,22 +103,22 @@ def score(
     start: int = 0,
     notes: Sequence[str] = (),
 ) -> ScoreResult:
-    """`ascore` for code that does not await, with the same parameters.
+    """Like `ascore`, for code that does not await; the parameters are the same.
 
-    The built-in categories wait for nothing, so this needs no event loop and works inside one; a
-    check is waited for in place. With other categories, a judge or a check that is a
-    coroutine function it runs a loop of its own; inside a running one that raises UsageError.
+    The built-in categories never wait, so this works inside a running event loop, too; a check
+    blocks. Other categories, a judge, and a check that is a coroutine function run in a new event
+    loop, which raises UsageError inside a running one.
 
     Examples:
         >>> messages = [{"role": "assistant", "content": "Hello."}]
         >>> tunaeval.score(messages, "Hi", check=lambda seen: True).weighted_total
         1.0
     """
-    asked = _Asked(
+    arguments = _Arguments(
         messages, query, executions, preset, categories, settings, check, check_timeout, expect,
         forbid, judge, start, notes,
     )  # fmt: skip
-    work = asked.work()
+    work = arguments.work()
     waiting = [one.name for one in work.scorers if not isinstance(one, Category)]
     if work.checking is not None and work.checking.awaits:
         waiting.append("the check")
@@ -125,8 +132,8 @@ def score(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What was asked for, as it was given; see `ascore`."""
+class _Arguments:
+    """The arguments of `ascore`, as they were given."""
 
     messages: object
     query: str
@@ -143,7 +150,7 @@ class _Asked:
     notes: Sequence[str]
 
     def work(self) -> _Work:
-        """All of it read and checked. Raises UsageError."""
+        """Read and check the arguments. Raise UsageError if they cannot be scored."""
         if not isinstance(self.query, str):
             raise refusal("query", self.query, "the text of what was asked")
         wanted_seconds(self.check_timeout, "check_timeout")
@@ -174,7 +181,7 @@ class _Asked:
         )
 
     def _settled(self) -> ScoreSettings:
-        """The settings with what was expected and forbidden beside them."""
+        """Return the settings, with `expect` and `forbid` added."""
         given = {"check": self.check, "expect": self.expect, "forbid": self.forbid}
         named = [name for name, value in given.items() if not _is_left_out(name, value)]
         if named and self.preset == FIXED:
@@ -201,7 +208,7 @@ def _is_left_out(name: str, value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A score that is ready to be made."""
+    """A score that is ready to be computed."""
 
     task: Conversation
     transcript: Transcript
@@ -212,14 +219,14 @@ class _Work:
     notes: tuple[str, ...]
 
     async def made_later(self) -> ScoreResult:
-        """The score, with a check that runs beside the event loop."""
+        """Return the score; a check runs without blocking the event loop."""
         checking = self.checking
         query = self.transcript.query
         checked = None if checking is None else await checking.made_later(self.task, query)
         return await self._assessed(checked)
 
     def made(self) -> Coroutine[Any, Any, ScoreResult]:
-        """The same when the check was waited for here; what comes back is still to be awaited."""
+        """Wait for the check here, and return the coroutine that computes the score."""
         checking = self.checking
         query = self.transcript.query
         return self._assessed(None if checking is None else checking.made(self.task, query))
@@ -248,7 +255,7 @@ def _task(messages: object, start: object) -> Conversation:
 
 
 _BESIDE = frozenset({"repetition"})
-"""Categories that could be named beside the preset `default` before they were part of it."""
+"""Categories now in the preset `default` that callers may still name, as they had to before."""
 
 
 def _scorers(preset: str, categories: Iterable[str | Scorer]) -> tuple[Scorer, ...]:
@@ -263,7 +270,7 @@ def _scorers(preset: str, categories: Iterable[str | Scorer]) -> tuple[Scorer, .
 def _judged(
     scorers: tuple[Scorer, ...], judge: Judge | Client | None, decided: frozenset[str]
 ) -> tuple[Scorer, ...]:
-    """The categories with those of the judge in its hands, but for what is decided already."""
+    """Return the scorers, with the judge in place of its categories, except `decided` ones."""
     if judge is None:
         return scorers
     from tunaeval.scoring.judging.judge import Judge  # noqa: PLC0415 - most scores need no judge
@@ -284,13 +291,13 @@ def _scorer(category: str | Scorer) -> Scorer:
 
 
 def _given(evidence: tuple[int, ...], sources: tuple[int, ...]) -> tuple[int, ...]:
-    """Evidence as indices of the messages that were given, each once."""
+    """Return evidence as indices of the messages that the caller passed, each once."""
     known = (sources[index] for index in evidence if 0 <= index < len(sources))
     return tuple(dict.fromkeys(known))
 
 
 def _at_once(work: Coroutine[object, None, ScoreResult]) -> ScoreResult:
-    """What a coroutine that waits for nothing returns, without a loop to run it."""
+    """Return the result of a coroutine that never waits, without an event loop."""
     try:
         work.send(None)
     except StopIteration as finished:

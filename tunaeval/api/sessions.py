@@ -4,11 +4,12 @@
         agent(history, tools=[session.wrap(read_file)])
     print(session.score)
 
-Scoring never breaks the run that it scores. What goes wrong in it is kept in `failure`, is in
-the output file, and is logged (`tunaeval.scoring`). An exception of the run itself passes through;
-then the score has the outcome `run_failure`, no total, and the categories as signals.
+Scoring never breaks the run that it scores. A failure of scoring is stored in `failure` and in the
+output file, and logged (`tunaeval.scoring`). An exception of the run itself passes through; then
+the score has the outcome `run_failure` and no total, and its categories are mere signals.
 
-Off costs nothing, so whatever wraps, scores or writes is loaded when it is first needed.
+A session that is off must cost nothing, so the code that wraps, scores and writes is imported when
+it is first needed.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from .beginnings import Beginning, beginning_of
 from .keywords import ScoreKeywords, SessionKeywords
 
 if TYPE_CHECKING:
-    # It brings pydantic, which a session that is off does without.
+    # These import pydantic, which a session that is off does not need.
     from tunaeval.types.messages import ToolExecution
     from tunaeval.types.runs import ScoreResult
 
@@ -42,24 +43,23 @@ _LOG = logging.getLogger("tunaeval.scoring")
 
 
 class ScoringSession:
-    """One task of an agent: what was asked, the tools that ran, and the score in the end.
+    """One task of an agent: what was asked, the tools that ran, and at the end the score.
 
-    `messages` are those of the agent and its tools, in any shape that `tunaeval.score` takes.
-    Pass a list that grows (or what contains one), and the task begins at its length on entry; or
-    set them before the block ends, with the index `start` where the task begins. A conversation
-    that is compacted meanwhile is scored from what is left, with a warning.
+    `messages` are those of the agent and its tools, in any shape that `tunaeval.score` takes. Pass
+    a list that grows (or an object that contains one), and the task begins at its length on entry;
+    or set them before the block ends, with the index `start` at which the task begins. If the
+    conversation is compacted meanwhile, what is left of it is scored, with a warning.
 
-    Then `score` is the result, or None with the reason in `failure`. Where the block itself raised,
-    `failure` names the exception, and the score has no total. `executions` can be read until the
-    block ends; after that they are forgotten. A session that is entered again scores another task,
-    with nothing of the one before but a list that was passed.
+    After the block `score` is the result, or None with the reason in `failure`. If the block itself
+    raised, `failure` names the exception, and the score has no total. `executions` can be read
+    until the block ends. A session that is entered again scores another task, and keeps nothing of
+    the last one but a list that was passed.
 
-    A tool that a session has wrapped reports to the session in whose block it is called, and to
-    those around it, so it is wrapped once for all of them. A `recorder` of one's own is for tools
-    that were wrapped for it: they are heard while the block runs. For sessions at the same time
-    let it be a `ContextRecorder`, which keeps them apart.
+    A tool that a session has wrapped reports to the session in whose block it is called, and to the
+    sessions around it, so wrap it once for all of them. Pass a `recorder` if the tools were wrapped
+    for it; a `ContextRecorder` keeps sessions at the same time apart.
 
-    Off (`enabled=False`) means that tools come back as they are and nothing is scored.
+    With `enabled=False` tools are returned unchanged, and nothing is scored.
 
     Examples:
         >>> with tunaeval.ScoringSession("Say hello", check=lambda seen: True) as session:
@@ -93,7 +93,7 @@ class ScoringSession:
         self._given_start = start
         self._out = None if out is None else any_path(out, "out")
         self._settings: dict[str, Any] = {**settings}
-        self._heard = self.recorder
+        self._active_recorder = self.recorder
         self._inbox = Inbox(query, own if recorder is None else None)
         self._is_routed = recorder is None
         self._beginning: Beginning | None = None
@@ -104,14 +104,13 @@ class ScoringSession:
 
     @property
     def executions(self) -> tuple[ToolExecution, ...]:
-        """What the wrapped tools did until now; nothing once the block has ended."""
-        return self._heard.executions
+        """What the wrapped tools have done so far; empty once the block has ended."""
+        return self._active_recorder.executions
 
     def wrap(self, tool: Tool) -> Tool:
-        """A copy of the tool that behaves the same and is recorded here (`tunaeval.wrap_tool`).
-
-        A tool that some session has wrapped comes back as it is, and so does what cannot be
-        wrapped, with a warning in the log.
+        """Return a copy of the tool that behaves the same and is recorded here
+        (`tunaeval.wrap_tool`). A tool that is wrapped already, or cannot be (which is logged), is
+        returned unchanged.
         """
         if not self.enabled:
             return tool
@@ -156,8 +155,8 @@ class ScoringSession:
         self._begin_anew()
         if isinstance(self.recorder, ContextRecorder):
             self._run = self.recorder.run()
-            self._heard = self._run.__enter__()
-        self._heard.clear()
+            self._active_recorder = self._run.__enter__()
+        self._active_recorder.clear()
         self._inbox.open()
         if self.messages is not None:
             self._beginning = beginning_of(self.messages, self._given_start)
@@ -165,7 +164,7 @@ class ScoringSession:
             self.start = self._beginning.start
 
     def _begin_anew(self) -> None:
-        """Forget what was set in the block before, unless it was set since then."""
+        """Reset what was set inside the last block, unless it was set again since."""
         if self._left is None:
             return
         (messages, start), (given, given_start) = self._left, self._given
@@ -176,7 +175,7 @@ class ScoringSession:
 
     @contextmanager
     def _ending(self, error: BaseException | None) -> Iterator[None]:
-        """Around the scoring: its failures end here, and whoever stops it need not wait for it."""
+        """Surround the scoring: log its failures instead of raising; never delay a cancellation."""
         self._ended_by = None if error is None else _words(error)
         try:
             yield
@@ -195,14 +194,15 @@ class ScoringSession:
     def _score_at_once(self, *, judged: bool) -> None:
         from .scores import score  # noqa: PLC0415 - see the top
 
-        self.score = score(self._said(), self.query, **self._told(judged=judged))
+        self.score = score(self._messages(), self.query, **self._keywords(judged=judged))
 
     async def _score_later(self) -> None:
         from .scores import ascore  # noqa: PLC0415 - see the top
 
-        self.score = await ascore(self._said(), self.query, **self._told(judged=True))
+        self.score = await ascore(self._messages(), self.query, **self._keywords(judged=True))
 
-    def _said(self) -> object:
+    def _messages(self) -> object:
+        """Return the messages to be scored. Raise the error on entry, if there was one."""
         if self._fault is not None:
             raise self._fault
         if self.messages is None:
@@ -210,7 +210,7 @@ class ScoringSession:
                 "the session was given no messages, so there is nothing to score; "
                 "set session.messages before its block ends"
             )
-        if isinstance(self.messages, Iterator):  # they may be read again
+        if isinstance(self.messages, Iterator):  # an iterator can be read only once
             self.messages = list(self.messages)
         self._find_start()
         if self._ended_by is None:
@@ -220,22 +220,22 @@ class ScoringSession:
         return replace(read_conversation(self.messages), failure=self._ended_by)
 
     def _find_start(self) -> None:
-        """Where the task begins by now, unless the host has said it since."""
+        """Find where the task begins now, unless the host has set `start` meanwhile."""
         beginning, self._beginning = self._beginning, None
         if beginning is not None and beginning.start == self.start:
             self.start, self._note = beginning.found_in(self.messages)
             if self._note is not None:
                 _LOG.warning("the task %.60r: %s", self.query, self._note)
 
-    def _told(self, *, judged: bool) -> dict[str, Any]:
-        """What `score` gets beside the messages. A run that was stopped waits for no judge."""
+    def _keywords(self, *, judged: bool) -> dict[str, Any]:
+        """Return the keywords for `score`; a stopped run (not `judged`) waits for no judge."""
         from .scores import score  # noqa: PLC0415 - see the top
 
         takes = signature(score).parameters
         for name in self._settings.keys() - takes.keys():
             raise UnknownNameError("setting of a scoring session", name, takes)
         settings = {key: value for key, value in self._settings.items() if judged or key != "judge"}
-        if self._note is not None:  # what is odd about where the task begins
+        if self._note is not None:  # the conversation was compacted
             settings["notes"] = (*settings.get("notes", ()), self._note)
         return {**settings, "executions": self.executions, "start": self.start}
 
@@ -244,14 +244,14 @@ class ScoringSession:
         _LOG.warning("the task %.60r was not scored: %s", self.query, self.failure)
 
     def _close(self, error: BaseException | None) -> None:
-        """Write the record, and let go of what the recorder kept."""
+        """Write the record, and release what the recorder kept."""
         self._left = (self.messages, self.start)
         if self._ended_by is not None and self.failure is None:
             self.failure = f"the run ended in an error: {self._ended_by}"
         self._inbox.close()
-        self._heard.clear()
+        self._active_recorder.clear()
         if self._run is not None:
-            with suppress(ValueError):  # a block may end in another context than it began in
+            with suppress(ValueError):  # the block may end in another context
                 self._run.__exit__(None, None, None)
             self._run = None
         if self._out is None:
@@ -266,11 +266,11 @@ class ScoringSession:
 
 
 def scoring_session(query: str, **settings: Unpack[SessionKeywords]) -> ScoringSession:
-    """A session for one task, to be entered by `with` or `async with`.
+    """Return a session for one task, to be entered by `with` or `async with`.
 
     `settings` are those of `ScoringSession` (`messages`, `start`, `out`, `recorder`, `enabled`) and
-    of `tunaeval.score` (`preset`, `categories`, `judge`, ...). A judge is waited for, so it wants
-    `async with` where an event loop is running.
+    of `tunaeval.score` (`preset`, `categories`, `judge`, ...). A judge has to be awaited, so use
+    `async with` if an event loop is running.
 
     Examples:
         >>> with tunaeval.scoring_session("Say hello", check=lambda seen: True) as session:
@@ -283,9 +283,8 @@ def scoring_session(query: str, **settings: Unpack[SessionKeywords]) -> ScoringS
 
 
 def wrapped(tool: Tool, recorder: Recorder) -> Tool:
-    """As `tunaeval.wrap_tool`, for hosts: what cannot be wrapped runs as it is, and that is logged.
-
-    Scoring is switched on where nobody watches, and an agent without a tool is another agent.
+    """Like `tunaeval.wrap_tool`, but log a failure and return the tool unchanged. Scoring may be on
+    where nobody watches, and an agent that lost a tool would behave otherwise.
     """
     from tunaeval.data.adapters.tools import wrap_tool  # noqa: PLC0415 - see the top
 
@@ -297,9 +296,8 @@ def wrapped(tool: Tool, recorder: Recorder) -> Tool:
 
 
 def routed(tool: Tool, inbox: Inbox) -> Tool:
-    """As `wrapped`, for the session that this inbox is of, and for those that wrap the tool later.
-
-    A tool that is recorded for sessions already comes back as it is.
+    """Like `wrapped`, but the tool reports to this inbox and to those of sessions that wrap it
+    later. A tool that is recorded for sessions already is returned unchanged.
     """
     from tunaeval.data.adapters.tools import recorders_of, wrap_tool  # noqa: PLC0415 - see the top
 
@@ -324,5 +322,5 @@ def _is_stop(error: BaseException | None) -> bool:
 def _words(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - an exception's own words may fail, too
+    except Exception:  # noqa: BLE001 - an exception's __str__ may raise, too
         return type(error).__name__

@@ -1,4 +1,4 @@
-"""The switches that a host's environment has for scoring, and what they come to.
+"""The environment variables that switch scoring on in a host, and what they result in.
 
     ENABLE_EVALS2                 true, 1, yes or on; anything else is off
     OPENAI_API_KEY_FOR_SCORING    a key: then a judge is asked
@@ -6,10 +6,9 @@
     OPENAI_BASE_URL               where it is asked, OpenAI's own address unless it says otherwise
     EVALS2_OUTPUT_FILE            JSON lines, one appended for each score
 
-Nothing else in tunaeval reads them, and they are read when `from_environment` is called. The key
-alone is read when a judge is asked, so that nothing here contains it.
-
-Off costs nothing, so what wraps, scores and asks is loaded when it is first needed.
+No other part of tunaeval reads them, and they are read when `from_environment` is called, except
+the key: it is read when a judge is asked, so that no object here contains it. Scoring that is off
+must cost nothing, so the code that wraps, scores and asks is imported when it is first needed.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from .keywords import SessionKeywords, TaskKeywords
 from .sessions import ScoringSession, wrapped
 
 if TYPE_CHECKING:
-    # It brings pydantic, which switches that are off do without.
+    # This imports pydantic, which is not needed while scoring is off.
     from tunaeval.types.runs import ScoreResult
 
 Tool = TypeVar("Tool")
@@ -46,9 +45,8 @@ _LOG = logging.getLogger("tunaeval.scoring")
 
 @dataclass(frozen=True, slots=True)
 class JudgeModel:
-    """A `Client` that connects anew for each question: a judge asks few, from any event loop.
-
-    Its key is in `environment`, which is that of the process where none was passed in.
+    """A `Client` that connects anew for each request: a judge makes few, from any event loop. Its
+    key is read from `environment`, or from the process's environment if that is None.
     """
 
     base_url: str
@@ -71,12 +69,12 @@ class JudgeModel:
             await client.close()
 
     async def close(self) -> None:
-        """Nothing stays open."""
+        """Do nothing: no connection stays open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """What the environment asks for, with the face's own words: wrap, score, or do neither."""
+    """The environment's settings, with functions for wrapping and scoring that obey them."""
 
     enabled: bool = False
     judge: JudgeModel | None = None
@@ -84,25 +82,24 @@ class Switches:
     preset: str = "evals2"
 
     def wrap_tool(self, tool: Tool, recorder: Recorder) -> Tool:
-        """As `tunaeval.wrap_tool`; the tool itself when scoring is off.
-
-        What cannot be wrapped comes back as it is, with a warning in the log.
+        """Like `tunaeval.wrap_tool`, but return the tool unchanged if scoring is off, or, with a
+        warning in the log, if it cannot be wrapped.
         """
         return wrapped(tool, recorder) if self.enabled else tool
 
     def scoring_session(self, query: str, **settings: Unpack[SessionKeywords]) -> ScoringSession:
-        """As `tunaeval.scoring_session`, with the judge, the output file and the preset of here."""
+        """Like `tunaeval.scoring_session`, with this judge, output file and preset."""
         usual: SessionKeywords = {"preset": self.preset, "out": self.out, "enabled": self.enabled}
         if self.judge is not None:
             usual["judge"] = self.judge
-        asked: SessionKeywords = {**usual, **settings}
-        return ScoringSession(query, **asked)
+        merged: SessionKeywords = {**usual, **settings}
+        return ScoringSession(query, **merged)
 
     def score(
         self, messages: Iterable[object], query: str, **settings: Unpack[TaskKeywords]
     ) -> ScoreResult | None:
-        """Score a task that is over, and append it to the output file; None when that fails,
-        which is logged and recorded, and when scoring is off.
+        """Score a finished task and append the score to the output file; None if scoring is off, or
+        if it fails, which is logged and recorded.
         """
         session = self.scoring_session(query, **settings)
         with session:
@@ -112,7 +109,7 @@ class Switches:
     async def ascore(
         self, messages: Iterable[object], query: str, **settings: Unpack[TaskKeywords]
     ) -> ScoreResult | None:
-        """`score` for code that runs in an event loop, as a judge has to be waited for."""
+        """Like `score`, for code in an event loop, where a judge has to be awaited."""
         session = self.scoring_session(query, **settings)
         async with session:
             session.messages = messages
@@ -120,7 +117,7 @@ class Switches:
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Switches:
-    """Read the switches. A word that is neither on nor off is off, with a warning in the log.
+    """Read the switches. A value that means neither on nor off is off, with a warning in the log.
 
     Examples:
         >>> tunaeval.from_environment({"ENABLE_EVALS2": "1"}).enabled
@@ -146,12 +143,12 @@ _READ = (
 
 
 def _is_on(word: str) -> bool:
-    said = word.strip().lower()
-    if said not in _ON | _OFF:
+    plain = word.strip().lower()
+    if plain not in _ON | _OFF:
         _LOG.warning(
             "ENABLE_EVALS2 is %r, wanted one of %s; nothing is scored", word, sorted(_ON | _OFF)
         )
-    return said in _ON
+    return plain in _ON
 
 
 def _judge(given: Mapping[str, str], environment: Mapping[str, str] | None) -> JudgeModel:

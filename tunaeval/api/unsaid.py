@@ -1,4 +1,4 @@
-"""What a transcript does not say by itself: calls in its texts, and names that may be wrong."""
+"""What a transcript leaves open: calls that are written in texts, and names that may be wrong."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SHOWN = 5
 def written(
     messages: Sequence[Message], settings: ScoreSettings
 ) -> tuple[tuple[int, ParseResult], ...]:
-    """What the assistant wrote as text where it made no structured call, as `match` reads it; read
-    where calls are expected or forbidden.
+    """Return what `match` reads in the assistant's texts without structured calls, by message
+    index, if calls are expected or forbidden.
     """
     if settings.wanted is None and not settings.forbid:
         return ()
@@ -33,8 +33,8 @@ def written(
 
 
 def unverified(transcript: Transcript, settings: ScoreSettings) -> list[str]:
-    """What nobody can know of the names that are forbidden, where no tools are given; those that
-    were called are there.
+    """Return a note on forbidden names that no call has and no list of tools confirms: they may be
+    typos.
     """
     called = {call.name for message in transcript.messages for call in message.tool_calls}
     called |= {execution.tool for execution in transcript.executions}
@@ -49,7 +49,7 @@ def unverified(transcript: Transcript, settings: ScoreSettings) -> list[str]:
 
 
 def strange(task: Conversation) -> list[str]:
-    """Messages of which nobody knows whose they are: an agent's would be missing in the score."""
+    """Return a note on messages of unknown roles: if they are the agent's, the score lacks them."""
     at = [str(one.source) for one in task.warnings if one.code == "unknown-role"]
     first = next((one.message for one in task.warnings if one.code == "unknown-role"), "")
     more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""

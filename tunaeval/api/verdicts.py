@@ -1,4 +1,4 @@
-"""`match` for users: calls may be given in every shape that people have them in."""
+"""`match` for users: it takes calls in every shape in which people have them."""
 
 from __future__ import annotations
 
@@ -35,23 +35,24 @@ def match(
     profile: str | None = None,
     tools: Tools | Iterable[ToolLike] | None = None,
 ) -> Verdict:
-    """Whether `calls` are what `expect` wants; the verdict is true when they are.
+    """Whether `calls` are what `expect` wants; the verdict is true if they are.
 
         assert tunaeval.match({"calls": [{"name": "ls"}]}, tunaeval.parse(text))
         assert tunaeval.match(expect, response.choices[0].message)
 
-    `calls` is what `tunaeval.parse` gives, a list of `ToolCall`s, a message of OpenAI's API, or the
-    list of its `tool_calls` (dictionaries or the SDK's objects). A message is read as by
-    `parse_message`; one whose call is malformed or cut off is no abstention, and one that is no
-    model's, or may have calls where they are not read (blocks of another API), is refused.
+    Args:
+        expect: An `Expectation`, or a dictionary that is read as one.
+        calls: What `tunaeval.parse` returns, a list of `ToolCall`s, an OpenAI-style message, or its
+            `tool_calls` (dictionaries or the SDK's objects). A message is read by `parse_message`;
+            one whose call is malformed or cut off does not count as making no call.
+        profile: The rules for comparing arguments; "strict" if None. The verdict has its name.
+        tools: Their schemas give defaults, number types and arguments that are paths. To match
+            often, pass `Tools`, and an `Expectation` that was read once.
 
-    `tools` gives the schemas (defaults, number types) and the arguments that are paths; whoever
-    matches often should pass `Tools`, and an `Expectation` that was read once. `profile` says by
-    which rules arguments are compared, "strict" where none is named; the verdict has its name.
-
-    Never raises on what a model wrote. Raises `UnknownNameError` for an unknown profile,
-    `ExpectationError` for an impossible expectation, `ToolsError` for tools that cannot be
-    understood, and `UsageError` for what cannot be read as a reply.
+    Never raises on what a model wrote. Raises UnknownNameError for an unknown profile,
+    ExpectationError for an impossible expectation, ToolsError for tools that cannot be understood,
+    and UsageError for what cannot be read as a model's reply, such as another role's message or
+    another API's blocks.
 
     Examples:
         >>> calls = [tunaeval.ToolCall("ls", {"path": "."})]
@@ -67,8 +68,8 @@ def match(
 
 
 def read_calls(calls: Calls, tools: Tools | None) -> ParseResult:
-    """What was given, as a parse's result: how `match` reads it, and `score` a message that has no
-    structured call.
+    """Return the calls as a ParseResult, for `match`, and for texts without structured calls in
+    `score`.
     """
     match calls:
         case ParseResult():
@@ -90,7 +91,7 @@ def read_calls(calls: Calls, tools: Tools | None) -> ParseResult:
 
 
 def _listed(items: list[Any], tools: Tools | None) -> ParseResult:
-    """Calls of our own as they are, and a server's as its message would be read."""
+    """Return a list of `ToolCall`s unchanged; read a server's calls as those of a message."""
     if all(isinstance(item, ToolCall) for item in items):
         for index, item in enumerate(items):
             _check_call(item, f"calls[{index}]")
@@ -102,7 +103,7 @@ def _listed(items: list[Any], tools: Tools | None) -> ParseResult:
 
 
 def _check_call(call: ToolCall, where: str) -> None:
-    """Arguments of a call that was made by hand may be JSON that is still to be read."""
+    """Raise UsageError for a call made in code whose arguments are still JSON text."""
     if not isinstance(call.name, str):
         raise refusal(f"{where}.name", call.name, "the name of a tool")
     if not isinstance(call.arguments, dict):
@@ -122,18 +123,18 @@ _WAYS = {
     "choices": 'wanted the message in it: ["choices"][0]["message"], or .choices[0].message',
     "message": 'wanted the message in it: ["message"], or .message',
 }
-"""To the message, by what contains it."""
+"""Hints on where the message is, by a field of the object that contains it."""
 
 
 def _is_call(item: object) -> bool:
-    """Whether this is one call as OpenAI's API writes it, or just its function."""
+    """Whether this is one call as OpenAI's API writes it, or only its function."""
     if isinstance(item, Mapping):
         return "role" not in item and bool({"function", "name"} & item.keys())
     return hasattr(item, "function") or (hasattr(item, "name") and hasattr(item, "arguments"))
 
 
 def _explained(verdict: Verdict, diagnoses: Sequence[Diagnosis]) -> Verdict:
-    """With the first reason why something that looked like a call was not read as one."""
+    """Add the first diagnosis to the reason: why what looked like a call was not read as one."""
     if not diagnoses:
         return verdict
     first = diagnoses[0]
