@@ -1,9 +1,9 @@
-"""The command line: which commands there are, and what their ends look like to a shell.
+"""The command line: its commands and their exit codes.
 
 Results go to stdout, progress and diagnostics to stderr. Exit codes: 0 fine, 1 below the bar that
 was asked for, 2 wrong use or could not run, 3 too many failures to judge, 130 interrupted, 143
-terminated. A command is a module
-with `configure(parser)` and `run(arguments, output) -> int`; only the one asked for is imported.
+terminated. A command is a module with `configure(parser)` and `run(arguments, output) -> int`; only
+the one that is used is imported.
 """
 
 from __future__ import annotations
@@ -47,9 +47,8 @@ _INTERRUPTED = (130, "interrupted")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code.
-
-    Only an error that nobody foresaw has a traceback. Its exit code is never 1, which is a verdict.
+    """Run one command and return its exit code. Only an unforeseen error prints a traceback. Its
+    exit code is never 1, which would be a verdict.
     """
     output = Output(sys.stdout, sys.stderr)
     with redirect_stderr(output.err), exits_raised():
@@ -95,7 +94,7 @@ def _ended(argv: list[str], output: Output) -> int:
 
 def _unforeseen(error: BaseException, output: Output) -> int:
     """Print the traceback as the interpreter does, and return an exit code that is no verdict."""
-    import traceback  # noqa: PLC0415 - most commands end otherwise
+    import traceback  # noqa: PLC0415 - most commands need none
 
     for line in "".join(traceback.format_exception(error)).rstrip().split("\n"):
         output.note(line)
@@ -105,12 +104,12 @@ def _unforeseen(error: BaseException, output: Output) -> int:
 def _command(argv: list[str], output: Output) -> int:
     if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
         raise UnknownNameError("command", argv[0], COMMANDS)
-    said = StringIO()  # argparse would keep quiet about what it cannot write
+    printed = StringIO()  # argparse would ignore an error in writing
     try:
-        with redirect_stdout(said):
+        with redirect_stdout(printed):
             arguments = _parser(argv).parse_args(argv)
-    except SystemExit as end:  # of --help and --version
-        output.draw(lambda out: out.write(said.getvalue()))
+    except SystemExit as end:  # --help and --version end so
+        output.draw(lambda out: out.write(printed.getvalue()))
         return int(end.code or 0)
     if _configured(argv[0], arguments, output):
         return 0
@@ -121,20 +120,20 @@ def _command(argv: list[str], output: Output) -> int:
 
 
 def _configured(command: str, arguments: argparse.Namespace, output: Output) -> bool:
-    """Fill in the defaults of the project; whether showing them was all that was asked for."""
+    """Fill in the project's defaults; return True if only `--show-config` was asked for."""
     from .listing import print_listing  # noqa: PLC0415 - not for --help
     from .settings import apply, settings_of, shown  # noqa: PLC0415 - as above
 
     parser = arguments.__dict__.pop("parser")
-    asked = arguments.__dict__.pop("show_config")
+    show_only = arguments.__dict__.pop("show_config")
     settings = settings_of(command, COMMANDS)
     apply(settings, command, parser, arguments)
-    if asked:
+    if show_only:
         rows = list(shown(settings, parser, arguments))
         as_json = bool(getattr(arguments, "json", False))
         print_listing(output, "config", rows, ("option", "value", "from"), as_json=as_json)
         output.note(f"tunaeval: defaults from {settings.file or 'no file'}")
-    return bool(asked)
+    return bool(show_only)
 
 
 def _parser(argv: list[str]) -> argparse.ArgumentParser:
@@ -164,11 +163,11 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
 
 
 _OF_PYTHON = {"deadline-seconds": "timeout", "ask": "tools"}
-"""Options by the names of the same in `tunaeval.run`."""
+"""Parameters of `tunaeval.run` with the option that does the same."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, with errors in our own words and way."""
+    """An argument parser that raises its errors as UsageError."""
 
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]  # argparse's own
@@ -176,7 +175,7 @@ class _Parser(argparse.ArgumentParser):
             self.register("action", name, Once)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Refuse unknown arguments here, as this command's own options are the hint to give."""
+        """Refuse unknown arguments here, where the command's own options can be suggested."""
         found, unknown = super().parse_known_args(args, namespace)
         named = self._option_string_actions
         words = [word.partition("=")[0] if word[:2] == "--" else word[:2] for word in args or ()]

@@ -8,7 +8,7 @@ from .network import add_network
 
 
 def add_client(group: argparse._ActionsContainer, *, otherwise: str) -> None:
-    """`--client` and what clients are made with; `otherwise` is who is asked without a word."""
+    """Add `--client` and its settings; `otherwise` names the default client in the help."""
     group.add_argument(
         "--client",
         metavar="NAME",

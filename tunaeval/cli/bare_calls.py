@@ -1,4 +1,4 @@
-"""Scenarios that expect a tool without the arguments that it requires: what is checked of them."""
+"""A warning on scenarios that expect a tool without the arguments that it requires."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CHECKED = {
 
 
 def expected_bare(suite: Suite, profile: str) -> str | None:
-    """A warning, for a profile that compares what was not expected, or does not; else None."""
+    """Return a warning on what the profile checks of such calls, or None if there are none."""
     if profile not in _CHECKED:
         return None
     names = [one.id for one in suite.scenarios if any(_bare(one, suite))]
@@ -28,7 +28,7 @@ def expected_bare(suite: Suite, profile: str) -> str | None:
 
 
 def _bare(scenario: Scenario, suite: Suite) -> Iterator[bool]:
-    """Of each call that is expected without arguments: whether its tool requires some."""
+    """Yield for each expected call whether it has no arguments although its tool requires some."""
     tools = suite.tools if scenario.tools is None else scenario.tools
     for call in scenario.expect.calls or ():
         spec = None if call.arguments else tools.get(call.name)

@@ -1,4 +1,4 @@
-"""The error budget of every gate: how many failures of infrastructure it puts up with."""
+"""The error budget: how many failures of infrastructure a gate tolerates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tunaeval.showing import visible
 from .output import Output
 
 if TYPE_CHECKING:
-    # At run time it is imported when a budget is read, not for --help.
+    # At run time this is imported when a budget is read, not for --help.
     from tunaeval.reports.budget import ErrorBudget
 
 TOO_MANY_FAILURES = 3
@@ -38,10 +38,9 @@ def is_over(
     of: int,
     whose: str = "",
 ) -> bool:
-    """Whether so much failed that nothing can be judged, which is then said.
-
-    Without a gate, and without a budget of its own, a run may fail as it likes. `whose` names the
-    run where there are several.
+    """Whether too much failed to judge the run; then print why. Without a gate and without a
+    budget, any number of failures is fine. `causes` counts failures, `of` is the number of all
+    results, and `whose` names the run if there are several.
     """
     from tunaeval.reports.budget import ErrorBudget, over_budget  # noqa: PLC0415 - not for --help
 
@@ -57,7 +56,7 @@ def is_over(
 
 
 def read_budget(text: str) -> ErrorBudget:
-    """Read "3" or "5%", as argparse and `run.json` have it."""
+    """Read "3" or "5%", for argparse and for `run.json`."""
     from tunaeval.reports.budget import ErrorBudget  # noqa: PLC0415 - not for --help
 
     try:

@@ -1,4 +1,4 @@
-"""Which model a command asks: the client by name or by what is there, made from the options."""
+"""Which model a command asks: makes the client that the options name, or the best one available."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tunaeval.types.runs import Suite
 from .network import NETWORK, headers_of
 from .output import Output
 
-# Options of the command line by the keyword of a client that takes them.
+# The option of the command line for each keyword of a client.
 _OPTIONS = {
     "base_url": "--base-url",
     "model": "--model",
@@ -40,7 +40,7 @@ _OPTIONS = {
     **NETWORK,
 }
 _IN_FLIGHT = ("connections", "slots")
-"""How clients call the number of requests that they carry at once."""
+"""Parameters of clients that set how many requests are in flight at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ class Asked:
     deadline_seconds: float = DEADLINE_SECONDS
 
     def told(self, suite: Suite) -> Asking:
-        """How the suite is put. What heads a recorded run heads its replay by the client's word."""
-        told = asking(suite, self.ask)
-        return replace(told, heading=None) if isinstance(self.client, ReplayClient) else told
+        """Return how the suite is put to the model. A replay's heading is that of its recording."""
+        usual = asking(suite, self.ask)
+        return replace(usual, heading=None) if isinstance(self.client, ReplayClient) else usual
 
 
 def make_client(arguments: argparse.Namespace, output: Output) -> Asked:
-    """The client of the command line; without a word, the embedded model or its recording."""
+    """Return the command line's client: by default the embedded model, or else its recording."""
     arguments.recording = _packaged_by_name(arguments.recording)
     name = arguments.client or _implied(arguments)
     if name is None:
@@ -75,15 +75,14 @@ def make_client(arguments: argparse.Namespace, output: Output) -> Asked:
 
 
 def named_client(arguments: argparse.Namespace, concurrency: int) -> Client:
-    """The client of the command line; without a word, the embedded model and nothing in its place.
-
-    Raises ClientSetupError where that is not installed.
+    """Return the command line's client: by default the embedded model. Raise ClientSetupError if
+    that is needed and not installed.
     """
     return _made(arguments.client or _implied(arguments) or "llamacpp", arguments, concurrency)
 
 
 def _implied(arguments: argparse.Namespace) -> str | None:
-    """What an option says about the client."""
+    """Return the name of the client that another option implies, or None."""
     if arguments.base_url:
         return "openai"
     if arguments.recording:
@@ -92,20 +91,20 @@ def _implied(arguments: argparse.Namespace) -> str | None:
 
 
 def _recordings() -> list[Path]:
-    """The recordings that the package carries, by name."""
+    """Return the paths of the recordings in the package, sorted by name."""
     with as_file(files("tunaeval.runs.suites").joinpath("recordings")) as folder:
         return sorted(folder.glob("*.jsonl"))
 
 
 def _packaged_by_name(recording: str | None) -> str | None:
-    """A recording's path, where a packaged one is named by its name alone."""
+    """Return the path of a packaged recording that is given by name; other values unchanged."""
     if recording is None or is_there(recording):
         return recording
     return next((str(path) for path in _recordings() if path.stem == recording), recording)
 
 
 def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> Asked:
-    """The recording that the package carries, with one line on how to ask a real model."""
+    """Return a client that replays a packaged recording, and print how to ask a real model."""
     found = _recordings()
     if not found:
         raise ClientSetupError(f"{why}; or ask a server with --base-url")
@@ -158,15 +157,15 @@ def _read(keyword: str, value: Any) -> JsonValue:
 
 
 def _keywords(maker: object) -> frozenset[str]:
-    """The keywords that a client is made with."""
+    """Return the names of a maker's parameters."""
     try:
-        return frozenset(inspect.signature(maker).parameters)  # type: ignore[arg-type]  # as below
-    except (TypeError, ValueError):  # what is no callable, or one of C's
+        return frozenset(inspect.signature(maker).parameters)  # type: ignore[arg-type]  # caught below
+    except (TypeError, ValueError):  # not callable, or written in C without a signature
         return frozenset()
 
 
 def _replies(file: str) -> list[JsonValue]:
-    """A script's replies: JSON lines, each a string or an assistant's message."""
+    """Read a script's replies: JSON lines, each a string or an assistant's message."""
     try:
         lines = read_plain(file).decode().splitlines()
         return [json.loads(line) for line in lines if line.strip()]
@@ -179,7 +178,7 @@ def _replies(file: str) -> list[JsonValue]:
 
 
 def _way(client: Client, arguments: argparse.Namespace) -> Ask:
-    """The embedded model is too small to do without constraint, unless that is asked for."""
+    """Return how tools are given; the embedded model is too small to answer without a schema."""
     if arguments.free_text:
         return "prompt"
     if arguments.tools:

@@ -1,4 +1,4 @@
-"""`tunaeval compare`: runs against the first of them, and whether they are worse."""
+"""`tunaeval compare`: compares runs with the first of them, and fails if one is worse."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tunaeval.reports.sides import RunFigures
 
 INTERRUPTED = "no result, as the run was interrupted (tunaeval run --resume DIR finishes it)"
-"""Why a run has fewer results than it asked for."""
+"""The cause that is counted for each result that an interrupted run lacks."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """0; 1 when a run does not clear the margin that was asked for; 3 when nobody can say."""
+    """Return 0; 1 if a run may be worse by the margin or more; 3 if too much failed to judge."""
     from tunaeval.reports.compare import compare_runs  # noqa: PLC0415 - as above
     from tunaeval.runs.directory import run_source  # noqa: PLC0415 - pydantic, not for --help
 
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         cluster=arguments.cluster,
         intersect=arguments.intersect,
     )
-    _tell(found, arguments, output)
+    _print(found, arguments, output)
     runs = (found[0].a, *(comparison.b for comparison in found))
     _warn(runs, output)
     margin = arguments.fail_if_worse
@@ -105,11 +105,11 @@ def _warn(runs: Sequence[RunFigures], output: Output) -> None:
 
 
 def _failures(run: RunFigures) -> dict[str, int]:
-    """By cause; a result that an interrupted run has not got is as unknown as one that failed."""
+    """Count failures by cause, with the results that an interrupted run lacks."""
     return {**run.causes, INTERRUPTED: run.missing} if run.missing else run.causes
 
 
-def _tell(found: tuple[Comparison, ...], arguments: argparse.Namespace, output: Output) -> None:
+def _print(found: tuple[Comparison, ...], arguments: argparse.Namespace, output: Output) -> None:
     from tunaeval.reports.compared import (  # noqa: PLC0415 - rich is loaded to draw
         comparison_markdown,
         comparison_object,

@@ -1,7 +1,7 @@
-"""`tunaeval convert`: JSON lines whose replies are written in one format, rewritten in another.
+"""`tunaeval convert`: rewrites the replies in JSON lines from one wire format to another.
 
-A line at a time, so a file may be of any size. A line with nothing to convert passes byte for byte,
-and so does one that cannot be converted, which is reported on stderr and makes the exit code 1.
+It reads a line at a time, so a file may be of any size. A line with nothing to convert passes byte
+for byte, and so does one that cannot be converted; that is reported, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tunaeval.files.plain_files import open_plain
 from .output import Output
 
 if TYPE_CHECKING:
-    # At run time it is imported when there is something to convert, not for --help.
+    # At run time these are imported when there is something to convert, not for --help.
     from tunaeval.data.convert.replies import Unconvertible
     from tunaeval.types.calls import JsonObject, JsonValue
 
@@ -82,7 +82,7 @@ def _convert_lines(
     write: Callable[[bytes], object],
     output: Output,
 ) -> dict[str, int]:
-    """Write each line, converted where it can be; tells how many of which kind there were."""
+    """Write each line, converted if possible. Return how many lines there were of each kind."""
     from tunaeval.data.convert.replies import Unconvertible  # noqa: PLC0415 - as above
 
     counts = {"converted": 0, "without calls to convert": 0, "left as they were": 0}
@@ -100,7 +100,7 @@ def _convert_lines(
 
 
 def _row(line: bytes) -> JsonValue | Unconvertible:
-    """The JSON of a line, if it can be written again without losing anything."""
+    """Return the JSON of a line, or why it could not be written again without loss."""
     import json  # noqa: PLC0415 - as above
 
     from tunaeval.data.convert.replies import Unconvertible  # noqa: PLC0415 - as above
@@ -133,7 +133,7 @@ def _line(row: JsonValue, *, ended: bool) -> bytes:
     end = "\n" if ended else ""
     try:
         return (json.dumps(row, ensure_ascii=False) + end).encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can say
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can contain only as an escape
         return (json.dumps(row) + end).encode()
 
 
@@ -155,7 +155,7 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
 
 @contextmanager
 def _writer(out: str, output: Output) -> Iterator[Callable[[bytes], object]]:
-    """What writes a line. A file appears all at once when the last is written, or not at all."""
+    """Yield a function that writes a line. A file appears, complete, at the end, or not at all."""
     if out == "-":
 
         def write(line: bytes) -> None:
@@ -174,7 +174,7 @@ def _guarded(write: Callable[..., object], *line: bytes) -> None:
 
     try:
         write(*line)
-    except BrokenPipeError:  # `Output.draw` knows what to do
+    except BrokenPipeError:  # `Output.draw` handles it
         raise
     except OSError as error:
         raise UsageError(f"a line cannot be written: {error.strerror or error}") from error

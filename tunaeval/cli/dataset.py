@@ -1,6 +1,6 @@
 """`tunaeval dataset check` and `filter`: what is wrong with the rows of a training data set.
 
-A row at a time, so a file may be of any size (for duplicates some 100 bytes of each row are kept).
+It reads a row at a time, so a file may be of any size (100 bytes a row are kept for duplicates).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .numbers import any_whole_number
 from .output import Output
 
 if TYPE_CHECKING:
-    # At run time these come when there is a file to read, not for --help.
+    # At run time these are imported when there is a file to read, not for --help.
     from tunaeval.data.checking import Checker, Finding, Report
     from tunaeval.data.rows import Fault, Row
 
@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """1 when rows could not be read, or `--strict` is given and anything was found, or no row."""
+    """Return 1 if a row could not be read, or with `--strict` for any finding or no rows."""
     from tunaeval.data.checking import FINDINGS, Checker, Report  # noqa: PLC0415 - not for --help
     from tunaeval.data.shapes import SHAPES, read_rows  # noqa: PLC0415 - not for --help
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
@@ -109,12 +109,12 @@ def _checker(names: Iterable[str], kind: type[Checker]) -> Checker:
 
 
 def _nowhere(line: bytes) -> None:
-    """A check writes no rows."""
+    """Write nothing: a check has no output files."""
 
 
 @contextmanager
 def _file(name: str) -> Iterator[Write]:
-    """What writes a line. The file appears when the last is written, or not at all."""
+    """Yield a function that writes a line. The file appears, complete, at the end or not at all."""
     from tunaeval.reports.files import new_file  # noqa: PLC0415 - not for --help
 
     with new_file(Path(name)) as made, made.open("wb") as opened:
@@ -122,7 +122,7 @@ def _file(name: str) -> Iterator[Write]:
 
 
 def _line(row: Row | Fault) -> bytes:
-    """The row byte for byte as it was, if it was a line; else as JSON."""
+    """Return the row byte for byte if it was a line of its file, else as JSON."""
     if row.line is not None:
         return row.line if row.line.endswith(b"\n") else row.line + b"\n"
     return _json(row.raw)
@@ -137,7 +137,7 @@ def _rejected(row: Row | Fault, findings: Iterable[Finding]) -> bytes:
 def _json(value: Any) -> bytes:
     try:
         return (json.dumps(value, ensure_ascii=False, default=str) + "\n").encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can say
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can contain only as an escape
         return (json.dumps(value, default=str) + "\n").encode()
 
 

@@ -1,4 +1,4 @@
-"""`tunaeval doctor`: does a server call tools correctly, and if not, whose fault is it."""
+"""`tunaeval doctor`: does a server call tools correctly, and if not, whose fault is it?"""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import argparse
 from typing import TYPE_CHECKING
 
 from .listing import add_json
-from .network import add_network, network_of
 from .numbers import POSITIVE, seconds
 from .output import Output
 
 if TYPE_CHECKING:
-    # At run time it is imported when there is a server to examine, not for --help.
+    # At run time this is imported when there is a server to examine, not for --help.
     from tunaeval.doctor.values import Answer
 
 _GROUPS = (
     "reach", "prompt", "calls", "parallel", "stream", "choice", "schema", "values", "history",
     "reasoning", "limits", "names", "stability",
 )  # fmt: skip
-"""What `--only` takes, written here so that --help need not load it."""
+"""The values of `--only`, written here so that --help does not import the doctor."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +39,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--deadline", type=seconds, default=600.0, metavar="SECONDS", help="for all of it (600)"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    add_network(parser.add_argument_group("how the server is reached"))
     shape = parser.add_mutually_exclusive_group()
     add_json(shape)
     shape.add_argument(
@@ -49,15 +47,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """0 when nothing is wrong with the server, 1 for a server fault, 2 when it was not tested."""
+    """Return 0 if the server has no fault, 1 if it has one, 2 if it was not tested."""
     import asyncio  # noqa: PLC0415 - not for --help
 
-    from tunaeval.doctor.examination import examine  # noqa: PLC0415 - httpx2, not for --help
-    from tunaeval.doctor.report import markdown, show_examination  # noqa: PLC0415 - httpx2, not for --help
-    from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - httpx2, not for --help
+    from tunaeval.doctor.examination import examine  # noqa: PLC0415 - httpx, not for --help
+    from tunaeval.doctor.report import markdown, show_examination  # noqa: PLC0415 - httpx, not for --help
+    from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - httpx, not for --help
     from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
 
-    def tell(answer: Answer) -> None:
+    def report(answer: Answer) -> None:
         output.note(f"tunaeval: {answer.ask.key}: {answer.status or answer.failure}")
 
     settings = Settings(
@@ -72,8 +70,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             arguments.base_url,
             settings,
             only=arguments.only,
-            network=network_of(arguments),
-            on_answer=None if arguments.quiet else tell,
+            on_answer=None if arguments.quiet else report,
         )
     )
     if arguments.json:

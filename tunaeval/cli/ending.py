@@ -1,8 +1,8 @@
-"""How a command ends when it is asked to, by Ctrl-C or SIGTERM, once, twice or however often.
+"""How a command ends at Ctrl-C or SIGTERM, however often they come.
 
-The first signal ends it in order: what is in flight is given up, clients are closed, what was
-finished is reported. A second one, or `GRACE_SECONDS` without an end, ends the process at once.
-Either way nothing is lost that was finished, for that is on disk by then.
+The first signal ends it in order: requests in flight are cancelled, clients are closed, finished
+results are reported. A second signal, or `GRACE_SECONDS` without an end, ends the process at once.
+Either way no finished result is lost, for it is on disk by then.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from tunaeval.registry import running
 
 if TYPE_CHECKING:
-    import asyncio  # at run time only for a command that has a loop: --help is to be quick
+    import asyncio  # at run time only for commands that have a loop, as --help must be quick
 
 GRACE_SECONDS = 5.0
 
-_exit = os._exit  # as it is, whatever a plug-in's is turned into
+_exit = os._exit  # bound here, as `exits_raised` replaces it
 
 T = TypeVar("T")
 
 _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-_SHOW_CURSOR = "\x1b[?25h"  # of a progress bar that could not do it itself
+_SHOW_CURSOR = "\x1b[?25h"  # in case a progress bar has hidden it
 
 
 class Ended(KeyboardInterrupt):
@@ -45,16 +45,16 @@ class Ended(KeyboardInterrupt):
 
 
 class Ending:
-    """Heeds the signals from its beginning to its end; made once for a command.
+    """A context manager, made once for a command, that handles its signals.
 
-    Threads other than the first cannot heed signals: there it does nothing. Where the process ends
-    with it (`last`), a Ctrl-C then has nothing left to interrupt; and if a signal came, a second
-    one ends at once until the process is as good as gone.
+    In a thread other than the main one it does nothing, as Python allows no handlers there. If the
+    process ends with it (`last`), it ignores Ctrl-C afterwards, as nothing is left to interrupt;
+    but after a first signal the handlers stay, so that a second one ends the process.
     """
 
     def __init__(self) -> None:
         self.last = False
-        self._before: dict[int, Any] = {}
+        self._old_handlers: dict[int, Any] = {}
         self._first: int | None = None
         self._running = ""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -64,7 +64,7 @@ class Ending:
     def __enter__(self) -> Self:
         with suppress(ValueError):
             for number in _WORDS:
-                self._before[number] = signal.signal(number, self._came)
+                self._old_handlers[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(
@@ -74,20 +74,20 @@ class Ending:
         traceback: TracebackType | None,
     ) -> None:
         if self.last and self._first is not None:
-            atexit.register(_ignore, *self._before)
+            atexit.register(_ignore, *self._old_handlers)
             return
         if self._timer is not None:
             self._timer.cancel()
-        for number, handler in self._before.items():
+        for number, handler in self._old_handlers.items():
             signal.signal(number, handler)
-        if self.last and self._before:
+        if self.last and self._old_handlers:
             _ignore(signal.SIGINT)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine; a signal cancels it. Raises Ended when one came."""
+        """Run a coroutine, which a signal cancels. Raise Ended if a signal came."""
         import asyncio  # noqa: PLC0415 - as above
 
-        async def told() -> T:
+        async def cancellable() -> T:
             self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
             if self._first is not None:
                 raise self._ended(self._first)
@@ -97,26 +97,27 @@ class Ending:
                 self._task = None
 
         try:
-            result = asyncio.run(told())
+            result = asyncio.run(cancellable())
         except asyncio.CancelledError:
             if self._first is None:
                 raise
             raise self._ended(self._first) from None
         finally:
             self._loop = None
-            work.close()  # of one that was never begun
+            work.close()  # otherwise a coroutine that never began would warn
         if self._first is not None:
             raise self._ended(self._first)
         return result
 
     def _ended(self, number: int) -> Ended:
-        """The signal, and which plug-in was running when it came."""
+        """Return the exception for a signal, with the plug-in that was running when it came."""
         error = Ended(number)
         if self._running:
             error.add_note(self._running)
         return error
 
-    def _came(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal: the first one ends the command in order, any other ends it at once."""
         if self._first is not None:
             _end_at_once(self._first)
         self._first, self._running = number, _while_running(frame)
@@ -130,9 +131,9 @@ class Ending:
 
 
 def _end_at_once(number: int) -> None:
-    """End the process now: neither a lock that somebody holds nor a busy thread delays it."""
+    """End the process now, without waiting for a lock or a busy thread."""
     word = _WORDS.get(signal.Signals(number), "ended")
-    frames = sys._current_frames()  # noqa: SLF001 - there is no other way to know
+    frames = sys._current_frames()  # noqa: SLF001 - there is no other way to the main thread's frame
     frame = frames.get(threading.main_thread().ident or 0)
     how = " ".join(filter(None, (word, "at once", _while_running(frame))))
     with suppress(OSError):
@@ -147,6 +148,6 @@ def _while_running(frame: FrameType | None) -> str:
 
 
 def _ignore(*numbers: int) -> None:
-    """Python would have the default again for what it handles, in the last moment of a process."""
+    """Ignore these signals: a handler of ours would be reset to the default at shutdown."""
     for number in numbers:
         signal.signal(number, signal.SIG_IGN)

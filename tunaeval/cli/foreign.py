@@ -1,7 +1,7 @@
-"""Rows of public data sets for `tunaeval convert`: those whose calls are in no text and no message.
+"""Rows of public data sets for `tunaeval convert` whose calls are in no text and no message.
 
-They are read as `tunaeval.data` reads them, and written as messages in OpenAI's shape, with their
-calls as `tool_calls`, or as text in a wire format.
+They are read by `tunaeval.data` and written as OpenAI-style messages, with their calls as
+`tool_calls`, or as text in a wire format.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tunaeval.types.calls import JsonObject, JsonValue
 
 _ALWAYS = frozenset({"llama-factory", "xlam", "toolace", "glaive", "when2call"})
 _AS_MESSAGES = frozenset({"sharegpt"})
-"""Shapes whose text is converted where it is, but which have no place for structured calls."""
+"""Shapes whose texts are converted in place, but that have no field for structured calls."""
 
 
 def convert_foreign(row: JsonObject, route: Route) -> JsonValue | Unconvertible | None:
-    """The row as messages; why it cannot be; None for a row that is converted in its own shape."""
+    """Return the row as messages, or why it cannot be; None if it is converted in its own shape."""
     shape = shape_of(row)
     structured = route.target is None
     if shape not in _ALWAYS and not (shape in _AS_MESSAGES and structured):
@@ -36,8 +36,8 @@ def convert_foreign(row: JsonObject, route: Route) -> JsonValue | Unconvertible 
     made = as_openai(read)
     if structured:
         return made
-    there = Route(None, route.target, route.tools, route.level)
-    return convert_row(made, there)
+    into_text = Route(None, route.target, route.tools, route.level)
+    return convert_row(made, into_text)
 
 
 _KEPT = frozenset({
@@ -45,4 +45,4 @@ _KEPT = frozenset({
     "unknown-argument", "undeclared-argument", "not-allowed", "unresolved-ref", "unclosed-fence",
     "trailing-ellipsis",
 })  # fmt: skip
-"""Notes on what is kept all the same."""
+"""Codes of notes that do not mean a loss."""

@@ -1,4 +1,4 @@
-"""`tunaeval formats`: the wire formats and parsers by name, who writes calls that way, and how."""
+"""`tunaeval formats`: lists wire formats and parsers, the models that use them, and examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .listing import add_json, print_listing
 from .output import Output
 
 if TYPE_CHECKING:
-    # At run time these come with what is listed.
+    # At run time these are imported for the listing, not for --help.
     from tunaeval.grammar.format import Format
     from tunaeval.registry import Entry
     from tunaeval.types.calls import JsonObject
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 COLUMNS = ("name", "aliases", "summary", "models", "source", "status", "reason")
 
 _WIDEST = 32
-"""Characters of a text in the list; `tunaeval formats NAME` shows all of them."""
+"""Longer texts are cut in the list; `tunaeval formats NAME` shows them in full."""
 _EXAMPLE = ("get_weather", {"city": "Oslo", "days": 2})
 
 _PAGE = """\
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
     parsers = registries()["parsers"]
     if arguments.format is not None:
-        parsers.get(arguments.format)  # an error that knows near misses, if there is none
+        parsers.get(arguments.format)  # raises an error with similar names if there is none
         name = parsers.aliases().get(arguments.format, arguments.format)
         rows = [_row(parsers.entry(name))]
     else:
@@ -62,21 +62,21 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.markdown:
         output.result(_page([row for row in rows if row["source"] == "tunaeval"]))
     elif arguments.json or arguments.format is None:
-        columns = COLUMNS if arguments.json else _telling(rows)
+        columns = COLUMNS if arguments.json else _useful_columns(rows)
         print_listing(output, "formats", rows, columns, as_json=arguments.json, limit=_WIDEST)
     else:
         output.result("\n\n".join(map(_in_full, rows)))
     return 0
 
 
-def _telling(rows: list[JsonObject]) -> tuple[str, ...]:
-    """The columns that say something: all are ours and work, unless there are plug-ins."""
+def _useful_columns(rows: list[JsonObject]) -> tuple[str, ...]:
+    """Return the columns worth showing: without plug-ins all sources and states are the same."""
     is_plain = all((row["source"], row["status"]) == ("tunaeval", "ok") for row in rows)
     return tuple(name for name in COLUMNS if not (is_plain and name in ("source", "status")))
 
 
 def _row(entry: Entry) -> JsonObject:
-    """What can be said of a parser; a plug-in's need not say more of itself than its name."""
+    """Return what is known of a parser; a plug-in's needs no attribute but its name."""
     from tunaeval.grammar.format import Format  # noqa: PLC0415 - as in `run`
     from tunaeval.parsing.api import formats  # noqa: PLC0415 - as in `run`
     from tunaeval.parsing.reader import Reader  # noqa: PLC0415 - as in `run`
@@ -88,7 +88,7 @@ def _row(entry: Entry) -> JsonObject:
         "summary": str(getattr(thing, "summary", "")),
         "models": [str(model) for model in getattr(thing, "models", ())],
         "example": _example(thing) if isinstance(thing, Format) else "",
-        "reads": [form.name for form in thing.formats] if isinstance(thing, Reader) else [],
+        "reads": [one.name for one in thing.formats] if isinstance(thing, Reader) else [],
         "streams": isinstance(thing, Format | Reader),
         "source": entry.source,
         "status": entry.status,
@@ -96,16 +96,16 @@ def _row(entry: Entry) -> JsonObject:
     }
 
 
-def _example(form: Format) -> str:
+def _example(format_: Format) -> str:
     from tunaeval.parsing.api import render  # noqa: PLC0415 - as in `run`
     from tunaeval.types.calls import ToolCall  # noqa: PLC0415 - as in `run`
 
     name, arguments = _EXAMPLE
-    return render([ToolCall(name, arguments)], form)
+    return render([ToolCall(name, arguments)], format_)
 
 
 def _in_full(row: JsonObject) -> str:
-    """All of one format, and its example as it is; other values as one line each."""
+    """Return one format in full: each value on a line, then the example unchanged."""
     reported = {
         key: value for key, value in row.items() if value not in ("", []) and key != "example"
     }
@@ -121,7 +121,7 @@ def _words(value: object) -> str:
 
 
 def _page(rows: Iterable[JsonObject]) -> str:
-    """The reference of formats: a table, and what a call looks like in each."""
+    """Return the reference page: a table of the formats, and an example of a call in each."""
     rows = list(rows)
     table = [
         f"| `{row['name']}` | {_codes(row['aliases'])} | {', '.join(row['models'])} "
@@ -135,9 +135,9 @@ def _page(rows: Iterable[JsonObject]) -> str:
 
 
 def _summary(row: JsonObject) -> str:
-    said = f"side by side: {_codes(row['reads'])}" if row["reads"] else row["summary"]
+    summary = f"side by side: {_codes(row['reads'])}" if row["reads"] else row["summary"]
     # A bar would end the cell, and a tag would be taken for HTML.
-    return str(said).replace("|", "\\|").replace("<", "\\<")
+    return str(summary).replace("|", "\\|").replace("<", "\\<")
 
 
 def _codes(names: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
-"""`--tools-from MODULE:NAME`: a suite asked with the tools of an installed agent.
+"""`--tools-from MODULE:NAME`: asks a suite with the tools of an installed agent.
 
-NAME is an attribute, dotted where it is inside of another: one tool (whatever `to_tools` reads), a
-list of tools, or a dictionary of them, in which a function has the name of its key. A function is a
-tool: none is called to get tools from it.
+NAME is an attribute, dotted if it is nested: one tool (anything that `to_tools` reads), a list of
+tools, or a dictionary, whose keys name its functions. A function is a tool; none is called to get
+tools from it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ _MOST_SHOWN = 5
 
 
 def chosen_suite(arguments: argparse.Namespace, output: Output) -> Suite:
-    """The suite of the command line, with the tools that stand in for its own, if there are any.
-
-    Says on stderr what differs between both.
+    """Return the suite of the command line, with the tools of `--tools-from` in place of its own.
+    Prints how the two sets of tools differ.
     """
     name, places = arguments.suite, arguments.tools_from
     load = partial(_chosen, arguments)
@@ -55,7 +54,7 @@ def chosen_suite(arguments: argparse.Namespace, output: Output) -> Suite:
 
 
 def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Suite:
-    """The scenarios that are to be asked, but for a limit."""
+    """Load the suite and select its scenarios, but for `--limit`."""
     for option, names in (("--id", arguments.ids), ("--tag", arguments.tags)):
         for name in names:
             if name in arguments.exclude:
@@ -68,7 +67,7 @@ def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Sui
 
 
 def installed_tools(places: Sequence[str]) -> Tools:
-    """The tools at all places, each MODULE:NAME. Raises UsageError for what cannot be had."""
+    """Return the tools at all places, each MODULE:NAME. Raise UsageError if one cannot be had."""
     specs: dict[str, ToolSpec] = {}
     source: dict[str, str] = {}
     with _working_directory_first():
@@ -85,11 +84,11 @@ def installed_tools(places: Sequence[str]) -> Tools:
 
 @contextmanager
 def _working_directory_first() -> Iterator[None]:
-    """Import from the working directory, too, as `python -m` does."""
+    """Import from the working directory first, as `python -m` does."""
     if sys.flags.safe_path:  # python -P asks for the opposite
         yield
         return
-    here = os.getcwd()  # noqa: PTH109 - sys.path has texts
+    here = os.getcwd()  # noqa: PTH109 - sys.path wants a str
     sys.path.insert(0, here)
     try:
         yield
@@ -129,7 +128,7 @@ def _imported(module: str, place: str) -> object:
 
 
 def _attribute(found: object, place: str) -> object:
-    """What the module has under the name of a place."""
+    """Return the attribute that a place names. Raise UsageError if the module lacks it."""
     inside, _, name = place.partition(":")
     for part in name.split("."):
         try:
@@ -151,7 +150,7 @@ def _attribute(found: object, place: str) -> object:
 
 
 def _listed(found: object) -> Iterator[tuple[str, str | None, object]]:
-    """Each tool with where it is, and the name that it has there."""
+    """Yield each tool with its place in the list or dictionary, and the name that its key gives."""
     match found:
         case Mapping() if not _is_tool(found):
             for key, tool in found.items():
@@ -164,7 +163,7 @@ def _listed(found: object) -> Iterator[tuple[str, str | None, object]]:
 
 
 def _is_tool(found: Mapping[object, object]) -> bool:
-    """Whether a dictionary is a tool, in the shape of some API, and not several by name."""
+    """Whether a dictionary is one tool, in the shape of some API, and not several by name."""
     return isinstance(found.get("name"), str) or isinstance(found.get("function"), Mapping)
 
 
@@ -183,7 +182,7 @@ def _described(tool: object, name: str | None, where: str) -> ToolSpec:
 
 
 def _with_paths(theirs: Tools, ours: Tools) -> Tools:
-    """Their tools, with the arguments that the suite declares to be paths, which no model sees."""
+    """Return their tools, with our declarations of path arguments, which no model sees."""
     return Tools(
         replace(spec, paths=spec.paths | (ours[name].paths & {*spec.parameters["properties"]}))
         if name in ours and "properties" in spec.parameters
@@ -193,10 +192,10 @@ def _with_paths(theirs: Tools, ours: Tools) -> Tools:
 
 
 def _report(theirs: Tools, ours: Tools | None, places: Sequence[str], output: Output) -> None:
-    """The differences that mislead first, and of all no more than a few."""
-    asked = f"tunaeval: asking with {counted(len(theirs), 'tool')} from {', '.join(places)}"
+    """Print the differences, those that mislead a model first, and no more than `_MOST_SHOWN`."""
+    intro = f"tunaeval: asking with {counted(len(theirs), 'tool')} from {', '.join(places)}"
     if ours is None:
-        output.note(asked)
+        output.note(intro)
         return
     lines = [
         f"only {whose}: {', '.join(names)}"
@@ -208,7 +207,7 @@ def _report(theirs: Tools, ours: Tools | None, places: Sequence[str], output: Ou
     changes.sort(key=lambda change: not change[1].misleads)
     lines += [f"{tool}: {change}" for tool, change in changes]
     output.note(
-        f"{asked} (theirs) for the suite's {len(ours)} (ours): {counted(len(lines), 'difference')}"
+        f"{intro} (theirs) for the suite's {len(ours)} (ours): {counted(len(lines), 'difference')}"
     )
     for line in lines[:_MOST_SHOWN]:
         output.note(f"tunaeval: {line}")
@@ -222,6 +221,6 @@ def _shown(value: object) -> str:
 
 
 def _words(error: BaseException) -> str:
-    """An exception in one line."""
+    """Return an exception as one line."""
     first = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {first[:200]}" if first else type(error).__name__

@@ -1,4 +1,4 @@
-"""`tunaeval judge calibrate`: a judge compared with labelled transcripts."""
+"""`tunaeval judge calibrate`: compares a judge with labelled transcripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .numbers import amount, any_whole_number
 from .output import Output
 
 if TYPE_CHECKING:
-    # At run time these come with the judging.
+    # At run time these are imported with the judging code, not for --help.
     from tunaeval.reports.statistics.agreement import Corrected, Kappa
     from tunaeval.scoring.judging.calibration import Calibration, CategoryCalibration
     from tunaeval.scoring.judging.judge import Judge
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BELOW_THE_BAR = 1
 _CONCURRENCY = 4
 _NAME = 60
-"""Characters of a transcript's id on a line of progress."""
+"""How many characters of a transcript's id are shown in a line of progress."""
 _COLUMNS = ("category", "figure", "value", "interval", "of", "remark")
 
 
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """1 when there is a category on which the judge gave no verdict at all."""
+    """Return 1 if there is a category for which the judge gave no verdict at all."""
     import tunaeval  # noqa: PLC0415 - not for --help
 
     if arguments.out and is_there(arguments.out):

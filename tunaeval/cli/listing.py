@@ -1,4 +1,4 @@
-"""How a command lists things: aligned columns for people, one JSON object for machines."""
+"""How commands print lists: aligned columns for people, one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .output import Output
 
 
 def add_json(parser: argparse._ActionsContainer) -> None:
-    """The option that every command has."""
+    """Add `--json`, which every command has."""
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
 
 
@@ -33,9 +33,8 @@ def print_listing(
     as_json: bool,
     limit: int | None = None,
 ) -> None:
-    """Print `rows` under `name`; a column that is empty everywhere is left out.
-
-    A text of more than `limit` characters is cut, but not in the last column, nor for machines.
+    """Print `rows` under `name`, without columns that are empty in all rows. Texts longer than
+    `limit` characters are cut, except in the last column and in JSON.
     """
     if as_json:
         output.result(json.dumps({name: list(rows)}))
@@ -56,9 +55,8 @@ def print_listing(
 
 
 def fitting(widths: Sequence[int], room: int) -> list[int]:
-    """The widths of columns with two blanks between them, the widest made narrower until all fit.
-
-    No column becomes narrower than `_NARROWEST`: a screen that narrow folds the lines.
+    """Return widths that fit into `room` with two blanks between columns, narrowing the widest
+    first. None is less than `_NARROWEST`: on so narrow a screen the lines wrap.
     """
     found = list(widths)
     excess = sum(found) + 2 * (len(found) - 1) - room

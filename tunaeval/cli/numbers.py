@@ -1,4 +1,4 @@
-"""Numbers in options: read, checked against their bounds, and refused in words."""
+"""Parsers of numbers in options, which check bounds and explain a refusal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Reads a whole number within these bounds."""
+    """Return a function that reads a whole number within these bounds."""
     bounds = f"{least} or more" if most is None else f"{least} to {most}"
 
     def read(text: str) -> int:
@@ -27,7 +27,7 @@ POSITIVE = whole_number(1)
 
 
 def any_whole_number(text: str) -> int:
-    """Reads a whole number of either sign."""
+    """Read a whole number of either sign."""
     try:
         return int(text)
     except ValueError:
@@ -35,15 +35,15 @@ def any_whole_number(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """Reads a time to wait, above 0; infinity is one."""
+    """Read a time in seconds above 0; infinity is allowed."""
     number = _number(text)
-    if not number > 0:  # NaN is not
+    if not number > 0:  # true for NaN, too
         raise ArgumentTypeError(f"found {text!r}; wanted seconds above 0")
     return number
 
 
 def above_zero(text: str) -> float:
-    """Reads a finite number above 0."""
+    """Read a finite number above 0."""
     number = _number(text)
     if not 0 < number < math.inf:
         raise ArgumentTypeError(f"found {text!r}; wanted a number above 0")
@@ -51,7 +51,7 @@ def above_zero(text: str) -> float:
 
 
 def amount(text: str) -> float:
-    """Reads a finite number from 0 up."""
+    """Read a finite number of 0 or more."""
     number = _number(text)
     if not 0 <= number < math.inf:
         raise ArgumentTypeError(f"found {text!r}; wanted a number, 0 or more")
@@ -66,7 +66,7 @@ def _number(text: str) -> float:
 
 
 def percentage(text: str) -> float:
-    """Reads "70" or "70%" as 70.0. Less than one percent wants its sign: 0.7 may be a share."""
+    """Read "70" or "70%" as 70.0. Below one percent, "%" is required, as 0.7 could be a share."""
     digits = text.removesuffix("%")
     try:
         number = float(digits)
@@ -83,5 +83,5 @@ def percentage(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """Reads a percentage as a share: "2%" as 0.02."""
+    """Read a percentage as a share: "2%" is 0.02."""
     return percentage(text) / 100

@@ -1,4 +1,4 @@
-"""An option that has one value and is given twice is refused: of two, neither is surely meant."""
+"""Refuses a single-valued option that is given twice with two values, as either could be meant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Once(argparse.Action):
-    """Stores a value, as argparse does, and refuses a second one that is another."""
+    """Store a value like argparse's "store", but raise an error for a second, different one."""
 
     def __call__(
         self,

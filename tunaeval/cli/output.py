@@ -1,8 +1,8 @@
-"""Where a command speaks: results to stdout, everything else to stderr, and no line is lost on
-a terminal that cannot show its characters or a pipe that nobody reads.
+"""Where a command writes: results to stdout, everything else to stderr.
 
-What is written beside the results may go unread: a stderr that is closed, full or left changes
-nothing. Results that cannot be written are an error, unless their reader went away (`| head`).
+A character that the terminal cannot show is escaped. A stderr that is closed, full or no longer
+read changes nothing. Results that cannot be written are an error, unless their reader left (`|
+head`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Output:
-    """The two streams of a command."""
+    """A command's stdout and stderr."""
 
     def __init__(self, out: TextIO, err: TextIO | None) -> None:
         self.out, self.err = out, _beside(err)
@@ -37,18 +37,16 @@ class Output:
         self.draw(lambda out: print(text, file=out))
 
     def draw(self, draw: Callable[[TextIO], object]) -> None:
-        """Let `draw` write a result. Raises RecordError where that cannot be."""
+        """Let `draw` write a result. Raise RecordError if stdout cannot be written."""
         with self._written():
             draw(self.out)
 
     def note(self, text: str) -> None:
-        """Say `text`, on one line, beside the results; whatever is foreign in it is seen and not
-        obeyed.
-        """
+        """Print `text` as one line to stderr, with its control characters escaped."""
         print(visible(text), file=self.err, flush=True)
 
     def flush(self) -> None:
-        """Have stdout written now. Raises RecordError where that cannot be."""
+        """Flush stdout. Raise RecordError if it cannot be written."""
         with self._written():
             self.out.flush()
 
@@ -63,14 +61,14 @@ class Output:
             raise RecordError(f"stdout cannot be written: {error.strerror or error}") from error
 
     def _abandon(self) -> None:
-        """Let the rest go nowhere, so that neither we nor the interpreter's end complain."""
+        """Redirect stdout to nowhere, so that neither later writes nor the interpreter fail."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.out.fileno())
         os.close(nowhere)
 
 
 class _Unread(io.FileIO):
-    """A file of which it does not matter whether it can be written."""
+    """A file whose failures to write are ignored."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -80,7 +78,7 @@ class _Unread(io.FileIO):
 
 
 def _beside(err: TextIO | None) -> TextIO:
-    """The stream for what is said beside the results; a terminal, or what is no file, as it is."""
+    """Return a stderr that never raises; a terminal, or what has no file, is left as it is."""
     if err is None:
         return io.StringIO()
     try:

@@ -1,7 +1,6 @@
-"""Lines in and out of files that may be compressed (gzip, Zstandard), of any size.
+"""Lines in and out of files of any size that may be compressed (gzip, Zstandard).
 
-What comes in is known by its first bytes; what goes out by its suffix. Zstandard needs the extra
-`zstd`.
+Input is recognized by its first bytes, output by its suffix. Zstandard needs the extra `zstd`.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import open_plain
 
 LONGEST = 64 * 1024 * 1024
-"""Bytes of a line that is read; what is longer is no row of anything."""
+"""The most bytes that a line may have; a longer one is surely no row."""
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _LEVELS = {".gz": 4, ".zst": 3}
-"""How hard what goes out is compressed: no more than parsing can keep up with."""
+"""Compression levels, chosen so that compression is no slower than parsing."""
 
 
 @contextmanager
 def opened(file: str) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked; "-" is stdin. Raises UsageError for what cannot be read."""
+    """Open a file for reading, decompressed; "-" is stdin. Raise UsageError if that fails."""
     try:
         with _raw(file) as raw:
             yield _unpacked(file, raw)
@@ -58,7 +57,7 @@ def _unpacked(file: str, raw: io.BufferedReader) -> IO[bytes]:
 
 
 class _Zstandard(io.RawIOBase):
-    """The bytes of one frame or several. Raises UsageError where the last one is cut off."""
+    """The content of one or more Zstandard frames. Raises UsageError if the last one is cut off."""
 
     def __init__(self, file: str, raw: IO[bytes]) -> None:
         self._file, self._raw = file, raw
@@ -78,7 +77,7 @@ class _Zstandard(io.RawIOBase):
         return size
 
     def _more(self) -> bool:
-        """Unpack some; whether there may be more."""
+        """Decompress the next piece; return False at the end."""
         self._packed = self._packed or self._raw.read(_PACKED_BYTES)
         if not self._packed:
             if self._frame is not None:
@@ -97,7 +96,7 @@ class _Zstandard(io.RawIOBase):
 
 
 _PACKED_BYTES = 1 << 16
-"""That are unpacked at once."""
+"""How many bytes are decompressed at a time."""
 
 
 def _zstandard(file: str) -> Any:
@@ -112,7 +111,7 @@ def _zstandard(file: str) -> Any:
 
 
 def lines_of(file: IO[bytes]) -> Iterator[bytes]:
-    """The lines, without what ends them; of one that is too long, its first `LONGEST` bytes."""
+    """Yield the lines without their ends; lines over `LONGEST` are cut one byte after it."""
     first = True
     while line := file.readline(LONGEST + 1):
         if len(line) > LONGEST:
@@ -125,7 +124,7 @@ def lines_of(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def packing(suffix: str) -> Callable[[IO[bytes]], IO[bytes]]:
-    """What packs bytes on their way into a file of that suffix. Raises UsageError."""
+    """Return a function that wraps a file to compress what is written, as its suffix says."""
     if suffix == ".gz":
         level = _LEVELS[suffix]
         return lambda file: cast("IO[bytes]", gzip.GzipFile("", "wb", level, file))

@@ -1,6 +1,5 @@
-"""`tunaeval parse`: what is read out of a text, or out of each record of JSON lines.
-
-With `--json` a text gives one object; JSON lines give one object for each record, with its line.
+"""`tunaeval parse`: shows the calls in a text, or in each record of JSON lines. With `--json` a
+text gives one object, and JSON lines give one for each record, with its line.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from .output import Output
 from .reading import add_reading
 
 if TYPE_CHECKING:
-    # At run time they are imported when there is something to parse, not for --help.
+    # At run time these are imported when there is something to parse, not for --help.
     from tunaeval.types.calls import Span, Tools
     from tunaeval.types.parsing import Diagnosis, ParseResult
 
@@ -97,7 +96,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 def _tools(file: str | None) -> Tools | None:
     if not file:
         return None
-    from .tools import read_tools  # noqa: PLC0415 - takes as long to import as all the rest
+    from .tools import read_tools  # noqa: PLC0415 - its import takes as long as all others together
 
     return read_tools(file)
 
@@ -141,7 +140,7 @@ def _read(file: str, output: Output) -> str:
 
 
 def told(result: ParseResult, text: str) -> Iterator[str]:
-    """What was read, for people, a line at a time; `text` is what spans point into."""
+    """Yield a result as lines for people; `text` is what spans point into."""
     from tunaeval.reports.wording import call_words  # noqa: PLC0415 - as above
 
     yield f"{result.outcome}{' (and cut off)' if result.truncated else ''}"

@@ -1,7 +1,7 @@
-"""`tunaeval parse` of JSON lines: any number of them, as a stream, over several processes.
+"""`tunaeval parse` of JSON lines: any number of them, as a stream, in several processes.
 
-What is in memory is the lines under way. A line that has nothing to parse is counted, kept aside
-where the results go to a file, and ends nothing, unless that is asked for.
+Only the lines in progress are in memory. A line with nothing to parse is counted, and written to a
+file of bad lines if the results go to a file; it ends the command only with `--strict`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .packed_files import lines_of, opened, packing
 from .rows import Answer, Bad, Chunk, Setting, add, chunks_of, reading, summary_lines
 
 BAD_SHOWN = 3
-"""Of bad lines, on stderr."""
+"""How many bad lines are shown on stderr."""
 _BETWEEN_SECONDS = 0.5
-"""Between two words on how far it is, on a terminal."""
+"""The time between two updates of the progress on a terminal."""
 
 
 def parse_rows(arguments: argparse.Namespace, setting: Setting, output: Output) -> int:
-    """0, or 1 where a line has nothing to parse."""
+    """Parse the rows and return 0, or 1 if a line has nothing to parse."""
     total, began = Answer(), monotonic()
     writing = _Writing(arguments, output)
     with writing, opened(arguments.file) as file:
@@ -59,7 +59,7 @@ def _answers(setting: Setting, chunks: Iterable[Chunk], workers: int) -> Iterato
 
 
 class _Writing:
-    """Where results and bad lines go: stdout, or files that appear whole at the end."""
+    """Where results and bad lines go: stdout, or files that appear, complete, at the end."""
 
     def __init__(self, arguments: argparse.Namespace, output: Output) -> None:
         self.bad = 0
@@ -83,10 +83,10 @@ class _Writing:
         self._sink = self._stack.enter_context(pack(raw)).write
 
     def __exit__(self, *ended: object) -> None:
-        self._stack.__exit__(*ended)  # type: ignore[arg-type]  # what ended it, passed on
+        self._stack.__exit__(*ended)  # type: ignore[arg-type]  # __exit__'s own arguments, passed on
 
     def _refuse_what_is_read(self, path: Path) -> None:
-        """Results do not have the texts that they were read from, so these would be lost."""
+        """Raise UsageError if the output is the input file, whose texts would be lost."""
         read = Path(self._file)
         if self._file != "-" and path.exists() and read.exists() and path.samefile(read):
             raise UsageError(
@@ -94,8 +94,8 @@ class _Writing:
                 "choose another"
             )
 
-    def write(self, said: bytes) -> None:
-        self._sink(said)
+    def write(self, written: bytes) -> None:
+        self._sink(written)
 
     def refuse(self, bad: Bad) -> None:
         where = f"{self._file}, line {bad.number}: {bad.why}"
@@ -109,40 +109,40 @@ class _Writing:
             self._aside().write(encode(row))
 
     def _aside(self) -> IO[bytes]:
-        """The file of bad lines, made when there is one."""
+        """Return the file of bad lines, which is created for the first one."""
         if self._kept is None:
             self.aside = Path(f"{self._out}.bad.jsonl")
             made = self._stack.enter_context(new_file(self.aside))
             self._kept = self._stack.enter_context(made.open("wb"))
         return self._kept
 
-    def _to_stdout(self, said: bytes) -> None:
+    def _to_stdout(self, written: bytes) -> None:
         def write(out: object) -> None:
             buffer = getattr(out, "buffer", None)
             try:
-                if buffer is None:  # a stream of texts, as in a notebook
-                    self._output.out.write(said.decode("utf-8"))
+                if buffer is None:  # a text stream, as in a notebook
+                    self._output.out.write(written.decode("utf-8"))
                 else:
-                    buffer.write(said)
+                    buffer.write(written)
                     buffer.flush()
             except BrokenPipeError:
-                self.is_over = True  # nobody reads on
+                self.is_over = True  # the reader has closed the pipe
                 raise
 
         self._output.draw(write)
 
 
 class _Progress:
-    """Says on a terminal how far it is; results that go there, too, say it themselves."""
+    """Shows progress on a terminal, unless the results go there, too."""
 
     def __init__(self, output: Output, began: float) -> None:
-        self._err, self._began, self._said = output.err, began, began
-        self._speaks = output.err.isatty() and not sys.stdout.isatty()
+        self._err, self._began, self._last_shown = output.err, began, began
+        self._is_shown = output.err.isatty() and not sys.stdout.isatty()
 
     def tell(self, rows: int) -> None:
         now = monotonic()
-        if self._speaks and now - self._said >= _BETWEEN_SECONDS:
-            self._said = now
+        if self._is_shown and now - self._last_shown >= _BETWEEN_SECONDS:
+            self._last_shown = now
             rate = rows / (now - self._began)
             print(
                 f"\r{counted(rows, 'row')}, {rate:,.0f} a second   ",
@@ -152,5 +152,5 @@ class _Progress:
             )
 
     def end(self) -> None:
-        if self._said != self._began:
+        if self._last_shown != self._began:
             print(f"\r{'':40}\r", end="", file=self._err, flush=True)

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """1 where something that is listed cannot be used: it is an error where it is asked for."""
+    """Return 1 if something that is listed cannot be used."""
     from tunaeval.api.extensions import registries  # noqa: PLC0415 - as above
     from tunaeval.api.looking import looked_at  # noqa: PLC0415 - as above
     from tunaeval.errors import UnknownNameError  # noqa: PLC0415 - not for --help

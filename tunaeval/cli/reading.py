@@ -1,4 +1,4 @@
-"""The options of every command that reads calls out of text."""
+"""The options of commands that read calls from text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """`--format`, `--level`, `--tools` and `--abstain`."""
+    """Add `--format`, `--level`, `--tools` and `--abstain`."""
     parser.add_argument(
         "--format", default="auto", help="wire format, see `tunaeval formats`; openai is harmony"
     )
@@ -23,7 +23,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def add_abstain(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """`--abstain`, of every command that reads replies."""
+    """Add `--abstain`, for commands that read replies."""
     parser.add_argument(
         "--abstain",
         action="append",

@@ -1,4 +1,4 @@
-"""`tunaeval report`: a page, a table or annotations of runs that are kept, old ones too."""
+"""`tunaeval report`: writes a page, a table or annotations of stored runs, including old ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """0, or 2 where the writer failed."""
+    """Return 0, or 2 if the writer failed."""
     from tunaeval.errors import UsageError  # noqa: PLC0415 - not for --help
     from tunaeval.reports.files import try_to_write  # noqa: PLC0415 - as above
     from tunaeval.runs.directory import load_report  # noqa: PLC0415 - as above
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _copied(file: Path, output: Output) -> None:
-    """The file's bytes on stdout; as text where that is no file (in a test, in a notebook)."""
+    """Copy the file to stdout, as text if stdout takes no bytes (in a test, in a notebook)."""
     buffer = getattr(output.out, "buffer", None)
     if buffer is None:
         output.out.write(file.read_text("utf-8"))

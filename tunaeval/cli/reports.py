@@ -1,4 +1,4 @@
-"""Report writers as a command uses them: found, tried before anything is spent, and run.
+"""Report writers as commands use them: found, checked before a model is asked, and run.
 
 A writer that fails costs its own file and nothing else.
 """
@@ -26,35 +26,34 @@ SUFFIXES = {
     ".parquet": "parquet",
     ".xml": "junit",
 }
-"""Which writer a report's file name asks for."""
+"""The writer for each suffix of a report's file name."""
 
 _KIND = "report writer"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A report that was asked for: a file, and what writes it."""
+    """A report that was asked for: its file and its writer."""
 
     path: Path
     writer: Writer
 
     def write(self, reports: Sequence[Report]) -> str | None:
-        """Have it written; returns what went wrong, in words."""
+        """Write the report. Return what went wrong, in words, or None."""
         try:
             several_with(self.writer)(reports, self.path) if len(reports) > 1 else (
                 self.writer.write(reports[0], self.path)
             )
         except TunaevalError as error:
             return str(error)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, given back by its name
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
             return f"{who(self.writer, _KIND)} raised {words_of(error)}"
         return None if self.path.exists() else f"{who(self.writer, _KIND)} wrote nothing"
 
 
 def asked_for(files: Sequence[str], writer: str | None) -> list[Asked]:
-    """What is to be written to each file, by its suffix or a name that was given for one.
-
-    Raises UsageError, and RecordError where a file cannot be written: before anything is spent.
+    """Return the report for each file, with the writer that is named or that its suffix implies.
+    Raise UsageError, or RecordError if a file cannot be written, before a model is asked.
     """
     if writer and not files:
         raise UsageError("--writer says how --report FILE is written; give --report, too")
@@ -72,7 +71,7 @@ def asked_for(files: Sequence[str], writer: str | None) -> list[Asked]:
 
 
 def writer_called(name: str) -> Writer:
-    """The writer of a name. Raises UnknownNameError, and UsageError where it lacks something."""
+    """Return the writer. Raise UnknownNameError, or UsageError if a dependency is missing."""
     writer: Writer = registries()["writers"].get(name)
     available = getattr(writer, "available", None)
     if why := available() if callable(available) else None:
@@ -81,7 +80,7 @@ def writer_called(name: str) -> Writer:
 
 
 def several_with(writer: Writer) -> Callable[[Sequence[Report], Path], None]:
-    """What writes several runs. Raises UsageError where the writer has no `write_runs`."""
+    """Return the writer's function for several runs. Raise UsageError if it has none."""
     write: Callable[[Sequence[Report], Path], None] | None = getattr(writer, "write_runs", None)
     if write is None:
         raise UsageError(f"{who(writer, _KIND)} writes one run alone; ask for each by itself")
@@ -89,7 +88,7 @@ def several_with(writer: Writer) -> Callable[[Sequence[Report], Path], None]:
 
 
 def by_suffix(file: str) -> str:
-    """The writer that a file's name asks for. Raises UsageError."""
+    """Return the name of the writer for a file's suffix. Raise UsageError if there is no suffix."""
     suffix = Path(file).suffix
     name = SUFFIXES.get(suffix.lower(), suffix[1:])
     if not name:

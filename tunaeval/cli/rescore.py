@@ -1,6 +1,6 @@
-"""`tunaeval rescore`: the replies of a run read again, by another format, level or profile.
+"""`tunaeval rescore`: reads a run's replies again, by another format, level or profile.
 
-With `--from bfcl` they are those of BFCL's own results.
+With `--from bfcl` the replies are those in BFCL's own results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`tunaeval rescore --from bfcl`: results that BFCL kept, with its own verdict beside ours."""
+"""`tunaeval rescore --from bfcl`: scores results that BFCL stored, beside BFCL's own verdicts."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .output import Output
 
 _NOT_ALL = 2
 _OF_RUNS = ("profile", "calls", "suite", "bfcl", "out")
-"""Options that are about runs of ours alone."""
+"""Options that apply only to tunaeval's own runs."""
 _MOST = 4
-"""So many formats and repairs of a model are printed; `--json` has all."""
+"""How many formats and repairs of a model are printed; `--json` has all."""
 
 
 def rescore_results(arguments: argparse.Namespace, output: Output) -> int:
-    """Print what each model comes to. Returns 2 where something was not read or does not fit."""
+    """Print each model's scores. Return 2 if a result was not read or does not fit its prompt."""
     for name in _OF_RUNS:
         if getattr(arguments, name) is not None:
             raise UsageError(
                 f"--{name} is for runs of tunaeval: leave it out, or leave out --from bfcl"
             )
     models: list[JsonObject] = []
-    said: set[str] = set()
+    printed: set[str] = set()
     for model in rescore_bfcl(
         arguments.run_directory,
         prompts=arguments.prompts,
@@ -39,8 +39,8 @@ def rescore_results(arguments: argparse.Namespace, output: Output) -> int:
         abstain=arguments.abstain,
     ):
         for sentence in (*_left_out(model), *model.notes, *model.faults):
-            if sentence not in said:
-                said.add(sentence)
+            if sentence not in printed:
+                printed.add(sentence)
                 output.note(f"tunaeval: {sentence}")
         models.append(_counted(model))
     if arguments.json:

@@ -1,7 +1,7 @@
-"""`tunaeval run --resume RUN`: a run goes on as it was begun, by what its `run.json` says.
+"""`tunaeval run --resume RUN`: continues a run with the options that its `run.json` has.
 
-Options that are given beside it are over those of then; where they would change the results,
-the run refuses to go on and names the difference.
+Options on the command line take precedence; if they would change the results, the run refuses to
+continue and names the difference.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from tunaeval.errors import RecordError, UsageError
 from tunaeval.files.plain_files import is_there
 
 from .budget import read_budget
-from .network import refuse_unkept, visible_value
 
 if TYPE_CHECKING:
-    # pydantic, not for --help
+    # These import pydantic, which --help does not need.
     from tunaeval.types.calls import JsonObject
     from tunaeval.types.runs import RunInfo
 
@@ -25,13 +24,13 @@ _NOT_KEPT = frozenset(
     {"out", "resume", "retry_failures", "take_over", "record"}
     | {"quiet", "json", "run", "given", "check_server"}
 )
-"""What is said of one command and not of the run."""
+"""Options of one command that are not part of the run."""
 
 _GATE = ("fail_under", "max_errors")
-"""The bar of a run: one that goes on has to clear it, too, so that no gate is lost on the way."""
+"""The run's gate: a continued run has to pass it, too, so it is not lost by resuming."""
 
-_PATHS = ("suite", "bfcl", "model_file", "recording", "faults", "ca", "cert", "cert_key")
-"""Options that may be paths: kept as paths from the root, so that a run goes on from anywhere."""
+_PATHS = ("suite", "bfcl", "model_file", "recording", "faults")
+"""Options that may be paths; stored as absolute ones, so that a run continues from anywhere."""
 
 _BY_FIELD = {
     "suite": "suite",
@@ -51,7 +50,7 @@ _BY_FIELD = {
     "concurrency": "concurrency",
     "tools_from": "tools_from",
 }
-"""Options of runs that were kept before there was `options`, by the field that has them."""
+"""The fields that stand for options in runs of versions that stored no `options`."""
 
 
 def add_resume(group: argparse._ArgumentGroup) -> None:
@@ -73,9 +72,9 @@ def add_resume(group: argparse._ArgumentGroup) -> None:
 
 
 def resumed_options(arguments: argparse.Namespace) -> JsonObject:
-    """Fill in what a run was begun with where nothing else is given; the options as a whole.
-
-    Raises RecordError for what is no run, UsageError for what goes with --resume alone.
+    """Fill in the options that a run was begun with, unless they are given anew; return all of
+    them. Raise RecordError for a directory that is no run, UsageError for options that need
+    `--resume`.
     """
     if arguments.resume is None:
         for name in ("retry_failures", "take_over"):
@@ -87,8 +86,7 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
 
     info = read_info(Path(arguments.resume))
     if "report" in arguments.given:
-        arguments.given |= {"writer"}  # that of then was for a report of then
-    refuse_unkept(info.options or {}, arguments.given)
+        arguments.given |= {"writer"}  # the stored writer belongs to the stored report
     for name, value in (info.options or _of_fields(info)).items():
         is_no_bar = name in _GATE and value is None
         if name not in arguments.given and hasattr(arguments, name) and not is_no_bar:
@@ -107,29 +105,27 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
 
 
 def _has_own_suite(info: RunInfo) -> bool:
-    """Whether its suite is one of the user's own, which only a file has."""
-    from tunaeval.runs.suites import SUITES  # noqa: PLC0415 - only for those who go on
+    """Whether the run's suite is the user's own, which only a file contains."""
+    from tunaeval.runs.suites import SUITES  # noqa: PLC0415 - only to resume
 
     return info.suite not in SUITES and not info.suite.startswith("bfcl:")
 
 
 def _kept(arguments: argparse.Namespace) -> JsonObject:
-    """The options as they are written into `run.json`: without secrets, and with whole paths."""
+    """Return the options as `run.json` stores them: without secrets, and with absolute paths."""
     options = {key: value for key, value in vars(arguments).items() if key not in _NOT_KEPT}
     for name in _PATHS:
         value = options.get(name)
-        # A suite, or a list of faults, that comes along.
+        # A name without a suffix is a packaged suite, or a packaged list of faults.
         is_name = name in {"suite", "faults"} and not Path(str(value)).suffix
         if isinstance(value, str) and not is_name and is_there(value):
             options[name] = str(Path(value).absolute())
-    for name in ("header", "proxy"):
-        options[name] = visible_value(name, options.get(name))
     options["report"] = [str(Path(file).absolute()) for file in arguments.report]
     if options["max_errors"] is not None:
         options["max_errors"] = str(options["max_errors"])
     address = options.get("base_url")
     if isinstance(address, str) and ("?" in address or "@" in address):
-        del options["base_url"]  # where some put a key: it is to be given again
+        del options["base_url"]  # it may contain a key, so it has to be given again
     return options
 
 

@@ -1,4 +1,4 @@
-"""Rows of JSON lines, read: what each holds to be parsed, and what is said of it.
+"""The rows of JSON lines: what each has to parse, and how its result is written.
 
 A chunk of lines becomes bytes and counts, in this process or in another.
 """
@@ -31,7 +31,7 @@ WANTED = (
 RESULT_KEYS = (
     "line", "calls", "content", "reasoning", "diagnoses", "truncated", "outcome", "detail",
 )  # fmt: skip
-"""What a row is given; fields of its own by these names are kept in "row"."""
+"""The keys that a result adds to its row; the row's own fields of these names are kept in "row"."""
 
 _RESULT_KEYS = frozenset(RESULT_KEYS)
 
@@ -39,7 +39,7 @@ _CHUNK_LINES, _CHUNK_BYTES = 256, 1 << 18
 
 
 class Setting(NamedTuple):
-    """How rows are read; `field` is the one that holds the text, None where it is a usual one."""
+    """How rows are read; `field` has the text, or is None to look in the usual fields."""
 
     format: str
     tools: Tools | None
@@ -50,14 +50,14 @@ class Setting(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A line that holds something to parse: a text or a message, and the record's other fields."""
+    """The text or message to be parsed in a line, and the record's other fields."""
 
     message: JsonValue
     others: JsonObject
 
 
 class Bad(NamedTuple):
-    """A line that holds nothing to parse: its number, itself, and why."""
+    """A line with nothing to parse: its number, its bytes, and why."""
 
     number: int
     line: bytes
@@ -70,7 +70,7 @@ Chunk = tuple[int, list[bytes]]
 
 @dataclass(slots=True)
 class Answer:
-    """What came of some lines."""
+    """The output and the counts of some lines."""
 
     said: bytes = b""
     rows: int = 0
@@ -81,7 +81,7 @@ class Answer:
 
 
 def chunks_of(lines: Iterator[bytes]) -> Iterator[Chunk]:
-    """Lines by some hundred, fewer where they are long."""
+    """Yield chunks of up to `_CHUNK_LINES` lines, fewer if they are long."""
     chunk: list[bytes] = []
     size, first = 0, 1
     for number, line in enumerate(lines, 1):
@@ -95,7 +95,7 @@ def chunks_of(lines: Iterator[bytes]) -> Iterator[Chunk]:
 
 
 def reading(setting: Setting) -> Callable[[Chunk], Answer]:
-    """What is done with a chunk of lines."""
+    """Return the function that parses a chunk of lines."""
     parser = guarded(parser_for(setting.format))
     tools, level, names = setting.tools, setting.level, frozenset(setting.abstain)
 
@@ -108,7 +108,7 @@ def reading(setting: Setting) -> Callable[[Chunk], Answer]:
 
 
 def _answer(chunk: Chunk, setting: Setting, read: Callable[[JsonValue], ParseResult]) -> Answer:
-    answer, said = Answer(), []
+    answer, out = Answer(), []
     outcomes, formats = [], []
     first, lines = chunk
     for number, line in enumerate(lines, first):
@@ -125,14 +125,14 @@ def _answer(chunk: Chunk, setting: Setting, read: Callable[[JsonValue], ParseRes
             formats.append(call.format or "structured")
             for repair in call.repairs:
                 answer.repairs[repair.code] += 1
-        said.append(_json(number, row, result) if setting.as_json else _words(number, row, result))
-    answer.said, answer.rows = b"".join(said), len(said)
+        out.append(_json(number, row, result) if setting.as_json else _words(number, row, result))
+    answer.said, answer.rows = b"".join(out), len(out)
     answer.outcomes, answer.formats = Counter(outcomes), Counter(formats)
     return answer
 
 
 def row_of(line: bytes, name: str | None) -> Row:
-    """What a line holds. Raises ValueError with a sentence where that is nothing to parse."""
+    """Return what a line has to parse. Raise ValueError, with a sentence, if there is nothing."""
     if len(line) > LONGEST:
         raise ValueError(f"the line is longer than {LONGEST:,} bytes; {WANTED}")
     try:
@@ -178,7 +178,7 @@ def _decoded(line: bytes) -> JsonValue:
             return json.loads(line.decode("utf-8", "surrogateescape"))
     try:
         return orjson.loads(line)
-    except orjson.JSONDecodeError:  # lone surrogates, or no JSON
+    except orjson.JSONDecodeError:  # it has lone surrogates, or is no JSON
         return json.loads(line.decode("utf-8", "surrogateescape"))
 
 
@@ -190,7 +190,7 @@ def _without(record: JsonObject, *names: str) -> JsonObject:
 
 
 def _json(number: int, row: Row, result: ParseResult) -> bytes:
-    """A line for a line: the row's own fields, and what was read."""
+    """Return the output line: the row's own fields, and its result."""
     others, mine = row.others, {}
     if not _RESULT_KEYS.isdisjoint(others):
         mine = {"row": {key: others[key] for key in others if key in RESULT_KEYS}}
@@ -198,12 +198,12 @@ def _json(number: int, row: Row, result: ParseResult) -> bytes:
     record = {"line": number, **others, **mine, **result_object(result)}
     try:
         return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # surrogates, wide integers, or nested too deeply
+    except TypeError:  # orjson takes no lone surrogates, wide integers or deep nesting
         return encode(record)
 
 
 def result_object(result: ParseResult) -> JsonObject:
-    """What was read, as JSON has it."""
+    """Return a result as a JSON object."""
     return {
         "calls": [
             {
@@ -231,7 +231,7 @@ def _found(one: Repair | Diagnosis) -> JsonObject:
 
 
 def _words(number: int, row: Row, result: ParseResult) -> bytes:
-    from .parse import told  # noqa: PLC0415 - for people alone
+    from .parse import told  # noqa: PLC0415 - not for JSON output
 
     text = row.message if isinstance(row.message, str) else row.message.get("content")
     lines = [f"line {number}", *told(result, text if isinstance(text, str) else "")]
@@ -239,7 +239,7 @@ def _words(number: int, row: Row, result: ParseResult) -> bytes:
 
 
 def add(total: Answer, one: Answer) -> None:
-    """Count what came of further lines; what was said of them is not kept."""
+    """Add the counts of further lines; their output is not kept."""
     total.rows += one.rows
     for name in ("outcomes", "formats", "repairs"):
         counts: Counter[str] = getattr(total, name)
@@ -247,7 +247,7 @@ def add(total: Answer, one: Answer) -> None:
 
 
 def summary_lines(total: Answer, bad: int, seconds: float) -> Sequence[str]:
-    """What came of all lines, for whoever waited for it."""
+    """Return the summary of all lines for the end of the command."""
     rate = f", {total.rows / seconds:,.0f} a second" if seconds > 1 else ""
     broken = f"; {counted(bad, 'bad line')}" if bad else ""
     lines = [f"{counted(total.rows, 'row')} in {seconds:.1f} s{rate}{broken}"]

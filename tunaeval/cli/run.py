@@ -1,4 +1,4 @@
-"""`tunaeval run`: what can be said to it. What it does is in `running`, imported when it runs."""
+"""The options of `tunaeval run`; what it does is in `running`, imported when it runs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .resuming import add_resume
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    _asked(parser.add_argument_group("what to ask"))
+    _questions(parser.add_argument_group("what to ask"))
     _client(parser.add_argument_group("the model"))
     _rules(parser.add_argument_group("the rules"))
-    _told(parser.add_argument_group("what the model is given"))
+    _outputs(parser.add_argument_group("what the model is given"))
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     return run_suite(arguments, output)
 
 
-def _asked(group: argparse._ArgumentGroup) -> None:
+def _questions(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--suite", default="tunacode", metavar="NAME|FILE", help="see `tunaeval suites` (tunacode)"
     )
@@ -58,7 +58,7 @@ def _asked(group: argparse._ArgumentGroup) -> None:
 
 
 def _chosen(group: argparse._ArgumentGroup) -> None:
-    """Which of the suite's scenarios."""
+    """Add the options that select scenarios."""
     group.add_argument(
         "--exclude",
         action="append",
@@ -169,7 +169,7 @@ def _rules(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _told(group: argparse._ArgumentGroup) -> None:
+def _outputs(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--out", default="runs", metavar="DIR", help="where runs are kept (runs)")
     add_resume(group)
     group.add_argument("--record", metavar="FILE", help="write the replies for `--client replay`")

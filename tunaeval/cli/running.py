@@ -1,4 +1,4 @@
-"""What `tunaeval run` does: prepare all that can fail before a request is spent, run, tell."""
+"""What `tunaeval run` does: check all that can fail before a request is sent, run, report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from .budget import TOO_MANY_FAILURES, is_over
 from .clients import Asked, make_client
 from .ending import Ended
 from .installed import chosen_suite
-from .network import network_of
 from .output import Output
 from .reports import asked_for
 from .resuming import resumed_options
@@ -37,11 +36,11 @@ from .server_check import checked, suspicion
 
 _NO_REPORT = "report {!r} is not written, and the score is as reported"
 _UNDONE = 2
-"""What a command exits with that could not do all that it was asked."""
+"""The exit code of a command that could not do all that it was asked for."""
 
 
 def run_suite(arguments: argparse.Namespace, output: Output) -> int:
-    """Run and tell; returns the exit code."""
+    """Run the suite, print the results, and return the exit code."""
     begun_with = resumed_options(arguments)
     if arguments.free_text and arguments.tools == "api":
         raise UsageError(
@@ -51,18 +50,18 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
     whole = chosen_suite(arguments, output)
     written = asked_for(arguments.report, arguments.writer)
     _refuse_unwritable(arguments)
-    asked = make_client(arguments, output)
-    if isinstance(asked.client, ReplayClient):
-        _refuse_second_hand(arguments)
+    chosen = make_client(arguments, output)
+    if isinstance(chosen.client, ReplayClient):
+        _refuse_to_record_replay(arguments)
         if not (arguments.ids or arguments.tags or arguments.patterns or arguments.exclude):
-            _compare_suites(asked.client, whole, output)
-    report, ended = _run(_shortened(whole, arguments.limit), asked, arguments, output, begun_with)
+            _compare_suites(chosen.client, whole, output)
+    report, ended = _run(_shortened(whole, arguments.limit), chosen, arguments, output, begun_with)
     if arguments.json:
         output.result(json_text(summary_object(report)))
     elif report.results:
         output.draw(partial(show, report))
-        if (said := suspicion(report, asked.client)) is not None:
-            output.result(said)
+        if (doubt := suspicion(report, chosen.client)) is not None:
+            output.result(doubt)
     if (cost := _cost(report, arguments)) is not None:
         output.note(f"tunaeval: the tokens of the run cost {cost:.4f}")
     if arguments.record:
@@ -75,7 +74,7 @@ def run_suite(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _cost(report: Report, arguments: argparse.Namespace) -> float | None:
-    """By the prices of a million tokens; None without prices, or where the server counts none."""
+    """Return the cost by the prices of a million tokens; None if prices or counts are missing."""
     summary = report.summary
     counted = (summary.prompt_tokens, summary.completion_tokens)
     prices = (arguments.price_in, arguments.price_out)
@@ -90,33 +89,33 @@ def _cost(report: Report, arguments: argparse.Namespace) -> float | None:
 
 def _run(
     suite: Suite,
-    asked: Asked,
+    chosen: Asked,
     arguments: argparse.Namespace,
     output: Output,
     begun_with: JsonObject,
 ) -> tuple[Report, int | None]:
-    """The report, and the exit code if it was ended; what was finished is then kept and told."""
-    options = _options(arguments, asked)
-    tell = Live(output.err, in_flight=lambda: run.in_flight)
+    """Return the report, and the exit code if a signal ended the run before its end."""
+    options = _options(arguments, chosen)
+    live = Live(output.err, in_flight=lambda: run.in_flight)
     run = SuiteRun(
         suite,
-        asked.client,
+        chosen.client,
         sole_parser_for(arguments.format),
         options,
         out=arguments.out,
-        on_result=None if arguments.quiet else tell,
-        told=asked.told(suite),
+        on_result=None if arguments.quiet else live,
+        told=chosen.told(suite),
         resume=arguments.resume,
         retry_failures=arguments.retry_failures,
         take_over=arguments.take_over,
     )
     run.info = run.info.model_copy(update={"options": begun_with})
-    _announce(run, suite, asked, arguments, output)
-    progress = tell.progress(run.left, heading=run.info.heading)
+    _announce(run, suite, chosen, arguments, output)
+    progress = live.progress(run.left, heading=run.info.heading)
     faults: list[str] = []
     try:
         with nullcontext() if arguments.quiet else progress:
-            return output.ending.run(_closing(run, asked.client, faults)), None
+            return output.ending.run(_closing(run, chosen.client, faults)), None
     except Ended as end:
         output.note(f"tunaeval: {end.word}; {_kept(run)}")
         return run.report(), end.code
@@ -130,13 +129,13 @@ def _run(
 
 
 def _announce(
-    run: SuiteRun, suite: Suite, asked: Asked, arguments: argparse.Namespace, output: Output
+    run: SuiteRun, suite: Suite, chosen: Asked, arguments: argparse.Namespace, output: Output
 ) -> None:
-    """What comes before the first request: a warning, the server's examination, what is left."""
+    """Print what precedes the first request: a warning, the server's check, what is left to do."""
     if words := expected_bare(suite, run.info.profile):
         output.note(f"tunaeval: warning: {words}")
     if arguments.check_server:
-        run.info = checked(run.info, asked.client, output, network_of(arguments))
+        run.info = checked(run.info, chosen.client, output)
     if arguments.resume:
         output.note(
             f"tunaeval: run {run.info.run_id} goes on, with {counted(run.left, 'result')} to come"
@@ -144,7 +143,7 @@ def _announce(
 
 
 async def _closing(run: SuiteRun, client: Client, faults: list[str]) -> Report:
-    """The whole run; what goes wrong when the client is closed is added to `faults`."""
+    """Run to the end and close the client; a failure to close it is added to `faults`."""
     try:
         return await run.run()
     finally:
@@ -160,9 +159,9 @@ def _kept(run: SuiteRun) -> str:
     return f"{words}, {failed} of them without an answer" if failed else words
 
 
-def _options(arguments: argparse.Namespace, asked: Asked) -> RunOptions:
+def _options(arguments: argparse.Namespace, chosen: Asked) -> RunOptions:
     return RunOptions(
-        ask=asked.ask,
+        ask=chosen.ask,
         level=arguments.level,
         profile=arguments.profile,
         calls=arguments.calls,
@@ -172,19 +171,19 @@ def _options(arguments: argparse.Namespace, asked: Asked) -> RunOptions:
         temperature=arguments.temperature,
         seed=arguments.seed,
         repeats=arguments.repeats,
-        deadline_seconds=asked.deadline_seconds,
-        concurrency=asked.concurrency,
+        deadline_seconds=chosen.deadline_seconds,
+        concurrency=chosen.concurrency,
     )
 
 
 def _shortened(suite: Suite, limit: int | None) -> Suite:
-    """Return the first scenarios: another suite, which its digest tells from the whole."""
+    """Return a suite of the first `limit` scenarios, which has a digest of its own."""
     if limit is None or limit >= len(suite.scenarios):
         return suite
     return suite.where(limit=limit)
 
 
-def _refuse_second_hand(arguments: argparse.Namespace) -> None:
+def _refuse_to_record_replay(arguments: argparse.Namespace) -> None:
     if arguments.record:
         raise UsageError(
             f"--record {arguments.record!r} would keep a replay, whose date is not that of its "
@@ -202,7 +201,7 @@ def _compare_suites(client: ReplayClient, suite: Suite, output: Output) -> None:
 
 
 def _refuse_unwritable(arguments: argparse.Namespace) -> None:
-    """Try where the recording goes, before anything is spent."""
+    """Raise RecordError if the recording cannot be written, before a model is asked."""
     if not arguments.record:
         return
     if is_there(arguments.record):

@@ -1,7 +1,7 @@
-"""`tunaeval score`: transcripts in files, scored, each with why.
+"""`tunaeval score`: scores transcripts in files, with a reason for each category.
 
-Files are JSON, JSON lines, sessions, logs or spans; what contains several transcripts gives as many
-scores. With `--json` there is one object for all.
+Files are JSON, JSON lines, sessions, logs or spans; each transcript in one gets a score. With
+`--json` one object has all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .listing import add_json, print_listing
 from .output import Output
 
 if TYPE_CHECKING:
-    # At run time they are imported when there is something to score, not for --help.
+    # At run time these are imported when there is something to score, not for --help.
     from tunaeval.types.calls import JsonObject, JsonValue
     from tunaeval.types.conversations import Conversation
     from tunaeval.types.runs import ScoreResult
@@ -81,8 +81,8 @@ def _deciding(group: argparse._ArgumentGroup) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """0; 1 when a check said no, a call was forbidden or an expectation not met; 3 when a check or
-    a category failed itself.
+    """Return 0; 1 if a check said no, a call was forbidden or an expectation not met; 3 if a check
+    or a category failed itself.
     """
     from tunaeval import score  # noqa: PLC0415 - pydantic, not for --help
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
@@ -96,15 +96,15 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         for conversation in conversations:
             where = ", ".join(filter(None, (file, conversation.name)))
             try:
-                asked = arguments.query or conversation.since(max(0, arguments.start)).query or ""
-                found = score(conversation, asked, start=arguments.start, **given)
+                query = arguments.query or conversation.since(max(0, arguments.start)).query or ""
+                found = score(conversation, query, start=arguments.start, **given)
             except UsageError as error:
                 raise UsageError(f"{where}: {error}") from error
             _refuse_idle(file, conversations)
-            reported.append(_object(file, conversation, asked, found))
+            reported.append(_object(file, conversation, query, found))
             code = max(code, _code(found, arguments))
             if not arguments.json:
-                _tell(where, conversation, asked, found, output)
+                _print(where, conversation, query, found, output)
     if arguments.json:
         output.result(json_text({"transcripts": reported}))
     return code
@@ -133,7 +133,7 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _expectation(text: str) -> JsonValue:
-    """An expectation as JSON, or in a file of JSON."""
+    """Read an expectation from JSON text or from a file of JSON."""
     from tunaeval.errors import ExpectationError  # noqa: PLC0415 - as in `run`
 
     source = "--expect"
@@ -151,7 +151,7 @@ def _expectation(text: str) -> JsonValue:
 
 
 def _forbidden(text: str) -> JsonValue:
-    """A tool's name, or a call as JSON."""
+    """Read a tool's name, or a call as JSON."""
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as in `run`
 
     if not text.lstrip().startswith("{"):
@@ -166,7 +166,7 @@ def _forbidden(text: str) -> JsonValue:
 
 
 def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
-    """What a transcript's score means to a shell, where something was asked to decide."""
+    """Return the exit code for a score; 1 needs an option that decides whether the goal is met."""
     if found.details.outcome not in {"scored", "undecided"}:
         return _FAILED_ITSELF
     decides = arguments.check is not None or arguments.expect is not None or arguments.forbid
@@ -188,8 +188,8 @@ def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
 
 
 def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:
-    """Raise UsageError for a file in which no agent says or calls anything, unless its run ended in
-    an error before it could: a total of 0 would look like an agent's.
+    """Raise UsageError for a file without any message of an agent, unless its run failed before:
+    its total of 0 would look like an agent's.
     """
     for one in conversations:
         if one.failure is not None or any(say.role == "assistant" for say in one.messages):
@@ -202,25 +202,25 @@ def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:
     )
 
 
-def _object(file: str, conversation: Conversation, asked: str, found: ScoreResult) -> JsonObject:
+def _object(file: str, conversation: Conversation, query: str, found: ScoreResult) -> JsonObject:
     return {
         "file": file,
         "name": conversation.name,
         "shape": conversation.shape,
         "messages": conversation.length,
-        "query": asked,
+        "query": query,
         "warnings": [notice._asdict() for notice in conversation.warnings],
         "score": found.model_dump(),
     }
 
 
-def _tell(
-    where: str, conversation: Conversation, asked: str, found: ScoreResult, output: Output
+def _print(
+    where: str, conversation: Conversation, query: str, found: ScoreResult, output: Output
 ) -> None:
     output.result(
         f"{visible(where)}: {counted(conversation.length, 'message')}, {conversation.shape}"
     )
-    output.result(f"query: {visible(asked, _SHOWN_QUERY) or '(none)'}")
+    output.result(f"query: {visible(query, _SHOWN_QUERY) or '(none)'}")
     output.result(f"{found.preset}: {visible(found.details.reasoning)}")
     print_listing(
         output,
@@ -244,7 +244,7 @@ def _tell(
 
 
 def _places(evidence: tuple[int, ...]) -> str:
-    """The messages that a verdict rests on, as far as they fit into a column."""
+    """Return the indices of the messages that are evidence, as many as fit into a column."""
     more = len(evidence) - _SHOWN_EVIDENCE
     shown = " ".join(map(str, evidence[:_SHOWN_EVIDENCE]))
     return f"{shown} and {more} more" if more > 0 else shown

@@ -1,4 +1,4 @@
-"""`tunaeval selftest`: tunaeval measured on this machine, a line of JSON for each measuring."""
+"""`tunaeval selftest`: measures tunaeval on this machine, with a JSON line for each measuring."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .numbers import any_whole_number, whole_number
 from .output import Output
 
 _MEASURINGS = ("linear", "stream", "accuracy", "null")
-"""What can be asked for, listed here so that --help need not load it."""
+"""The arguments of the command, listed here so that --help does not import the measurings."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """0 when every measuring is at its bar, 1 when one is below."""
+    """Return 0 if every measuring reaches its bar, else 1."""
     from tunaeval.testing.selftest import MEASURINGS  # noqa: PLC0415 - not for --help
     from tunaeval.testing.selftest.measured import Extent  # noqa: PLC0415 - not for --help
     from tunaeval.testing.selftest.subjects import subjects  # noqa: PLC0415 - not for --help

@@ -1,4 +1,4 @@
-"""From a run to the doctor: what in a run looks like the server's fault, and a check before it."""
+"""Links from a run to the doctor: a check before the run, and a hint after it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import json
 
 from tunaeval.errors import UsageError
-from tunaeval.models.clients.network import Network
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.roles import Client
@@ -16,13 +15,12 @@ from .output import Output
 
 _STRUCTURED = "structured"
 _LOST = "says finish_reason 'tool_calls' and sends no call"
-"""What the error of a scenario says whose reply announced calls and had none."""
+"""Part of a scenario's error if a reply announced calls and had none."""
 
 
-def checked(info: RunInfo, client: Client, output: Output, network: Network) -> RunInfo:
-    """The run's words with the verdict of the quick check on its server.
-
-    Raises UsageError where the client has no server.
+def checked(info: RunInfo, client: Client, output: Output) -> RunInfo:
+    """Return the run's information with the verdict of the quick check on its server. Raises
+    UsageError if the client has no server.
     """
     from tunaeval.doctor.examination import examine  # noqa: PLC0415 - only where it is asked for
     from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - only where it is asked for
@@ -33,7 +31,7 @@ def checked(info: RunInfo, client: Client, output: Output, network: Network) -> 
             f"--check-server wants a server to examine, and the client {info.client!r} has none; "
             "give --base-url URL, or leave it out"
         )
-    found = asyncio.run(examine(address, Settings(model=model, quick=True), network=network))
+    found = asyncio.run(examine(address, Settings(model=model, quick=True)))
     faults = [finding.check for finding in found.findings if finding.verdict == "server"]
     verdict = {"exit": found.exit, "server": found.server["name"], "faults": faults}
     if found.exit:
@@ -43,7 +41,7 @@ def checked(info: RunInfo, client: Client, output: Output, network: Network) -> 
 
 
 def suspicion(report: Report, client: Client) -> str | None:
-    """One line where a run's calls look like a server's fault, with the command that asks it."""
+    """Return a line for the user if a run's calls look like a fault of the server, else None."""
     address, model = _server_of(client)
     if address is None or report.run.ask != "api":
         return None
@@ -62,7 +60,7 @@ def suspicion(report: Report, client: Client) -> str | None:
 
 
 def command(address: str, model: str | None) -> str:
-    """How the doctor is asked about this server."""
+    """Return the command line that examines this server."""
     named = f" --model {visible(model)}" if model else ""
     return f"tunaeval doctor --base-url {visible(address)}{named}"
 
@@ -107,7 +105,7 @@ def _is_broken(call: JsonValue) -> bool:
 
 
 def _of_two_sources(report: Report) -> int:
-    """Scenarios whose calls were read out of the text, where others were structured."""
+    """Count scenarios whose calls were read from text, if other scenarios had structured ones."""
     formats = [call.format for result in report.results for call in result.got]
     if _STRUCTURED not in formats:
         return 0

@@ -1,7 +1,7 @@
-"""Defaults of options from a file in the working directory, and where each value came from.
+"""Default values of options, from a file in the working directory, and the source of each value.
 
-`tunaeval.toml` has a table for each command, `[run]` say; else `[tool.tunaeval.run]` in
-`pyproject.toml` is the same. What is given on the command line overrides it.
+`tunaeval.toml` has a table for each command, such as `[run]`; without that file,
+`[tool.tunaeval.run]` in `pyproject.toml` is read. The command line overrides both.
 """
 
 from __future__ import annotations
@@ -15,24 +15,22 @@ from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.files.plain_files import read_plain
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .network import visible_value
-
 FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
-"""Where defaults are, and below which tables."""
+"""The files that may have defaults, with the table below which each has them."""
 
 _NEVER = frozenset({"help", "show_config"})
 _WANTED = "wanted a table for each command, as in [run]"
 
 
 class Settings(NamedTuple):
-    """The options of a command by their names, and the file that has them; None where none does."""
+    """A command's options by name, and the file that has them, or None."""
 
     file: str | None
     options: JsonObject
 
 
 def settings_of(command: str, commands: Mapping[str, str]) -> Settings:
-    """What the file says of a command. Raises UsageError for a file that cannot be read."""
+    """Return the settings of a command. Raise UsageError for a file that cannot be read."""
     for name, tables in FILES:
         path = Path(name)
         if not path.is_file():
@@ -50,7 +48,7 @@ def settings_of(command: str, commands: Mapping[str, str]) -> Settings:
 
 
 def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:
-    """What the file has for us; None where that is nothing."""
+    """Return the tables for all commands, or None if the file has none for tunaeval."""
     import tomllib  # noqa: PLC0415 - most directories have no such file
 
     try:
@@ -69,9 +67,8 @@ def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:
 def apply(
     settings: Settings, command: str, parser: argparse.ArgumentParser, arguments: argparse.Namespace
 ) -> None:
-    """Fill in what the file says where the command line says nothing.
-
-    Raises UsageError for an option that there is not, and for a value that is none of its.
+    """Fill in the file's values for options that the command line does not give. Raises UsageError
+    for an unknown option and for an invalid value.
     """
     known = options_of(parser)
     for key, value in settings.options.items():
@@ -88,7 +85,7 @@ def apply(
 
 
 def options_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
-    """The options of a command by their long names, as they are in a file."""
+    """Return the options of a command by their long names, as a file has them."""
     return {
         option.removeprefix("--"): action
         for action in parser._actions  # noqa: SLF001 - argparse has no other list of them
@@ -98,7 +95,7 @@ def options_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
 
 
 def _read(action: argparse.Action, value: JsonValue) -> JsonValue:
-    """A value as the command line would have read it; None: as if it were not there."""
+    """Return a value as the command line would read it, or None if the option is off."""
     if action.nargs == 0:
         if not isinstance(value, bool):
             raise ValueError(f"found {value!r:.60}; wanted true or false")
@@ -122,12 +119,12 @@ def _item(action: argparse.Action, value: JsonValue) -> JsonValue:
 def shown(
     settings: Settings, parser: argparse.ArgumentParser, arguments: argparse.Namespace
 ) -> Iterator[JsonObject]:
-    """Each option of a command with its value, and where that came from."""
-    said = {key.replace("_", "-") for key in settings.options}
+    """Yield each option of a command with its value and the source of that."""
+    named = {key.replace("_", "-") for key in settings.options}
     for name, action in options_of(parser).items():
         if action.dest in arguments.given:
             source = "command line"
         else:
-            source = settings.file if name in said and settings.file else "default"
-        value = visible_value(name, getattr(arguments, action.dest))
+            source = settings.file if name in named and settings.file else "default"
+        value = getattr(arguments, action.dest)
         yield {"option": name, "value": "" if value is None else value, "from": source}

@@ -1,4 +1,4 @@
-"""`tunaeval show`: a run that is kept: its summary, what failed, or one scenario in full."""
+"""`tunaeval show`: a stored run's summary, its failures, or one scenario in full."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .numbers import POSITIVE
 from .output import Output
 
 if TYPE_CHECKING:
-    # At run time they come with what is read.
+    # At run time these are imported when a run is read, not for --help.
     from tunaeval.types.runs import Report, ScenarioResult
 
 

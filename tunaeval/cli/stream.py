@@ -1,4 +1,4 @@
-"""`tunaeval stream`: what becomes certain while a text, or a server's answer, arrives on stdin."""
+"""`tunaeval stream`: prints the parser's events while a text or a server's answer arrives."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .output import Output
 from .reading import add_reading
 
 if TYPE_CHECKING:
-    # At run time it is imported when there is something to read, not for --help.
-    from tunaeval.parsing.collect import Event
+    # At run time this is imported when there is something to read, not for --help.
+    from tunaeval.parsing.live import Event
 
 _MOST = 1 << 16
 
@@ -42,28 +42,28 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     feed = reader.feed_sse if arguments.sse else _decoded(reader.feed)
     reported = _json_line if arguments.json else _line
     for piece in _pieces():
-        _tell(feed(piece), reported, output)
-    _tell(feed(b""), reported, output)  # that nothing came, too
+        _print(feed(piece), reported, output)
+    _print(feed(b""), reported, output)  # the end of the input, which may be empty
     result = reader.finish()
-    _tell(reader.last_events(), reported, output)
+    _print(reader.last_events(), reported, output)
     calls = len(result.calls)
     output.note(f"tunaeval: {result.outcome}, {counted(calls, 'call')}")
     return 0
 
 
 def _pieces() -> Iterator[bytes]:
-    """What arrives, as it arrives."""
+    """Yield the bytes of stdin as they arrive."""
     while piece := os.read(sys.stdin.fileno(), _MOST):
         yield piece
 
 
 def _decoded(feed: Callable[[str], list[Event]]) -> Callable[[bytes], list[Event]]:
-    """The same for bytes: UTF-8 whose letters may be cut, and whose end is an empty piece."""
+    """Return `feed` for bytes of UTF-8: a character may be cut, and an empty piece is the end."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     return lambda piece: feed(decoder.decode(piece, final=not piece))
 
 
-def _tell(events: Sequence[Event], reported: Callable[[Event], str], output: Output) -> None:
+def _print(events: Sequence[Event], reported: Callable[[Event], str], output: Output) -> None:
     for event in events:
         output.result(reported(event))
     output.flush()

@@ -1,5 +1,5 @@
-"""`tunaeval suites`: the built-in suites with their sizes; or one suite, a file's too: in full,
-checked against its own answers, or renamed.
+"""`tunaeval suites`: lists the built-in suites, or the scenarios of one (a file's, too), checks a
+suite against its own answers, or renames it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .numbers import any_whole_number
 from .output import Output
 
 if TYPE_CHECKING:
-    # At run time it comes with the suite.
+    # At run time this is imported with the suite, not for --help.
     from tunaeval.types.calls import JsonObject
     from tunaeval.types.runs import Suite
 

@@ -1,4 +1,4 @@
-"""Tools as they are named on a command line: a JSON file, or a built-in catalogue."""
+"""Tools as a command line names them: a JSON file, or a built-in catalogue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tunaeval.types.calls import Tools
 
 
 def read_tools(name: str) -> Tools:
-    """The tools of a catalogue, or of a file with a list of tools or {"tools": [...]}."""
+    """Return the tools of a catalogue, or of a file with a list of tools or {"tools": [...]}."""
     path = Path(name)
     if name in catalogue_names():
         return load_catalogue(name)
