@@ -1,5 +1,5 @@
-"""A model on loopback for agents under test: by a script, from a cassette, or passed on.
+"""A model on loopback for agents under test: scripted, replayed from a cassette, or passed on.
 
-It sees everything below and is seen by the public functions alone. Nothing is imported until it
-is named: a server costs a start-up.
+Only the public functions import it, and each name is imported when it is used, since the server's
+libraries slow down a start.
 """

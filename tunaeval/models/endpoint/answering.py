@@ -1,4 +1,4 @@
-"""From an HTTP request to its response: which path, which request, what of it is kept."""
+"""Turns an HTTP request to the endpoint into its response, and records the turn."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class Source(Protocol):
     async def answer(
         self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
     ) -> Answer:
-        """The answer; where it `keeps` it, it is there again for the next request."""
+        """Return the answer; with `keeps`, the next request gets the same one again."""
         ...
 
 
 @runtime_checkable
 class ListsModels(Protocol):
-    """A source that knows which models there are."""
+    """A source that can list its models."""
 
     async def models(self) -> JsonObject: ...
 
 
 class Answering:
-    """Answers requests, and keeps what passed."""
+    """Answers requests, and records them as turns."""
 
     def __init__(self, source: Source, faults: Faults, model: str) -> None:
         self._source, self._faults, self._model = source, faults, model
@@ -58,12 +58,12 @@ class Answering:
         self.errors: list[str] = []
 
     async def respond(self, http: HttpRequest) -> HttpResponse:
-        """The response; nothing raises out of it but a cancellation."""
+        """Return the response. Errors become responses; only a cancellation is raised."""
         try:
             return await self._response(http)
         except Refused as error:
             refused = error
-        except Exception as error:  # noqa: BLE001 - a request never ends its connection
+        except Exception as error:  # noqa: BLE001 - an error must not end the connection
             refused = _own_failure(error)
         self.errors.append(str(refused))
         return whole(refused.status, _json(refused.document()))
@@ -87,6 +87,7 @@ class Answering:
         return {"object": "list", "data": [{"id": name, **head} for name in listed]}
 
     async def _turn(self, api: Api, http: HttpRequest) -> HttpResponse:
+        """Answer a request, and record it as a turn if it could be read."""
         body, planted = self._faults.planted(_body(http), api)
         read = read_chat(body) if api == "chat" else read_responses(body, self._history)
         request = replace(read, secrets=of_headers(http.headers))
@@ -100,8 +101,8 @@ class Answering:
                 return _garbage(hit)
             answer = await self._answer(request, http, [*hit, *planted])
         except Refused as refused:
-            said, code = str(refused), refused.code
-            self._keep(EndpointTurn(number, request, error=said, code=code, faults=met))
+            words, code = str(refused), refused.code
+            self._keep(EndpointTurn(number, request, error=words, code=code, faults=met))
             raise
         if breaks_off(hit):
             self._keep(EndpointTurn(number, request, error="the reply broke off", faults=met))
@@ -111,6 +112,7 @@ class Answering:
         return _written(answer, request, number)
 
     async def _answer(self, request: ModelRequest, http: HttpRequest, met: list[Fault]) -> Answer:
+        """Return the source's answer with this turn's faults. Raise Refused if there is none."""
         hit = [fault for fault in met if not is_of_result(fault)]
         for fault in met:
             if isinstance(fault, Delay):
@@ -142,10 +144,9 @@ def _own_failure(error: Exception) -> Refused:
 
 
 def _check_local(headers: Mapping[str, str]) -> None:
-    """Refuse what a web page sends from another origin, or by a name that is not this machine's.
-
-    Whoever opens a page while an endpoint is served would let it spend the key and see the answers.
-    A page of another port of this machine is from elsewhere, too: any program may have served it.
+    """Refuse a request of a web page from another origin, or to a host name that is not this
+    machine's. Otherwise any open page could spend the API key and read the answers. Another port of
+    this machine is another origin, too, as any program may serve a page there.
     """
     host, origin = headers.get("host"), headers.get("origin")
     site = headers.get("sec-fetch-site", "none")
@@ -184,7 +185,7 @@ def _unknown(method: str, path: str) -> Refused:
 def _made(
     number: int, request: ModelRequest, answer: Answer, met: tuple[Fault, ...]
 ) -> EndpointTurn:
-    # A structured call counts though no such tool was offered: tests want to see it.
+    # Structured calls count even if no such tool was offered, so that tests can see them.
     tools = None if answer.message.get("tool_calls") else request.tools
     calls = parse_message(answer.message, tools=tools).calls
     reason, usage = answer.finish_reason, answer.usage

@@ -1,10 +1,11 @@
-"""Cassettes: what a model answered, in a file that people can read and a version control can keep.
+"""Cassettes: a model's recorded answers, in a file that people can read and version control can
+keep.
 
-A file of JSON lines. The first is `{"cassette": 1, "masks": {...}}`: what of a request differs from
-run to run, and what replaces it. Each other line is an exchange: `key`, `request` (masked;
-the key is its digest), `message`, `finish_reason`, `prompt_tokens`, `completion_tokens`, and for
-the Responses API `items` and `id` as an upstream gave them. No header of a request is kept, and no
-secret that is known: see `tunaeval.files.keys`.
+The file has JSON lines. The first is `{"cassette": 1, "masks": {...}}`: patterns of what differs
+from run to run, with replacements. Each other line is an exchange: `key` (a digest of `request`),
+`request` (masked), `message`, `finish_reason`, `prompt_tokens`, `completion_tokens`, and for the
+Responses API the upstream's `items` and `id`. No header and no known secret is kept: see
+`tunaeval.files.keys`.
 """
 
 from __future__ import annotations
@@ -58,14 +59,14 @@ class _Exchange(BaseModel):
 
 
 class Cassette:
-    """A cassette that is played. Raises RecordError for a file that cannot be."""
+    """A recorded cassette that is replayed. Raises RecordError if the file cannot be read."""
 
     def __init__(self, path: Path, masks: Mapping[str, str]) -> None:
         header, self._exchanges = read_cassette(path)
         self._masks = {**header, **masks}
         self._waiting: dict[str, deque[_Exchange]] = defaultdict(deque)
         for exchange in self._exchanges:
-            # What looks like a key today may not have been covered when it was recorded.
+            # Today's rules may recognize keys that were not covered when this was recorded.
             self._waiting[key_of(without(exchange.request, ()))].append(exchange)
         self._name = path.name
 
@@ -76,33 +77,33 @@ class Cassette:
 
     @property
     def recorded_models(self) -> tuple[str, ...]:
-        """The models that were asked."""
+        """The names of the models in the recorded requests, each once."""
         named = (exchange.request.get("model") for exchange in self._exchanges)
         return tuple(dict.fromkeys(one for one in named if isinstance(one, str)))
 
     async def answer(
         self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
     ) -> Answer:
-        """What was answered to this request; what it `keeps` is answered again.
-
-        Raises Refused with the nearest one for one that is not there.
+        """Return the recorded answer to this request, and use it up unless `keeps` is set. Raises
+        Refused, naming the most similar request, if this one was not recorded.
         """
         masker = Masker(self._masks, request.secrets | of_environment())
-        del authorization  # nobody is asked
-        asked = masker.normalised(request)
-        waiting = self._waiting[key_of(asked)]
+        del authorization  # no server is asked
+        masked = masker.normalised(request)
+        waiting = self._waiting[key_of(masked)]
         if not waiting:
-            raise Refused(self._missing(asked), code="not_in_cassette")
+            raise Refused(self._missing(masked), code="not_in_cassette")
         answer, words = waiting[0].as_answer(), masker.variables(request)
         if not keeps:
             waiting.popleft()
         items = None if answer.items is None else tuple(replaced(answer.items, words))
         return replace(answer, message=replaced(answer.message, words), items=items)
 
-    def _missing(self, asked: JsonObject) -> str:
+    def _missing(self, masked: JsonObject) -> str:
+        """Return why a request is not in the cassette, with the differences to the nearest one."""
         if not self._exchanges:
             return f"the cassette {self._name} is empty; {_AGAIN}"
-        key = key_of(asked)
+        key = key_of(masked)
         times = sum(exchange.key == key for exchange in self._exchanges)
         if times:
             often = counted(times, "time")
@@ -110,7 +111,7 @@ class Cassette:
                 f"the cassette {self._name} has this request {often}, and it was asked once more; "
                 f"{_AGAIN}"
             )
-        unlike = [differences(one.request, asked) for one in self._exchanges]
+        unlike = [differences(one.request, masked) for one in self._exchanges]
         near = min(range(len(unlike)), key=lambda at: (len(unlike[at]), -at))
         shown = "; ".join(unlike[near][:3])
         more = f"; and {len(unlike[near]) - 3} more" if len(unlike[near]) > 3 else ""
@@ -121,7 +122,7 @@ class Cassette:
 
 
 class CassetteWriter:
-    """A cassette that is recorded; `close` puts the file in place, whole, if anything was said."""
+    """A cassette in recording; `close` writes the whole file, if there was an exchange."""
 
     def __init__(self, path: Path, masks: Mapping[str, str]) -> None:
         self._path = path
@@ -129,13 +130,13 @@ class CassetteWriter:
         self._lines: list[JsonObject] = []
 
     def add(self, request: ModelRequest, answer: Answer, secrets: frozenset[str]) -> None:
-        """Keep an exchange, without what is secret in it."""
+        """Record an exchange without its secrets."""
         masker = Masker(self._masks, secrets)
-        asked = masker.normalised(request)
+        masked = masker.normalised(request)
         words = {one: shown for shown, one in masker.variables(request).items()}
         line: JsonObject = {
-            "key": key_of(asked),
-            "request": asked,
+            "key": key_of(masked),
+            "request": masked,
             "message": replaced(masker.without_secrets(answer.message), words),
             "finish_reason": answer.finish_reason,
             "prompt_tokens": answer.usage.prompt_tokens,
@@ -149,7 +150,7 @@ class CassetteWriter:
         self._lines.append(line)
 
     def close(self, unanswered: Sequence[str] = ()) -> None:
-        """Put the file in place. Raises RecordError where a request was `unanswered`."""
+        """Write the file. Raise RecordError, and write nothing, if a request was `unanswered`."""
         if unanswered:
             raise RecordError(
                 f"the cassette {str(self._path)!r} was not recorded and is as it was: "
@@ -172,7 +173,7 @@ class CassetteWriter:
 
 
 def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
-    """Its masks and exchanges. Raises RecordError that names file, line, and what was wanted."""
+    """Return a cassette's masks and exchanges. Raise RecordError, with the line, if one is bad."""
     if not path.exists():
         raise RecordError(f"there is no cassette {str(path)!r}; {_AGAIN}")
     rows = _rows(path)
@@ -214,9 +215,9 @@ def _exchanges(path: Path, rows: Iterator[JsonObject]) -> Iterator[_Exchange]:
 
 
 def _fault(path: Path, number: int, error: Exception) -> RecordError:
-    said = str(error)
+    words = str(error)
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "the whole"
-        said = f"{field!r} is {brief(first['input'])}; {first['msg'].lower()}"
-    return RecordError(f"{path}, line {number}: {said}; {_AGAIN}")
+        words = f"{field!r} is {brief(first['input'])}; {first['msg'].lower()}"
+    return RecordError(f"{path}, line {number}: {words}; {_AGAIN}")

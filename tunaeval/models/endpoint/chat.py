@@ -1,4 +1,4 @@
-"""Chat completions: a request read, an answer written whole and as a stream.
+"""Chat completions: reads requests, and writes answers whole or as a stream.
 
 Format: https://platform.openai.com/docs/api-reference/chat
 """
@@ -18,13 +18,13 @@ from tunaeval.types.messages import Usage
 from .exchange import Answer, ModelRequest, Refused
 
 CREATED = 0
-"""The time of every reply: the same request gets the same bytes."""
+"""The time in every reply; it is fixed, so that equal requests get equal bytes."""
 _PIECE = 16
-"""Characters of a text or of arguments in one event of a stream."""
+"""How many characters of a text or of arguments one event of a stream has."""
 
 
 def read_chat(body: JsonObject) -> ModelRequest:
-    """The request. Raises Refused for what the API would refuse, too."""
+    """Return the request. Raise Refused if OpenAI's API would refuse it, too."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise Refused(f"'messages' is {brief(messages)}; wanted a list of at least one message")
@@ -46,7 +46,7 @@ def read_chat(body: JsonObject) -> ModelRequest:
 
 
 def read_tools(tools: JsonValue) -> Tools | None:
-    """The functions among the tools that a request offers; None where it offers none."""
+    """Return the functions among the tools of a request, or None if there are none."""
     if not tools:
         return None
     if not isinstance(tools, list):
@@ -59,14 +59,14 @@ def read_tools(tools: JsonValue) -> Tools | None:
 
 
 def completion(answer: Answer, model: str, number: int) -> JsonObject:
-    """The answer, whole."""
+    """Return the answer as a whole chat completion."""
     choice = {"index": 0, "message": answer.message, "finish_reason": answer.finish_reason}
     head = _head("chat.completion", model, number)
     return {**head, "choices": [{**choice, "logprobs": None}], "usage": usage_of(answer.usage)}
 
 
 def chunks(answer: Answer, request: ModelRequest, number: int) -> Iterator[JsonObject]:
-    """The answer as the events of a stream; usage comes last, where it is asked for."""
+    """Yield the answer as the chunks of a stream; usage comes last, if it was requested."""
     head = _head("chat.completion.chunk", request.model, number)
     if request.wants_usage:
         head["usage"] = None
@@ -78,17 +78,17 @@ def chunks(answer: Answer, request: ModelRequest, number: int) -> Iterator[JsonO
 
 
 def usage_of(usage: Usage) -> JsonObject:
-    asked, said = usage.prompt_tokens or 0, usage.completion_tokens or 0
-    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+    prompt, reply = usage.prompt_tokens or 0, usage.completion_tokens or 0
+    return {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply}
 
 
 def pieces(text: str) -> Iterator[str]:
-    """A text as a stream gives it."""
+    """Yield a text in pieces, as a stream sends it."""
     return (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
 
 
 def arguments_of(function: JsonObject) -> str:
-    """The arguments of a call as a text: some servers give them as an object."""
+    """Return a call's arguments as text; some servers give them as an object."""
     arguments = function.get("arguments") or ""
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on loopback: connections read and written by h11, a server that ends without a trace."""
+"""HTTP/1.1 on loopback: connections, read and written by h11, and a server for them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GRACE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request, whole."""
+    """A complete HTTP request."""
 
     method: str
     path: str
@@ -32,9 +32,8 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """One response: its parts are sent one by one; more than one are sent as chunks.
-
-    With `breaks_off` the connection is closed after the last part, without an end.
+    """An HTTP response, whose parts are sent one by one, as chunks unless it has a `length`. With
+    `breaks_off` the connection is closed after the last part, without an end of the response.
     """
 
     status: int
@@ -42,16 +41,16 @@ class HttpResponse:
     content_type: str = "application/json"
     breaks_off: bool = False
     length: int | None = None
-    """Of the whole body, where it is sent with its length."""
+    """The length of the body in bytes, or None for chunks."""
     allow: str | None = None
-    """The methods that there are, for who asks for them."""
+    """The value of the `Allow` header in the answer to an OPTIONS request."""
 
 
 Respond: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
-class TooLong(Exception):  # noqa: N818 - says what the body is
-    """A request of more than is read."""
+class TooLong(Exception):  # noqa: N818 - named for what the body is
+    """The body of a request has more bytes than are read."""
 
 
 class Loopback:
@@ -69,7 +68,7 @@ class Loopback:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """No connection, task or descriptor is left after it."""
+        """Stop the server; no connection, task or descriptor is left."""
         if self._server is None:
             return
         self._stops = True
@@ -90,7 +89,7 @@ class Loopback:
         try:
             await _Connection(reader, writer, self._respond).run()
         except (ConnectionError, h11.RemoteProtocolError):
-            return  # the client went away, or speaks no HTTP
+            return  # the client closed the connection, or does not speak HTTP
         finally:
             if self._stops:
                 writer.transport.abort()
@@ -109,7 +108,7 @@ class _Connection:
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEADERS)
 
     async def run(self) -> None:
-        """Requests and responses in turn, as long as the client keeps the connection."""
+        """Read requests and send responses in turn, as long as the client keeps the connection."""
         while True:
             try:
                 request = await self._request()
@@ -133,6 +132,7 @@ class _Connection:
             self._http.start_next_cycle()
 
     async def _request(self) -> HttpRequest | None:
+        """Return the next request, or None if the client has closed the connection."""
         head: h11.Request | None = None
         body = bytearray()
         while True:
@@ -183,7 +183,7 @@ class _Connection:
             await self._write(h11.EndOfMessage())
 
     async def _refuse(self, error: h11.RemoteProtocolError) -> None:
-        """Say what is wrong with a request that is none, if that can still be said."""
+        """Send why a request is invalid, unless a response has begun."""
         if self._http.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             status, words = error.error_status_hint, f"this is no HTTP request: {error}"
             if status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
@@ -191,12 +191,12 @@ class _Connection:
             await self._send(_error(status, words), is_last=True)
 
     async def _drain(self) -> None:
-        """Read what is still on its way, so that the answer is not lost: a connection that is
-        closed on bytes that nobody read is reset.
+        """Read what the client still sends. A connection that is closed on unread bytes is reset,
+        and the client would lose the response.
         """
         if self._writer.can_write_eof():
             self._writer.write_eof()
-        left = 2 * _MAX_BODY  # what is announced may be all on its way, and a little too long
+        left = 2 * _MAX_BODY  # a body that is a little too long may still be arriving
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_GRACE_SECONDS):
                 while left > 0 and (chunk := await self._reader.read(_READ)):
@@ -213,30 +213,30 @@ _PHRASES: frozenset[int] = frozenset(HTTPStatus)
 
 
 def whole(status: int, body: bytes, content_type: str = "application/json") -> HttpResponse:
-    """A response that is sent in one piece."""
+    """Return a response that is sent in one piece."""
     return HttpResponse(status, (body,), content_type, length=len(body))
 
 
 def streamed(events: Iterable[bytes]) -> HttpResponse:
-    """Server-sent events, each a chunk of its own."""
+    """Return a response of server-sent events, each in a chunk of its own."""
     return HttpResponse(200, tuple(events), "text/event-stream; charset=utf-8")
 
 
 def options(methods: Iterable[str]) -> HttpResponse:
-    """The answer to who asks for the methods that there are."""
+    """Return the response to an OPTIONS request, which lists the allowed methods."""
     return HttpResponse(204, (), allow=", ".join(sorted(methods)))
 
 
 def _check_size(head: h11.Request) -> None:
-    """Raise RemoteProtocolError for headers that are too long: h11 counts what is not whole yet."""
+    """Raise RemoteProtocolError for headers that are too long; h11 limits only incomplete ones."""
     size = sum(len(name) + len(value) + len(": \r\n") for name, value in head.headers)
     if size + len(head.target) > _MAX_HEADERS:
         raise h11.RemoteProtocolError("its headers are too long", error_status_hint=431)
 
 
 def _check_length(head: h11.Request) -> None:
-    """Raise TooLong for a body that is announced too long, before any of it comes, and
-    RemoteProtocolError where a proxy on the way may have seen another end of it than is seen here.
+    """Raise TooLong for a body whose announced length is too large, before any of it is read. Raise
+    RemoteProtocolError for two lengths, as a proxy may have read another end of the body.
     """
     headers = dict(head.headers)
     length = headers.get(b"content-length")

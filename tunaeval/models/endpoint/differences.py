@@ -1,4 +1,4 @@
-"""Where two requests differ, in words: the place, what was recorded, what was asked."""
+"""The differences between two requests, in words: the place, the recorded value, the asked one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOTHING = object()
 
 
 def differences(recorded: JsonValue, asked: JsonValue) -> list[str]:
-    """One sentence for each place in which they differ."""
+    """Return one sentence for each place in which the requests differ."""
     return list(_walk(recorded, asked, ""))
 
 
@@ -30,7 +30,7 @@ def _walk(recorded: object, asked: object, place: str) -> Iterator[str]:
 
 
 def _shown(value: object, other: object) -> str:
-    """A value; of a long text, the part around the first difference."""
+    """Return a value as text, or the part of a long text around the first difference."""
     if value is _NOTHING:
         return "nothing"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,4 +1,4 @@
-"""What passes through the endpoint: a request, read; an answer, before it is written; a turn."""
+"""What passes through the endpoint: a request that was read, an answer to be written, a turn."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tunaeval.types.faults import Fault
 from tunaeval.types.messages import Usage
 
 Api: TypeAlias = Literal["chat", "responses"]
-"""In which of OpenAI's APIs a request came: chat completions, or responses."""
+"""The one of OpenAI's APIs that a request uses: chat completions, or responses."""
 
 
-class Refused(TunaevalError):  # noqa: N818 - what becomes of a request, not a failure of ours
-    """A request that gets an error for an answer, as OpenAI's API writes them."""
+class Refused(TunaevalError):  # noqa: N818 - the request is refused; the endpoint has not failed
+    """A request that is answered with an error, written as OpenAI's API writes them."""
 
     def __init__(self, message: str, *, status: int = 400, code: str | None = None) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class Refused(TunaevalError):  # noqa: N818 - what becomes of a request, not a f
         self.code = code
 
     def document(self) -> JsonObject:
-        """The body of the answer."""
+        """Return the body of the error response."""
         kind = "server_error" if self.status >= 500 else "invalid_request_error"
         error = {"message": str(self), "type": kind, "param": None, "code": self.code}
         return {"error": error}
@@ -33,11 +33,11 @@ class Refused(TunaevalError):  # noqa: N818 - what becomes of a request, not a f
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What an agent asks its model.
+    """A request of an agent to its model.
 
-    `messages` are in the shape of chat completions, whatever the `api`; `tools` are those that the
-    request offers, None where it offers none; `body` is the request as it came. `secrets` are what
-    its headers bear, which nobody keeps.
+    `body` is the request as it came. `messages` are in the shape of chat completions for either
+    `api`; `tools` are those that the request offers, or None. `secrets` are the secrets in its
+    headers, so that they can be kept out of records.
 
     Examples:
         >>> import httpx2
@@ -63,15 +63,14 @@ class ModelRequest:
 
     @property
     def results(self) -> tuple[str, ...]:
-        """What tools gave back so far, as texts, in order."""
-        said = [one.get("content") for one in self.messages if is_result(one)]
-        return tuple(one if isinstance(one, str) else text_of(one) for one in said)
+        """The results of tools so far, as texts, in order."""
+        found = [one.get("content") for one in self.messages if is_result(one)]
+        return tuple(one if isinstance(one, str) else text_of(one) for one in found)
 
 
 def is_result(message: JsonObject) -> bool:
-    """Whether this is what a tool gave back.
-
-    smolagents writes it as a user's message that begins with "Observation:", as ReAct agents do.
+    """Whether a message is a tool's result. smolagents writes it as a user's message that begins
+    with "Observation:", as ReAct agents do.
     """
     if message.get("role") == "tool":
         return True
@@ -82,9 +81,8 @@ def is_result(message: JsonObject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model says: an assistant's message in the shape of chat completions.
-
-    `items` are the output of the Responses API as an upstream gave it, and `id` its id.
+    """A model's answer: an assistant's message in the shape of chat completions. `items` and `id`
+    are the output and the id that an upstream gave in the Responses API.
     """
 
     message: JsonObject
@@ -96,10 +94,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class EndpointTurn:
-    """One request and what came of it.
-
-    `number` counts from 1. `message` is the model's reply, None where there was an `error`; `calls`
-    are those in it, as `tunaeval.parse_message` reads them. `faults` are those that hit this turn.
+    """One request to the endpoint with its answer. `number` counts from 1. `message` is the model's
+    reply, or None if there was an `error`; `calls` are its calls, as read by
+    `tunaeval.parse_message`. `faults` are those that occurred in this turn.
     """
 
     number: int
@@ -114,13 +111,13 @@ class EndpointTurn:
 
 
 class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length has no slots
-    """Calls in order, which also know the turn that each was made in (`turns`, from 1)."""
+    """A tuple of calls that has the turn (from 1) of each in `turns`."""
 
     turns: tuple[int, ...]
 
     @classmethod
     def of(cls, turns: Sequence[EndpointTurn]) -> MadeCalls:
-        """All calls of the turns."""
+        """Return all calls of the turns."""
         made = cls(call for turn in turns for call in turn.calls)
         made.turns = tuple(turn.number for turn in turns for _ in turn.calls)
         return made

@@ -1,8 +1,8 @@
-"""What of a request differs from run to run, and what replaces it in a cassette.
+"""Masks: replacements in a cassette for the parts of a request that differ from run to run.
 
-Call ids are numbered in their order; texts are masked by patterns that take linear time. Ours are
-a fixed beginning and a class of characters; those of others, whoever wrote the file, are read by an
-automaton (`tunaeval.matching.Pattern`) and find as much as they can.
+Call ids are numbered in order of appearance; texts are masked by patterns that take linear time.
+The built-in patterns are a fixed prefix and a class of characters. Custom ones, which may come from
+a file of unknown origin, are run by an automaton (`tunaeval.matching.Pattern`) and match greedily.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ MASKS: dict[str, str] = {
     "<port>": r"(?<=127\.0\.0\.1:)\d{2,5}\b|(?<=localhost:)\d{2,5}\b",
     "<seconds>": r"\b\d+\.\d+ ?m?s\b",
 }
-"""Patterns by what replaces what they find; TMP is the directory for such files."""
+"""Patterns by the replacement of their matches; TMP stands for the directory of temporary files."""
 
 
 _Find: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
 
 
 def checked_masks(masks: object) -> dict[str, str]:
-    """Masks of a caller's own. Raises UsageError for what are none."""
+    """Return a caller's own masks. Raise UsageError if they are invalid."""
     if masks is None:
         return {}
     if not isinstance(masks, Mapping) or not all(
@@ -58,18 +58,18 @@ _VOLATILE = frozenset({
     "stream", "stream_options", "user", "metadata", "store", "prompt_cache_key",
     "prompt_cache_retention", "safety_identifier", "service_tier", "include", "background",
 })  # fmt: skip
-"""Fields that do not change what is asked."""
+"""Fields of a request that do not affect the model's answer."""
 
 _IDS = frozenset({"tool_call_id", "call_id"})
 _ID_OF_A_CALL = re.compile(r"function_call|function")
 
 
 class Masker:
-    """Masks requests by patterns (`masks`, as `MASKS`) and by words that are never kept."""
+    """Masks requests by patterns (`masks`, in the shape of `MASKS`), and covers `secrets`."""
 
     def __init__(self, masks: Mapping[str, str], secrets: frozenset[str] = frozenset()) -> None:
         self.masks = dict(masks)
-        places = "|".join({re.escape(tempfile.gettempdir()), "/private/tmp", "/tmp"})  # noqa: S108 - is looked for, not used
+        places = "|".join({re.escape(tempfile.gettempdir()), "/private/tmp", "/tmp"})  # noqa: S108 - searched for, not used
         self._masks = [
             (_finder(shown, pattern, f"(?:{places})"), shown) for shown, pattern in masks.items()
         ]
@@ -85,20 +85,20 @@ class Masker:
         return text
 
     def normalised(self, request: ModelRequest) -> JsonObject:
-        """The request by which a reply is found again."""
+        """Return the masked request, by which a recorded reply is found."""
         kept = {name: value for name, value in request.body.items() if name not in _VOLATILE}
         masked: JsonObject = self._masked(without(kept, self._secrets), _Numbers())
         return {"api": request.api, **masked}
 
     def variables(self, request: ModelRequest) -> dict[str, str]:
-        """What is masked in a request, by numbered words: `<tmp 1>` for the first directory.
-
-        A reply that repeats it is kept with the words, and played with what is there then.
+        """Return the masked texts of a request by numbered names: `<tmp 1>` is the first directory.
+        A reply that repeats such a text is stored with the name, and replayed with the new
+        request's text.
         """
         known = {name: one for name, one in request.body.items() if name not in _VOLATILE}
         found: dict[str, str] = {}
         for find, shown in self._masks:
-            if shown != COVER:  # of a cassette that was recorded when keys had a mask
+            if shown != COVER:  # old cassettes have a mask for keys
                 every = dict.fromkeys(
                     text[start:end] for text in _texts(known) for start, end in find(text)
                 )
@@ -106,7 +106,7 @@ class Masker:
         return found
 
     def without_secrets(self, value: JsonValue) -> JsonValue:
-        """A reply as it may be kept: its own words, but no key."""
+        """Return a reply with its keys covered and otherwise unchanged."""
         return without(value, self._secrets)
 
     def _masked(self, value: JsonValue, ids: _Numbers) -> JsonValue:
@@ -124,7 +124,7 @@ class Masker:
 
 
 def replaced(value: JsonValue, words: Mapping[str, str]) -> JsonValue:
-    """A value with words in the place of others, the longest first, wherever they are in it."""
+    """Return a value with words replaced in all its texts, the longest words first."""
     match value:
         case str():
             for old in sorted(words, key=len, reverse=True):
@@ -148,7 +148,7 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 
 def _finder(shown: str, written: str, places: str = "") -> _Find:
-    """What finds the mask `shown` in a text. Raises UsageError for what is no linear pattern."""
+    """Return a function that finds a mask's matches. Raise UsageError for a pattern not linear."""
     pattern = written.replace("TMP", places) if places else written
     if written in MASKS.values():
         ours = re.compile(pattern)
@@ -166,7 +166,7 @@ def _finder(shown: str, written: str, places: str = "") -> _Find:
 
 
 class _Numbers:
-    """Ids by the order in which they come."""
+    """Numbers ids in order of appearance."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -186,11 +186,11 @@ def _is_id(name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool
 
 
 def masked(text: str) -> str:
-    """The text without what differs from run to run."""
+    """Return the text with the built-in masks applied."""
     return Masker(MASKS).text(text)
 
 
 def key_of(normalised: JsonObject) -> str:
-    """What a request is looked up by: the first 16 digits of its SHA-256."""
+    """Return the key of a masked request: the first 16 digits of its SHA-256."""
     plain = orjson.loads(records.encode(normalised))
     return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Faults played: results of a request spoiled, an answer spoiled, a response broken off."""
+"""Plays faults: spoils tool results in a request, spoils an answer, or breaks off a response."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FAULTS = (Fail, Delay, Cut, RepeatId, Garbage, Inject)
 
 
 class Faults:
-    """The faults of an endpoint. Raises UsageError for what is none."""
+    """The faults of an endpoint. Raises UsageError for a value that is no fault."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         given: object = faults
@@ -48,7 +48,7 @@ class Faults:
         self._of_replies = [one for one in faults if not is_of_result(one)]
 
     def at(self, number: int) -> list[Fault]:
-        """The faults of the reply to this request."""
+        """Return the faults of the reply to request `number`."""
         return [
             fault
             for fault in self._of_replies
@@ -56,7 +56,7 @@ class Faults:
         ]
 
     def planted(self, body: JsonObject, api: Api) -> tuple[JsonObject, list[Fault]]:
-        """The request with the results spoiled that faults are for, and which faults these are."""
+        """Return the request with its tool results spoiled, and the faults that did so."""
         field, result = _PLACES[api]
         items = body.get(field)
         if not self._of_results or not isinstance(items, list):
@@ -65,18 +65,18 @@ class Faults:
         for fault in self._of_results:
             for index in _results(items, fault):
                 if isinstance(fault, Delay) and not _is_new(items, index):
-                    continue  # it was waited for when it was new
+                    continue  # an earlier request with this result was delayed
                 made[index] = {**made[index], result: _spoiled(made[index].get(result), fault)}
                 met.append(fault)
         return {**body, field: made}, list(dict.fromkeys(met))
 
 
 _PLACES = {"chat": ("messages", "content"), "responses": ("input", "output")}
-"""Where a request has its messages, and a tool's result its words."""
+"""The fields of a request that have its messages, and the text of a tool's result."""
 
 
 def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
-    """Where the results are that a fault is for."""
+    """Yield the indices of the results that a fault applies to."""
     names: dict[str, JsonValue] = {}
     found = 0
     tool: str | None = getattr(fault, "tool", None)
@@ -94,7 +94,7 @@ def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
 
 
 def _named(item: JsonObject) -> Iterator[tuple[JsonValue, JsonValue]]:
-    """The ids and names of an item's calls, as far as these are calls."""
+    """Yield the id and the name of each call in an item."""
     calls = item.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         match call:
@@ -105,7 +105,7 @@ def _named(item: JsonObject) -> Iterator[tuple[JsonValue, JsonValue]]:
 
 
 def _is_of(tool: str | None, items: Sequence[JsonValue], index: int, name: JsonValue) -> bool:
-    """Whether a result is of this tool; an observation is of those that are named before it."""
+    """Whether a result is of `tool`; of an observation, the message before it names the tool."""
     item, before = items[index], items[index - 1]
     if tool is None or tool == (item.get("name") or name):
         return True
@@ -114,7 +114,7 @@ def _is_of(tool: str | None, items: Sequence[JsonValue], index: int, name: JsonV
 
 
 def _is_new(items: Sequence[JsonValue], index: int) -> bool:
-    """Whether the model has said nothing since."""
+    """Whether the model has not replied since this result."""
     later = (item for item in items[index + 1 :] if isinstance(item, dict))
     return not any(
         item.get("role") == "assistant" or item.get("type") == "function_call" for item in later
@@ -122,7 +122,7 @@ def _is_new(items: Sequence[JsonValue], index: int) -> bool:
 
 
 def _spoiled(content: JsonValue, fault: Fault) -> JsonValue:
-    """A result's words, or its parts, with what the fault makes of them."""
+    """Return a result's content, a text or parts, as the fault changes it."""
     if isinstance(fault, Delay):
         return content
     if isinstance(fault, Inject) and isinstance(content, list):
@@ -132,7 +132,7 @@ def _spoiled(content: JsonValue, fault: Fault) -> JsonValue:
 
 
 def spoiled(answer: Answer, faults: Sequence[Fault], used: Sequence[str]) -> Answer:
-    """The answer with repeated ids (of `used`, or its own first), or cut to length."""
+    """Return the answer with repeated ids (the last one `used`, or its own first), or cut short."""
     for fault in faults:
         if isinstance(fault, RepeatId):
             answer = _with_one_id(answer, used)
@@ -143,17 +143,17 @@ def spoiled(answer: Answer, faults: Sequence[Fault], used: Sequence[str]) -> Ans
 
 
 def keeps_item(faults: Sequence[Fault]) -> bool:
-    """Whether the answer does not arrive as it is, and so is there again for the next request."""
+    """Whether the answer does not arrive whole, so that the next request gets it again."""
     return any(isinstance(fault, Cut) for fault in faults)
 
 
 def breaks_off(faults: Sequence[Fault]) -> bool:
-    """Whether nobody gets the whole of the response."""
+    """Whether the connection breaks off before the response has ended."""
     return any(isinstance(fault, Cut) and fault.by == "connection" for fault in faults)
 
 
 def broken(response: HttpResponse, faults: Sequence[Fault]) -> HttpResponse:
-    """The response, broken off where a fault says so."""
+    """Return the response, cut where a fault breaks it off."""
     shares = [one.share for one in faults if isinstance(one, Cut) and one.by == "connection"]
     if not shares:
         return response

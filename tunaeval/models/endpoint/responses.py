@@ -1,4 +1,4 @@
-"""OpenAI's Responses API: a request read as chat messages, an answer written whole and streamed.
+"""OpenAI's Responses API: reads requests as chat messages, and writes answers whole or as a stream.
 
 Format: https://platform.openai.com/docs/api-reference/responses
 """
@@ -21,7 +21,7 @@ _ECHOED = ("instructions", "metadata", "previous_response_id", "temperature", "t
 
 
 def read_responses(body: JsonObject, history: Mapping[str, tuple[JsonObject, ...]]) -> ModelRequest:
-    """The request; `history` has the messages up to each response that was given so far."""
+    """Return the request; `history` has the messages up to each earlier response, by its id."""
     given = body.get("input")
     items = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if not isinstance(items, list) or not items:
@@ -32,8 +32,8 @@ def read_responses(body: JsonObject, history: Mapping[str, tuple[JsonObject, ...
             f"'previous_response_id' is {brief(previous)}, which this endpoint never gave",
             code="previous_response_not_found",
         )
-    said = body.get("instructions")
-    system = [{"role": "system", "content": said}] if isinstance(said, str) and said else []
+    text = body.get("instructions")
+    system = [{"role": "system", "content": text}] if isinstance(text, str) and text else []
     return ModelRequest(
         api="responses",
         body=body,
@@ -45,7 +45,7 @@ def read_responses(body: JsonObject, history: Mapping[str, tuple[JsonObject, ...
 
 
 def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:
-    """Items as chat messages; calls that are together are one message, with its text."""
+    """Return items as chat messages; adjacent calls become one message, with text before them."""
     messages: list[JsonObject] = []
     for index, item in enumerate(items):
         if not isinstance(item, dict):
@@ -72,7 +72,7 @@ def _message(item: JsonObject, index: int) -> JsonObject:
 
 
 def _plain(content: JsonValue) -> JsonValue:
-    """Texts as one text; parts that are none (images) stay as they are."""
+    """Join text parts into one text; leave content with other parts, such as images, as it is."""
     parts = content if isinstance(content, list) else ()
     is_text = all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts)
     return text_of(content) if is_text else content
@@ -90,17 +90,17 @@ def _call(item: JsonObject) -> JsonObject:
 
 
 def answer_of(document: JsonObject) -> Answer:
-    """What an upstream's response says."""
+    """Return the answer in an upstream's response."""
     items = document.get("output")
     if not isinstance(items, list):
         raise Refused("the upstream's response has no 'output'", status=502)
     message: JsonObject = {"role": "assistant", "content": None}
     texts = []
     try:
-        said = messages_of(items)
+        messages = messages_of(items)
     except Refused as refused:
         raise Refused(f"the upstream's response: {refused}", status=502) from None
-    for one in said:
+    for one in messages:
         texts += [one["content"]] if one.get("content") else []
         message.setdefault("tool_calls", []).extend(one.get("tool_calls", ()))
     message["content"] = "".join(texts) or None
@@ -116,13 +116,13 @@ def answer_of(document: JsonObject) -> Answer:
 def _spent(usage: JsonValue) -> Usage:
     if not isinstance(usage, dict):
         return Usage()
-    asked, made = usage.get("input_tokens"), usage.get("output_tokens")
-    return read_usage({"prompt_tokens": asked, "completion_tokens": made})
+    prompt, made = usage.get("input_tokens"), usage.get("output_tokens")
+    return read_usage({"prompt_tokens": prompt, "completion_tokens": made})
 
 
 def response(answer: Answer, request: ModelRequest, number: int) -> JsonObject:
-    """The answer, whole."""
-    asked, said = answer.usage.prompt_tokens or 0, answer.usage.completion_tokens or 0
+    """Return the answer as a whole response."""
+    prompt, made = answer.usage.prompt_tokens or 0, answer.usage.completion_tokens or 0
     is_cut = answer.finish_reason == "length"
     return {
         **_head(answer, request, number),
@@ -130,11 +130,11 @@ def response(answer: Answer, request: ModelRequest, number: int) -> JsonObject:
         "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
         "output": list(_items(answer, number)),
         "usage": {
-            "input_tokens": asked,
+            "input_tokens": prompt,
             "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": said,
+            "output_tokens": made,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": asked + said,
+            "total_tokens": prompt + made,
         },
     }
 
@@ -144,7 +144,7 @@ def response_id(answer: Answer, number: int) -> str:
 
 
 def events(answer: Answer, request: ModelRequest, number: int) -> Iterator[JsonObject]:
-    """The answer as the events of a stream, numbered from 0."""
+    """Yield the answer as the events of a stream, numbered from 0."""
     for sequence, event in enumerate(_events(answer, request, number)):
         yield {**event, "sequence_number": sequence}
 
@@ -177,9 +177,9 @@ def _items(answer: Answer, number: int) -> Iterator[JsonObject]:
         summary = [{"type": "summary_text", "text": thought}]
         yield {"type": "reasoning", "id": f"rs_{number}", "summary": summary}
     done = {"status": "completed"}
-    said = answer.message.get("content")
-    if said or not answer.message.get("tool_calls"):
-        part: JsonObject = {"type": "output_text", "text": said or "", "annotations": []}
+    text = answer.message.get("content")
+    if text or not answer.message.get("tool_calls"):
+        part: JsonObject = {"type": "output_text", "text": text or "", "annotations": []}
         head = {"type": "message", "id": f"msg_{number}", "role": "assistant"}
         yield {**head, **done, "content": [part]}
     for index, call in enumerate(answer.message.get("tool_calls") or ()):
@@ -201,7 +201,7 @@ def _events(answer: Answer, request: ModelRequest, number: int) -> Iterator[Json
 
 
 def _opened(item: JsonObject) -> JsonObject:
-    """An item that nothing has come of yet."""
+    """Return an item as a stream announces it, without its content."""
     empty: JsonObject = {"message": {"content": []}, "function_call": {"arguments": ""}}
     more = empty.get(str(item.get("type")))
     return item if more is None else {**item, **more, "status": "in_progress"}
@@ -209,10 +209,10 @@ def _opened(item: JsonObject) -> JsonObject:
 
 def _inner(item: JsonObject, at: JsonObject) -> Iterator[JsonObject]:
     if item.get("type") == "function_call":
-        said = arguments_of(item)
-        for piece in pieces(said):
+        text = arguments_of(item)
+        for piece in pieces(text):
             yield {"type": "response.function_call_arguments.delta", **at, "delta": piece}
-        yield {"type": "response.function_call_arguments.done", **at, "arguments": said}
+        yield {"type": "response.function_call_arguments.done", **at, "arguments": text}
     parts = item.get("content") if item.get("type") == "message" else None
     for index, part in enumerate(parts if isinstance(parts, list) else ()):
         where = {**at, "content_index": index}

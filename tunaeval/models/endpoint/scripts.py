@@ -1,4 +1,4 @@
-"""What a scripted model says: an item a turn, or a callable that says it for every turn."""
+"""Scripted models: a list with an item for each turn, or a callable that answers every turn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WANTED = "a text, a list of ToolCalls, an assistant's message, or a callable th
 
 
 class Scripted:
-    """Answers by a script. Raises UsageError for what is none."""
+    """A source that answers by a script. Raises UsageError for an invalid script."""
 
     def __init__(self, script: Script, *, format: str = "auto") -> None:  # noqa: A002 - as in `parse`
         self._every = script if callable(script) else None
@@ -52,26 +52,25 @@ class Scripted:
     async def answer(
         self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
     ) -> Answer:
-        """The next item, as the model's answer; one that it `keeps` comes next again.
-
-        Raises Refused when there is none, or it fails.
+        """Return the next item as the model's answer; with `keeps`, the next request gets it again.
+        Raises Refused if there is no item left, or if a callable fails.
         """
-        del authorization  # a script asks for none
-        said: Any = self._next(keeps=keeps)
-        if callable(said):
+        del authorization  # a script needs none
+        item: Any = self._next(keeps=keeps)
+        if callable(item):
             try:
-                said = said(request)
-                said = await said if inspect.isawaitable(said) else said
+                item = item(request)
+                item = await item if inspect.isawaitable(item) else item
             except Refused:
                 raise
             except (Exception, SystemExit) as error:
                 words = f"the script raised {type(error).__name__}: {str(error)[:300]}"
                 raise Refused(words, code="script_failed") from error
             try:
-                _check(said, "what the script returned", of_callable=True)
+                _check(item, "what the script returned", of_callable=True)
             except UsageError as error:
                 raise Refused(str(error), code="script_failed") from error
-        return self._made_of(said, request)
+        return self._made_of(item, request)
 
     def _next(self, *, keeps: bool) -> Item:
         if self._every is not None:
@@ -86,21 +85,21 @@ class Scripted:
         self._used += not keeps
         return item
 
-    def _made_of(self, said: Said, request: ModelRequest) -> Answer:
-        match said:
+    def _made_of(self, item: Said, request: ModelRequest) -> Answer:
+        match item:
             case str():
-                message = self._of_text(said, request)
+                message = self._of_text(item, request)
             case ToolCall():
-                message = self._of_calls((said,), None)
+                message = self._of_calls((item,), None)
             case Mapping():
-                message = {"role": "assistant", "content": None, **said}
+                message = {"role": "assistant", "content": None, **item}
             case _:
-                message = self._of_calls(said, None)
+                message = self._of_calls(item, None)
         reason = "tool_calls" if message.get("tool_calls") else "stop"
         return Answer(message, reason, _usage(request, message))
 
     def _of_text(self, text: str, request: ModelRequest) -> JsonObject:
-        """Calls in the text become structured ones, as a server does that was given the tools."""
+        """Return a message with structured calls, as a server that got the tools would send it."""
         if request.tools is None:
             return {"role": "assistant", "content": text}
         read: ParseResult = self._parser.parse(text, tools=request.tools)
@@ -134,6 +133,6 @@ def _check(item: object, where: str, *, of_callable: bool = False) -> None:
 
 
 def _usage(request: ModelRequest, message: JsonObject) -> Usage:
-    """An estimate (characters / 4), as there is no model to count."""
-    asked = json.dumps([request.messages, request.body.get("tools")], default=str)
-    return Usage(len(asked) // 4 + 1, len(json.dumps(message, default=str)) // 4 + 1)
+    """Estimate the tokens as characters / 4, as there is no model to count them."""
+    prompt = json.dumps([request.messages, request.body.get("tools")], default=str)
+    return Usage(len(prompt) // 4 + 1, len(json.dumps(message, default=str)) // 4 + 1)

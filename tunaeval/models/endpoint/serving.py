@@ -1,4 +1,4 @@
-"""The endpoint as a context manager, in a thread or in the running loop, and what passed it."""
+"""The endpoint as a context manager, served in a thread or in the running event loop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .scripts import Script, Scripted
 from .upstream import Upstream
 
 MODEL = "tunaeval"
-"""The model that a scripted endpoint lists."""
+"""The name of the model that a scripted endpoint lists."""
 
 
 def model_endpoint(
@@ -44,22 +44,28 @@ def model_endpoint(
     masks: Mapping[str, str] | None = None,
     timeout_seconds: float = 120.0,
 ) -> ModelEndpoint:
-    """A model on loopback, for an agent that takes a base URL; served until the block ends.
+    """Serve a model on loopback until the block ends, for an agent that takes a base URL.
 
         with tunaeval.model_endpoint(["<tool_call>...</tool_call>", "Done."]) as model:
             my_agent("Fix add()", base_url=model.url)
         assert model.calls == tunaeval.expect("read_file")
 
-    It answers by the `script`: a list with an item for each turn (a text, whose calls are parsed
-    and sent as structured ones where tools are offered; `ToolCall`s; an assistant's message; or a
-    callable of the `ModelRequest` that returns one, sync or async), or one callable for all turns.
-    Else it plays the `cassette`, or passes on to the `upstream` (a base URL); with `record=True`
-    what that answers replaces the cassette, unless the block raises.
+    Args:
+        script: The model's answers: a list with an item for each turn, or a callable for all turns.
+            An item is a text (its calls are parsed, and sent as structured ones if tools are
+            offered), `ToolCall`s, an assistant's message, or a callable, sync or async, that takes
+            the `ModelRequest` and returns one of these.
+        cassette: A file with recorded answers.
+        upstream: The base URL of a server to which requests are passed on.
+        record: Replace the cassette by what the upstream answers, unless the block raises.
+        faults: Values of `tunaeval.types.faults`.
+        format: The wire format of a script's texts.
+        model: The name that is listed, and that an upstream is asked for.
+        masks: Patterns of what differs from run to run, by their replacements.
+        timeout_seconds: How long an upstream may take to answer.
 
-    `faults` are of `tunaeval.types.faults`, `format` is that of a script's texts; `model` is
-    listed, and asked of an upstream; `masks` are patterns of what differs, by what replaces it.
-
-    Raises UsageError for what cannot be served, RecordError for a cassette not played or recorded.
+    Raises UsageError for arguments that cannot be served, RecordError for a cassette that cannot be
+    read or recorded.
 
     Examples:
         >>> import httpx2
@@ -87,7 +93,7 @@ def model_endpoint(
 
 
 class _Passing:
-    """Passes on to an upstream, and records where there is a writer."""
+    """A source that passes requests on to an upstream, and records if there is a writer."""
 
     def __init__(self, server: Upstream, writer: CassetteWriter | None) -> None:
         self._server, self._writer = server, writer
@@ -101,17 +107,17 @@ class _Passing:
         path: Path | None,
         masks: Mapping[str, str],
         record: bool,
-        asked: tuple[str | None, float],
+        server: tuple[str | None, float],
     ) -> Self:
-        """`asked` is the model that is asked, and for how long. Raises UsageError."""
+        """Make one; `server` is the upstream's model and timeout in seconds. Raise UsageError."""
         if record and (path is None or upstream is None):
             raise UsageError("record=True wants a cassette to write and an upstream to ask")
         if upstream is None:
             raise UsageError("nobody would answer; give a script, a cassette, or an upstream")
         if record and path is not None and path.exists() and not path.is_file():
             raise UsageError(f"cassette is {str(path)!r}, which is no file; wanted one to replace")
-        server = Upstream(upstream, model=asked[0], timeout_seconds=asked[1])
-        return cls(server, None if path is None else CassetteWriter(path, masks))
+        client = Upstream(upstream, model=server[0], timeout_seconds=server[1])
+        return cls(client, None if path is None else CassetteWriter(path, masks))
 
     async def models(self) -> JsonObject:
         return await self._server.models()
@@ -119,44 +125,44 @@ class _Passing:
     async def answer(
         self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
     ) -> Answer:
-        """What the server answers; what it `keeps` is the answer to the same request again."""
-        asked = records.encode(request.body)
-        answer = self._kept.get(asked) or await self._asked(asked, request, authorization)
+        """Return the server's answer; with `keeps`, the same request gets the same answer again."""
+        key = records.encode(request.body)
+        answer = self._kept.get(key) or await self._fetched(key, request, authorization)
         if keeps:
-            self._kept[asked] = answer
+            self._kept[key] = answer
         else:
-            self._kept.pop(asked, None)
+            self._kept.pop(key, None)
         return answer
 
-    async def _asked(
-        self, asked: bytes, request: ModelRequest, authorization: str | None
+    async def _fetched(
+        self, key: bytes, request: ModelRequest, authorization: str | None
     ) -> Answer:
         try:
             answer = await self._server.answer(request, authorization)
         except Refused as refused:
-            self._lost[asked] = str(refused)
+            self._lost[key] = str(refused)
             raise
-        self._lost.pop(asked, None)
+        self._lost.pop(key, None)
         if self._writer is not None:
             self._writer.add(request, answer, request.secrets | self._server.secrets)
         return answer
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """Why there was no answer, for each request that got none when sent again either."""
+        """The errors of requests that failed and were not answered later."""
         return tuple(self._lost.values())
 
     async def close(self, *, keeps: bool) -> None:
-        """End; the cassette is replaced where it `keeps` and nothing is missing in it."""
+        """Close the connection; with `keeps` replace the cassette, unless something is missing."""
         await self._server.close()
         if self._writer is not None and keeps:
             self._writer.close(self.unanswered)
 
 
 class ModelEndpoint:
-    """A model that is served; made by `tunaeval.model_endpoint`.
+    """A served model, made by `tunaeval.model_endpoint`.
 
-    What passed it can be read while it is served and afterwards.
+    Its requests, calls and turns can be read while it is served and afterwards.
 
     Examples:
         >>> import httpx2
@@ -182,19 +188,19 @@ class ModelEndpoint:
 
     @property
     def url(self) -> str:
-        """The base URL to give to an agent."""
+        """The base URL to pass to an agent."""
         if not self._port:
             raise UsageError("the endpoint is not served yet; use it in a with block")
         return f"http://127.0.0.1:{self._port}/v1"
 
     @property
     def turns(self) -> tuple[EndpointTurn, ...]:
-        """Each request with what came of it, in the order in which they came."""
+        """Each request with its answer, in the order in which the requests came."""
         return tuple(sorted(self._answering.turns, key=lambda turn: turn.number))
 
     @property
     def requests(self) -> tuple[ModelRequest, ...]:
-        """What was asked."""
+        """The requests, in order."""
         return tuple(turn.request for turn in self.turns)
 
     @property
@@ -204,35 +210,35 @@ class ModelEndpoint:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """What was answered with an error, in the words of the error."""
+        """The messages of all errors that the endpoint has sent."""
         return tuple(self._answering.errors)
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """The errors of requests that the upstream did not answer, when sent again either."""
+        """The errors of requests that the upstream failed to answer, and did not answer later."""
         return self._source.unanswered if isinstance(self._source, _Passing) else ()
 
     @property
     def unused_faults(self) -> tuple[Fault, ...]:
-        """The faults that hit no turn, such as an injection for a tool that nobody called."""
+        """The faults that never occurred, such as an injection for a tool that was not called."""
         used = {fault for turn in self._answering.turns for fault in turn.faults}
         return tuple(fault for fault in self._faults.every if fault not in used)
 
     @property
     def left(self) -> int | None:
-        """How many items of the script, or exchanges of the cassette, nobody asked for."""
+        """How many items of the script, or exchanges of the cassette, were not used."""
         return getattr(self._source, "left", None)
 
     @property
     def usage(self) -> Usage:
-        """The tokens of all turns: as an upstream counted them, else characters / 4."""
+        """The tokens of all turns: as the upstream counted them, else characters / 4."""
         spent = [turn.usage for turn in self.turns]
-        asked = sum(one.prompt_tokens or 0 for one in spent)
-        return Usage(asked, sum(one.completion_tokens or 0 for one in spent))
+        prompt = sum(one.prompt_tokens or 0 for one in spent)
+        return Usage(prompt, sum(one.completion_tokens or 0 for one in spent))
 
     @property
     def transcript(self) -> list[JsonObject]:
-        """The messages as `tunaeval.score` takes them: what is new in each request, each reply."""
+        """The messages as `tunaeval.score` takes them: each request's new ones, and each reply."""
         messages: list[JsonObject] = []
         seen: Counter[str] = Counter()
         for turn in self.turns:
@@ -297,7 +303,7 @@ class ModelEndpoint:
     def _run(self, started: threading.Event) -> None:
         try:
             asyncio.run(self._serve(started))
-        except BaseException as error:  # noqa: BLE001 - raised where the block is
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread of the with block
             self._failure = error
         finally:
             started.set()

@@ -1,11 +1,11 @@
-"""A request passed on to a real server, and what it answers."""
+"""An upstream: passes a request on to a real server and returns its answer."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
 
-import httpx2
+import httpx
 import orjson
 
 from tunaeval.errors import ClientSetupError, UsageError
@@ -23,18 +23,19 @@ _TEXTS = ("content", "reasoning_content", "refusal")
 
 
 class Upstream:
-    """Asks the server at `base_url`, always for a whole answer; a stream is made of it here.
+    """A client for the server at `base_url` that always asks for a whole answer; streams are made
+    from it.
 
-    It is asked as every server is: the body is bounded, path and query of the address are kept,
-    proxies and certificates are those that the environment names. The key is that of the
-    environment (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`), else the one that the agent itself sends;
-    user and password in the address come before both. `model` replaces the model that is asked for.
+    As for other clients, the body is bounded, the address keeps its path and query, certificates
+    come from `$SSL_CERT_FILE`, and no proxy is used. User and password in the address take
+    precedence over the key in the environment (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`), and that over
+    the agent's own key. `model` replaces the model that the agent asks for.
     """
 
     def __init__(self, base_url: str, *, model: str | None, timeout_seconds: float) -> None:
         try:
-            url = httpx2.URL(base_url)
-        except (httpx2.InvalidURL, TypeError) as error:
+            url = httpx.URL(base_url)
+        except (httpx.InvalidURL, TypeError) as error:
             raise _no_address(base_url) from error
         if url.scheme not in {"http", "https"} or not url.host:
             raise _no_address(base_url)
@@ -53,13 +54,13 @@ class Upstream:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """What must not be kept, of the environment and of the address."""
+        """The secrets of the environment and of the address, which must not be recorded."""
         asked_as = (self._user.decode(), self._url.username, self._url.password)
         query = (value for _, value in self._url.params.multi_items())
         return of_environment() | long_enough((self._key or "", *asked_as, *query))
 
     async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
-        """The server's answer. Raises Refused with its own error, or with why there is none."""
+        """Return the server's answer. Raise Refused with its error, or with why there is none."""
         body = {name: one for name, one in request.body.items() if name != "stream_options"}
         body |= {"stream": False} | ({"model": self._model} if self._model else {})
         given = None if self._key or authorization is None else Secret(authorization)
@@ -80,31 +81,31 @@ class Upstream:
         if self._user:
             user = SecretBytes(f"{self._url.username}:{self._url.password}".encode())
             authorization = Secret(f"Basic {base64.b64encode(user).decode()}")
-        heard = await self._server.hear(path, body, authorization=authorization)
-        if heard.dropped:
-            heard = await self._server.hear(path, body, authorization=authorization)
-        if heard.failure is None:
-            return _document(heard, self._server.hide)
-        if heard.timed_out:
-            words, status = f"gave {heard.failure}", 504
+        received = await self._server.hear(path, body, authorization=authorization)
+        if received.dropped:
+            received = await self._server.hear(path, body, authorization=authorization)
+        if received.failure is None:
+            return _document(received, self._server.hide)
+        if received.timed_out:
+            words, status = f"gave {received.failure}", 504
         else:
-            how = "was not reached" if heard.status is None else "gave no whole reply"
-            words, status = f"{how}: {heard.failure}", 502
+            how = "was not reached" if received.status is None else "gave no whole reply"
+            words, status = f"{how}: {received.failure}", 502
         raise Refused(f"the upstream {self._url.host} {words}", status=status)
 
 
-def _document(heard: Heard, hide: Callable[[str], str]) -> JsonObject:
+def _document(received: Heard, hide: Callable[[str], str]) -> JsonObject:
     document: JsonValue
     try:
-        document = orjson.loads(heard.body)
+        document = orjson.loads(received.body)
     except orjson.JSONDecodeError:
         document = None
-    status = heard.status or 502
+    status = received.status or 502
     is_success = 200 <= status < 300
     if isinstance(document, dict) and is_success:
         return document
     words = error_words(document) if isinstance(document, dict) else None
-    words = hide(words) if words else repr(hide(heard.body.decode(errors="replace"))[:300])
+    words = hide(words) if words else repr(hide(received.body.decode(errors="replace"))[:300])
     raise Refused(f"the upstream says: {words}", status=502 if is_success else max(400, status))
 
 
@@ -118,7 +119,7 @@ def _chat_answer(document: JsonObject) -> Answer:
 
 
 def _check(message: JsonObject) -> None:
-    """Refuse a message that could not be written as a stream. Raises Refused."""
+    """Raise Refused for a message that could not be written as a stream."""
     for name in _TEXTS:
         if not isinstance(message.get(name), str | list | None):
             raise _odd(name, message[name], "a text")
