@@ -1,5 +1,4 @@
-"""Files that survive a crash: JSON lines, locks, and what is kept out of them.
+"""Files that survive a crash: JSON lines and locks, and `keys`, which keeps secrets out of them.
 
-Records are lines of JSON that are appended; a line that a crash cut off is found and left out.
-`keys` knows the secrets of this process, and values without them.
+Records are appended as lines of JSON; a line that a crash cut off is found and left out.
 """

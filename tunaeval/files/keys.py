@@ -1,9 +1,7 @@
-"""Secrets that are known here, so that nothing that is written contains one.
+"""Finds known secrets, so that no file that is written contains one.
 
-Known are the values of variables of the environment that are named as keys are, what this process
-was given beside them (`remember`), what a header bears, who a URL is asked as, and whatever looks
-as keys do. A secret that is none of these looks
-like any other text.
+Known are values of environment variables whose names suggest a key, values of headers, credentials
+in URLs, and texts of a known key's shape. Any other secret looks like plain text.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from typing import SupportsIndex
 from tunaeval.types.calls import JsonValue
 
 SHORTEST = 8
-"""What is shorter may be a word of every text."""
+"""Shorter values are not covered, as they may be ordinary words."""
 COVER = "<key>"
 
 _VARIABLE = re.compile(
@@ -33,7 +31,7 @@ _SCHEMES = ("bearer ", "basic ", "token ")
 
 
 class Secret(str):
-    """A text that is not shown where objects and the locals of a traceback are."""
+    """A text that is covered wherever objects, or the local variables of a traceback, are shown."""
 
     __slots__ = ()
 
@@ -41,12 +39,12 @@ class Secret(str):
         return repr(COVER)
 
     def __getitem__(self, at: SupportsIndex | slice) -> Secret:
-        """A part is a secret too: those that show locals shorten a long text before its repr."""
+        """Return a part as a `Secret`: tools that show locals cut long texts before the repr."""
         return Secret(super().__getitem__(at))
 
 
 class SecretBytes(bytes):
-    """A `Secret` as it is sent."""
+    """A `Secret` as bytes."""
 
     __slots__ = ()
 
@@ -55,33 +53,24 @@ class SecretBytes(bytes):
 
 
 def shown_safely(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers, those that bear a secret as `Secret`."""
+    """Return the headers, with values that may be secrets as `Secret`."""
     return {name: Secret(one) if _bears(name, one) else one for name, one in headers.items()}
 
 
 def of_environment(environment: Mapping[str, str] | None = None) -> frozenset[str]:
-    """The values of variables that are named as keys are (OPENAI_API_KEY, DB_PASS, GITHUB_PAT), and
-    passwords of addresses in any (DATABASE_URL); of this process, what it was given beside them.
+    """Return the values of variables whose names suggest a key (OPENAI_API_KEY, DB_PASS,
+    GITHUB_PAT), and passwords in the addresses of any variable (DATABASE_URL).
     """
     every = os.environ if environment is None else environment
     named = (value.strip() for name, value in every.items() if _VARIABLE.search(name))
     asked_as = (
         found for value in every.values() if "://" in value for found in _USER.findall(value)
     )
-    found = long_enough([*named, *asked_as])
-    return found | _GIVEN if environment is None else found
-
-
-_GIVEN: set[str] = set()
-
-
-def remember(secrets: Iterable[str]) -> None:
-    """Know these as secrets of this process from now on, as if its environment had them."""
-    _GIVEN.update(secrets)
+    return long_enough([*named, *asked_as])
 
 
 def of_headers(headers: Mapping[str, str]) -> frozenset[str]:
-    """What headers bear: each value whole and behind its first word, its cookies, its password."""
+    """Return the secrets in headers: whole values, what follows a scheme, cookies, passwords."""
     found: list[str] = []
     for value in (one.strip() for name, one in headers.items() if _bears(name, one)):
         scheme, _, rest = value.partition(" ")
@@ -98,24 +87,24 @@ def _bears(name: str, value: str) -> bool:
 
 
 def _pair(encoded: str) -> list[str]:
-    """User and password, together and the password alone."""
+    """Return user and password from basic authentication: both joined, and the password alone."""
     try:
         both = base64.b64decode(encoded, validate=True).decode()
-    except ValueError:  # binascii.Error and UnicodeDecodeError are
+    except ValueError:  # also binascii.Error and UnicodeDecodeError
         return []
     return [both, both.partition(":")[2]]
 
 
 def long_enough(values: Iterable[str]) -> frozenset[str]:
-    """Those that no text has by chance, each also as it is written inside of JSON."""
+    """Return the values too long to occur by chance, each also as JSON escapes it."""
     kept = {value for value in values if len(value) >= SHORTEST}
     return frozenset(map(Secret, kept | {json.dumps(value)[1:-1] for value in kept}))
 
 
 def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
-    """A value with the secrets covered, the longest first, in names as well as in texts, and with
-    them whatever looks like a key. Beginnings and ends of those that are there as a whole are
-    covered too, as messages quote a part of what is long.
+    """Return a value with the secrets covered, the longest first, in keys as well as in texts.
+    Texts in the shape of a key are covered, too, and so are prefixes and suffixes of the secrets
+    that were found, as error messages quote parts of long texts.
     """
     ordered = sorted(secrets, key=len, reverse=True)
     seen: set[Secret] = set()
@@ -136,7 +125,7 @@ def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
 
 
 _DEEPEST = 256
-"""Containers in containers that are gone into; records are cut before that."""
+"""The depth of nesting that is searched; records are cut before that."""
 
 
 def _changed(value: JsonValue, change: Callable[[str], str], depth: int = 0) -> JsonValue:
@@ -158,10 +147,10 @@ def _changed(value: JsonValue, change: Callable[[str], str], depth: int = 0) -> 
 
 
 class _Parts:
-    """Beginnings and ends of secrets, by their first and last characters, line by line."""
+    """Finds prefixes and suffixes of secrets, by their first and last characters."""
 
     _LENGTH = 12
-    """What is shorter may be the beginning of many keys."""
+    """A shorter prefix may be common to many keys."""
     _RUN = re.compile(r"[A-Za-z0-9_+=-]{12,}+")
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -170,6 +159,7 @@ class _Parts:
         self._last = {run[-self._LENGTH :] for run in runs}
 
     def covered(self, text: str) -> str:
+        """Return the text with each prefix or suffix of a secret covered."""
         return self._RUN.sub(self._without, text)
 
     def _without(self, found: re.Match[str]) -> str:
@@ -184,7 +174,7 @@ class _Parts:
 
 
 def with_keys_covered(text: str, cover: Callable[[str], str] = lambda _: COVER) -> str:
-    """`text` with `cover(key)` for each part that looks like a key; linear in its length."""
+    """Return `text` with `cover(key)` in place of all that looks like a key, in linear time."""
 
     def covered(found: re.Match[str]) -> str:
         if not found.re.groups:
@@ -201,10 +191,10 @@ def with_keys_covered(text: str, cover: Callable[[str], str] = lambda _: COVER) 
 
 
 _SHORTEST_SHAPE = 15
-"""Of all but addresses: that of Slack. Most of what is looked at is a word."""
+"""The length of the shortest pattern but for addresses (Slack's). Most texts are shorter words."""
 _WORD = "[A-Za-z0-9_-]"
 _MIXED = rf"(?={_WORD}{{0,40}}?(?=[A-Za-z_]{{0,11}}[0-9])[A-Za-z0-9_]{{12}})"
-"""Somewhere near are twelve characters without a hyphen, a digit among them: no name of words."""
+"""Requires a digit among twelve characters without a hyphen nearby, which no name of words has."""
 _PLAIN = "[A-Za-z0-9]{20,}+"
 _BREAK = r"(?:\s|\\+[nr])"
 _BASE64 = "[A-Za-z0-9+/=]"
@@ -213,12 +203,12 @@ _PEM = (
     rf"-----BEGIN {_MARK}(?={_BREAK}{{0,8}}+(?:{_BASE64}{{16}}|[A-Z][A-Za-z-]{{2,20}}:))"
     rf"(?:(?:[^-]|-(?!----))*+-----END {_MARK}|(?:{_BREAK}*+{_BASE64}{{16,}}+)++)"
 )
-"""With something behind the marker that may be a key: whole, or as many lines as there are."""
+"""A private key in PEM: whole, or as many of its lines as follow the marker."""
 _ASKED_AS = r"""[^\s/?#@"'<>\\]"""
 _USER = re.compile(
     rf"(?<=://)(?:(?!:){_ASKED_AS}){{0,256}}:((?!%[sd(]|[$*{{\[]){_ASKED_AS}{{1,256}})(?=@)"
 )
-"""A password in an address, if it is none that is still to be filled in."""
+"""A password in an address, unless it is a placeholder such as `%s`, `$NAME` or `{name}`."""
 
 _SIGNS = {
     **dict.fromkeys(("sk-", "pk-", "rk-"), rf"{_MIXED}{_WORD}{{16,}}+"),  # OpenAI, Anthropic
@@ -234,10 +224,11 @@ _SIGNS = {
     "ya29.": rf"{_WORD}{{20,}}+",
     "eyJ": rf"{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}*+){{1,3}}+",  # a JSON web token
 }  # fmt: skip
-"""How keys begin, and how they go on. No word goes on before them; an escape of JSON may."""
+"""The prefixes of keys, with patterns for the rest."""
 
 
 def _shape(sign: str, rest: str) -> re.Pattern[str]:
+    # A word may not run into the prefix, but an escape of JSON may.
     this = re.escape(sign)
     return re.compile(rf"{this}(?:(?<!{_WORD}{this})|(?<=\\[bfnrt]{this})){rest}")
 
@@ -248,4 +239,4 @@ _SHAPES = [
     ("://", re.compile(r"(?<=://)([A-Za-z0-9_-]{20,256})(?=@)")),
     *((sign, _shape(sign, rest)) for sign, rest in _SIGNS.items()),
 ]
-"""Each with a fixed part that is looked for first, which takes next to no time."""
+"""Patterns, each with a fixed part of it; searching for that first takes almost no time."""

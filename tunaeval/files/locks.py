@@ -1,8 +1,8 @@
-"""Who may write to a directory: one process at a time, by a lock file that says which.
+"""Locks on directories: one process at a time may write, and a lock file names it.
 
-The file is locked as the operating system does it (`flock`), so a process that dies lets go,
-however it dies. What is written in it is for people, and for other machines, whose locks a shared
-disk may not show.
+The file is locked by the operating system (`flock`), so the lock of a process that dies is
+released. The text in it is for people, and for other machines, as a shared disk may not pass locks
+on.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ LOCK_FILE = "run.lock"
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
 _MOST_BYTES = 4_096
 _WITHOUT_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP})
-"""What a claim says on a disk that knows no locks: there the file's words alone keep others off."""
+"""Errors of disks that have no locks; there only the text in the file keeps others out."""
 
 
 class DirectoryLock:
-    """Held from the moment it is made until `release`.
+    """A lock that is acquired when it is made, and kept until `release`.
 
-    `note` says what was taken over: the lock of a process that ended without letting go, or, with
-    `take_over`, that of another machine, whose processes cannot be looked up from here. Raises
-    RecordError, with the process that has it, while another one has it.
+    `note` describes a lock that was taken over: that of a process which ended without releasing it,
+    or, with `take_over`, that of another machine, whose processes cannot be seen from here. Raises
+    RecordError, naming the process, if another one has the lock.
 
         lock = DirectoryLock(Path("runs/mine"))
         try:
@@ -53,19 +53,19 @@ class DirectoryLock:
             raise
 
     def release(self) -> None:
-        """Let go, and leave no file; a second time does nothing."""
+        """Release the lock and remove its file; a second call does nothing."""
         if self._file < 0:
             return
         file, self._file = self._file, -1
         try:
-            self.path.unlink(missing_ok=True)  # before letting go: afterwards it may be another's
+            self.path.unlink(missing_ok=True)  # before releasing: afterwards it may be another's
         except OSError:
             os.ftruncate(file, 0)
         release(file)
         os.close(file)
 
     def _claimed(self) -> int:
-        """The lock file, locked. One that was removed meanwhile is no lock: then once more."""
+        """Open and lock the file; retry if it was removed meanwhile, as that locks nobody out."""
         while True:
             file = -1
             try:
@@ -95,6 +95,7 @@ class DirectoryLock:
         )
 
     def _taken_from(self, *, take_over: bool) -> str | None:
+        """Return a note on a former holder, or None. Raise RecordError if it may still run."""
         holder = _read(self._file)
         if not holder:
             return None
@@ -109,6 +110,7 @@ class DirectoryLock:
         )
 
     def _sign(self) -> None:
+        """Write which process has the lock into the file."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         text = json.dumps({"process": os.getpid(), "host": platform.node(), "since": now})
         os.ftruncate(self._file, 0)
@@ -124,7 +126,7 @@ def _is_same(file: int, path: Path) -> bool:
 
 
 def _read(file: int) -> JsonObject:
-    """What the holder has written; empty for nothing, and for what nobody here wrote."""
+    """Return what the holder has written, or an empty object if that is no JSON object."""
     os.lseek(file, 0, os.SEEK_SET)
     try:
         found = json.loads(os.read(file, _MOST_BYTES))

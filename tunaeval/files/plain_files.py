@@ -1,8 +1,8 @@
-"""Files that are opened to be read or written: plain ones alone, wherever a path comes from.
+"""Opens files to be read or written, and nothing but files.
 
-A named pipe would be waited for without end, and a device may never end: neither is read or
-written, nor by a link that leads to one; what a shell has opened for us is written. What is refused
-is an `OSError` with the words for it, as any other fault of a file is.
+Opening a named pipe may wait forever, and a device may never end: neither is read or written, nor
+is a link to one; only standard streams that a shell has opened are written to. A refusal is an
+`OSError` with a message, like any other fault of a file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from io import BufferedReader
 
 _FLAGS = (
     os.O_RDONLY
-    | getattr(os, "O_NONBLOCK", 0)  # a pipe that took the file's place is not waited for
+    | getattr(os, "O_NONBLOCK", 0)  # never wait for a pipe that replaced the file meanwhile
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
@@ -31,9 +31,9 @@ _KINDS = {
 
 
 def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
-    """Open a file to be read. Raises OSError, also for what is there and is no file."""
+    """Open a file to be read. Raise OSError, also if the path leads to something else."""
     try:
-        _check(os.stat(path), path, "read")  # noqa: PTH116 - of a path as a string, too
+        _check(os.stat(path), path, "read")  # noqa: PTH116 - the path may be a string
     except ValueError as error:
         raise OSError(errno.EINVAL, f"no file has such a name ({error})", repr(path)) from error
     file = os.open(path, _FLAGS)
@@ -46,26 +46,26 @@ def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
 
 
 def read_plain(path: str | os.PathLike[str]) -> bytes:
-    """All bytes of a file. Raises OSError as `open_plain` does."""
+    """Return all bytes of a file. Raise OSError as `open_plain` does."""
     with open_plain(path) as file:
         return file.read()
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise OSError for what is there and is no file; whatever else is wrong, opening it says."""
+    """Raise OSError if the path leads to no file; opening it reports other faults."""
     if is_there(path) and not is_output(path):
         _check(os.stat(path), path, "written to")  # noqa: PTH116 - as above
 
 
 def is_output(path: str | os.PathLike[str]) -> bool:
-    """Whether a path names what a shell has opened for this process, such as /dev/stdout, or
-    /dev/null: it is written where it is, and nothing takes its place.
+    """Whether a path names a stream that a shell has opened for this process, such as /dev/stdout,
+    or /dev/null: it is written in place, and no new file replaces it.
     """
     return _OUTPUTS.fullmatch(os.path.abspath(path)) is not None  # noqa: PTH100 - as above
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
-    """Whether anything is at a path; nothing is at one that no file can have, too long a name."""
+    """Whether anything is at a path; False also for a path that no file can have."""
     try:
         os.stat(path)  # noqa: PTH116 - as above
     except (OSError, ValueError):
@@ -74,7 +74,7 @@ def is_there(path: str | os.PathLike[str]) -> bool:
 
 
 def kind_of(mode: int) -> str | None:
-    """What there is in place of a file: "a pipe", say; None for a file."""
+    """Return what there is in place of a file, such as "a pipe", or None for a file."""
     return None if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "no file")
 
 

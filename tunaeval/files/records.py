@@ -1,15 +1,15 @@
-r"""All JSON lines that tunaeval writes and reads: append, read, recover a torn tail.
+r"""All JSON lines that tunaeval writes and reads: append, read, and recover after a crash.
 
 A record is a JSON object on one line. `RecordWriter.append` returns when the operating system has
-the whole line: a killed process loses no record that was acknowledged, and tears at most the line
-it was writing. (Against a power cut, ask for `fsync`.)
+the whole line: a killed process loses no acknowledged record, and leaves at most the line that it
+was writing incomplete. (Against a power cut, use `fsync`.)
 
-What plain JSON cannot say is written so that it can be read again:
+Values outside plain JSON are written so that they can be read again:
 
 - lone surrogates, which models do write, as the escape `\udXXX`;
-- integers beyond 64 bits as they are, beyond 2,000 bits as a string in hexadecimal;
+- integers beyond 64 bits unchanged, beyond 2,000 bits as a string in hexadecimal;
 - NaN and infinities as null, as orjson does;
-- what is nested deeper than `MAX_DEPTH` as the string `TOO_DEEP`.
+- values nested deeper than `MAX_DEPTH` as the string `TOO_DEEP`.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from .turns import turn
 MAX_DEPTH = 200
 TOO_DEEP = "(nested too deeply to be kept)"
 
-_MAX_BITS = 2_000  # 603 digits: Python reads 640 whatever its limit is set to
+_MAX_BITS = 2_000  # 603 digits: Python reads 640 at any setting of its limit
 _WIDE_INTEGER = b"0" * 19  # orjson would silently read more than 64 bits as a float
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
-"""Every digit a 0, and a search for 19 of them: 20 times as fast as a regular expression."""
+"""Turns every digit into a 0: then a search for 19 of them is 20 times as fast as a regex."""
 _BLOCK = 1 << 16
 
 _ADVICE = {
@@ -57,12 +57,12 @@ _ADVICE = {
 
 
 def encode(record: Mapping[str, JsonValue]) -> bytes:
-    """The record as one line, with its newline."""
+    """Return the record as one line with its newline."""
     try:
         line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # surrogates, wide integers, or what is nested too deeply for orjson as well
+    except TypeError:  # orjson takes no lone surrogates, wide integers or deep nesting
         line = b""
-    # What is nested so deeply has as many brackets, and those are counted in no time.
+    # Deep nesting needs as many brackets, and counting those takes almost no time.
     most = line.count(b"{") + line.count(b"[")
     if line and (most <= MAX_DEPTH or not _deeper_than(record, MAX_DEPTH)):
         return line
@@ -71,23 +71,22 @@ def encode(record: Mapping[str, JsonValue]) -> bytes:
 
 
 def decode(line: bytes) -> JsonObject:
-    """The record of one line. Raises ValueError when the line is not a JSON object."""
+    """Return the record of one line. Raise ValueError if the line is not a JSON object."""
     if _WIDE_INTEGER in line.translate(_DIGITS):
         record = json.loads(line)
     else:
         try:
             record = orjson.loads(line)
-        except orjson.JSONDecodeError:  # lone surrogates, or no JSON
+        except orjson.JSONDecodeError:  # it has lone surrogates, or is no JSON
             record = json.loads(line)
     if not isinstance(record, dict):
-        raise ValueError(f"a record is a JSON object, this is {type(record).__name__}")  # noqa: TRY004 - as every other fault of the line
+        raise ValueError(f"a record is a JSON object, this is {type(record).__name__}")  # noqa: TRY004 - like every other fault of the line
     return record
 
 
 class RecordWriter:
-    """Appends records to one file; made for one writer at a time.
-
-    A torn last line is recovered first, and `recovered` tells how many bytes were cut off.
+    """Appends records to a file; there may be only one writer at a time. An incomplete last line is
+    removed first; `recovered` is how many bytes that were.
     """
 
     def __init__(self, path: Path, *, fsync: bool = False) -> None:
@@ -99,14 +98,13 @@ class RecordWriter:
         self._file = _guarded(path, "open", lambda: os.open(path, flags, 0o644))
 
     def append(self, record: Mapping[str, JsonValue]) -> int:
-        """Write the record whole, or raise RecordError and leave the file as it was.
-
-        Returns how many bytes it is long.
+        """Write the whole record, or raise RecordError and leave the file as it was. Returns the
+        record's length in bytes.
         """
         line = encode(record)
         written = 0
         try:
-            while written < len(line):  # one write, but for a full disk or a signal
+            while written < len(line):  # one write, except on a full disk or after a signal
                 written += os.write(self._file, line[written:] if written else line)
             if self._fsync:
                 os.fsync(self._file)
@@ -133,17 +131,17 @@ class RecordWriter:
         self.close()
 
     def _take_back(self, written: int) -> None:
+        """Remove the bytes of a record that was written only in part."""
         try:
             os.ftruncate(self._file, os.fstat(self._file).st_size - written)
-        except OSError:  # the tail stays torn: `recover` and `read` know what to do with it
+        except OSError:  # the tail stays incomplete: `recover` and `read` handle it
             return
 
 
 def append(path: Path, record: Mapping[str, JsonValue]) -> None:
-    """Append one record to a file that other threads and processes append to in the same way.
-
-    They take turns: what looks like a torn tail may be a line that another is writing. Raises
-    RecordError as `RecordWriter` does, and when no turn comes within 5 seconds.
+    """Append one record to a file that other threads and processes append to by this function, too.
+    They take turns, as an incomplete line may be one that another is writing. Raises RecordError as
+    `RecordWriter` does, and if no turn comes within 5 seconds.
     """
     try:
         with turn(path), RecordWriter(path) as writer:
@@ -153,16 +151,15 @@ def append(path: Path, record: Mapping[str, JsonValue]) -> None:
 
 
 def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObject]:
-    """The records of a file, one at a time, in constant memory; `only` some by number, from 1.
-
-    A last line without its newline is a record if it is complete, and left out if it was torn.
-    Any other line that is no record is a RecordError with its number.
+    """Yield the records of a file in constant memory; `only` those with these numbers, from 1. A
+    last line without its newline counts if it is complete, and is left out if not. Raises
+    RecordError, with the line's number, for any other line that is no record.
     """
     return (record for _, record in placed(path, only=only))
 
 
 def placed(path: Path, *, only: Container[int] | None = None) -> Iterator[tuple[int, JsonObject]]:
-    """As `read`, each record with the number of the byte at which it begins, for `read_at`."""
+    """Like `read`, but yield each record with its byte offset, for `read_at`."""
     with opened(path) as file:
         count = end = 0
         for number, line in enumerate(file, start=1):
@@ -185,12 +182,12 @@ def placed(path: Path, *, only: Container[int] | None = None) -> Iterator[tuple[
 
 
 def opened(path: Path) -> BinaryIO:
-    """The file, open to be read."""
+    """Open a file to be read. Raise RecordError if that fails."""
     return _guarded(path, "read", lambda: open_plain(path))
 
 
 def read_at(file: BinaryIO, path: Path, offset: int) -> JsonObject:
-    """The record that begins so many bytes into an open file, whose `path` an error names."""
+    """Return the record at a byte offset of an open file; `path` is for error messages."""
     try:
         file.seek(offset)
         return decode(file.readline())
@@ -202,9 +199,8 @@ def read_at(file: BinaryIO, path: Path, offset: int) -> JsonObject:
 
 
 def recover(path: Path) -> int:
-    """Make the file end in a whole record; returns how many bytes of a torn line were cut off.
-
-    A last record that only lacks its newline is given it.
+    """Make the file end in a whole record, and return how many bytes of an incomplete line were
+    removed. A last record that lacks only its newline gets it.
     """
 
     def repair() -> int:
@@ -226,7 +222,7 @@ def recover(path: Path) -> int:
 
 
 def write_document(path: Path, document: Mapping[str, JsonValue]) -> None:
-    """Write a new file of one JSON object, made for people too: whole, or not at all."""
+    """Write one indented JSON object to a new file, completely or not at all."""
     text = _document_text(document)
 
     def write() -> None:
@@ -242,7 +238,7 @@ def write_document(path: Path, document: Mapping[str, JsonValue]) -> None:
 
 
 def replace_document(path: Path, document: Mapping[str, JsonValue]) -> None:
-    """Put another object in the place of one, all at once: no reader sees half of it."""
+    """Replace a file's JSON object atomically: no reader sees half of it."""
     text = _document_text(document)
 
     def replace() -> None:
@@ -261,7 +257,7 @@ def _document_text(document: Mapping[str, JsonValue]) -> str:
 
 
 def read_document(path: Path) -> JsonObject:
-    """Read a file of one JSON object."""
+    """Return the JSON object that a file consists of."""
     text = _guarded(path, "read", lambda: read_plain(path))
     try:
         return decode(text)
@@ -287,7 +283,7 @@ def _record_error(path: Path, action: str, error: OSError) -> RecordError:
 
 
 def _start_of_last_line(path: Path, size: int) -> int:
-    """Where the text after the last newline starts; `size` when nothing stands there."""
+    """Return the position after the last newline; `size` if the file ends with one."""
     with path.open("rb") as file:
         end = size
         while end:
@@ -307,14 +303,14 @@ def _deeper_than(value: JsonValue, depth: int) -> bool:
         return True
     for item in (
         value.values() if isinstance(value, dict) else value
-    ):  # a loop: this runs for every record
+    ):  # a loop is faster than any(), and this runs for every record
         if isinstance(item, (dict, list, tuple)) and _deeper_than(item, depth - 1):
             return True
     return False
 
 
 def _plain(value: JsonValue, depth: int) -> JsonValue:
-    """A copy that the standard library can write and read back."""
+    """Return a copy that the standard library can write and read back."""
     match value:
         case bool() | str() | None:
             return value

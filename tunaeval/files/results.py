@@ -1,7 +1,7 @@
-"""Which lines of a run's results count: whoever reads a run asks here.
+"""Which lines of a run's results count.
 
-Of a scenario's repeat that is there several times the last result counts. That is so after
-failures that were asked again; any other was doubled, by an editor or where files were merged.
+If a repeat of a scenario has several results, the last one counts. That happens when failures are
+asked again; otherwise an editor or a merge of files has doubled the line.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .records import opened, placed, read_at
 
 RESULTS_FILE = "results.jsonl"
 FAILED_OUTCOMES = frozenset({"transport_failure", "judge_failure"})
-"""What is asked again, where that is wished."""
+"""The outcomes that `--retry-failures` asks again."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountedResults:
-    """The results in a file that count, eight bytes of memory each: `offsets` says where they
-    begin, in the order of the file. `doubled` is how many others no failure explains.
+    """The results in a file that count: `offsets` has the byte at which each begins, in the order
+    of the file (eight bytes of memory each). `doubled` is how many other lines no failure explains.
     """
 
     path: Path
@@ -31,7 +31,7 @@ class CountedResults:
     doubled: int = 0
 
     def rows(self, only: Container[int] | None = None) -> Iterator[JsonObject]:
-        """The rows, one at a time; `only` some by number, from 1."""
+        """Yield the rows; `only` those with these numbers, from 1."""
         if not self.offsets:
             return
         with opened(self.path) as file:
@@ -41,9 +41,8 @@ class CountedResults:
 
 
 def counted_results(directory: Path, *, retried: bool) -> CountedResults:
-    """The results of the run in a directory; none where it has no file of them.
-
-    `retried`: its failures were asked again. Raises RecordError for a line that is no record.
+    """Return the results of the run in a directory; none if it has no file of results. With
+    `retried` its failures were asked again. Raises RecordError for a line that is no record.
     """
     path = directory / RESULTS_FILE
     offsets = array("q")
@@ -57,12 +56,12 @@ def counted_results(directory: Path, *, retried: bool) -> CountedResults:
         offsets.append(offset)
         place = (record.get("scenario"), record.get("repeat", 1))
         if not (isinstance(place[0], str) and isinstance(place[1], int)):
-            continue  # no result: whoever reads it will say so
+            continue  # not a result: reading it as one will raise an error
         if (before := places.get(place)) is not None:
             gone.add(before)
             doubled += before not in failed
         places[place] = index
-        if retried and record.get("outcome") in tuple(FAILED_OUTCOMES):  # it may be no text
+        if retried and record.get("outcome") in tuple(FAILED_OUTCOMES):  # it may be unhashable
             failed.add(index)
     kept = (offset for index, offset in enumerate(offsets) if index not in gone)
     return CountedResults(path, array("q", kept) if gone else offsets, doubled)

@@ -1,4 +1,4 @@
-"""Whose turn it is at a file that several threads and processes write to."""
+"""Turns at a file that several threads and processes write to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def claim(file: int) -> None:
-        os.lseek(file, 1 << 60, os.SEEK_SET)  # far behind all that is ever written or read
+        os.lseek(file, 1 << 60, os.SEEK_SET)  # far behind the end of any file
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
 
     def release(file: int) -> None:
@@ -31,17 +31,16 @@ else:
 
 
 TAKEN = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})
-"""What a claim says, by platform, while another has the file."""
+"""The errors, by platform, that `claim` raises while another process has the file."""
 
 _PAUSE_SECONDS = 0.001
 
 
 @contextmanager
 def turn(path: Path, *, patience_seconds: float = 5.0) -> Iterator[None]:
-    """Hold the file while nobody else does who asks here; it is made when it is missing.
-
-    A holder that dies lets go. Raises OSError when the file cannot be had, with EAGAIN, EACCES or
-    EDEADLK when no turn came in time.
+    """Lock the file, which is created if missing, while the block runs; only callers of `turn` are
+    kept out. The lock of a process that dies is released. Raises OSError if the file cannot be
+    opened, or, with EAGAIN, EACCES or EDEADLK, if no turn came in time.
     """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
     file = os.open(path, flags, 0o644)
@@ -50,7 +49,7 @@ def turn(path: Path, *, patience_seconds: float = 5.0) -> Iterator[None]:
         try:
             yield
         finally:
-            release(file)  # closing is not enough where a fork has a copy of it
+            release(file)  # closing is not enough if a forked child has a copy
     finally:
         os.close(file)
 
