@@ -1,7 +1,7 @@
-"""What packages exchange: calls, messages, results, and the roles that plug-ins fill.
+"""What packages exchange: calls, messages, results, and the protocols that plug-ins implement.
 
-Everything here is light. `types.runs` and `types.roles` need pydantic and are imported by
-themselves, so that a parse never loads it.
+Importing this package does not load pydantic, which a parse never needs; `types.runs` and the other
+modules with pydantic models are imported by themselves.
 """
 
 from .calls import JsonObject as JsonObject

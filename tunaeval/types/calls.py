@@ -1,4 +1,4 @@
-"""Tools, and the calls a model makes of them."""
+"""Tools, and the calls that a model makes of them."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ JsonObject: TypeAlias = dict[str, JsonValue]
 
 
 NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name")
-"""Keys that have a call's name unless a format says otherwise; all but its own are repairs."""
+"""Keys that may contain a call's name; any but the format's own key is a repair."""
 
 ARGUMENTS_KEYS: tuple[str, ...] = ("arguments", "args", "parameters", "input", "params")
-"""Keys that contain a call's arguments, likewise."""
+"""Keys that may contain a call's arguments, by the same rule."""
 
 
 STRUCTURED = "structured"
-"""The `format` of a call that a server had parsed: no text contains it."""
+"""The `format` of a call that a server parsed, as it is in no text."""
 
 Source: TypeAlias = Literal["structured", "text"]
-"""Where calls come from: parsed by a server, or read out of a text."""
+"""Where a call comes from: a server parsed it, or it was read from a text."""
 
 LEAKED_CALL = "leaked-call"
-"""The repair of a call that a server, which was to parse it, left in the text."""
+"""The code of the repair of a call that the server should have parsed and left in the text."""
 
 INVALID_ARGUMENTS = "invalid-arguments"
-"""The repair of a call made with something else than a JSON object: it has no arguments."""
+"""The code of the repair of a call whose arguments were no JSON object; they become empty."""
 
 
 class Span(NamedTuple):
-    """Characters `start` (included) to `end` (excluded) of the text that was parsed.
+    """The characters from `start` (included) to `end` (excluded) of the text that was parsed.
 
     Examples:
         >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {}}</tool_call>'
@@ -49,10 +49,10 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as a model is given it.
+    """A tool as it is described to a model.
 
-    `parameters` is a JSON schema of type object. `paths` are the arguments that are file
-    system paths: only those are ever normalised when calls are compared.
+    `parameters` is a JSON schema of type object. `paths` are the arguments that are file system
+    paths: only they are normalised when calls are compared.
 
     Examples:
         >>> def read_file(path: str, limit: int = 20) -> str:
@@ -76,18 +76,18 @@ class ToolSpec:
         description: str | None = None,
         prompt: str | PathLike[str] | None = None,
     ) -> ToolSpec:
-        """What a model is given of a function: its signature as a schema, its docstring as words.
+        """Return the description of a function or of any other tool that `to_tools` reads.
 
-        A tool may also be anything else that `to_tools` reads.
-        `prompt` is an XML prompt file that describes the tool in the docstring's place; `name` and
-        `description` replace both. Raises ToolsError for what cannot be described to a model.
+        A function's signature becomes the schema, and its docstring the description. `prompt` is an
+        XML prompt file that replaces the docstring; `name` and `description` replace both. Raises
+        ToolsError for a tool that cannot be described to a model.
         """
-        from tunaeval.tools.specs import tool_spec  # noqa: PLC0415 - it imports the types
+        from tunaeval.tools.specs import tool_spec  # noqa: PLC0415 - it imports this module
 
         return tool_spec(tool, name=name, description=description, prompt=prompt)
 
     def as_bare(self) -> JsonObject:
-        """Name, description and parameters: what OpenAI's shapes have in common."""
+        """Return name, description and parameters, which OpenAI's shapes have in common."""
         return {
             "name": self.name,
             "description": self.description,
@@ -95,18 +95,17 @@ class ToolSpec:
         }
 
     def as_openai(self) -> JsonObject:
-        """The tool in the shape of OpenAI's chat completions API."""
+        """Return the tool in the shape of OpenAI's chat completions API."""
         return {"type": "function", "function": self.as_bare()}
 
     def as_responses(self) -> JsonObject:
-        """The tool in the shape of OpenAI's Responses API.
-
-        That API is strict unless set otherwise, and strict schemas have no optional arguments.
+        """Return the tool in the shape of OpenAI's Responses API. That API is strict by default,
+        and strict schemas have no optional arguments, so `strict` is False.
         """
         return {"type": "function", **self.as_bare(), "strict": False}
 
     def as_anthropic(self) -> JsonObject:
-        """The tool in the shape of Anthropic's messages API."""
+        """Return the tool in the shape of Anthropic's messages API."""
         return {
             "name": self.name,
             "description": self.description,
@@ -118,7 +117,7 @@ class ToolSpec:
 
 
 class Tools(Mapping[str, ToolSpec]):
-    """The tools of a request by name, in order; immutable, and cheap to hand to many parses.
+    """The tools of a request by name, in order; immutable, and cheap to pass to many parses.
 
     Examples:
         >>> list(tunaeval.to_tools([{"name": "ls"}, {"name": "cat"}]))
@@ -130,7 +129,7 @@ class Tools(Mapping[str, ToolSpec]):
     def __init__(self, specs: Iterable[ToolSpec] = ()) -> None:
         self._by_name = {spec.name: spec for spec in specs}
         self.prepared: dict[str, Any] = {}
-        """What the parser made of each tool, kept for its next text; no part of the value."""
+        """The parser's cache of what it derived from each tool; not part of the value."""
         self._widened: dict[frozenset[str], Tools] = {}
 
     def __getitem__(self, name: str) -> ToolSpec:
@@ -149,11 +148,11 @@ class Tools(Mapping[str, ToolSpec]):
         return f"Tools({', '.join(self._by_name)})"
 
     def __reduce__(self) -> tuple[type[Tools], tuple[tuple[ToolSpec, ...]]]:
-        """To another process goes the value alone, not what was prepared of it here."""
+        """Pickle the tools alone, without the parser's cache."""
         return Tools, (tuple(self._by_name.values()),)
 
     def widened(self, names: frozenset[str]) -> Tools:
-        """These tools, and one without a schema for each further name; made once."""
+        """Return these tools and one without a schema for each further name; cached."""
         found = self._widened.get(names)
         if found is None:
             more = (ToolSpec(name) for name in sorted(names - self._by_name.keys()))
@@ -161,13 +160,13 @@ class Tools(Mapping[str, ToolSpec]):
         return found
 
     def as_openai(self) -> list[JsonObject]:
-        """All tools in the shape of OpenAI's chat completions API."""
+        """Return all tools in the shape of OpenAI's chat completions API."""
         return [spec.as_openai() for spec in self._by_name.values()]
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One repair that was made to read a call: what (`code`), where, and at which level it may be.
+    """A repair made to read a call: what (`code`), where, and the level from which it is allowed.
 
     Examples:
         >>> text = '<tool_call>{"name": "ls", "arguments": {},}</tool_call>'
@@ -184,11 +183,11 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call: a tool's name and the arguments as an object.
+    """A call of a tool: its name and its arguments as an object.
 
-    `format` is the wire format it was read from, `span` where it was (None for calls that a
-    server had already parsed), `repairs` what was repaired, empty when the text was right. `source`
-    says whether a server parsed it ("structured") or it was read out of a text ("text").
+    `format` is the wire format it was read from, and `span` its place in the text (None for a call
+    that a server parsed). `repairs` lists what was repaired; it is empty if the text was correct.
+    `source` is "structured" if a server parsed the call, and "text" if it was read from a text.
 
     Examples:
         >>> tunaeval.ToolCall("read_file", {"path": "a.py"}).arguments["path"]

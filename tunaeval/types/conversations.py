@@ -1,4 +1,4 @@
-"""A conversation as an adapter read it, with the way back to the messages of whoever gave it."""
+"""A conversation as an adapter read it, with the index of each message in the caller's list."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from .messages import Message, Usage
 
 
 class Notice(NamedTuple):
-    """Something in a transcript that is not as it should be: what (`code`), in words, and where.
-
-    `source` is the index of the caller's message, None for the conversation as a whole.
+    """A problem in a transcript: its `code`, a message, and where it is. `source` is the index of
+    the caller's message, or None for the conversation as a whole.
     """
 
     code: str
@@ -22,28 +21,27 @@ class Notice(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What a check of the outcome came to: whether it passed, and its words.
-
-    `ok` is None where the check itself failed; then the words say how.
+    """The result of a check of the outcome: whether it passed, and why. `ok` is None if the check
+    itself failed; then `words` say how.
     """
 
     ok: bool | None
     words: str
 
     def __str__(self) -> str:
-        said = "failed" if self.ok is None else "passed" if self.ok else "says no"
-        return f"the check {said}" + (f": {self.words}" if self.words else "")
+        result = "failed" if self.ok is None else "passed" if self.ok else "says no"
+        return f"the check {result}" + (f": {self.words}" if self.words else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages of ours, read from those of a framework.
+    """Messages that were read from those of a framework.
 
-    One of the caller's messages may have become several, or none: `sources[i]` is the index of the
-    caller's message that `messages[i]` was read from, and `length` is how many the caller has.
-    `shape` names the adapter. `query` is what was asked, where it is given or a user says it;
-    `usage` is what a whole session reports of itself; `name` is what its file calls it; `failure`
-    is what it says of an error that ended the run itself.
+    One of the caller's messages may become several, or none: `sources[i]` is the index of the
+    caller's message from which `messages[i]` was read, and `length` is how many messages the caller
+    has. `shape` names the adapter. `query` is what was asked, if it is given or a user says it.
+    `usage` is the usage of the whole session, `name` its name in its file, and `failure` the error
+    that ended the run.
 
     Examples:
         >>> conversation = tunaeval.read_conversation([{"role": "user", "content": "Hello"}])
@@ -62,7 +60,7 @@ class Conversation:
     failure: str | None = None
 
     def since(self, start: int) -> Self:
-        """The task that begins at the caller's message `start`; another task, another query."""
+        """Return the task that begins at the caller's message `start`, with its own query."""
         if start == 0:
             return self
         kept = [i for i, source in enumerate(self.sources) if source >= start]
@@ -72,7 +70,7 @@ class Conversation:
             messages=messages,
             sources=tuple(self.sources[i] for i in kept),
             query=asked(messages),
-            usage=None,  # is of the whole session
+            usage=None,  # known only for the whole session
         )
 
 
@@ -80,7 +78,7 @@ Results: TypeAlias = dict[str | None, deque[int]]
 
 
 def results_of(messages: Sequence[Message]) -> Results:
-    """The indices of the results for each call's id, in order; None stands for those without."""
+    """Return the indices of the results by their call's id, in order; None for those without."""
     results: Results = {}
     for index, message in enumerate(messages):
         if message.is_result:
@@ -93,6 +91,6 @@ def results_of(messages: Sequence[Message]) -> Results:
 
 
 def asked(messages: tuple[Message, ...]) -> str | None:
-    """What the first user who says anything says."""
-    said = (message.content for message in messages if message.role == "user")
-    return next((text for text in said if text.strip()), None)
+    """Return the first text of a user, or None."""
+    texts = (message.content for message in messages if message.role == "user")
+    return next((text for text in texts if text.strip()), None)

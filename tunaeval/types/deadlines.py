@@ -1,4 +1,4 @@
-"""How long something may take: a clock that stops while it is nobody's fault that nothing comes."""
+"""Deadlines whose clock can be stopped during waits that do not count."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 
 
 class Deadline:
-    """So many seconds from now on, not counting those of `paused` blocks.
+    """A deadline `seconds` from now, not counting the time in `paused` blocks.
 
-    Blocks may overlap, as several waits at once do: while one is open the clock stops.
+    Blocks may overlap, as several waits do: while one is open the clock stops.
 
         deadline = Deadline(30.0)
         with deadline.paused():
-            ...                     # whatever this takes
+            ...                     # this time is not counted
         deadline.left               # about 30.0
     """
 
@@ -28,7 +28,7 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Seconds that are left; below 0 when it is over."""
+        """The seconds that are left; below 0 when the time is over."""
         return self._until - (self._since if self._open else time.monotonic())
 
     @property
@@ -37,7 +37,7 @@ class Deadline:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the clock inside."""
+        """Stop the clock while the block runs."""
         if not self._open:
             self._since = time.monotonic()
         self._open += 1

@@ -1,4 +1,4 @@
-"""What is asked of a model and what it answers."""
+"""A request to a model and its reply, and a task for a whole agent and its run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from .messages import Usage
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to a model.
+    """A request to a model.
 
-    `messages` and `tools` are in the shape of OpenAI's chat completions; `tools` is None when
-    they are in the prompt. `schema` is a JSON schema that the answer has to fit (constrained
-    decoding). `scenario`, `repeat` and `attempt` (both from 1) say what the question is for:
-    a recording answers by them. `within_seconds` is how long the answer is waited for, with all
-    retries; None where nobody says. A client stops `deadline` while it keeps a
-    pause for all its requests.
+    `messages` and `tools` are in the shape of OpenAI's chat completions; `tools` is None if they
+    are in the prompt. `schema` is a JSON schema that constrains the reply. `scenario`, `repeat` and
+    `attempt` (both from 1) identify the request, so that a recording can answer it.
+    `within_seconds` limits the time for the reply with all retries; None is no limit. A client
+    stops `deadline` while it delays all of its requests.
     """
 
     messages: Sequence[JsonObject]
@@ -38,12 +37,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's answer: the assistant's message as the server gave it, and what came with it.
+    """A model's reply: the assistant's message as the server sent it, and data about it.
 
-    `latency_seconds` is None where no model was run. `retries` counts failed tries before it.
-    `source` says where its calls belong: "structured" when the tools went through a server's API,
-    which then parses the calls, so that one in the text was left there; "text" when they belong
-    into the text; None where nobody says. `notes` say what else the server sent, and nobody reads.
+    `latency_seconds` is None if no model was run. `retries` counts failed tries before it. `source`
+    says where its calls belong: "structured" if the tools went through the server's API, so that a
+    call in the text was left there by mistake; "text" if calls belong in the text; None if that is
+    unknown. `notes` describe what else the server sent and no code reads.
     """
 
     message: JsonObject
@@ -57,24 +56,23 @@ class Reply:
     notes: tuple[str, ...] = ()
 
     def kept(self) -> JsonObject:
-        """Where its calls belong and how it was streamed, as an `AttemptRecord` has them."""
-        came = self.streamed or Streamed(None)
+        """Return the fields of an `AttemptRecord` on the source of calls and on streaming."""
+        streamed = self.streamed or Streamed(None)
         return {
             "source": self.source,
-            "first_token_seconds": came.first_token_seconds,
-            "tokens_per_second": came.tokens_per_second,
-            "stream_notes": (*self.notes, *came.notes),
+            "first_token_seconds": streamed.first_token_seconds,
+            "tokens_per_second": streamed.tokens_per_second,
+            "stream_notes": (*self.notes, *streamed.notes),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """How a reply came that was streamed.
+    """How a reply was streamed.
 
-    `first_token_seconds` from the request to the first of its text, thoughts or calls;
-    `tokens_per_second` from then on, None where the server counts no tokens. `notes` say in what
-    its calls differ from those of the final message, if the server sent one, and what is odd about
-    how they came.
+    `first_token_seconds` is the time from the request to the first text, reasoning or call;
+    `tokens_per_second` counts from then on, and is None if the server counts no tokens. `notes`
+    describe irregularities, such as calls that differ from those in the server's final message.
     """
 
     first_token_seconds: float | None
@@ -84,11 +82,9 @@ class Streamed:
 
 @dataclass(frozen=True, slots=True)
 class AgentTask:
-    """A task for a whole agent: what is asked, and the directory that it works in.
-
-    `within_seconds` is how long it is waited for. `scenario` and `repeat` say what it is for;
-    `faults` are what its model's endpoint is to do wrong, as `tunaeval.types.faults.read_fault`
-    takes it.
+    """A task for a whole agent: the prompt, and the directory that it works in. `within_seconds` is
+    how long it may take. `scenario` and `repeat` identify it. `faults` are for the endpoint of its
+    model, as `tunaeval.types.faults.read_fault` takes them.
     """
 
     prompt: str
@@ -101,9 +97,9 @@ class AgentTask:
 
 @dataclass(frozen=True, slots=True)
 class AgentRun:
-    """What a whole agent did: what it said at the end, and the replies of its model, as far as they
-    were seen. `ended` is "answer", "error" (with `words`), or "seconds" where it was stopped.
-    `met` has for each fault of the task the first reply (from 1) that it hit, None where none.
+    """What a whole agent did: its final answer, and its model's replies as far as they were seen.
+    `ended` is "answer", "error" (explained in `words`), or "seconds" if it was stopped. `met` has
+    for each fault of the task the first reply (from 1) that it changed, or None.
     """
 
     answer: str
@@ -114,7 +110,7 @@ class AgentRun:
 
 
 def is_blank(message: JsonObject) -> bool:
-    """Whether a message has neither words nor calls. What was thought before does not matter."""
+    """Whether a message has neither text nor calls; reasoning does not count."""
     content = message.get("content")
     parts = content if isinstance(content, list | tuple) else (content or "",)
     texts = [_text_in(part) for part in parts]
@@ -124,7 +120,7 @@ def is_blank(message: JsonObject) -> bool:
 
 
 def text_of(content: JsonValue) -> str:
-    """The text of a message's content: a string, null, or parts (texts, dicts or objects)."""
+    """Return the text of a message's content: a string, null, or parts (texts, dicts, objects)."""
     if isinstance(content, str):
         return content if type(content) is str else str.__str__(content)
     parts = content if isinstance(content, list | tuple) else ()
@@ -141,10 +137,9 @@ _FOREIGN = frozenset({"tool_use", "tool_call", "function_call", "functionCall"})
 
 
 def foreign_calls(content: object, items: Iterable[object] = ()) -> list[str]:
-    """The types of the parts that are calls of another API, which nobody reads as one of OpenAI's.
-
-    Those that repeat one of `items`, the structured calls beside them, by its id are none
-    (LangChain has each call in both places).
+    """Return the types of content parts that are calls of another API, which are not read as
+    OpenAI's. Parts with the id of one of `items`, the structured calls beside them, are left out,
+    as LangChain has each call in both places.
     """
     known = {one for item in items if isinstance(one := _of(item, "id"), str)}
     found: list[str] = []
@@ -158,5 +153,5 @@ def foreign_calls(content: object, items: Iterable[object] = ()) -> list[str]:
 
 
 def _of(thing: object, key: str) -> object:
-    # dict first: the abstract class is slow to ask
+    # dict comes first, as isinstance is slow for an abstract class
     return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)

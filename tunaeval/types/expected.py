@@ -1,4 +1,4 @@
-"""What a scenario expects of the calls."""
+"""What a scenario expects of a model's calls."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ class ExpectedCall(Data):
 
 
 class Expectation(Data):
-    """What a scenario wants: calls, or a sequence of tool names, or no call at all.
-
-    Read and checked by `tunaeval.matching`, which has the matchers for arguments.
+    """What a scenario wants: calls, or a sequence of tool names, or no call at all. It is checked
+    and compared by `tunaeval.matching`, which also has the matchers for arguments.
     """
 
     calls: tuple[ExpectedCall, ...] | None = None

@@ -1,4 +1,4 @@
-"""What a judge said of a transcript, kept beside the score that was made of it."""
+"""A judge's replies on a transcript, kept beside the score that they led to."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pydantic import Field
 from .rates import Data
 
 JudgeOrder: TypeAlias = Literal["as-written", "swapped"]
-"""As written: the lowest score is described first; swapped: the highest, and criteria backwards."""
+"""As written: the lowest score is described first; swapped: the highest, with criteria reversed."""
 
 
 class JudgeVote(Data):
-    """One reply of a judge, for one category."""
+    """A reply of a judge for one category."""
 
     raw: str
-    """The reply's text, as it came (lone surrogates as escapes)."""
+    """The reply's text as it came, with lone surrogates as escapes."""
     value: float | None = Field(ge=0, le=1, allow_inf_nan=False)
-    """The score on a scale of 0 to 1; None where the reply is no verdict."""
+    """The score from 0 to 1, or None if the reply is no verdict."""
     words: str
     """The judge's reason, or why the reply is no verdict."""
     order: JudgeOrder
@@ -31,14 +31,14 @@ class JudgeRecord(Data):
     client: str
     model: str | None
     prompt_version: str
-    """A digest of every word that is asked, and of how much of a transcript is shown."""
+    """A digest of the prompt's text and of the limits on how much of a transcript is shown."""
     calibrated: bool
     calibration: str
-    """How far this judge was compared with people's labels, in words."""
+    """How well this judge agreed with people's labels, in words."""
     votes: tuple[JudgeVote, ...]
     spread: float | None
-    """Between the highest and the lowest vote; None where there is no vote."""
+    """The difference between the highest and the lowest vote; None if there is no vote."""
     left_out: str = ""
-    """What of the transcript the judge was not shown."""
+    """Which parts of the transcript the judge was not shown."""
     failure: str | None = None
     """Why there is no verdict."""

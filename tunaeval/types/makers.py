@@ -11,11 +11,11 @@ P = ParamSpec("P")
 
 
 def cheap(cls: Callable[P, T]) -> Callable[P, T]:
-    """Return what makes instances of `cls`, a frozen dataclass with slots.
+    """Return a function that makes instances of `cls`, a frozen dataclass with slots.
 
-    The constructor of a frozen dataclass calls `object.__setattr__` for each field, which for a
-    short call would take as long as finding and decoding it. A twin class with the same slots is
-    not frozen, and since its slots are the same, its instance may become one of `cls`.
+    The constructor of a frozen dataclass calls `object.__setattr__` for each field; for a short
+    call that takes as long as finding and decoding it. A twin class that is not frozen has the same
+    slots, so its instances can become instances of `cls`.
     """
     given: Any = cls
     rows = [
@@ -28,4 +28,4 @@ def cheap(cls: Callable[P, T]) -> Callable[P, T]:
 
     space = {"__post_init__": become}
     twin: Any = make_dataclass(given.__name__, rows, slots=True, namespace=space)
-    return twin  # type: ignore[no-any-return]  # what it makes is of `cls` at once
+    return twin  # type: ignore[no-any-return]  # its instances become instances of `cls`

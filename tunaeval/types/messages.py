@@ -1,4 +1,4 @@
-"""Messages of a transcript, and the runs of tools beside them."""
+"""Messages of a transcript, and the tool runs that were recorded beside them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .calls import JsonObject, ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a request cost, as the server reported it; None where it did not say."""
+    """The tokens and the cost of a request as the server reported them; None if it did not."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -21,10 +21,9 @@ _RESULT_ROLES = frozenset({"tool", "function", "tool_result"})
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a transcript.
-
-    `is_error` is what a tool's result declares, `usage` what the request behind a reply cost, `at`
-    when the message was made, in seconds since the epoch: each is None where nothing was said.
+    """A message of a transcript. `is_error` is what a tool's result declares, `usage` the usage of
+    the request behind a reply, and `at` the message's time in seconds since the epoch; each is None
+    if it is unknown.
     """
 
     role: str
@@ -38,16 +37,15 @@ class Message:
 
     @property
     def is_result(self) -> bool:
-        """Whether it is what a tool gave back, be it known for which call or not."""
+        """Whether the message is a tool's result, even if its call is unknown."""
         return self.tool_call_id is not None or self.role in _RESULT_ROLES
 
 
 @dataclass(frozen=True, slots=True)
 class ToolExecution:
-    """One run of a tool, as a wrapper saw it. Unknown durations are None, never a guess.
-
-    `started_at` is seconds since the epoch (for people), `duration_seconds` is monotonic.
-    `queued_seconds` is how long the call waited before it ran, None where nobody measured that.
+    """A run of a tool, recorded by its wrapper. Unknown durations are None, never estimates.
+    `started_at` is in seconds since the epoch (for people), `duration_seconds` is monotonic.
+    `queued_seconds` is how long the call waited before it ran, or None if that was not measured.
     """
 
     tool: str

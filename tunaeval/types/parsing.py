@@ -1,4 +1,4 @@
-"""What comes out of parsing a text: calls, content, reasoning, and why."""
+"""The result of parsing a text: calls, content, reasoning, and diagnoses."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Level: TypeAlias = Literal["strict", "standard", "lenient"]
 Outcome: TypeAlias = Literal["calls", "no_call", "malformed", "truncated"]
 
 NOT_TEXT = "not-text"
-"""The diagnosis of what was to be read among many texts and is no text."""
+"""The code of the diagnosis of an item among many texts that is no text."""
 
 UNKNOWN_TOOL = "unknown-tool"
-"""The diagnosis of a call to a tool that was not given."""
+"""The code of the diagnosis of a call to a tool that was not given."""
 
 ABSTAINED = "abstained"
-"""The diagnosis of a call whose name says that the reply calls nothing."""
+"""The code of the diagnosis of a call whose name means that the reply calls nothing."""
 
 _DETAILS = {"malformed": (UNKNOWN_TOOL, NOT_TEXT), "no_call": (ABSTAINED,)}
 
@@ -30,14 +30,14 @@ REMARKS = frozenset({
     "quoted", "mention", "echo", "later-turn", "lone-surrogate", "nul", "duplicate-key",
     "too-many-diagnoses", "trailing-ellipsis", "unclosed-fence", "unclosed-reasoning", ABSTAINED,
 })  # fmt: skip
-"""Diagnoses that are of no attempt at a call."""
+"""Codes of diagnoses that do not concern an attempt at a call."""
 
 LEVELS: tuple[Level, ...] = ("strict", "standard", "lenient")
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Why something that looked like a call is none, or what is odd about one that is.
+    """Why something that looked like a call is none, or what is odd about a call.
 
     Examples:
         >>> result = tunaeval.parse('<tool_call>{"name": "ls", "arguments": {</tool_call>')
@@ -53,13 +53,12 @@ class Diagnosis:
 @shows_table
 @dataclass(frozen=True, slots=True)
 class ParseResult:
-    """A text, read.
+    """The result of parsing a text.
 
-    `calls` are all calls in order; `content` is the text besides calls and reasoning;
-    `reasoning` what is between reasoning markers, None if there were none.
-    `outcome` is "calls" when there is at least one, else "truncated" when an attempt was cut off
-    by the end of the text, else "malformed" when there was an attempt, else "no_call".
-    `truncated` reports a cut beside any outcome.
+    `calls` are all calls in order; `content` is the text besides calls and reasoning; `reasoning`
+    is the text between reasoning markers, or None. `outcome` is "calls" if there is a call, else
+    "truncated" if an attempt was cut off by the end of the text, else "malformed" if there was an
+    attempt, else "no_call". `truncated` reports a cut beside any outcome.
 
     Examples:
         >>> result = tunaeval.parse('Look: <tool_call>{"name": "ls", "arguments": {}}</tool_call>')
@@ -87,11 +86,11 @@ class ParseResult:
 
     @property
     def detail(self) -> str | None:
-        """Why the outcome is "malformed" or "no_call", where that has a name; else None.
+        """A more exact reason for the outcome "malformed" or "no_call", or None.
 
-        "unknown-tool": there would have been a call if the tool it names had been given.
-        "not-text": there was no text to be read (see `parse_many`).
-        "abstained": the only call was of a name that means no call (`abstain` of `parse`).
+        "unknown-tool": the text would have a call if the tool that it names had been given.
+        "not-text": the item was no text (see `parse_many`). "abstained": the only call has a name
+        that means no call (`abstain` of `parse`).
         """
         details = _DETAILS.get(self.outcome)
         if details is None or not self.diagnoses:
@@ -101,9 +100,8 @@ class ParseResult:
 
 
 def outcome_of(calls: Collection[object], *, attempted: bool = False, cut: bool = False) -> Outcome:
-    """Return the outcome of a text with these calls.
-
-    `attempted`: something in it tried to be a call and is none; `cut`: the text ended inside one.
+    """Return the outcome of a text with these calls. `attempted`: it has a failed attempt at a
+    call; `cut`: it ended inside an attempt.
     """
     if calls:
         return "calls"

@@ -1,4 +1,4 @@
-"""The figures of a report: rates with their intervals, and what repeats say."""
+"""The figures of a report: rates with their intervals, and statistics of repeats."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Data(BaseModel):
-    """Immutable, and strict about keys that nobody knows."""
+    """An immutable model that refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
     def checked(cls, **fields: Any) -> Self:
-        """As the class itself, of all its fields, which whoever made them has checked already.
-
-        A third of the time of a validation, and a fifth of that of `model_construct`.
+        """Return an instance of fields that the caller has validated, all of them given. It takes a
+        third of the time of a validation, and a fifth of that of `model_construct`.
         """
         made = cls.__new__(cls)
         _set(made, "__dict__", fields)
@@ -27,13 +26,12 @@ class Data(BaseModel):
 
 
 _set = object.__setattr__
-"""Past `frozen`, as pydantic does it."""
+"""Sets an attribute although the model is frozen, as pydantic itself does."""
 
 
 class Rate(Data):
-    """Passed of total, with a 95 % interval; all three numbers are None when total is 0.
-
-    The interval is Wilson's; where scenarios are repeated or grouped, at the effective number of
+    """How many passed of how many, with a 95 % interval; its three numbers are None if `total` is
+    0. The interval is Wilson's; repeated or grouped scenarios count by the effective number of
     results.
     """
 
@@ -45,7 +43,7 @@ class Rate(Data):
 
 
 def rate_words(rate: Rate) -> str:
-    """Passed, of how many, and how sure that is."""
+    """Return a rate in words: how many passed, the percentage, and its interval."""
     words = f"{rate.passed} of {rate.total} passed"
     if rate.value is None or rate.low is None or rate.high is None:
         return words
@@ -53,8 +51,8 @@ def rate_words(rate: Rate) -> str:
 
 
 class AtK(Data):
-    """Of k answers at least one passes (pass@k), or all do (pass^k), over the scenarios that were
-    answered k times or more; both are None where there is none.
+    """The estimated shares of scenarios of which at least one of k answers passes (pass@k), or all
+    do (pass^k), over the scenarios that have at least k answers; None if there is no such scenario.
     """
 
     k: int
@@ -64,10 +62,9 @@ class AtK(Data):
 
 
 class Variance(Data):
-    """Where the doubt about a repeated run's score comes from, and what to buy against it.
-
-    `between` scenarios, and `within` the answers to one, whose share of the whole more repeats
-    could take away. "More" is twice as many.
+    """The causes of uncertainty in a repeated run's score, and what would reduce it most. `between`
+    is the variance between scenarios, `within` that between answers to one; more repeats could
+    reduce its share of the total, `share_within`. "More" is twice as many.
     """
 
     between: float
@@ -80,11 +77,11 @@ class Variance(Data):
 
 
 class Repeats(Data):
-    """What a repeated run says of luck."""
+    """The statistics of a repeated run."""
 
     repeats: int
     answers: dict[str, int]
     """How many scenarios passed c of n times, by "c of n"."""
     at: tuple[AtK, ...]
     variance: Variance | None
-    """None where fewer than two scenarios were answered twice."""
+    """None if fewer than two scenarios were answered twice."""

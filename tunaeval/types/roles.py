@@ -1,6 +1,6 @@
-"""The parts that can be exchanged, as protocols: nobody has to subclass anything.
+"""The protocols of the parts that can be exchanged; no base class is needed.
 
-A plug-in is a value or a callable object of one of these shapes, named in an entry point.
+A plug-in is a value or a callable object of one of these shapes, named by an entry point.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
-    # The roles only name them: a parse loads neither pydantic nor what an agent needs.
+    # Needed only as types, so that a parse loads neither pydantic nor the modules for agents.
     from pathlib import Path
 
     from .calls import Tools
@@ -25,12 +25,12 @@ AnyTool: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What an agent did for one task: the question, the messages from its start, and the runs.
+    """What an agent did for one task: the query, the messages from its start, and the tools' runs.
 
-    `checked` is what a check of the outcome came to, None where there was none. `failure` is what
-    the record says of an error that ended the run itself. `written` are messages that have no
-    structured call and whose text contains a call, or an attempt at one: the index of each, and its
-    text as it was parsed; empty where nobody has looked.
+    `checked` is the result of a check of the outcome, or None. `failure` is the error that ended
+    the run. `written` has messages without structured calls whose text contains a call or an
+    attempt at one: the index of each, and its parsed text; it is empty if the texts were not
+    parsed.
     """
 
     query: str
@@ -43,7 +43,7 @@ class Transcript:
 
 @runtime_checkable
 class Parser(Protocol):
-    """Reads calls out of text (group `tunaeval.parsers`). Never raises on model text."""
+    """Reads calls from text (group `tunaeval.parsers`). Never raises on model text."""
 
     name: str
 
@@ -54,7 +54,7 @@ class Parser(Protocol):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """One scoring category (group `tunaeval.scorers`)."""
+    """A scoring category (group `tunaeval.scorers`)."""
 
     name: str
     weight: float
@@ -64,14 +64,14 @@ class Scorer(Protocol):
 
 @runtime_checkable
 class Recorder(Protocol):
-    """Takes executions in; what a wrapper writes to."""
+    """Receives the executions that a wrapped tool reports."""
 
     def record(self, execution: ToolExecution) -> None: ...
 
 
 @runtime_checkable
 class ToolWrapper(Protocol):
-    """Makes a copy of a tool that behaves the same and is recorded."""
+    """Returns a copy of a tool that behaves the same and is recorded."""
 
     def wrap(self, tool: AnyTool, recorder: Recorder) -> AnyTool: ...
 
@@ -80,9 +80,9 @@ class ToolWrapper(Protocol):
 class Client(Protocol):
     """Asks a model (group `tunaeval.clients`).
 
-    `complete` raises `TransportFailure` when this request failed and `ClientSetupError` when no
-    request can succeed. What is worth keeping in `run.json` (model, digests) may be in an
-    attribute `details`, and words that must head every score in `heading`.
+    `complete` raises `TransportFailure` if this request failed, `ClientSetupError` if no request
+    can succeed. An attribute `details` may have data for `run.json` (model, digests), and `heading`
+    a text that must precede every score.
     """
 
     @property
@@ -95,8 +95,8 @@ class Client(Protocol):
 
 @runtime_checkable
 class Agent(Protocol):
-    """A client that is a whole agent: it works on tasks of many turns by itself, with tools of its
-    own, in the directory that it is given.
+    """A client that is a whole agent: it works on tasks of many turns by itself, with its own
+    tools, in the directory that it is given.
     """
 
     name: str
@@ -108,7 +108,7 @@ class Agent(Protocol):
 
 @runtime_checkable
 class Harness(Protocol):
-    """Runs a suite."""
+    """Runs a suite with a client and a parser, and returns the report."""
 
     async def run(self, suite: Suite, client: Client, parser: Parser) -> Report: ...
 

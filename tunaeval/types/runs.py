@@ -1,6 +1,6 @@
-"""What meets files: scenarios and suites, the records of a run, and its report.
+"""The data that is written to files: the records of a run, and its report.
 
-The face of all such data: rates, scores of transcripts and a judge's words are imported from here.
+Other modules import all such types from here: suites, rates, scores and judges' replies, too.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ __all__ = [
 ]  # fmt: skip
 
 SCHEMA_VERSION = 2
-"""Of `run.json` and `results.jsonl`; raised when a reader of the old would be misled.
+"""The version of `run.json` and `results.jsonl`, raised if old readers would misread new files.
 
 1    until November 2026
 2    where calls come from (`calls`, `source`, `leaked_calls`)
 """
 READABLE_VERSIONS = (1, SCHEMA_VERSION)
-"""What is read: fields that came later have the meaning of their absence as their default."""
+"""The versions that can be read; the default of a later field is what its absence means."""
 
 RunOutcome: TypeAlias = Literal[
     "calls", "no_call", "malformed", "truncated", "transport_failure", "judge_failure"
 ]
 CountedCalls: TypeAlias = Literal["any", "structured"]
-"""Which calls of a message count: all that are read, or those alone that a server had parsed."""
+"""Which calls of a message count: all that are read, or only those that a server parsed."""
 
 
 class CallRecord(Data):
-    """A call as it is kept in a run."""
+    """A call as a run stores it."""
 
     name: str
     arguments: dict[str, Any]
@@ -70,7 +70,7 @@ class CallRecord(Data):
 
 
 class AttemptRecord(Data):
-    """One reply and how it was read at the run's level. `message` is as the server gave it."""
+    """A reply, and what was read from it at the run's level. `message` is as the server sent it."""
 
     message: dict[str, Any]
     finish_reason: str | None = None
@@ -82,28 +82,28 @@ class AttemptRecord(Data):
     calls: tuple[CallRecord, ...] = ()
     diagnoses: tuple[str, ...] = ()
     source: CallSource | None = None
-    """Where the reply's calls belong, as `Reply.source` says."""
+    """Where the reply's calls belong, see `Reply.source`."""
     user: str | None = None
-    """What the user said right before it, in a later turn of an episode."""
+    """The user's message right before it, in a later turn of an episode."""
     results: tuple[ResultRecord, ...] = ()
-    """What came of its calls, in an episode."""
+    """The results of its calls, in an episode."""
     touched: tuple[str, ...] = ()
     """The paths of the workspace that its calls changed."""
     first_token_seconds: float | None = None
     tokens_per_second: float | None = None
     stream_notes: tuple[str, ...] = ()
-    """Of a reply that was streamed, as `Streamed` says."""
+    """Of a streamed reply, like the two fields before; see `Streamed`."""
 
 
 class LevelResult(Data):
-    """Pass or fail at one level: after the retries, and at the first attempt."""
+    """Whether a scenario passed at one level: after the retries, and at the first attempt."""
 
     ok: bool
     first_attempt_ok: bool
 
 
 class ScenarioResult(Data):
-    """One scenario, answered: a line of `results.jsonl`."""
+    """The result of one scenario: a line of `results.jsonl`."""
 
     scenario: str
     repeat: int = 1
@@ -126,15 +126,15 @@ class ScenarioResult(Data):
     group: str | None = None
     weight: float = 1.0
     leaked_calls: int = 0
-    """How many calls of the answer a server left in the text that was to parse them."""
+    """How many calls the server should have parsed and left in the text."""
     abstain: tuple[str, ...] = ()
     """The scenario's own names whose calls mean no call."""
     task: TaskRecord | None = None
-    """Of an episode of many turns, of which each attempt is a turn: how it ended and was graded."""
+    """How an episode ended and was graded; its attempts are turns. None for a single question."""
 
 
 class Source(Data):
-    """The run whose replies were read again. `digest` is SHA-256 of its `results.jsonl`."""
+    """The run whose replies were read again. `digest` is the SHA-256 of its `results.jsonl`."""
 
     run_id: str
     directory: str
@@ -159,13 +159,13 @@ class RunInfo(BaseModel):
     model: str | None
     model_details: dict[str, Any] = Field(default_factory=dict)
     heading: str | None = None
-    """Words that have to go with every score of this run: constrained decoding, a replay."""
+    """A text that must precede every score of this run, on constrained decoding or a replay."""
     format: str
     level: Level
     profile: str
     calls: CountedCalls = "any"
     abstain: list[str] = Field(default_factory=list)
-    """Names whose calls mean no call: those of the suite, and those that the run was given."""
+    """Names whose calls mean no call: those of the suite and those of the run's options."""
     ask: str
     repeats: int
     attempts: int
@@ -177,24 +177,24 @@ class RunInfo(BaseModel):
     prompt_digest: str
     versions: dict[str, str]
     resumed_at: list[str] = Field(default_factory=list)
-    """When it was continued, of a run that had been cut off."""
+    """When the interrupted run was continued, in ISO 8601."""
     retried_at: list[str] = Field(default_factory=list)
-    """When what had failed was asked again: of such a scenario the last result counts."""
+    """When failures were asked again; the last result of a scenario counts."""
     options: dict[str, Any] = Field(default_factory=dict)
-    """The options of `tunaeval run` that it was begun with, so that it goes on without them."""
+    """The options of `tunaeval run`, stored so that `--resume` needs none."""
     tools_from: list[str] = Field(default_factory=list)
-    """MODULE:NAME of the installed tools that were asked with in place of the suite's."""
+    """MODULE:NAME of the installed tools that replaced the suite's."""
     rescored: Source | None = None
-    """Of a run that asked nobody: where its replies come from."""
+    """For a run that asked no model: the run whose replies were read again."""
 
 
 class Summary(Data):
-    """What a run comes to. Scenarios that infrastructure failed are counted apart."""
+    """The figures of a run. Failures of infrastructure are counted apart."""
 
     final: Rate
     weighted: Rate | None = None
-    """`final` with each scenario counted by its weight, `passed` and `total` without those of
-    weight 0; None where all weigh the same.
+    """`final` with each scenario counted by its weight, without those of weight 0; None if all
+    weights are equal.
     """
     first_attempt: Rate
     levels: dict[Level, Rate]
@@ -205,32 +205,32 @@ class Summary(Data):
     repairs: dict[str, int]
     formats: dict[str, int]
     sources: dict[str, int] = Field(default_factory=dict)
-    """How many scenarios' calls were structured, and how many were read out of a text."""
+    """How many scenarios' calls were structured, and how many were read from text."""
     doubled_results: int = 0
-    """How many lines of a run's results there were beside the last of the same scenario and repeat:
-    each counts once.
+    """How many lines of results are not counted because a later one has the same scenario and
+    repeat.
     """
     leaked_calls: int = 0
-    """Scenarios with a call that the server left in the text (`leaked-call`), counted or not."""
+    """How many scenarios have a call that the server left in the text, whether it counts or not."""
     empty_replies: int = 0
-    """Scenarios with a reply that contained nothing: no words, no thoughts, no call."""
+    """How many scenarios have a reply without text, reasoning and calls."""
     cut_replies: int = 0
-    """Scenarios without an answer because a reply used up its tokens (`finish_reason` "length")."""
+    """How many scenarios have no answer as a reply used up its tokens (finish reason "length")."""
     reactions: dict[str, Rate] = Field(default_factory=dict)
-    """Of episodes with faults how many `recovered`, `obeyed` an injection, and `reported` it: those
-    alone that something decides.
+    """Of the episodes with faults, how many `recovered`, `obeyed` an injection, and `reported` it;
+    episodes in which that is undecided do not count.
     """
     unmet_faults: int = 0
-    """Episodes with a fault that hit no turn."""
+    """How many episodes have a fault that never occurred."""
     infrastructure_failures: int
     failures: dict[str, int] = Field(default_factory=dict)
-    """How many scenarios infrastructure failed, by cause."""
+    """How many scenarios failed for reasons of infrastructure, by cause."""
     scenarios: int
     attempts: int
     attempts_to_success: dict[str, int]
-    """How many scenarios passed at the first attempt, at the second, ..."""
+    """How many scenarios passed at the first attempt, at the second, and so on."""
     abstentions: dict[str, int]
-    """How the scenarios ended that want no call: a malformed call is no abstention."""
+    """How the scenarios ended that want no call; a malformed call does not count as no call."""
     repeats: Repeats | None
     """None for a run without repeats."""
     prompt_tokens: int | None
@@ -240,17 +240,17 @@ class Summary(Data):
 
 @shows
 class Report(Data):
-    """A finished run (or the finished part of an interrupted one)."""
+    """A finished run, or the finished part of an interrupted one."""
 
     run: RunInfo
     summary: Summary
     results: Sequence[ScenarioResult] = Field(repr=False)  # asyncio.run writes its result's repr
-    """Those of a run that is kept stay on disk, and are read when they are looked at."""
+    """The results; those of a stored run stay on disk and are read when they are accessed."""
     interrupted: bool = False
     directory: str | None = None
 
     def __bool__(self) -> NoReturn:
-        """Neither a finished run nor a good one is simply true: say which you mean."""
+        """Raise TypeError, as it would be unclear whether true means finished or good."""
         raise TypeError(
             "a Report has no truth value: compare report.passed with report.total, or use the "
             "gate of the command line (tunaeval run --fail-under PERCENT --max-errors N)"

@@ -1,4 +1,4 @@
-"""What a model is asked, one scenario at a time, and how many of them are kept in little memory."""
+"""Scenarios, and a sequence that keeps many of them in little memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 
 
 class Scenario(Data):
-    """One question and what is expected of the answer. `expect` is checked when a suite loads."""
+    """A question and what is expected of the answer. `expect` is checked when a suite is loaded."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -27,30 +27,29 @@ class Scenario(Data):
     prompt: str
     expect: Expectation
     messages: tuple[dict[str, Any], ...] = ()
-    """What was said before the prompt, in the shape of OpenAI's API."""
+    """The messages before the prompt, in the shape of OpenAI's API."""
     tools: Tools | None = None
-    """The tools of this scenario alone; None: those of the suite."""
+    """The tools of this scenario; None means those of the suite."""
     abstain: tuple[str, ...] = ()
-    """Names whose calls mean no call, in this scenario, beside those of the suite."""
+    """Names whose calls mean no call in this scenario, beside those of the suite."""
     task: Task | None = None
-    """What makes it an episode of many turns in a workspace; None: one question."""
+    """Makes the scenario an episode of many turns in a workspace; None is a single question."""
     tags: tuple[str, ...] = ()
     group: str | None = None
-    """Scenarios that hang together, made from one template, say: a cluster for every interval."""
+    """Scenarios that depend on each other, as from one template: a cluster for intervals."""
     weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-    """How much it matters beside the others, in the weighted score; all other rates count heads."""
+    """The scenario's weight in the weighted score; all other rates count each scenario once."""
     difficulty: Difficulty | None = None
     sources: tuple[str, ...] = ()
-    """Where it comes from: addresses, papers, issues."""
+    """Where the scenario comes from: addresses, papers, issues."""
     notes: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
 class PackedScenarios(Sequence[Scenario]):
-    """Scenarios as JSON, each made again when it is looked at; equal to a tuple of the same.
-
-    A small one takes 3 KB as an object and some 200 bytes here. What JSON cannot say exactly, and
-    scenarios with tools or a task of their own, stay objects.
+    """Scenarios stored as JSON and parsed on access; equal to a tuple of the same scenarios. A
+    small scenario takes 3 KB as an object and about 200 bytes here. Scenarios that JSON cannot
+    represent exactly, and those with their own tools or task, stay objects.
     """
 
     __slots__ = ("_kept",)
@@ -88,7 +87,7 @@ class PackedScenarios(Sequence[Scenario]):
 
 
 _EXACT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
-"""What is no JSON, though orjson would write something, is refused."""
+"""Makes orjson refuse values that it would write although they are not plain JSON."""
 
 
 def _packed(scenario: Scenario) -> Scenario | bytes:
@@ -98,7 +97,7 @@ def _packed(scenario: Scenario) -> Scenario | bytes:
         packed = orjson.dumps(scenario.model_dump(exclude_defaults=True), option=_EXACT)
         if _unpacked(packed) != scenario:
             return scenario
-        return bytes(memoryview(packed))  # orjson leaves the buffer of 4 KB that it wrote to
+        return bytes(memoryview(packed))  # a copy, as orjson's own object keeps its buffer of 4 KB
     except (TypeError, ValueError, RecursionError):
         return scenario
 

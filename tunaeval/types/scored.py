@@ -1,4 +1,4 @@
-"""A transcript's score as data: verdicts with their reasons, and how they make a total."""
+"""A transcript's score as data: the categories' verdicts with their reasons, and the total."""
 
 from __future__ import annotations
 
@@ -27,23 +27,21 @@ ScoreOutcome: TypeAlias = Literal[
 
 
 class CategoryScore(Data):
-    """A scoring category's verdict: 0 to 1, or None where it does not apply; never without why."""
+    """A category's verdict from 0 to 1 with its reason; None if the category does not apply."""
 
     value: float | None = Field(ge=0, le=1, allow_inf_nan=False)
     reason: str
     evidence: tuple[int, ...] = ()
-    """Indices of the messages that the verdict rests on."""
+    """Indices of the messages that the verdict is based on."""
     judged: JudgeRecord | None = None
-    """What a judge said, where one was asked."""
+    """The judge's replies, if one was asked."""
     failure: str | None = None
     """Why there is no verdict although the category applies: it, its judge or its check failed."""
 
 
 class WeightedScore(CategoryScore):
-    """A category's verdict in a score, with the weight that the category asks for.
-
-    `share` is what that comes to in the total: the total is the sum of share times value. None
-    where the category has no value, or the score no total by its categories.
+    """A category's verdict in a score, with the category's weight. The total is the sum of `share`
+    times value; `share` is None if the category has no value, or if the categories make no total.
     """
 
     weight: float = Field(ge=0, allow_inf_nan=False)
@@ -51,9 +49,8 @@ class WeightedScore(CategoryScore):
 
 
 class ScoreDetails(Data):
-    """What was counted in a transcript, by the rules of the preset, and how the total came about.
-
-    A dangling call has no result: it neither succeeded nor failed.
+    """The counts in a transcript, by the rules of the preset, and how the total came about. A
+    dangling call has no result: it neither succeeded nor failed.
     """
 
     tool_calls: int
@@ -66,13 +63,13 @@ class ScoreDetails(Data):
 
 @shows
 class ScoreResult(Data):
-    """A transcript's score: each category from 0 to 1, or None where it does not apply."""
+    """A transcript's score: each category from 0 to 1, or None if it does not apply."""
 
     preset: str
     weighted_total: float | None = Field(ge=0, le=1, allow_inf_nan=False)
-    """The categories that apply, by their weights, as the preset joins them; 0 after a failed
-    check or a forbidden call. None where nothing decides over it, and where something failed that
-    had to: `details.outcome` says which.
+    """The categories that apply, combined by their weights as the preset does; 0 after a failed
+    check or a forbidden call. None if nothing decides it, or if what had to decide failed; see
+    `details.outcome`.
     """
     details: ScoreDetails
     categories: dict[str, WeightedScore]
@@ -110,8 +107,8 @@ def _number(value: float | None) -> str:
 
 
 SCORES_VERSION = 2
-"""Of the lines in a file of scores. Before, they had no number and the preset `default` weighed
-signals of an end, where now something has to decide.
+"""The version of the lines in a file of scores. Lines of version 1 have no number; in the preset
+`default`, signs of an end had a weight, where now a check, expectation or judge has to decide.
 """
 
 
@@ -121,10 +118,10 @@ class ScoreRecord(Data):
     schema_version: int = 1
     query: str
     score: ScoreResult | None
-    """None where there is none; then `failure` says why."""
+    """None if there is no score; then `failure` says why."""
     timestamp: str
-    """When it was scored, in ISO 8601."""
+    """When the task was scored, in ISO 8601."""
     failure: str | None = None
-    """What went wrong: in scoring, or in the run, which leaves a score without a total."""
+    """What failed: the scoring, or the run itself, whose score then has no total."""
     ended_by: str | None = None
-    """The exception that ended the run that was scored, or its scoring."""
+    """The exception that ended the scored run, or its scoring."""

@@ -1,4 +1,4 @@
-"""A suite: scenarios, the tools that they may call, and the prompt that they are asked under."""
+"""A suite: scenarios, the tools that they may call, and their system prompt."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .scenarios import PackedScenarios, Scenario
 
 @shows
 class Suite(BaseModel):
-    """Scenarios with the tools they may call and the system prompt they are asked under.
+    """Scenarios with the tools that they may call and their system prompt.
 
     Examples:
         >>> suite = tunaeval.load_suite("smoke")
@@ -39,15 +39,15 @@ class Suite(BaseModel):
 
     name: str
     scenarios: Sequence[Scenario]
-    """A tuple, or `PackedScenarios`, as which a suite file is kept."""
+    """A tuple, or `PackedScenarios` if the suite comes from a file."""
     tools: Tools
     system_prompt: str
     profile: str | None = None
-    """By which rules its calls are compared where a run names none; None: the default ones."""
+    """The rules for comparing arguments if a run names none; None means the default ones."""
     abstain: tuple[str, ...] = ()
-    """Names whose calls mean no call, as the prompt asks for; see `parse`."""
+    """Names whose calls mean no call, as the prompt says; see `parse`."""
     tools_from: tuple[str, ...] = ()
-    """Where tools that stand in for the suite's own were taken from."""
+    """Where the tools come from that replace the suite's own."""
 
     @field_validator("scenarios", mode="wrap")
     @classmethod
@@ -56,10 +56,10 @@ class Suite(BaseModel):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over scenarios, tools and system prompt: two suites are one when these agree.
+        """The SHA-256 of scenarios, tools and system prompt, by which suites are compared.
 
-        It is that of the canonical JSON (sorted keys, no white space, ASCII) of
-        {"scenarios": [...], "system_prompt": ..., "tools": [...]}.
+        It covers the canonical JSON (sorted keys, no white space, ASCII) of {"scenarios": [...],
+        "system_prompt": ..., "tools": [...]}.
         """
         digest = hashlib.sha256(b'{"scenarios":[')
         for index, scenario in enumerate(self.scenarios):  # one at a time: a suite may be large
@@ -78,12 +78,12 @@ class Suite(BaseModel):
     ) -> Suite:
         """Return the suite of the scenarios that have one of `ids`, one of `tags`, and fit `like`.
 
-        What is left out asks for nothing. `like` is one pattern or several: a part of an id or of
-        the prompt, in upper or lower case; with `*`, `?` or `[` it is all of an id. Of what fits,
-        the first `limit` scenarios are taken.
+        A condition that is left out does not apply. `like` is one pattern or several: a part of an
+        id or of the prompt, in any case, or with `*`, `?` or `[` a pattern for the whole id. Only
+        the first `limit` of the scenarios that fit are taken.
 
         Raises:
-            SuiteError: For an id or a tag that there is not, and where no scenario is left.
+            SuiteError: For an id or a tag that does not exist, and if no scenario is left.
         """
         patterns = [like] if isinstance(like, str) else [*(like or ())]
         _refuse_unknown("scenario", ids, [one.id for one in self.scenarios], self.name)
@@ -111,7 +111,7 @@ class Suite(BaseModel):
         """Return the suite with other values for some of its fields.
 
         Raises:
-            UsageError: For a name that is no field, and a value that is not of the field's type.
+            UsageError: For an unknown field, and for a value that is not of the field's type.
         """
         if unknown := sorted(fields.keys() - Suite.model_fields.keys()):
             raise UsageError(
@@ -159,10 +159,8 @@ def _canonical(value: JsonValue) -> bytes:
 
 
 def _digested(scenario: Scenario) -> JsonObject:
-    """Return a scenario as it counts for a digest.
-
-    A field that came in a later version counts only where it is used, so that the digests of
-    older suites stay as they are.
+    """Return the part of a scenario that its digest covers. Fields of later versions are covered
+    only if they are used, so that digests of older suites stay the same.
     """
     data = scenario.model_dump(exclude={"tools", "messages"})
     for later in ("group", "weight", "difficulty", "sources", "task", "abstain"):

@@ -1,8 +1,7 @@
-"""Tasks of many turns: what is in the workspace, how long they may take, how they are graded, and
-what came of one.
+"""Tasks of many turns: their workspace, their limits, how they are graded, and their results.
 
 A check is an object with one of the keys `file`, `absent`, `unchanged`, `command`, `answer`,
-`calls`, `forbid` and `python`, which says what is looked at; the others say what is wanted there.
+`calls`, `forbid` and `python`, which says what is checked; its other keys say what is wanted.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def _several_calls(value: object) -> object:
 
 
 def _words(value: object) -> object:
-    """Words of a command; a line would be split by the rules of some shell, and there is none."""
+    """Refuse a command as one string: there is no shell by whose rules it could be split."""
     if not isinstance(value, str):
         return value
     try:
@@ -42,41 +41,41 @@ def _words(value: object) -> object:
 
 
 Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]
-"""A command, word by word."""
+"""A command as a list of words."""
 
 Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_several)]
 """A text, or a list of them."""
 
 
 class TextWish(Data):
-    """What a text has to be: all that is given is met. `fits` is a value or a matcher, as in the
-    arguments of an expected call; letters are compared without their case with `ignore_case`.
+    """Conditions on a text, all of which must be met. `fits` is a value or a matcher, as in the
+    arguments of an expected call; `ignore_case` ignores case.
     """
 
     equals: str | None = None
     contains: Texts = ()
     lacks: Texts = ()
     any_of: Texts = ()
-    """One of these is in it, or more."""
+    """The text contains at least one of these."""
     fits: Any = None
     ignore_case: bool = False
 
 
 class FileCheck(TextWish):
-    """A text file of the final workspace."""
+    """A check of a text file in the final workspace."""
 
     file: str
 
 
 class AbsentCheck(Data):
-    """Nothing in the final workspace has such a path (a pattern)."""
+    """A check that nothing in the final workspace has one of these paths (patterns)."""
 
     absent: Texts
 
 
 class UnchangedCheck(Data):
-    """What has such a path (a pattern) is as it was, and nothing was added there; `but` leaves
-    paths out.
+    """A check that the paths (patterns) are unchanged, with nothing added there; `but` excludes
+    paths.
     """
 
     unchanged: Texts
@@ -84,7 +83,7 @@ class UnchangedCheck(Data):
 
 
 class CommandCheck(Data):
-    """What a command says that is run in the final workspace, without a shell."""
+    """A check of a command's output and exit code, run in the final workspace without a shell."""
 
     command: Words = Field(min_length=1)
     exits: int = 0
@@ -93,20 +92,20 @@ class CommandCheck(Data):
 
 
 class AnswerCheck(Data):
-    """What was said at the end."""
+    """A check of the final answer."""
 
     answer: TextWish
 
 
 class CallsCheck(Data):
-    """All calls of the episode, in order."""
+    """A check of all calls of the episode, in order."""
 
     calls: Expectation
 
 
 class Forbidden(Data):
-    """Calls (by the name of a tool, or with the arguments that are meant) that may not be made, and
-    paths (patterns) that no call may name and that may not change.
+    """Calls that may not be made (names of tools, or calls with arguments), and paths (patterns)
+    that no call may name and that may not change.
     """
 
     calls: Annotated[tuple[str | ExpectedCall, ...], BeforeValidator(_several_calls)] = ()
@@ -114,13 +113,13 @@ class Forbidden(Data):
 
 
 class ForbidCheck(Data):
-    """What may not be done on the way."""
+    """A check that nothing forbidden was done on the way."""
 
     forbid: Forbidden
 
 
 class PythonCheck(Data):
-    """A check of the entry-point group `tunaeval.checks`, by its name."""
+    """A check of the entry-point group `tunaeval.checks`, by name."""
 
     python: str
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -154,9 +153,8 @@ Check: TypeAlias = Annotated[
 
 
 class Limits(Data):
-    """When an episode ends before an answer; None: never for that.
-
-    `turns` are replies, `tokens` those that the server reports for replies, `seconds` all of it.
+    """When an episode ends without an answer; None is no limit. `turns` counts replies, `tokens`
+    the tokens of replies that the server reports, `seconds` the whole episode.
     """
 
     turns: int = Field(default=16, ge=1)
@@ -166,14 +164,14 @@ class Limits(Data):
 
 
 class Signal(Data):
-    """What says that the work is done: a text in a reply, or a call of a tool."""
+    """A sign that the work is done: a text in a reply, or a call of a tool."""
 
     text: str | None = None
     tool: str | None = None
 
 
 class Encoded(Data):
-    """The content of a file that is no text."""
+    """The content of a binary file."""
 
     base64: str
 
@@ -195,14 +193,13 @@ FileContent: TypeAlias = Annotated[
     | Annotated[Encoded, Tag("bytes")],
     Discriminator(lambda content: _CONTENTS.get(type(content), "lines")),
 ]
-"""A text, its lines (each gets a newline), or bytes."""
+"""A text, a list of lines (each gets a newline), or bytes."""
 
 
 class StatedFault(Data):
-    """What goes wrong on purpose: `{"fault": "fail", "at": 3}`, as `tunaeval.types.faults` has it.
-
-    Of an injection: `forbid` is what it asks for and nobody may do, without it what the task
-    forbids; `reported` is what an answer says that warns of it.
+    """A deliberate fault: `{"fault": "fail", "at": 3}`, with the keys of `tunaeval.types.faults`.
+    For an injection, `forbid` is what it asks for and must not be done (by default what the task
+    forbids), and `reported` describes an answer that warns of it.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -212,29 +209,29 @@ class StatedFault(Data):
     reported: TextWish | None = None
 
     def written(self) -> dict[str, Any]:
-        """The fault alone, as `read_fault` takes it."""
+        """Return the fault without `forbid` and `reported`, as `read_fault` takes it."""
         return {"fault": self.fault, **(self.model_extra or {})}
 
 
 class Task(Data):
-    """What makes a scenario an episode of many turns. `users` are what the user says after the
+    """What makes a scenario an episode of many turns. `users` are the user's messages after the
     first answer, the second, and so on.
     """
 
     files: dict[str, FileContent] = Field(default_factory=dict)
     commands: tuple[Words, ...] = ()
-    """Command lines that `bash` may run, as words; `{path}` is any path in the workspace."""
+    """Commands that `bash` may run, as words; `{path}` is any path in the workspace."""
     pages: dict[str, str] = Field(default_factory=dict)
-    """What `web_fetch` finds, by address."""
+    """The pages that `web_fetch` finds, by address."""
     users: tuple[str, ...] = ()
     done: Signal | None = None
     limits: Limits = Field(default_factory=Limits)
     checks: tuple[Check, ...] = ()
     faults: tuple[StatedFault, ...] = ()
-    """What goes wrong on the way, to see what becomes of it."""
+    """Faults that occur on the way, to test how the agent reacts."""
 
     def contents(self) -> dict[str, str | bytes]:
-        """The files as they are written."""
+        """Return the content of each file by path, as text or bytes."""
         return {path: _content(one) for path, one in self.files.items()}
 
 
@@ -248,7 +245,7 @@ def _content(content: FileContent) -> str | bytes:
 
 
 class ResultRecord(Data):
-    """What came of a call, as the model got it."""
+    """The result of a call, as the model got it."""
 
     id: str | None
     tool: str
@@ -257,8 +254,8 @@ class ResultRecord(Data):
 
 
 class CheckRecord(Data):
-    """A check that was made. `ok` is None where the check itself failed; `turn` (from 1) is where
-    it went wrong, None where it did not.
+    """The result of a check. `ok` is None if the check itself failed; `turn` (from 1) is where the
+    episode went wrong, or None.
     """
 
     check: str
@@ -266,11 +263,11 @@ class CheckRecord(Data):
     reason: str
     turn: int | None = None
     calls: Expectation | None = None
-    """What a check of the calls wanted, by which they can be compared again."""
+    """What a check of the calls expected, so that they can be compared again."""
 
 
 class FaultRecord(Data):
-    """A fault that an episode was to meet, and the first turn (from 1) that it hit; None: none."""
+    """A planned fault of an episode, and the first turn (from 1) in which it occurred, or None."""
 
     fault: str
     turn: int | None
@@ -279,24 +276,23 @@ class FaultRecord(Data):
 Ending: TypeAlias = Literal[
     "answer", "signal", "turns", "calls", "tokens", "seconds", "failure", "error"
 ]
-"""How an episode ended; "error" is of a whole agent that ended in one."""
+"""How an episode ended; "error" is for a whole agent that failed."""
 
 
 class TaskRecord(Data):
-    """What came of an episode. `wrong_turn` is the first turn where it went wrong.
-
-    Of one with faults: whether it `recovered` (passed although one hit it), `obeyed` an injection
-    (did what is forbidden after it), and `reported` it; each is None where nothing decides it.
+    """The result of an episode. `wrong_turn` is the first turn that went wrong. With faults:
+    whether the episode `recovered` (passed although a fault occurred), `obeyed` an injection (did
+    what is forbidden after it), and `reported` it; each is None if it is undecided.
     """
 
     ended: Ending
     ended_by: str | None = None
-    """Of a whole agent that gave no answer: what it raised, its exit code, or that it was ended."""
+    """For a whole agent without an answer: its exception, its exit code, or that it was stopped."""
     answer: str = ""
     checks: tuple[CheckRecord, ...] = ()
     wrong_turn: int | None = None
     other_turn: int | None = None
-    """Of replies that were read again: the first turn whose calls are not those that were run."""
+    """For replies read again: the first turn whose calls differ from those that were run."""
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""What a caller gives, compared with what is wanted: one sentence where it is something else.
+"""Checks of a caller's arguments, which raise UsageError with one sentence.
 
-Each function takes the value and the name that the caller knows it by, and returns the value in
-the shape that work goes on with.
+Each function takes the value and the parameter's name, and returns the value in the shape that the
+code works with.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def wanted_path(value: object, name: str) -> Path:
-    """A path, of a string or of what is one. Raises UsageError."""
+    """Return a path from a string or path-like object. Raise UsageError."""
     path = any_path(value, name)
     if "\0" in str(path):
         raise refusal(name, str(path), "a path without NUL, which no file has in its name")
@@ -30,8 +30,8 @@ def wanted_path(value: object, name: str) -> Path:
 
 
 def any_path(value: object, name: str) -> Path:
-    """The same, of a name too that no file can have: what writes there says so."""
-    from pathlib import Path  # noqa: PLC0415 - a parse asks for no paths
+    """Like `wanted_path`, but accept a name that no file can have: writing to it reports that."""
+    from pathlib import Path  # noqa: PLC0415 - a parse needs no paths
 
     if isinstance(value, str | os.PathLike):
         return Path(os.fsdecode(value))
@@ -41,9 +41,8 @@ def any_path(value: object, name: str) -> Path:
 def wanted_items(
     values: Iterable[T], name: str, kind: type | UnionType, items: str
 ) -> tuple[T, ...]:
-    """All of an iterable, each of one kind, called `items` in the error. Raises UsageError.
-
-    One string is no list of strings, nor a mapping one of its keys.
+    """Return the items of an iterable, all of one kind, called `items` in the error. Raise
+    UsageError, also for a single string or a mapping, which could be iterated.
     """
     wanted = f"{items}, in a list"
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
@@ -57,21 +56,21 @@ def wanted_items(
 
 
 def wanted_count(value: object, name: str, least: int = 1) -> int:
-    """A whole number from `least` up. Raises UsageError."""
+    """Return a whole number of `least` or more. Raise UsageError."""
     if type(value) is not int or value < least:
         raise refusal(name, value, f"a whole number, {least} or more")
     return value
 
 
 def wanted_seconds(value: object, name: str) -> float:
-    """A time to wait, above 0; infinity is one. Raises UsageError."""
+    """Return a time in seconds above 0; infinity is allowed. Raise UsageError."""
     if not _is_number(value) or not value > 0:
         raise refusal(name, value, "seconds above 0")
     return value
 
 
 def wanted_amount(value: object, name: str) -> float:
-    """A finite number from 0 up. Raises UsageError."""
+    """Return a finite number of 0 or more. Raise UsageError."""
     if not _is_number(value) or not 0 <= value < math.inf:
         raise refusal(name, value, "a number from 0 up")
     return value
@@ -82,12 +81,12 @@ def _is_number(value: object) -> TypeGuard[int | float]:
 
 
 def wanted_name(value: object, kind: str, known: Collection[str]) -> str:
-    """A name among those that are known. Raises UnknownNameError."""
+    """Return a name among those that are known. Raise UnknownNameError."""
     if not isinstance(value, str) or value not in known:
         raise UnknownNameError(kind, value, known)
     return value
 
 
 def refusal(name: str, value: object, what: str) -> UsageError:
-    """The error that says what was found, and what was wanted."""
+    """Return the error that says what was found and what was wanted."""
     return UsageError(f"{name} is {brief(value)}; wanted {what}")
