@@ -1,7 +1,7 @@
 """Every exception that tunaeval raises on purpose, as one tree.
 
     TunaevalError
-    ├── UsageError            the caller asked for something that cannot be
+    ├── UsageError            the caller asked for something impossible
     │   ├── UnknownNameError  a name that nothing is registered under
     │   ├── ToolsError        tools that cannot be understood
     │   ├── ComparisonError   runs that cannot be compared
@@ -10,13 +10,13 @@
     ├── PluginError           a plug-in that cannot be used
     │   ├── PluginLoadError   its import failed
     │   ├── PluginClashError  its name is taken
-    │   └── PluginShapeError  it is not what its group asks for
+    │   └── PluginShapeError  it lacks what its group requires
     ├── SuiteError            a suite file that cannot be used
     ├── RecordError           a run directory that cannot be written or read
-    ├── WorkspaceError        a path that leaves a workspace, or what cannot be done in one
-    └── ClientError           no reply was had from a model
-        ├── ClientSetupError  and none can be had: wrong key, unknown model, missing package
-        └── TransportFailure  this request failed; the next may not
+    ├── WorkspaceError        a path that leaves a workspace, or an operation impossible in one
+    └── ClientError           a model gave no reply
+        ├── ClientSetupError  no request can succeed: wrong key, unknown model, missing package
+        └── TransportFailure  this request failed; the next may succeed
 
 A model's mistake is never an exception: it is a `Diagnosis` in the result.
 Messages say what was found, where, what was wanted and what to do.
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 _MOST_LISTED, _FEW = 60, 10
 _NEAR = 0.61
-"""From which likeness on a name may have been meant: `nope` is like `openai` by 0.6."""
+"""The least similarity of a name that is suggested: `nope` and `openai` have 0.6."""
 
 
 _TELLING = 3
-"""From how many letters on the beginning of a name tells which is meant."""
+"""The least length of a prefix that is completed to a suggestion."""
 _MOST_NEAR = 3
 
 
@@ -47,14 +47,13 @@ class TunaevalError(Exception):
 
 
 class UsageError(TunaevalError):
-    """The caller asked for something that cannot be."""
+    """The caller asked for something impossible."""
 
 
 class UnknownNameError(UsageError):
-    """A name that nothing is registered under; the message has the near misses, or `instead`.
-
-    Where it has neither, it has the names that are known: a few of them where there is a `command`
-    that lists all.
+    """Nothing is registered under a name; the message suggests similar names, or has `instead`. If
+    it has neither, it lists the known names: all, or only a few if there is a `command` that lists
+    them.
     """
 
     def __init__(
@@ -63,8 +62,8 @@ class UnknownNameError(UsageError):
         names = sorted(known)
         near = _near(name, names) if isinstance(name, str) else []
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
-        said = instead or hint or _listed(names, command)
-        super().__init__(f"no {kind} is called {brief(name)}; {said}")
+        advice = instead or hint or _listed(names, command)
+        super().__init__(f"no {kind} is called {brief(name)}; {advice}")
         self.name = name
         self.near = near
 
@@ -80,9 +79,9 @@ def _listed(names: list[str], command: str) -> str:
 
 
 def _near(name: str, names: list[str]) -> list[str]:
-    """What may have been meant: what begins so, else what is spelled alike."""
+    """Return names that may have been meant: those with this prefix, else those spelled alike."""
     begun = [one for one in names if len(name) >= _TELLING and one.startswith(name)]
-    from difflib import get_close_matches  # noqa: PLC0415 - most names are right
+    from difflib import get_close_matches  # noqa: PLC0415 - most runs make no such error
 
     return begun[:_MOST_NEAR] or get_close_matches(name, names, n=_MOST_NEAR, cutoff=_NEAR)
 
@@ -92,15 +91,15 @@ class ToolsError(UsageError):
 
 
 class ComparisonError(UsageError):
-    """Runs that cannot be compared: they ask different things, or nothing alike."""
+    """Runs that cannot be compared: they were asked different things, or have nothing in common."""
 
 
 class ExpectationError(UsageError):
-    """An expectation that cannot be used; the message names the place in it."""
+    """An expectation that cannot be used; the message says where in it the fault is."""
 
 
 class FormatError(UsageError):
-    """A wire format that could never be read, refused when it is built."""
+    """A wire format that could never be read; raised when it is built."""
 
 
 class PluginError(TunaevalError):
@@ -108,15 +107,15 @@ class PluginError(TunaevalError):
 
 
 class PluginLoadError(PluginError):
-    """A plug-in whose import failed; raised only when it is asked for."""
+    """A plug-in whose import failed; raised only when the plug-in is used."""
 
 
 class PluginClashError(PluginError):
-    """Two things want one name."""
+    """Two things claim one name."""
 
 
 class PluginShapeError(PluginError):
-    """A plug-in that is not what its group asks for."""
+    """A plug-in that lacks what its group requires."""
 
 
 class SuiteError(TunaevalError):
@@ -128,17 +127,16 @@ class RecordError(TunaevalError):
 
 
 class WorkspaceError(TunaevalError):
-    """A path that leads out of a workspace, or something that cannot be done in one."""
+    """A path that leads out of a workspace, or an operation that is impossible in one."""
 
 
 class ClientError(TunaevalError):
-    """No reply was had from a model."""
+    """A model gave no reply."""
 
 
 class ClientSetupError(ClientError):
-    """No reply can be had: a wrong key, an unknown model, a missing package. Ends a run early.
-
-    `status` is the HTTP status if a server said so.
+    """No request can succeed: a wrong key, an unknown model, a missing package. Ends a run early.
+    `status` is the HTTP status if a server sent one.
     """
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
@@ -147,13 +145,13 @@ class ClientSetupError(ClientError):
 
 
 class TransportFailure(ClientError):  # noqa: N818 - an outcome's name, used as such in reports
-    """This request failed after its retries; the next may not.
+    """This request failed after its retries; the next may succeed.
 
-    `kind` is one of "connect", "timeout", "status", "refused" (what a wrong key or address would
-    meet, and now and then a single request does), "body", "filter", "lost-call" (the finish reason
-    names a call, and there is none), "replay"; `status` is the HTTP status if there was one.
-    `advice`, at the end of the message, is for whoever meets nothing else: where other requests
-    pass, the key and the address are right.
+    `kind` is one of "connect", "timeout", "status", "refused" (by a status that a wrong key or
+    address causes, and sometimes a single request), "body", "filter", "lost-call" (the finish
+    reason announces a call, and there is none), "replay"; `status` is the HTTP status if there was
+    one. `advice`, at the end of the message, applies only if all requests fail: if others pass, key
+    and address are right.
     """
 
     def __init__(

@@ -1,207 +1,209 @@
 """How much of a text readers look at, keep and list: every limit, with its reason.
 
-A stream may only wait for as much text as can change what is decided, and twice the text may take
-only twice the time; so each decision has a bound. All are in characters unless a name says else.
-A text beyond a `MAX_...` has a diagnosis; beyond the others something is only decided otherwise.
+A stream may wait only for text that can change a decision, and twice the text may take only twice
+the time; so each decision looks at a bounded number of characters. Limits are in characters unless
+they say otherwise. Text beyond a `MAX_...` gets a diagnosis; beyond another limit, a decision may
+differ.
 """
 
 # --- a whole text --------------------------------------------------------------------------------
 
 MAX_TEXT = 16 * 1024 * 1024
-"""Of one text; what is behind them is content. No model writes more, and a flood must end."""
+"""Longest text that is read; the rest is content. No model writes more, and floods must end."""
 
 MAX_CALLS = 1024
-"""Calls of a text. The longest reply of a model that works has some dozens."""
+"""Most calls of a text. The longest useful reply of a model has some dozens."""
 
 MAX_DIAGNOSES = 1024
-"""Diagnoses of a text. More say no more of it, but would take many times its memory."""
+"""Most diagnoses of a text. More would add no information and take many times its memory."""
 
 # --- a value -------------------------------------------------------------------------------------
 
 MAX_DEPTH = 128
-"""Brackets within brackets; well below where Python's own recursion ends."""
+"""Deepest nesting of brackets; well below Python's recursion limit."""
 
 MAX_SCHEMA_DEPTH = 128
-"""How deep a value and its schema are followed, in steps: as deep as values are."""
+"""How many levels of a value and its schema are followed: as deep as values may be."""
 
 MAX_SCHEMA_PARTS = 200_000
-"""Parts of a tool's schema when it is written: far above any real one, and read in a second.
-Objects that share others can be small, and as text larger than any memory.
+"""Most parts of a tool's schema once it is written out: far above any real one, and read in a
+second. As a text, a small schema whose objects share others can exceed any memory.
 """
 
 MAX_DIGITS = 4300
-"""Digits of a number: what Python turns into a number, and back, unless it is set otherwise."""
+"""Most digits of a number: Python's default limit for converting numbers from and to text."""
 
 MAX_REPAIRS = 64
-"""Repairs of one value that are listed; others are made, too. A level once needed stays listed."""
+"""Most repairs of a value that are listed; more are made. The highest level is always listed."""
 
 MAX_FAST = 16384
-"""From so many characters on the fast decoder is not used: it takes twelve times their memory."""
+"""From this length on the fast decoder is not used: it takes twelve times the text's memory."""
 
 SCALAR_TEXT = 1000
-"""A longer text is neither a word nor a number, whatever its schema asks for."""
+"""A longer text is neither a word nor a number, even if its schema asks for one."""
 
 SHOWN_VALUE = 60
-"""Of a value, in a message: enough to find it."""
+"""How much of a value a message shows: enough to find it."""
 
 SHOWN_NAME = 60
-"""Of an argument's name, in a message and in a path."""
+"""How much of an argument's name a message or a path shows."""
 
 # --- the window over a text that arrives ---------------------------------------------------------
 
 MARGIN = 160
-"""Behind the position, where a reader may go back to: more than any closer with its neighbours."""
+"""How far before the position a reader may go back: more than any closer with its neighbours."""
 
 KEPT = 240
-"""Behind the position, what can still be seen: the end of a line, for what it says."""
+"""How much text before the position is kept as context: the end of a line."""
 
 LOST_ENDING = 64
-"""From the last bracket of a call that nothing began: a closer, damaged or not, and white space."""
+"""How far from its last bracket a call without an opener is searched for its closer."""
 
 ARITHMETIC_AHEAD = 12
-"""Behind a number: an operator, signs and brackets, and the first digit of the next number."""
+"""What is read after a number: an operator, signs, brackets, and the next number's first digit."""
 
 CALL_AHEAD = 4096
-"""Around the name of a tool: a line, or a call over several lines, in text that was not read."""
+"""What is looked at around a tool's name in unread text: a line, or a call over several lines."""
 
 NAMED_TRIES = 64
-"""Places of one tool's name, with a bracket behind or not, that are looked at in such text."""
+"""How many places of one tool's name are looked at in unread text, with or without a bracket."""
 
 MAX_ECHOED = 16
-"""The last calls of a text, which a fence behind them may repeat."""
+"""How many of a text's last calls are compared with a fence after them, which may repeat them."""
 
 MAX_VAIN = 8192
-"""Markers of a text that gave no call. No reply has as many; each costs as a damaged call does."""
+"""Most markers without a call. No reply has as many, and each costs as much as a damaged call."""
 
 MAX_FENCES_IN_VAIN = 1 << 17
-"""Characters of code fences that began as calls and were none; later fences are code."""
+"""Most characters of code fences that began like calls and were none; later fences are code."""
 
 UNIT_AHEAD = 512
-"""From the start of a list of calls to the first name with an escaped underscore in it."""
+"""How far from the start of a list of calls the first name with an escaped underscore may be."""
 
 SHORTEST_OPENER = 6
-"""So many characters are an opener even if one of them is another: `>>>` is in other texts."""
+"""From this length on an opener may have one wrong character; `>>>` is in other texts, too."""
 
 LOST_TRIES = 256
-"""Names of tools with arguments behind them, before which an opener is looked for."""
+"""How many tools' names with arguments after them are examined for a lost opener before them."""
 
 MAX_FIXED = 128
-"""Of a fixed text of a format: it has to fit into `MARGIN` with its neighbours. Ours have 36; each
-character is a level in the pattern of its beginnings, and Python fails at some 900."""
+"""Longest fixed text of a format, which must fit into `MARGIN` with its neighbours. Built-in ones
+have 36; each character nests the pattern of its prefixes deeper, and Python fails at some 900.
+"""
 
 # --- decided from what follows -------------------------------------------------------------------
 
 HEADER_AHEAD = 320
-"""Of a message's header, with what tells apart whose it is: two channels of 128 and their words."""
+"""Longest message header, whose role or channel is needed: two channels of 128 and some words."""
 
 OPENER_AHEAD = 320
-"""Behind an opener, which decide whose it is: a name of 128, some words and their white space."""
+"""What is read after an opener to find its format: a name of 128, some words and white space."""
 
 WORDS_AHEAD = 3
-"""So many fixed texts of a format, and what is between them: no two formats begin more alike."""
+"""How many fixed texts of a format are compared: no two formats share a longer beginning."""
 
 VALUE_AHEAD = 160
-"""Behind the closer of a bare value, which decide whether it ends it: the next name or closer."""
+"""What is read after a bare value's closer to see if it is one: the next name or closer."""
 
 QUOTED_AHEAD = 4096
-"""Behind a closer inside of a value's quotes, in which these end: then it closes nothing."""
+"""How far after a closer in a quoted value its quotes may end; such a closer closes nothing."""
 
 NEAR_SPACE = r"[ \t\r\n]{0,24}+"
-"""White space passed over inside JSON, Python and lists of calls, as a pattern: a line's indent."""
+"""White space skipped inside JSON, Python and lists of calls, as a pattern: a line's indent."""
 
 WIDE_SPACE = r"[ \t\r\n]{0,40}+"
-"""The same between the words of a format, whose tags may be on lines of their own."""
+"""White space that is skipped between a format's words, whose tags may be on lines of their own."""
 
 SPACE_AHEAD = 200
-"""White space behind a quote; a string that ends before more of it has ended."""
+"""Most white space after a quote inside a string; after more, the quote has ended the string."""
 
 KEY_AHEAD = 70
-"""Of a key behind a quote that may end a string. A longer one is taken for a key."""
+"""How far a key is read after a quote that may end a string. A longer text counts as a key."""
 
 CALL_KEY_AHEAD = 12
-"""The longest key of a call, `"tool_name"`, and a character more, so that it has ended."""
+"""The longest key of a call, `"tool_name"`, and one character more, to see that it has ended."""
 
 QUOTE_AHEAD = 80
-"""White space behind a quote in Python and its relatives."""
+"""Most white space that is skipped after a quote in Python and in similar formats."""
 
 WORD_AHEAD = 256
-"""A word or a keyword of Python with its sign: a name of 128 and the white space behind it."""
+"""The longest Python word or keyword with its sign: a name of 128 and the white space after it."""
 
 TAG_AHEAD = 131
-"""A tag with a name of 128 characters: `</` and `>` are three more."""
+"""The longest tag: a name of 128 characters, and three for `</` and `>`."""
 
 LIST_BEFORE = 64
-"""Before a list of calls in plain text, which show that it is part of a program."""
+"""What is read before a list of calls in plain text to see if it is part of a program."""
 
 LIST_AHEAD = 26
-"""Behind such a list, where nothing but white space may be in its line."""
+"""What is read after such a list: the rest of its line must be white space."""
 
 COMMENT_AHEAD = 1000
-"""Characters of a comment between two Python calls: a stream looks at it anew with every chunk."""
+"""Longest comment between two Python calls, as a stream reads it again with every chunk."""
 
 CUT_TOKEN = 16
-"""So near to the end of a piece of JSON, a token may be cut there: `\\ud83d\\ude00` and a bit."""
+"""How near to the end of a piece of JSON a token may be cut: `\\ud83d\\ude00` and some more."""
 
-UNICODE_NAME = 90
-"""Of a character's name in `\\N{...}`: the longest has 88."""
+UNICODE_NAME = 92
+"""Longest name of a character in `\\N{...}`: the longest has 88, and there are two brackets."""
 
 UNMARKED_TEXT = 200
-"""Of a text without quotes in gemma's braces. A longer one is prose."""
+"""Longest text without quotes in Gemma's braces. A longer one is prose."""
 
 SKIPPED = 4096
-"""Of a call of Python that cannot be read, passed over to its closing bracket."""
+"""How much of an unreadable Python call is skipped to find its closing bracket."""
 
 SHORTEST_CUT = 5
-"""Fewer characters of an opener at the end of a text could be the beginning of anything."""
+"""Shortest cut opener at the end of a text that counts; a shorter one could begin anything."""
 
 STARTED_NAME = 200
-"""A longer name, as JSON, is in no event before its call is finished."""
+"""A longer name in JSON is reported only when its call is finished."""
 
 # --- a tag that is nearly one --------------------------------------------------------------------
 
 SHORTEST_TAG = 6
-"""Shorter texts could be anything: `">`, `</a>`."""
+"""Shortest tag that is recognized if misspelled; shorter ones (`">`, `</a>`) could be anything."""
 
 LONG_TAG = 10
-"""A tag of so many characters may have two wrong ones, a shorter one only one."""
+"""From this length on a tag may have two wrong characters, a shorter one only one."""
 
 SURE_START = 8
-"""So many first characters of a tag show it alone, if not only `<` and letters are among them."""
+"""This many first characters identify a tag, unless they are only `<` and letters."""
 
 SHORTEST_NAME = 4
-"""A shorter name of a tag is never taken for one that is written otherwise: `<b>`, `<td>`."""
+"""A tag with a shorter name (`<b>`, `<td>`) is never taken for a misspelled one."""
 
 SHORTEST_TAIL = 3
-"""So many last letters of a tag's name, with all that belongs to it behind them, show its end."""
+"""This many last letters of a tag's name, with all the characters after it, identify its end."""
 
 SHORTENED_NAME = 5
-"""So many first letters of a tag's name may be all of it: `</param>` for `</parameter>`."""
+"""This many first letters may stand for a tag's name, as in `</param>` for `</parameter>`."""
 
 WIDEST_GAP = 40
-"""White space between two tags, at the most, that are looked at together."""
+"""Most white space between two tags that are examined together."""
 
 SHORTEST_SIGNS = 3
-"""So many signs side by side in a prefix show it alone: `]<]`. Code has fewer, as in `</`."""
+"""This many adjacent signs in a prefix identify it, as `]<]` does. Code has fewer, as in `</`."""
 
 COMPARED_HALVES = 256
-"""Halves of tags in a value that are compared with their tags: a flood of them takes no time."""
+"""How many halves of tags in a value are compared with tags, so that floods of them are cheap."""
 
 # --- what pays -----------------------------------------------------------------------------------
 
 KEPT_OBJECTS = 256
-"""Sound objects of a text that are kept for who reads them again: each takes ten times its text."""
+"""How many correct objects are kept for a second reading; each takes ten times its text."""
 
 KEPT_CLOSINGS = 512
-"""Ways in which values end that are remembered. Built-in formats have twenty, 2 KB each."""
+"""How many patterns for ends of values are cached. Built-in formats have twenty, of 2 KB each."""
 
 KEPT_BEGINNINGS, KEPT_BEGINNING = 512, 32
-"""Beginnings of bare objects that are remembered, and how long each is at the most."""
+"""How many beginnings of bare objects are cached, and the length of each at most."""
 
 WORTH_A_LOOK = 512
-"""From so many characters on it pays to look first whether words are there that begin something."""
+"""From this length on it pays to check first whether any word that begins a call is in the text."""
 
 FIRST_LOOK = 1024
-"""The first piece of a long text that is decoded alone: an error counts all lines before it."""
+"""First piece of a long text that is decoded alone, as an error counts all lines before it."""
 
 STRING_PIECES = 64
-"""So many pieces of one string are made into one, for a piece takes far more than its text."""
+"""After this many pieces a string is joined, as a piece takes far more memory than its text."""

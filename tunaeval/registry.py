@@ -1,10 +1,10 @@
-"""Named things that others can add to: built-ins, additions in code, installed plug-ins.
+"""Registries of named things: built-ins, things added in code, and installed plug-ins.
 
-A name belongs to one thing: one that is claimed twice, by a plug-in and by tunaeval too, is an
-error that names both, wherever it is used. Entry points are read when the first name is asked for.
-A plug-in is imported when it is asked for, or to be listed. Its import may do anything (raise,
-leave, or hang) and so may its calls: whatever it does is its own failure, ends in one sentence that
-names it and who brought it, and is in nobody else's way.
+A name belongs to one thing: if two packages claim it, or one claims a built-in's, every use of it
+raises an error that names both. Entry points are read when the first name is looked up, and a
+plug-in is imported when it is used or listed. Its import and its calls may raise, exit or hang;
+each failure becomes one sentence that names the plug-in and its package, and affects no other
+plug-in.
 """
 
 from __future__ import annotations
@@ -52,26 +52,26 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 LONGEST = 300
-"""Characters of an exception's words that are kept."""
+"""How many characters of an exception's message are kept."""
 
 _BROUGHT: dict[int, tuple[object, str]] = {}
-"""What was loaded from entry points, by its id, which stays its own while it is kept here."""
+"""Things from entry points, kept so that no id is used again, and who brought each, by `id`."""
 
 _WARNED: dict[int, object] = {}
-"""What was warned of, likewise."""
+"""Things that were warned about, by `id`, kept for the same reason."""
 
 
 _MODULES: dict[str, dict[str, None]] = {}
-"""Who is loaded from which package."""
+"""Descriptions of the plug-ins that are loaded from each top-level package, in order."""
 
 
 def remember_module(module: str, who: str) -> None:
-    """Keep who is loaded from a module, before it is imported."""
+    """Record which plug-in (`who`, in words) is loaded from a module, before it is imported."""
     _MODULES.setdefault(module.partition(".")[0], {})[who] = None
 
 
 def running(frame: FrameType | None) -> str | None:
-    """The plug-in whose code is running in a frame, called by us; None where there is none."""
+    """Return which plug-in's code runs in `frame`, called by tunaeval, in words, or None."""
     found: str | None = None
     while frame is not None:
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
@@ -83,7 +83,7 @@ def running(frame: FrameType | None) -> str | None:
 
 
 class _Exits:
-    """`os._exit` as it is, and for how many it is replaced."""
+    """The real `os._exit`, and how many callers want it replaced."""
 
     real = staticmethod(os._exit)
     lock = threading.Lock()
@@ -93,9 +93,9 @@ class _Exits:
 
 @contextmanager
 def exits_raised() -> Iterator[None]:
-    """Where a plug-in calls `os._exit`, raise SystemExit, which is caught as its own failure.
-
-    Its call would end the process without a word, and with an exit code that says what it likes.
+    """Make `os._exit` raise SystemExit when a plug-in calls it, so that it is caught as its
+    failure; the real call would end the process without a message, and with the plug-in's exit
+    code.
     """
     with _Exits.lock:
         _Exits.count += 1
@@ -111,20 +111,20 @@ def exits_raised() -> Iterator[None]:
 
 
 def _raised(status: int) -> NoReturn:
-    caller = sys._getframe(1)  # noqa: SLF001 - there is no other way to know
-    if os.getpid() == _Exits.process and running(caller):  # what it has forked ends as it likes
+    caller = sys._getframe(1)  # noqa: SLF001 - there is no other way to find the caller
+    if os.getpid() == _Exits.process and running(caller):  # a child that it has forked may exit
         raise SystemExit(status)
     _Exits.real(status)
 
 
 def remember(thing: object, who: str) -> None:
-    """Keep who brought a thing that was loaded from an entry point."""
+    """Record who brought a thing that was loaded from an entry point (`who`, in words)."""
     _BROUGHT[id(thing)] = (thing, who)
 
 
 def who(thing: object, kind: str, name: str | None = None) -> str:
-    """A plug-in in words: "client 'mine' of my-package 1.0"; of what was given as a value, the name
-    that it is known by, or has.
+    """Return a plug-in's description for messages, such as "client 'mine' of my-package 1.0". A
+    thing that was passed as a value is described by `name`, or else by its own `name` attribute.
     """
     for known in (thing, type(thing)):
         if id(known) in _BROUGHT:
@@ -137,35 +137,35 @@ def who(thing: object, kind: str, name: str | None = None) -> str:
 
 
 def words_of(error: BaseException) -> str:
-    """An exception in one line: "ValueError: what it says"."""
+    """Return an exception as one line, "ValueError: its message", cut to `LONGEST` characters."""
     try:
-        said = " ".join(str(error).split())
+        message = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - an exception's own __str__ may raise anything
-        said = ""
+        message = ""
     name = type(error).__name__
-    return f"{name}: {said[:LONGEST]}" if said else name
+    return f"{name}: {message[:LONGEST]}" if message else name
 
 
 def shown(value: object) -> str:
-    """The beginning of a value's repr."""
+    """Return the first 60 characters of a value's repr, or its type if the repr raises."""
     try:
         return f"{value!r:.60}"
-    except Exception:  # noqa: BLE001 - nor does a plug-in's __repr__ hide who returned it
+    except Exception:  # noqa: BLE001 - a plug-in's __repr__ may raise anything
         return f"a {type(value).__name__}"
 
 
 def raised(thing: object, kind: str, error: BaseException, wanted: str) -> PluginError:
-    """The error that names a plug-in that raised; to be raised from what it raised."""
+    """Return the PluginError for a plug-in that raised `error`; raise it `from error`."""
     return PluginError(f"{who(thing, kind)} raised {words_of(error)}; wanted {wanted}")
 
 
 def returned(thing: object, kind: str, value: str, wanted: str) -> PluginError:
-    """The error that names a plug-in that returned `value`, in words."""
+    """Return the PluginError for a plug-in that returned a wrong value; `value` describes it."""
     return PluginError(f"{who(thing, kind)} returned {value}; wanted {wanted}")
 
 
 def warn_once(thing: object, kind: str, did: str) -> None:
-    """Log what a plug-in did where nothing can be raised, the first time that it does anything."""
+    """Log a plug-in's misbehaviour (`did`) where no error can be raised, once for each plug-in."""
     import logging  # noqa: PLC0415 - only where something went wrong
 
     if id(thing) not in _WARNED:
@@ -174,14 +174,14 @@ def warn_once(thing: object, kind: str, did: str) -> None:
 
 
 Check: TypeAlias = Callable[[object], str | None]
-"""Says what is wrong with a thing's shape, None when nothing is."""
+"""A function that returns what is wrong with a thing's shape, or None if nothing is."""
 
 _KINDS: dict[str, type] = {"str": str, "float": SupportsFloat}
-"""What an attribute has to be, by how a role's annotation has it."""
+"""The class that an attribute's value must have, by the annotation in the protocol."""
 
 
 def instance_of(role: type) -> Check:
-    """A check that a thing has a protocol's attributes, and methods that are called alike."""
+    """Return a check that a thing has a protocol's attributes and methods."""
 
     def check(thing: object) -> str | None:
         if isinstance(thing, type):
@@ -195,7 +195,7 @@ def instance_of(role: type) -> Check:
 
 
 def maker_of(role: type) -> Check:
-    """A check that a thing is a class with a protocol's methods, or a callable, which may."""
+    """Return a check that a thing is a class with the protocol's methods, or another callable."""
 
     def check(thing: object) -> str | None:
         if not callable(thing):
@@ -206,7 +206,7 @@ def maker_of(role: type) -> Check:
 
 
 def head(name: str, function: Callable[..., object]) -> str:
-    """A function's first line, without annotations."""
+    """Return the first line of a function's definition, without annotations."""
     try:
         signature = inspect.signature(function)
     except ValueError:
@@ -217,9 +217,9 @@ def head(name: str, function: Callable[..., object]) -> str:
 
 
 def is_async(function: Callable[..., object]) -> bool:
-    """Whether what it gives back has to be awaited: a coroutine function, or an object like one."""
+    """Whether the result must be awaited: the function, or its `__call__`, is defined as async."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(type(function), "__call__", None)  # noqa: B004 - its code is asked for
+        getattr(type(function), "__call__", None)  # noqa: B004 - the method itself is inspected
     )
 
 
@@ -245,7 +245,7 @@ def _method_fault(thing: object, role: type, *, bound: bool) -> str | None:
 def _signature_fault(
     found: Callable[..., object], wanted: Callable[..., object], *, has_self: bool
 ) -> str | None:
-    """Whether `found` can be called just as a method of the role is called."""
+    """Return why `found` cannot be called as the protocol's method `wanted` is, else None."""
     if is_async(wanted) != is_async(found):
         return "it is not async" if is_async(wanted) else "it is async"
     parameters = list(inspect.signature(wanted).parameters.values())[1:]
@@ -255,13 +255,13 @@ def _signature_fault(
         inspect.signature(found).bind(*positional, **keyword)
     except TypeError as error:
         return str(error)
-    except ValueError:  # written in C, without a signature to look at
+    except ValueError:  # a function written in C may have no signature
         return None
     return None
 
 
 def _attributes(role: type) -> dict[str, str]:
-    """Attributes and properties, with the annotation of each as it is written."""
+    """Return the annotations, as strings, of a protocol's attributes and properties."""
     read_only = {
         name: str(kind.fget.__annotations__["return"])
         for name, kind in [*vars(role).items()]
@@ -288,40 +288,39 @@ def _called(thing: object) -> str:
 
 
 IMPORT_SECONDS = 60.0
-"""How long the import of one plug-in may take; $TUNAEVAL_IMPORT_SECONDS says otherwise."""
+"""How many seconds the import of one plug-in may take, unless $TUNAEVAL_IMPORT_SECONDS is set."""
 
-_HEEDED = (signal.SIGINT, signal.SIGTERM)
+_NOTED = (signal.SIGINT, signal.SIGTERM)
 
 
 class _TooLong(BaseException):
-    """The time is over. No Exception, which the plug-in might catch."""
+    """The import took too long. It is no Exception, because a plug-in might catch that."""
 
 
 def imported(load: Callable[[], object], what: str, where: str) -> object:
-    """What `load` imports. Raises PluginLoadError with `what` it is and `where` from.
-
-    In the main thread, where there are timers (not on Windows), an import that hangs is ended.
+    """Return what `load` imports. Raise PluginLoadError, naming `what` it is and `where` from, if
+    it fails. In the main thread, except on Windows, an import that hangs is ended by a timer.
     """
-    came: list[int] = []
+    signals: list[int] = []
     seconds = import_seconds()
     try:
-        with _heeding(came), exits_raised(), _limited(seconds):
+        with _noting_signals(signals), exits_raised(), _limited(seconds):
             return load()
     except _TooLong:
         raise PluginLoadError(not_imported(what, where, too_long(seconds))) from None
     except BaseException as error:
-        if came:
+        if signals:  # the user interrupts the command: the plug-in has not failed
             raise
         raise PluginLoadError(not_imported(what, where, words_of(error))) from error
 
 
 def not_imported(what: str, where: str, why: str) -> str:
-    """The sentence for an import that fails."""
+    """Return the message for a plug-in that cannot be imported."""
     return f"{what} cannot be imported from {where!r}: {why}; repair or uninstall it"
 
 
 def too_long(seconds: float) -> str:
-    """Why an import fails that takes too long."""
+    """Return the reason for an import that took longer than `seconds`."""
     return (
         f"it did not end within {seconds:g} s (more time: TUNAEVAL_IMPORT_SECONDS in the "
         "environment)"
@@ -329,7 +328,7 @@ def too_long(seconds: float) -> str:
 
 
 def import_seconds() -> float:
-    """How long the import of one plug-in may take here."""
+    """Return how many seconds the import of one plug-in may take in this environment."""
     try:
         seconds = float(os.environ.get("TUNAEVAL_IMPORT_SECONDS", ""))
     except ValueError:
@@ -338,32 +337,32 @@ def import_seconds() -> float:
 
 
 @contextmanager
-def _heeding(came: list[int]) -> Iterator[None]:
-    """Note which signals came from outside; what they did before they do still."""
+def _noting_signals(signals: list[int]) -> Iterator[None]:
+    """Append each signal that arrives to `signals`, then call the handler that was set before."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in _HEEDED}
+    before = {number: signal.getsignal(number) for number in _NOTED}
 
-    def heed(number: int, frame: FrameType | None) -> None:
-        came.append(number)
+    def note(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
         handler: Any = before[signal.Signals(number)]
         handler(number, frame)
 
     theirs = {number: handler for number, handler in before.items() if callable(handler)}
     for number in theirs:
-        signal.signal(number, heed)
+        signal.signal(number, note)
     try:
         yield
     finally:
         for number, handler in theirs.items():
-            if signal.getsignal(number) is heed:  # else the plug-in has set its own
+            if signal.getsignal(number) is note:  # otherwise the plug-in has set its own
                 signal.signal(number, handler)
 
 
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """Raise `_TooLong` after so long, where that can be done and nobody else uses the timer."""
+    """Raise `_TooLong` after `seconds` if this is the main thread and its timer is free."""
     is_main = threading.current_thread() is threading.main_thread()
     if not (
         hasattr(signal, "setitimer") and is_main and signal.getitimer(signal.ITIMER_REAL)[0] == 0
@@ -392,22 +391,28 @@ _OURS = "tunaeval"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a listing: a name, who brought it, and whether it can be used."""
+    """A row of a listing: a name, who brought it, and whether it can be used."""
 
     name: str
     group: str
     source: str
-    """ "tunaeval", "added in code", or a distribution and its version."""
+    """Either "tunaeval", "added in code", or a distribution's name and version."""
     status: Literal["ok", "broken", "clash"]
     reason: str = ""
     aliases: tuple[str, ...] = ()
 
 
 class Registry(Generic[T]):
-    """The things of one entry-point group by name; `aliases` are further names of built-ins.
+    """The things of one entry-point group, by name.
 
-    Built-ins are "module.path:attribute", imported when asked for; `refused`: why a name is none;
-    `command`: what lists all, if it is not `tunaeval plugins --group GROUP`.
+    Args:
+        group: The entry-point group, such as "tunaeval.parsers".
+        kind: What one thing is called in messages, such as "client".
+        builtins: Names with "module.path:attribute", which is imported when the name is used.
+        aliases: Further names for built-ins.
+        refused: Names that users may try and that do not exist, with a hint for each.
+        check: Returns what is wrong with a thing's shape, or None.
+        command: Lists all names; `tunaeval plugins --group GROUP` if it is empty.
     """
 
     def __init__(
@@ -434,9 +439,8 @@ class Registry(Generic[T]):
         self._adding = threading.Lock()
 
     def get(self, name: str) -> T:
-        """The thing called `name`, imported now if it was not yet.
-
-        Raises UnknownNameError (with near misses) or a PluginError.
+        """Return the thing called `name`, importing it if that has not happened yet. Raise
+        UnknownNameError (with similar names) if nothing has that name, or a PluginError.
         """
         try:
             return self._loaded[name]
@@ -445,7 +449,7 @@ class Registry(Generic[T]):
             return thing
 
     def add(self, name: str, thing: T) -> T:
-        """Register `thing` for this process; returns it. A name that is taken is refused."""
+        """Register `thing` for this process and return it. Raise PluginError for a taken name."""
         _refuse(_name_fault(name) or self._shape_fault(thing), f"{self.kind} {name!r}")
         with self._adding:
             if owner := self._owner(name):
@@ -456,7 +460,7 @@ class Registry(Generic[T]):
         return thing
 
     def refuse_clash(self, name: str) -> None:
-        """Raise PluginClashError for a name of ours that a package claims, too. `get` asks this."""
+        """Raise PluginClashError if a distribution claims a built-in's name. `get` calls this."""
         if (name in self._builtins or name in self._aliases) and name in self._entry_points():
             owners = " and ".join(map(_distribution, self._entry_points()[name]))
             raise PluginClashError(
@@ -465,32 +469,32 @@ class Registry(Generic[T]):
             )
 
     def names(self) -> tuple[str, ...]:
-        """All names but aliases, sorted; nothing is imported for it."""
+        """Return all names except aliases, sorted, without importing anything."""
         return tuple(sorted({*self._builtins, *self._added, *self._entry_points()}))
 
     def aliases(self) -> dict[str, str]:
-        """Further names, and what each stands for."""
+        """Return each alias with the name that it stands for."""
         return dict(self._aliases)
 
     def entries(self) -> list[Entry]:
-        """Everything that claims a name, each imported by itself to see whether it works."""
+        """Return an entry for each claim of a name, importing each thing to see if it works."""
         plugins = [self.claimed(name, source) for name, source, _ in self.claims()]
         return sorted([*self.own_entries(), *plugins], key=in_order)
 
     def entry(self, name: str) -> Entry:
-        """The entry of a name that `get` knows."""
+        """Return the entry of a name that `get` finds."""
         points = self._entry_points().get(name)
         if points:
             return self._plugin_entry(name, points[0])
         return self._entry(name, "added in code" if name in self._added else _OURS)
 
     def own_entries(self) -> list[Entry]:
-        """What comes with us, and what was added in code."""
+        """Return the entries of built-ins and of things added in code."""
         ours = [self._entry(name, _OURS) for name in self._builtins]
         return [*ours, *(self._entry(name, "added in code") for name in self._added)]
 
     def claims(self) -> list[tuple[str, str, str]]:
-        """What plug-ins claim: each name, who claims it and from where; nothing is imported."""
+        """Return (name, distribution, import path) for each plug-in, without importing anything."""
         return [
             (name, _distribution(point), point.value)
             for name, points in self._entry_points().items()
@@ -498,7 +502,7 @@ class Registry(Generic[T]):
         ]
 
     def claimed(self, name: str, source: str) -> Entry:
-        """The entry of a plug-in's claim; it is imported to see whether it works."""
+        """Import what the distribution `source` claims as `name`, and return its entry."""
         points = self._entry_points()[name]
         return self._plugin_entry(name, next(one for one in points if _distribution(one) == source))
 
@@ -516,6 +520,7 @@ class Registry(Generic[T]):
         return f"Registry({self.group!r})"
 
     def _find(self, name: str) -> T:
+        """Look a name up among additions, built-ins and plug-ins, after aliases are resolved."""
         if not isinstance(name, str):
             raise UnknownNameError(self.kind, name, self)
         self.refuse_clash(name)
@@ -538,6 +543,7 @@ class Registry(Generic[T]):
                 )
 
     def _load(self, name: str, point: EntryPoint) -> T:
+        """Import a plug-in, check its shape, and remember who brought it."""
         what = f"{self.kind} {name!r} of {_distribution(point)}"
         _refuse(_name_fault(name), what)
 
@@ -555,11 +561,11 @@ class Registry(Generic[T]):
             return None
         try:
             return self._check(thing)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - its attributes may run code
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a thing's attributes may run code
             return f"looking at it raised {words_of(error)}"
 
     def _owner(self, name: str) -> str | None:
-        """Who has `name` already, in words."""
+        """Return who has `name` already, in words, or None if it is free."""
         if name in self._aliases:
             return f"{_OURS}'s {self._aliases[name]!r} (as an alias)"
         if name in self._builtins:
@@ -596,12 +602,12 @@ class Registry(Generic[T]):
 
 
 def in_order(entry: Entry) -> tuple[str, str]:
-    """Where an entry is in a listing."""
+    """The key that sorts entries in a listing."""
     return entry.name, entry.source
 
 
 def _alike(name: str, known: Collection[str]) -> str:
-    """A question after a name that is written otherwise, as constants are: `DEEPSEEK_V31`."""
+    """Return a hint if `name` is a known one in another spelling, as `DEEPSEEK_V31` is."""
     plain = _SIGNS.sub("", name.lower())
     found = next((one for one in known if _SIGNS.sub("", one) == plain), "")
     return f"did you mean {found!r}?" if found else ""
@@ -624,7 +630,7 @@ def _import(path: str) -> object:
 
 
 def strays(groups: Collection[str]) -> list[Entry]:
-    """What is installed under a group whose name begins as ours do, and that there is not."""
+    """Return an entry for each entry point of a group "tunaeval.*" that does not exist."""
     found = (
         Entry(
             point.name,
@@ -640,7 +646,7 @@ def strays(groups: Collection[str]) -> list[Entry]:
 
 
 def _installed(group: str) -> dict[str, list[EntryPoint]]:
-    """The entry points of a group; a distribution that is on the path twice counts once."""
+    """Return a group's entry points by name; a distribution that is found twice counts once."""
     found: dict[str, dict[str, EntryPoint]] = {}
     for distribution, point in _points():
         if point.group == group:
@@ -649,7 +655,7 @@ def _installed(group: str) -> dict[str, list[EntryPoint]]:
 
 
 def _points() -> Iterator[tuple[str, EntryPoint]]:
-    """Every entry point, with the name of its distribution."""
+    """Yield every installed entry point with the name of its distribution."""
     from importlib.metadata import distributions  # noqa: PLC0415 - 15 ms, and most never need it
 
     for distribution in distributions():
@@ -674,13 +680,13 @@ _OUTCOMES = frozenset(get_args(Outcome))
 
 
 def guarded(parser: Parser) -> Parser:
-    """The parser; one of somebody else's raises `PluginError` for whatever it does wrong."""
+    """Return the parser; a third party's is wrapped, so that any fault raises PluginError."""
     is_ours = type(parser).__module__.partition(".")[0] == "tunaeval"
     return parser if is_ours else _Guarded(parser)
 
 
 class _Guarded:
-    """A parser of somebody else's."""
+    """A third party's parser whose errors and wrong results become PluginError."""
 
     def __init__(self, parser: Parser) -> None:
         self.name = getattr(parser, "name", type(parser).__name__)
@@ -720,13 +726,12 @@ _FIELDS: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
     ("outcome", f"one of {', '.join(sorted(_OUTCOMES))}",
      lambda value: isinstance(value, str) and value in _OUTCOMES),
 )  # fmt: skip
-"""What the rest relies on in a ParseResult: a field, what it has to be, and whether it is."""
+"""The fields of a ParseResult that callers rely on: name, what it must be in words, and a test."""
 
 
 def made_client(maker: Callable[..., object], name: str, settings: Mapping[str, Any]) -> Client:
-    """The client that is registered under a name, made with these settings.
-
-    Raises PluginError where there comes no client of it, UsageError where the settings do not fit.
+    """Make the client that is registered as `name` with these settings. Raises PluginError if
+    `maker` fails or returns no client, UsageError if the settings do not fit.
     """
     this = who(maker, _CLIENT, name)
     try:
@@ -743,8 +748,8 @@ def made_client(maker: Callable[..., object], name: str, settings: Mapping[str, 
 
 
 async def reply_of(client: Client, request: Request) -> Reply:
-    """A client's reply. Raises what of ours it raises, TimeoutError, and PluginError for all else
-    that it does in place of a reply.
+    """Return a client's reply to the request. Raise PluginError for a wrong reply, and for an
+    exception other than TunaevalError and TimeoutError, which pass.
     """
     try:
         reply: object = await client.complete(request)
@@ -762,9 +767,9 @@ async def reply_of(client: Client, request: Request) -> Reply:
 
 
 async def closed(client: Client) -> str | None:
-    """Close a client; returns what went wrong in words, for it changes nothing that was had."""
+    """Close a client; return what went wrong, in words, instead of raising: no result is lost."""
     try:
         await client.close()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, given back by its name
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
         return f"{who(client, _CLIENT)} raised {words_of(error)} when it was closed"
     return None

@@ -1,7 +1,7 @@
-"""How a value is shown to people: in a line, in a notebook, in messages.
+"""How values are shown to people: in a line, in a notebook, in messages.
 
-What a model wrote may be in any of it. So a line is of printable characters alone, and the one
-function that makes markup escapes every text that it is given.
+Any value may contain text that a model wrote. So a line consists of printable characters alone, and
+the one function that makes markup escapes every text.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Protocol, TypeVar
 T = TypeVar("T")
 
 _LINE = 300
-"""Characters of a repr."""
+"""The most characters of a repr."""
 _CELL = 200
-"""Characters of a cell of a table."""
+"""The most characters of a table's cell."""
 _ROWS = 10
-"""Rows of a table."""
+"""The most rows of a table."""
 
 
 class _Shown(Protocol):
@@ -27,10 +27,9 @@ class _Shown(Protocol):
 
 
 def shows(kind: type[T]) -> type[T]:
-    """Give a class a short repr, and a small table for a notebook.
-
-    The class says what they are of: `_in_short` a line, `_in_rows` the cells of each row. No class
-    to inherit from, so that the layout of a slotted class stays its own.
+    """Give a class a short repr, and a small table for notebooks. The class provides `_in_short`, a
+    line, and `_in_rows`, the cells of each row. This is a decorator, as a base class would change
+    the layout of a class with slots.
     """
     for name in ("__repr__", "__str__"):
         setattr(kind, name, _line)
@@ -38,8 +37,8 @@ def shows(kind: type[T]) -> type[T]:
 
 
 def shows_table(kind: type[T]) -> type[T]:
-    """The table alone, for a class whose repr tells one value from another in full."""
-    kind._repr_html_ = _table  # type: ignore[attr-defined] # what notebooks ask for
+    """Give a class only the table, for classes whose repr must distinguish values."""
+    kind._repr_html_ = _table  # type: ignore[attr-defined] # notebooks look for this name
     return kind
 
 
@@ -52,7 +51,7 @@ def _table(self: _Shown) -> str:
 
 
 def table_html(title: str, rows: Iterable[Sequence[str]]) -> str:
-    """A caption, and the first rows, of text alone; what is left out is said."""
+    """Return a table of text with a caption and the first rows; a last row counts the others."""
     remaining = iter(rows)
     body = [_row(row) for row in islice(remaining, _ROWS)]
     more = sum(1 for _ in remaining)
@@ -71,12 +70,13 @@ def _text(text: str, limit: int) -> str:
 
 
 def visible(text: str, limit: int | None = None) -> str:
-    r"""`text` on one line, with everything unprintable written as an escape (\n, \x1b, \u202e).
+    r"""Return `text` on one line, with everything unprintable written as an escape (\n, \x1b,
+    \u202e).
 
-    That takes in control characters, ANSI sequences, bidirectional marks, line separators,
-    zero-width characters and lone surrogates. So is a colon that would begin a command to GitHub's
-    runner (`::error::`), which obeys such lines of a log. Past `limit` characters the rest is an
-    ellipsis; what is far beyond the limit is not looked at.
+    That includes control characters, ANSI sequences, bidirectional marks, line separators,
+    zero-width characters and lone surrogates. A colon that begins a command for GitHub's runner
+    (`::error::`), which obeys such lines of a log, is escaped, too. Past `limit` characters the
+    text ends in an ellipsis, and what is far beyond is not looked at.
     """
     cut = limit is not None and len(text) > limit
     if limit is not None:
@@ -95,7 +95,7 @@ def _escaped(character: str) -> str:
 
 
 class _Short(Repr):
-    """Short, and safe for whatever a model writes: any depth, any length, any integer."""
+    """A short repr for any depth, length and size of integers, as models write all of them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class _Short(Repr):
 
 
 def shown(value: object) -> str:
-    """A value for people, in at most about 60 characters a part."""
+    """Return a short repr of a value, at most about 60 characters for each part."""
     return _SHORT.repr(value)
 
 
@@ -115,20 +115,20 @@ _SHORT = _Short()
 
 
 def brief(value: object, limit: int = 60) -> str:
-    """The beginning of a value's repr, and something in its place where there is none: of what is
-    nested too deeply, of an integer of too many digits, of an object whose repr fails.
+    """Return the beginning of a value's repr, or a substitute if that fails, as it does for deep
+    nesting, for integers of too many digits, and for objects whose repr raises.
     """
     try:
         return repr(value)[:limit]
-    except Exception:  # noqa: BLE001 - whatever the value's own code raises
+    except Exception:  # noqa: BLE001 - the value's own code may raise anything
         return shown(value)[:limit]
 
 
 def short_call(name: str, arguments: Mapping[str, object]) -> str:
-    """A call as it would be typed, in short."""
+    """Return a call as it would be typed, with its arguments shortened."""
     return f"{name}({', '.join(f'{key}={shown(value)}' for key, value in arguments.items())})"
 
 
 def counted(number: int, noun: str, nouns: str | None = None) -> str:
-    """So many of them: "1 call", "2 calls"; `nouns` where an s alone makes no plural."""
+    """Return a number with its noun: "1 call", "2 calls"; `nouns` is an irregular plural."""
     return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"

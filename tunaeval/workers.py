@@ -1,11 +1,11 @@
-"""Work spread over processes: answers in order, a bounded amount under way, all of it released.
+"""Spreads work over processes: answers come in order, and a bounded number of tasks is in progress.
 
-A process has one task at a time and is given its next when its answer was taken, so neither side
-ever waits to be heard while it speaks. Whatever ends the work (the last answer, an error, Ctrl-C, a
-consumer that stops asking) ends the processes; and one whose parent was killed ends by itself.
-
-Processes are started as `multiprocessing` is set to (fork, forkserver or spawn), and whatever they
-are given is pickled under all of these. Nothing is kept between two calls.
+A process has one task at a time and gets its next one after its answer was taken, so that neither
+side blocks in sending while the other does. The processes end with the work, whether by the last
+answer, an error, Ctrl-C, or a consumer that stops; a process whose parent was killed ends by
+itself. Processes are started by the method that `multiprocessing` is set to (fork, forkserver or
+spawn), and what is sent to them is pickled under all of these. No process is kept between two
+calls.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ def spread(
     tasks: Iterable[_Task],
     workers: int,
 ) -> Iterator[_Answer]:
-    """The answer to each task, in order. Each process calls `prepare(given)` once for its function.
+    """Yield the answer to each task, in order; each process calls `prepare(given)` once for its
+    function.
 
-    At most `workers` tasks are under way; a process is started when there is a task for it. What a
-    function raises is raised here. Raises `UsageError` when `given` cannot be sent, and
-    `TunaevalError` when a process dies.
+    At most `workers` tasks are in progress; a process is started when there is a task for it.
+    Raises what a function raises, `UsageError` if `given` cannot be sent, `TunaevalError` if a
+    process dies.
     """
     if reason := why_unsendable((prepare, given)):
         raise UsageError(f"{given!r:.80} cannot be sent to another process: {reason}")
@@ -66,12 +67,12 @@ def spread(
 
 
 def why_unsendable(thing: object) -> str | None:
-    """Why a thing cannot be sent to another process; None if it can."""
-    from multiprocessing.reduction import ForkingPickler  # noqa: PLC0415 - for those who spread
+    """Return why a thing cannot be sent to another process, or None if it can."""
+    from multiprocessing.reduction import ForkingPickler  # noqa: PLC0415 - only if work is spread
 
     try:
-        ForkingPickler.loads(ForkingPickler.dumps(thing))  # both ways, as not all come back
-    except Exception as error:  # noqa: BLE001 - pickling runs the code of whatever is pickled
+        ForkingPickler.loads(ForkingPickler.dumps(thing))  # loading may fail, too
+    except Exception as error:  # noqa: BLE001 - pickling runs the object's own code
         return f"{type(error).__name__}: {error}"
     return None
 
@@ -95,8 +96,8 @@ class _Worker:
         )
 
     def start(self, setting: object) -> None:
-        """Start it with Ctrl-C held back, so that one while it starts is ours alone."""
-        with _held_interrupts():
+        """Start the process with SIGINT blocked, so that Ctrl-C reaches only the parent."""
+        with _interrupts_blocked():
             self._process.start()
         self._theirs.close()
         self.tell(setting)
@@ -109,12 +110,12 @@ class _Worker:
 
     def answer(self) -> Any:
         try:
-            answered, said = self._ours.recv()
+            succeeded, value = self._ours.recv()
         except (EOFError, ConnectionResetError) as error:
             raise self._death() from error
-        if not answered:
-            raise said
-        return said
+        if not succeeded:
+            raise value
+        return value
 
     def end(self) -> None:
         if self._process.pid is not None:
@@ -141,8 +142,8 @@ class _Worker:
 
 
 @contextmanager
-def _held_interrupts() -> Iterator[None]:
-    """Within this, SIGINT waits; a process that is started inherits that where there are masks."""
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT, which a process started meanwhile inherits. Windows has no such masks."""
     import signal  # noqa: PLC0415 - as above
 
     if not hasattr(signal, "pthread_sigmask"):
@@ -156,19 +157,19 @@ def _held_interrupts() -> Iterator[None]:
 
 
 def _work(connection: Connection[Any, Any]) -> None:
-    """The life of a process: what it is given, then a task after the other."""
+    """Run in the process: receive the function's setting, then one task after the other."""
     import signal  # noqa: PLC0415 - as above
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; a forkserver has no mask
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a handler forked from the parent is not ours
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it; a forkserver has no mask
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the handler that a fork inherits
     try:
         prepare, given = connection.recv()
         function = prepare(given)
         for task in _tasks(connection):
-            _tell(connection, function, task)
-    except (EOFError, OSError):  # the parent has gone
+            _answer(connection, function, task)
+    except (EOFError, OSError):  # the parent is gone
         return
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is raised in the parent
+    except Exception as error:  # noqa: BLE001 - it is raised again in the parent
         connection.send((False, _sendable(error)))
 
 
@@ -182,17 +183,17 @@ def _tasks(connection: Connection[Any, Any]) -> Iterator[Any]:
         yield connection.recv()
 
 
-def _tell(connection: Connection[Any, Any], function: Callable[[Any], Any], task: Any) -> None:
+def _answer(connection: Connection[Any, Any], function: Callable[[Any], Any], task: Any) -> None:
     try:
         answer = function(task)
-    except Exception as error:  # noqa: BLE001 - raised in the parent, as it would have been there
+    except Exception as error:  # noqa: BLE001 - it is raised again in the parent
         connection.send((False, _sendable(error)))
     else:
         connection.send((True, answer))
 
 
 def _sendable(error: Exception) -> Exception:
-    """The error with where it came from; one that cannot be sent as the nearest of ours."""
+    """Return the error with its traceback as a note, or one of ours if it cannot be sent."""
     from traceback import format_exc  # noqa: PLC0415 - as above
 
     reported = f"in a worker process:\n{format_exc()}"
