@@ -55,10 +55,10 @@ LONGEST = 300
 """How many characters of an exception's message are kept."""
 
 _BROUGHT: dict[int, tuple[object, str]] = {}
-"""Things from entry points, kept so that no id is used again, and who brought each, by `id`."""
+"""Things from entry points, by `id`, with who brought each; kept, so that no id is used again."""
 
 _WARNED: dict[int, object] = {}
-"""Things that were warned about, by `id`, kept for the same reason."""
+"""Things that were warned about, by `id`; kept for the same reason as those in `_BROUGHT`."""
 
 
 _MODULES: dict[str, dict[str, None]] = {}
@@ -71,7 +71,7 @@ def remember_module(module: str, who: str) -> None:
 
 
 def running(frame: FrameType | None) -> str | None:
-    """Return which plug-in's code runs in `frame`, called by tunaeval, in words, or None."""
+    """Return, in words, the plug-in whose code runs in `frame`, or None if there is none."""
     found: str | None = None
     while frame is not None:
         package = str(frame.f_globals.get("__name__")).partition(".")[0]

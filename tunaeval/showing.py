@@ -95,7 +95,7 @@ def _escaped(character: str) -> str:
 
 
 class _Short(Repr):
-    """A short repr for any depth, length and size of integers, as models write all of them."""
+    """Short reprs of values of any depth and length, with integers of any size."""
 
     def __init__(self) -> None:
         super().__init__()

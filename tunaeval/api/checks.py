@@ -75,7 +75,7 @@ class Checking:
         return run.result(self.timeout_seconds)
 
     async def made_later(self, conversation: Conversation, query: str) -> Checked:
-        """Run the check beside the event loop; await a coroutine function in this loop."""
+        """Run the check without blocking the event loop; await a coroutine function in it."""
         if self.awaits and callable(self.check):
             return await self._awaited(conversation)
         run = self._run(conversation, query)
@@ -246,7 +246,7 @@ class _CommandRun(_Run):
 
 
 def _checked(value: object) -> Checked:
-    """Return the result that a callable's return value stands for."""
+    """Convert the value that a callable returned into a `Checked`."""
     match value:
         case bool():
             return Checked(value, "")

@@ -24,7 +24,7 @@ from .extensions import registries
 
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 5.0
-"""Added to the import's own timeout, as the process reports that more exactly than its end does."""
+"""Added to the import's own timeout, which is reported with a better message than this one."""
 _PROGRAM = """
 import json, sys
 sys.path[:], claims = json.loads(sys.argv[1])

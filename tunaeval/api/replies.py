@@ -77,7 +77,7 @@ def _faults(parts: Sequence[object], ids: set[str]) -> Iterator[str]:
 
 
 def _is_text(part: object) -> bool:
-    """Whether a part is text: by its type, as others are refused before, or by its only field."""
+    """Whether a part is text: by its type (others were refused before), or by its only field."""
     if isinstance(_field(part, "type"), str):
         return True
     alone = len(part) == 1 if isinstance(part, Mapping) else True

@@ -16,7 +16,7 @@ _CHECKED = {
 
 
 def expected_bare(suite: Suite, profile: str) -> str | None:
-    """Return a warning on what the profile checks of such calls, or None if there are none."""
+    """Return a warning on scenarios that expect a tool without required arguments, or None."""
     if profile not in _CHECKED:
         return None
     names = [one.id for one in suite.scenarios if any(_bare(one, suite))]

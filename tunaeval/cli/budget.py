@@ -38,9 +38,9 @@ def is_over(
     of: int,
     whose: str = "",
 ) -> bool:
-    """Whether too much failed to judge the run; then print why. Without a gate and without a
-    budget, any number of failures is fine. `causes` counts failures, `of` is the number of all
-    results, and `whose` names the run if there are several.
+    """Return whether so much failed that the run cannot be judged, and print why. Without a gate
+    and without a budget, any number of failures is fine. `causes` counts failures, `of` is the
+    number of all results, and `whose` names the run if there are several.
     """
     from tunaeval.reports.budget import ErrorBudget, over_budget  # noqa: PLC0415 - not for --help
 

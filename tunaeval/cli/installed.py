@@ -182,7 +182,7 @@ def _described(tool: object, name: str | None, where: str) -> ToolSpec:
 
 
 def _with_paths(theirs: Tools, ours: Tools) -> Tools:
-    """Return their tools, with our declarations of path arguments, which no model sees."""
+    """Return their tools with the suite's declarations of path arguments, which no model sees."""
     return Tools(
         replace(spec, paths=spec.paths | (ours[name].paths & {*spec.parameters["properties"]}))
         if name in ours and "properties" in spec.parameters

@@ -78,7 +78,7 @@ class _Unread(io.FileIO):
 
 
 def _beside(err: TextIO | None) -> TextIO:
-    """Return a stderr that never raises; a terminal, or what has no file, is left as it is."""
+    """Return a stderr that never raises; terminals and streams without a file are unchanged."""
     if err is None:
         return io.StringIO()
     try:

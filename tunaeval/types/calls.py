@@ -17,17 +17,17 @@ NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name")
 """Keys that may contain a call's name; any but the format's own key is a repair."""
 
 ARGUMENTS_KEYS: tuple[str, ...] = ("arguments", "args", "parameters", "input", "params")
-"""Keys that may contain a call's arguments, by the same rule."""
+"""Keys that may contain a call's arguments; any but the format's own key is a repair."""
 
 
 STRUCTURED = "structured"
-"""The `format` of a call that a server parsed, as it is in no text."""
+"""The `format` of a call that a server parsed, which is in no text."""
 
 Source: TypeAlias = Literal["structured", "text"]
 """Where a call comes from: a server parsed it, or it was read from a text."""
 
 LEAKED_CALL = "leaked-call"
-"""The code of the repair of a call that the server should have parsed and left in the text."""
+"""The code of the repair of a call that the server left in the text instead of parsing it."""
 
 INVALID_ARGUMENTS = "invalid-arguments"
 """The code of the repair of a call whose arguments were no JSON object; they become empty."""

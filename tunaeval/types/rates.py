@@ -14,8 +14,8 @@ class Data(BaseModel):
 
     @classmethod
     def checked(cls, **fields: Any) -> Self:
-        """Return an instance of fields that the caller has validated, all of them given. It takes a
-        third of the time of a validation, and a fifth of that of `model_construct`.
+        """Return an instance without validation; the caller passes all fields, validated before. It
+        takes a third of the time of a validation, and a fifth of that of `model_construct`.
         """
         made = cls.__new__(cls)
         _set(made, "__dict__", fields)

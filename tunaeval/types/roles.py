@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
-    # Needed only as types, so that a parse loads neither pydantic nor the modules for agents.
+    # These are needed only as types; a parse loads neither pydantic nor the modules for agents.
     from pathlib import Path
 
     from .calls import Tools

@@ -50,7 +50,7 @@ SCHEMA_VERSION = 2
 2    where calls come from (`calls`, `source`, `leaked_calls`)
 """
 READABLE_VERSIONS = (1, SCHEMA_VERSION)
-"""The versions that can be read; the default of a later field is what its absence means."""
+"""The versions that can be read; fields that were added later have defaults for older files."""
 
 RunOutcome: TypeAlias = Literal[
     "calls", "no_call", "malformed", "truncated", "transport_failure", "judge_failure"
@@ -126,7 +126,7 @@ class ScenarioResult(Data):
     group: str | None = None
     weight: float = 1.0
     leaked_calls: int = 0
-    """How many calls the server should have parsed and left in the text."""
+    """How many calls the server left in the text instead of parsing them."""
     abstain: tuple[str, ...] = ()
     """The scenario's own names whose calls mean no call."""
     task: TaskRecord | None = None

@@ -148,7 +148,7 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 
 def _finder(shown: str, written: str, places: str = "") -> _Find:
-    """Return a function that finds a mask's matches. Raise UsageError for a pattern not linear."""
+    """Return a function that finds a mask's matches. Raise UsageError if it is not linear."""
     pattern = written.replace("TMP", places) if places else written
     if written in MASKS.values():
         ours = re.compile(pattern)

@@ -109,7 +109,7 @@ class _Passing:
         record: bool,
         server: tuple[str | None, float],
     ) -> Self:
-        """Make one; `server` is the upstream's model and timeout in seconds. Raise UsageError."""
+        """Return a source; `server` has the upstream's model and timeout (s). Raise UsageError."""
         if record and (path is None or upstream is None):
             raise UsageError("record=True wants a cassette to write and an upstream to ask")
         if upstream is None:
@@ -153,7 +153,7 @@ class _Passing:
         return tuple(self._lost.values())
 
     async def close(self, *, keeps: bool) -> None:
-        """Close the connection; with `keeps` replace the cassette, unless something is missing."""
+        """Close the connection; with `keeps` replace the cassette, unless an answer is missing."""
         await self._server.close()
         if self._writer is not None and keeps:
             self._writer.close(self.unanswered)
