@@ -1,4 +1,4 @@
 """Tools: how they are described, run and recorded, and the workspaces that they work in.
 
-A parse comes by here only to read its tools (`specs`).
+The parser imports only `specs` from this package.
 """

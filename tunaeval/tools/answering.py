@@ -1,7 +1,7 @@
-"""Which call a tool's run answers, when the host says so: a value in the context of the run.
+"""Which call the run of a tool answers, when the framework says so: a context variable.
 
-A context belongs to a task, and to a thread: `asyncio` and the frameworks pass it on to the
-threads that they start, `threading` and `concurrent.futures` do not, so there it is said inside.
+Each task and each thread has its own context. `asyncio` and the frameworks copy it into the threads
+that they start; `threading` and `concurrent.futures` do not, so set the call inside such a thread.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Self
 
 
 class Call:
-    """A call that is being answered, from `with` to its end; `asked` is of `time.perf_counter`."""
+    """A block in which runs of tools answer one call; `asked` is a time of `time.perf_counter`."""
 
     __slots__ = ("_takers", "_token", "asked", "id")
 
@@ -33,10 +33,10 @@ class Call:
             self._token = None
 
     def taken(self, taker: object) -> Call | None:
-        """The call, if no run is answering it for this recorder already.
+        """Return the call, or None if a run for this `taker` (a recorder) is answering it already.
 
-        So the tools that a tool calls while it runs are not taken for the call's answer, while a
-        second attempt after the first is.
+        So a tool that another tool calls while it runs does not count as the answer, while a
+        second attempt after the first has ended does.
         """
         if id(taker) in self._takers:
             return None
@@ -44,24 +44,24 @@ class Call:
         return self
 
     def left(self, taker: object) -> None:
-        """The run that answered it for this recorder has ended."""
+        """Note that the run that answered the call for this recorder has ended."""
         self._takers.discard(id(taker))
 
 
 _current: ContextVar[Call | None] = ContextVar("tunaeval_call", default=None)
 
 current_call = _current.get
-"""The call that is being answered here, or None."""
+"""Return the call that the current context answers, or None."""
 
 
 def call_id(id_: str, *, asked: float | None = None) -> Call:
-    """Say which call is answered by the wrapped tool that runs inside.
+    """Return a context manager: the wrapped tool that runs inside answers the call with this id.
 
         with call_id("c1"):
             tool("a.py")
 
-    `asked` is when the call was asked for, as `time.perf_counter` gave it (now, where it is not
-    given): what lies between that moment and the run's beginning is the run's `queued_seconds`.
+    `asked` is when the call was requested, on the clock of `time.perf_counter`; now by default. The
+    run's `queued_seconds` are counted from that moment until the run begins.
 
     Examples:
         >>> recorder = tunaeval.Recorder()
@@ -76,5 +76,5 @@ def call_id(id_: str, *, asked: float | None = None) -> Call:
 
 
 def call_of(id_: str | None) -> AbstractContextManager[object]:
-    """`call_id` for a framework, which may have none to tell: then the call stays what it was."""
+    """Return `call_id(id_)`, or a context that changes nothing where the framework has no id."""
     return nullcontext() if id_ is None else call_id(id_)

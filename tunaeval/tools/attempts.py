@@ -1,4 +1,4 @@
-"""Calls on their way: batches, attempts, threads; the only tools module with asyncio and tenacity.
+"""Running calls: batches, attempts and threads; the only tools module with asyncio and tenacity.
 
 What a tool raises is caught where it runs and kept as a value, for two reasons: a task that ends in
 Ctrl-C or an exit takes the event loop with it, and a future cannot contain a `StopIteration`.
@@ -29,7 +29,7 @@ from .success import raised, returned
 
 
 async def run(executor: Executor, calls: Sequence[ToolCall]) -> list[ToolResult]:
-    """Run `calls` batch by batch; the results in the order of the calls."""
+    """Run `calls` batch by batch and return the results in the order of the calls."""
     asked_at = executor.pace.clock()
     free = asyncio.Semaphore(executor.max_parallel or os.cpu_count() or 1)
     results: dict[int, ToolResult] = {}
@@ -46,7 +46,7 @@ class _Ended(Exception):  # noqa: N818 - carries what ends a batch out of a task
 
 
 async def _at_once(work: Sequence[Coroutine[Any, Any, ToolResult]]) -> list[ToolResult]:
-    """All results, or what ended the batch; then nothing of it is running any more."""
+    """Return all results; on an `_Ended`, cancel and await the rest, then raise its cause."""
     ended: BaseException | None = None
     tasks: list[asyncio.Task[ToolResult]] = []
     try:
@@ -76,7 +76,7 @@ async def _result(
 
 @dataclass(slots=True)
 class _Run:
-    """One attempt. `begun` is None until the tool runs, `ended` where nobody saw it end."""
+    """One attempt. `begun` is None until the tool runs; `ended` is None if its end was not seen."""
 
     started_at: float = 0.0
     begun: float | None = None
@@ -87,7 +87,7 @@ class _Run:
 
 @dataclass(slots=True)
 class _Attempts:
-    """A call on its way through its attempts. `asked_at` is when the next one was asked for."""
+    """Runs one call, with its retries. `asked_at` is when the next attempt was requested."""
 
     executor: Executor
     call: ToolCall
@@ -132,12 +132,12 @@ class _Attempts:
         try:
             with call_of(self.call.id):
                 run.value = await cast("Awaitable[object]", self._start())
-        except BaseException as error:  # noqa: BLE001 - kept as a value; see the first words
+        except BaseException as error:  # noqa: BLE001 - kept as a value; see the module's docstring
             run.error = error
         run.ended = self.executor.pace.clock()
 
     async def _in_a_thread(self, run: _Run) -> None:
-        """A thread cannot be stopped: where the wait for it is cancelled, it goes on unseen."""
+        """Run in a thread, which cannot be stopped: after a cancellation it goes on unobserved."""
 
         def work() -> tuple[float, object, BaseException | None]:
             self._begin(run)
@@ -151,7 +151,7 @@ class _Attempts:
 
         try:
             run.ended, run.value, run.error = await asyncio.to_thread(work)
-            if inspect.isawaitable(run.value):  # a function that gives back a coroutine
+            if inspect.isawaitable(run.value):  # a plain function that returns a coroutine
                 run.value, run.ended = await run.value, self.executor.pace.clock()
         except BaseException as error:  # noqa: BLE001 - as above
             run.value, run.error = None, error
@@ -183,7 +183,7 @@ class _Attempts:
 
 
 def _last(state: RetryCallState) -> Any:
-    """The attempt after which there is no other."""
+    """Return the last attempt's value when no attempts are left."""
     return state.outcome.result() if state.outcome else None
 
 

@@ -1,8 +1,8 @@
-"""Which failures of a tool are worth another try, and after what pause.
+"""Which failures of a tool are worth another attempt, and after which pause.
 
-The constants are those of the TunaCode agent, whose TOOL_MAX_RETRIES of 3 counts tries, the first
-included. A pause is doubled from try to try up to a cap; then up to a tenth of it is added, so that
-many callers do not come back at once.
+The constants are the TunaCode agent's, whose TOOL_MAX_RETRIES of 3 counts attempts, including the
+first. The pause doubles from attempt to attempt up to a cap; then up to a tenth of it is added, so
+that many callers do not retry at the same moment.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from tunaeval.types.wanted import wanted_amount, wanted_count
 
 _ABORTING = frozenset({"UserAbortError"})
 _FINAL = frozenset({
-    # What an agent's tools raise to tell the model (pydantic-ai, tinyagent, TunaCode, LangChain),
-    # or to hand a decision to somebody else.
+    # Agents' tools raise these to report to the model (pydantic-ai, tinyagent, TunaCode,
+    # LangChain), or to leave a decision to somebody else.
     "ApprovalRequired", "CallDeferred", "FileOperationError", "ModelRetry", "ToolException",
     "ToolExecutionError", "ToolRetryError",
-    # What the same arguments bring about every time.
+    # The same arguments raise these every time.
     "ConfigurationError", "FileExistsError", "FileNotFoundError", "IsADirectoryError",
     "NotADirectoryError", "NotImplementedError", "PermissionError", "TypeError", "ValidationError",
 })  # fmt: skip
-"""Exceptions by name, so that no framework has to be imported; subclasses count as well."""
+"""Exceptions that are not retried, by name, so that no framework is imported; subclasses too."""
 
 
 def aborts(error: BaseException) -> bool:
-    """Whether this ends everything: a person said stop, or it is no `Exception` (a cancellation,
-    Ctrl-C, an exit).
+    """Whether `error` ends the whole batch: a user aborted, or it is no `Exception` (a
+    cancellation, Ctrl-C, an exit).
     """
     return not isinstance(error, Exception) or _is_one_of(error, _ABORTING)
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether another try may end otherwise, as far as the exception's class tells."""
+    """Whether another attempt may succeed, judged by the exception's class."""
     return not _is_one_of(error, _FINAL | _ABORTING)
 
 
@@ -43,8 +43,8 @@ def _is_one_of(error: BaseException, names: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """So many attempts, and pauses of `base_seconds` doubled up to `cap_seconds`, each longer by a
-    random share of up to `jitter`. `is_retried` is asked about each exception.
+    """How often a tool is run, and for which exceptions (`is_retried`); the pauses begin with
+    `base_seconds`, double up to `cap_seconds`, and are longer by a random share up to `jitter`.
 
     Examples:
         >>> tunaeval.Backoff(max_attempts=2, base_seconds=0.1).cap_seconds
@@ -58,12 +58,12 @@ class Backoff:
     is_retried: Callable[[Exception], bool] = is_transient
 
     def __post_init__(self) -> None:
-        """Refuse what could never be kept to."""
+        """Raise UsageError for numbers that are negative, infinite or no numbers."""
         wanted_count(self.max_attempts, "max_attempts")
         for name in ("base_seconds", "cap_seconds", "jitter"):
             wanted_amount(getattr(self, name), name)
 
     def pause_seconds(self, attempt: int, chance: float) -> float:
-        """The pause after the attempt number `attempt` (from 1) failed; `chance` is in [0, 1]."""
+        """Return the pause in seconds after attempt `attempt` (from 1); `chance` is in [0, 1]."""
         pause = min(self.base_seconds * 2.0 ** min(attempt - 1, 1000), self.cap_seconds)
         return pause * (1 + self.jitter * chance)

@@ -1,4 +1,4 @@
-"""How long tools were busy: the union of their runs, so that what ran side by side counts once."""
+"""How long tools were busy: runs that overlap count once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tunaeval.types.wanted import wanted_items
 
 
 def busy_seconds(executions: Iterable[ToolExecution]) -> float | None:
-    """The seconds in which at least one of the executions ran; 0 for none at all.
+    """Return the seconds in which at least one of the executions ran; 0 if there are none.
 
-    None when nobody knows how long one of them took: the sum of the others would flatter. Runs
-    are laid side by side by the wall clock, and each is as long as the monotonic clock says. A
-    generator counts from its start for as long as it ran itself, without waits for its consumer.
+    None if any duration is unknown, because the sum of the others would be too small. A run begins
+    by the wall clock and is as long as the monotonic clock measured. A generator counts from its
+    start for as long as its own code ran, without the waits for its consumer.
 
     Examples:
         >>> recorder = tunaeval.Recorder()
@@ -32,7 +32,7 @@ def busy_seconds(executions: Iterable[ToolExecution]) -> float | None:
 
 
 def _union(spans: list[tuple[float, float]]) -> float:
-    """The length of the union of intervals, each given by its start and its end."""
+    """Return the length of the union of intervals, each given by its start and its end."""
     total, until = 0.0, -math.inf
     for start, end in sorted(spans):
         if end > until:

@@ -1,4 +1,4 @@
-"""Which classifiers decide over the success of a recorded run: by name, or as they are."""
+"""Success classifiers (what decides whether a recorded run succeeded), by name or as values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ classifiers: Registry[Classifier] = Registry(
 
 
 def chosen(wanted: Iterable[str | Classifier]) -> tuple[Classifier, ...]:
-    """The classifiers in the order given, names looked up. Raises UsageError for what is none."""
+    """Return the classifiers in their order. Raises UsageError for an item that is none."""
     return tuple(map(_classifier, wanted_items(wanted, "classifiers", object, _SEVERAL)))
 
 

@@ -1,10 +1,10 @@
-"""Schemas as data sets write them, as JSON schema: Arrow's nulls, Python's types, xLAM's lists.
+"""JSON schemas out of the dialects that data sets use: Arrow's nulls, Python's types, xLAM's lists.
 
-    {"city": {"type": "str, optional", "default": "Oslo"}}     xLAM: arguments without a frame
+    {"city": {"type": "str, optional", "default": "Oslo"}}     xLAM: bare arguments
     {"type": "dict", "properties": {"n": {"type": "float"}}}   BFCL and ToolACE: Python's names
     {"properties": {"city": {...}, "days": None}}              Arrow: every key in every row
 
-A schema that is written in neither way comes back as it is.
+A schema in none of these dialects is returned unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tunaeval.limits import MAX_SCHEMA_PARTS
 from tunaeval.types.calls import JsonObject, JsonValue
 
 _MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-"""Keywords whose value is an object of schemas by name."""
+"""Keywords whose value is an object that maps names to schemas."""
 _LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _ONE = frozenset({"items", "additionalProperties", "additionalItems", "not", "contains"})
 _NULL_IS_A_VALUE = frozenset({"default", "const"})
@@ -33,7 +33,7 @@ _KINDS: Mapping[str, JsonObject] = {
     "none": {"type": "null"},
     "any": {},
 }
-"""What Python's names of types are in JSON schema."""
+"""JSON schemas for the names of Python's types."""
 _JSON_KINDS = frozenset({"object", "number", "integer", "string", "boolean", "array", "null"})
 _OF_ITEMS = frozenset({"list", "tuple", "set", "sequence", "iterable"})
 _DEEPEST = 64
@@ -42,7 +42,7 @@ _Known: TypeAlias = dict[int, JsonObject]
 
 
 def plain_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
-    """The schema without Arrow's nulls, in the words of JSON schema; what was given stays.
+    """Return the schema without Arrow's nulls and with JSON schema's type names, as a copy.
 
     Examples:
         >>> plain_schema({"city": {"type": "str"}, "days": {"type": "int, optional"}})
@@ -55,7 +55,7 @@ def plain_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
 
 
 def _is_unframed(schema: Mapping[str, JsonValue]) -> bool:
-    """Whether these are arguments without the frame of a schema, as xLAM lists them."""
+    """Whether `schema` is a bare object of arguments, as xLAM writes it, without `properties`."""
     return bool(schema) and all(
         isinstance(inner, Mapping)
         and (isinstance(inner.get("type"), str) or isinstance(inner.get("description"), str))
@@ -64,7 +64,7 @@ def _is_unframed(schema: Mapping[str, JsonValue]) -> bool:
 
 
 def _framed(arguments: Mapping[str, JsonValue]) -> JsonObject:
-    """An argument is required unless it is called optional or has a default."""
+    """Return an object schema; arguments are required unless called optional or with a default."""
     required = [
         name
         for name, inner in arguments.items()
@@ -74,8 +74,8 @@ def _framed(arguments: Mapping[str, JsonValue]) -> JsonObject:
 
 
 def is_short(schema: Mapping[str, JsonValue]) -> bool:
-    """Whether a schema has at most `MAX_SCHEMA_PARTS` when it is written: what is shared in memory
-    is written each time, and what leads back to itself without end.
+    """Whether the schema as JSON has at most `MAX_SCHEMA_PARTS` values; a part that is shared in
+    memory counts each time that it is written, so a reference cycle has too many.
     """
     waiting: list[object] = [schema]
     count = 0
@@ -90,7 +90,7 @@ def is_short(schema: Mapping[str, JsonValue]) -> bool:
 
 
 def _plain(schema: Mapping[str, JsonValue], depth: int, known: _Known) -> JsonObject:
-    """`known` are the schemas that were met, by their ids: what was shared stays so."""
+    """Return a plain copy; `known` maps ids of schemas to copies: shared parts stay shared."""
     if depth > _DEEPEST:
         return dict(schema)
     if id(schema) in known:
@@ -119,19 +119,19 @@ def _inner(schema: JsonValue, depth: int, known: _Known) -> JsonValue:
 
 
 def _typed(schema: JsonObject) -> None:
-    """The type in JSON schema's word; a constant null that Arrow has put beside it is none."""
+    """Replace Python's type name; drop `"const": null`, which Arrow adds beside any other type."""
     kind = schema.get("type")
     if isinstance(kind, str) and kind not in _JSON_KINDS:
-        said = _kind(kind.split(",")[0] if "[" not in kind else kind)
-        if said is not None:
+        plain = _kind(kind.split(",")[0] if "[" not in kind else kind)
+        if plain is not None:
             del schema["type"]
-            schema.update({**said, **schema})
+            schema.update({**plain, **schema})
     if "const" in schema and schema["const"] is None and schema.get("type", "null") != "null":
         del schema["const"]
 
 
 def _kind(text: str) -> JsonObject | None:
-    """What a type is in Python's spelling (`List[int]`, `Optional[str]`); None for no such type."""
+    """Return the schema for a type in Python's spelling (`List[int]`); None if it is unknown."""
     name, bracket, inside = text.strip().partition("[")
     name = name.strip().lower().removeprefix("typing.")
     inner = _parts(inside.rpartition("]")[0]) if bracket else []
@@ -148,7 +148,7 @@ def _kind(text: str) -> JsonObject | None:
 
 
 def _parts(text: str) -> list[str]:
-    """What is between the commas that are in no brackets."""
+    """Split at the commas that are outside of brackets."""
     parts, depth = [""], 0
     for character in text:
         depth += (character == "[") - (character == "]")

@@ -1,4 +1,4 @@
-"""What a docstring says of a function and of each argument, in the styles of Google, NumPy, Sphinx.
+"""What a docstring says about a function and its arguments, in Google, NumPy and Sphinx style.
 
     Args:                         Parameters                    :param path: Where it is,
         path (str): Where it is,  ----------                        on disk.
@@ -8,9 +8,8 @@
                                   limit : int, optional
                                       How many.
 
-The description is what is before the first section. No style has to be named: they differ in
-their first lines. Docstrings are prose, so whatever they contain nothing raises, and each line is
-looked at once.
+The description is the text before the first section. The style is recognized line by line. Any
+text is accepted without an error, and each line is read once.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ _OTHER_FIELDS = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Docstring:
-    """The words before the first section, and those about each argument, by its name."""
+    """A function's description, and the description of each argument by its name."""
 
     description: str = ""
     arguments: dict[str, str] = field(default_factory=dict)
 
 
 def read_docstring(text: str | None) -> Docstring:
-    """Read `text` as `__doc__` has it. What is said twice of an argument counts once, the first."""
+    """Read `text`, a `__doc__`. If an argument is described twice, the first description counts."""
     lines = cleandoc(text or "").split("\n")
     first = at = next((at for at in range(len(lines)) if _section(lines, at)), len(lines))
     arguments: dict[str, str] = {}
@@ -61,14 +60,14 @@ def read_docstring(text: str | None) -> Docstring:
 
 
 class _Section(NamedTuple):
-    """How a section goes on: where it ends, and what its lines say of which argument."""
+    """How to find the end of a section, and how to read (argument, description) pairs from it."""
 
     end: Callable[[Sequence[str], int], int]
     read: Callable[[Sequence[str]], Iterable[tuple[str, str]]]
 
 
 def _section(lines: Sequence[str], at: int) -> _Section | None:
-    """The section that begins at a line, if one does. Looks at two lines."""
+    """Return the section that begins at line `at`, or None; reads that line and the next."""
     line = lines[at]
     if line.startswith(":"):
         return _FIELD.get(line[1:].partition(":")[0].partition(" ")[0])
@@ -103,7 +102,7 @@ def _google(lines: Sequence[str]) -> Iterable[tuple[str, str]]:
 
 
 def _google_entry(line: str) -> tuple[Sequence[str], str] | None:
-    """`limit (int, optional): How many.` as its name and its first words."""
+    """Read `limit (int, optional): How many.` as the name and the text after the colon."""
     name, rest = _leading_name(line)
     rest = rest.lstrip()
     if rest.startswith("("):
@@ -117,13 +116,13 @@ def _numpy(lines: Sequence[str]) -> Iterable[tuple[str, str]]:
 
 
 def _numpy_entry(line: str) -> tuple[Sequence[str], str] | None:
-    """`first, second : int, optional` as its names; the words are in the lines below."""
+    """Read `first, second : int, optional` as its names; the text is in the lines below."""
     names = [name.strip().lstrip("*") for name in line.partition(":")[0].split(",")]
     return (names, "") if all(name.isidentifier() for name in names) else None
 
 
 def _sphinx(lines: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """`:param int limit: How many.` Whatever is between is the type."""
+    """Read `:param int limit: How many.`; the words between `param` and the name are a type."""
     field_, _, text = lines[0][1:].partition(":")
     name = field_.split()[-1].lstrip("*\\")
     if name.isidentifier() and len(field_.split()) > 1:
@@ -145,7 +144,7 @@ _NUMPY = {
 
 
 def _entries(lines: Sequence[str], first: _FirstLine) -> Iterator[tuple[str, str]]:
-    """Entries at the indent of the first line, each with the deeper lines below it."""
+    """Yield the entries at the first line's indent, each with the deeper lines below it."""
     indent = next((_indent(line) for line in lines if line.strip()), 0)
     starts = [
         (at, entry)
@@ -168,7 +167,7 @@ def _indent(line: str) -> int:
 
 
 def _leading_name(line: str) -> tuple[str, str]:
-    """The identifier that a line begins with, without the stars of `**kwargs`, and the rest."""
+    """Return the identifier at the start of a line, without the stars of `**kw`, and the rest."""
     line = line.lstrip("*\\")
     end = next(
         (at for at, character in enumerate(line) if not (character == "_" or character.isalnum())),

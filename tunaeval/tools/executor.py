@@ -1,11 +1,11 @@
-"""Calls become results: research first, then all that only reads, at once, then what writes.
+"""Running calls: first the research tools at once, then all other reading tools, then the writers.
 
-That is the order of the TunaCode agent: tools of the categories "research" and "read-only" run in
-one parallel batch each, tools of the category "write" one after another, in the order of the calls.
-A tool without a category may write. Whatever the order, results come back in that of the calls.
+This is the order of the TunaCode agent: tools of the category "research", then of "read-only", run
+in one parallel batch each; tools of the category "write", or of none, run one after another, in the
+order of the calls. Results are always in the order of the calls.
 
-A tool that fails is a result (`ok` is false). A cancellation is none: it ends all that runs, and is
-passed on; so is what a tool raises to stop everything (`UserAbortError`, Ctrl-C, an exit).
+A tool that fails gives a result whose `ok` is false. A cancellation, or what a tool raises to stop
+everything (`UserAbortError`, Ctrl-C, an exit), stops all running tools and is raised.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Category: TypeAlias = Literal["research", "read-only", "write"]
 
 CATEGORIES: tuple[Category, ...] = ("research", "read-only", "write")
-"""In the order in which they run."""
+"""The categories, in the order in which they run."""
 
 TUNACODE_CATEGORIES: Mapping[str, Category] = {
     "research_codebase": "research",
@@ -41,16 +41,16 @@ TUNACODE_CATEGORIES: Mapping[str, Category] = {
     ),
     **dict.fromkeys(("bash", "hashline_edit", "update_file", "write_file"), "write"),
 }
-"""The tools of the TunaCode agent, of both its eras."""
+"""The categories of the TunaCode agent's tools, for both of its generations."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What came of a call: the `value` that the tool gave back, or an `error`.
+    """The result of a call: the `value` that the tool returned, or an `error`.
 
-    `ok` and `reason` are judged as a `ToolExecution`'s are; beside its reasons there are
-    "unknown-tool" and "invalid-arguments", where nothing was run. `executions` has one for each
-    attempt, and `exception` is what the last one raised.
+    `ok` and `reason` are judged like those of a `ToolExecution`, with two more reasons for calls
+    that were not run: "unknown-tool" and "invalid-arguments". `executions` has one item for each
+    attempt, and `exception` is what the last attempt raised.
 
     Examples:
         >>> import asyncio
@@ -73,11 +73,11 @@ class ToolResult:
 
     @property
     def attempts(self) -> int:
-        """How often the tool was run."""
+        """How many times the tool was run."""
         return len(self.executions)
 
     def as_openai(self) -> JsonObject:
-        """The message for the model, in the shape of OpenAI's chat completions API."""
+        """Return the message for the model, in the shape of OpenAI's chat completions API."""
         failed = self.exception is not None or not self.executions
         content = f"Error: {self.error}" if failed else _as_text(self.value)
         return {"role": "tool", "tool_call_id": self.call.id, "content": content}
@@ -88,16 +88,16 @@ def _as_text(value: object) -> str:
         return value
     try:
         return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
-    except TypeError:  # integers beyond 64 bits, lone surrogates, circles
+    except TypeError:  # integers beyond 64 bits, lone surrogates, reference cycles
         return repr(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Where an executor has its time and its chance from; a test passes in its own.
+    """The clocks and the randomness of an executor; tests replace them.
 
-    `clock` is monotonic, in seconds; `now` is seconds since the epoch; `sleep` is asyncio's unless
-    another is given; `chance` is in [0, 1].
+    `clock` is monotonic, in seconds; `now` returns seconds since the epoch; `sleep` is
+    `asyncio.sleep` by default; `chance` returns a number in [0, 1].
     """
 
     clock: Callable[[], float] = perf_counter
@@ -108,12 +108,12 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """Tools that are ready to be run, many times, and how.
+    """A set of tools that runs calls, as often as needed.
 
     `tools` are functions, coroutine functions (functions run in threads), or tools of LangChain,
     pydantic-ai and tinyagent, in a list or by name. At most `max_parallel` run at the same time (by
-    default one for each processor). `recorder` hears each attempt of each tool that does not report
-    it already. Raises ToolsError for what cannot be run, UsageError for what cannot be asked.
+    default one per processor). `recorder` receives each attempt of every tool that does not record
+    itself. Raises ToolsError for a tool that cannot be run, UsageError for other wrong arguments.
 
     Examples:
         >>> import asyncio
@@ -134,7 +134,7 @@ class Executor:
     runnables: Mapping[str, Runnable] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Read the tools, once."""
+        """Check the options and prepare the tools."""
         from .runnables import runnables_of  # noqa: PLC0415 - pydantic, for those who run tools
 
         if not isinstance(self.categories, Mapping):
@@ -146,7 +146,7 @@ class Executor:
         object.__setattr__(self, "runnables", runnables_of(self.tools, self.recorder))
 
     async def execute(self, calls: Iterable[ToolCall]) -> list[ToolResult]:
-        """Run `calls`; their results, in the order of the calls."""
+        """Run `calls` and return their results in the order of the calls."""
         from .attempts import run  # noqa: PLC0415 - asyncio and tenacity, for those who run tools
 
         return await run(self, wanted_items(calls, "calls", ToolCall, "tool calls"))
@@ -162,7 +162,7 @@ async def execute(
     recorder: roles.Recorder | None = None,
     pace: Pace | None = None,
 ) -> list[ToolResult]:
-    """Run `calls` with an `Executor` of these `tools`, which is worth keeping for many of them.
+    """Run `calls` with an `Executor` made for this one use; keep an `Executor` for many uses.
 
     Examples:
         >>> import asyncio
@@ -181,7 +181,7 @@ async def execute(
 
 
 def planned(calls: Sequence[ToolCall], categories: Mapping[str, Category]) -> list[list[int]]:
-    """Which calls run at once, by their index, batch after batch."""
+    """Return the batches: lists of the indices of calls that run at once."""
     by_category: dict[Category, list[int]] = {category: [] for category in CATEGORIES}
     for index, call in enumerate(calls):
         by_category[categories.get(call.name, "write")].append(index)

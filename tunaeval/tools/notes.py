@@ -1,7 +1,7 @@
-"""What a wrapper tells a recorder of a run: little at once, the rest when it is read.
+"""What a wrapper reports to a recorder: little at once, the rest when the execution is read.
 
-While a run ends, its result is looked at only so far that nothing of it has to be kept: a short
-text is kept and judged later, what the built-in classifiers cannot read is not judged at all.
+When a run ends, its result is inspected only so far that it need not be kept: a short text is kept
+and judged later; a result that the built-in classifiers cannot judge is dropped.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ Args: TypeAlias = tuple[object, ...]
 Kwargs: TypeAlias = dict[str, object]
 Arguments: TypeAlias = Callable[[Args, Kwargs], JsonObject]
 Seen: TypeAlias = Success | str | None
-"""How a run went, a short text that will say, or None for what says nothing."""
+"""How a run went, a short text from which that is judged later, or None if nothing shows it."""
 Look: TypeAlias = Callable[[object], Seen]
 UNBOUND = "*args"
-"""The argument that contains positional values which the signature has no names for."""
+"""The argument that holds positional values for which the signature has no names."""
 
 _SHORT = 2000
-"""Characters of a text that is kept until it is judged; a longer one would be a burden."""
+"""Characters of the longest text that is kept for later; a longer one is judged at once."""
 
 
 class Notes(NamedTuple):
-    """What a wrapper needs: who takes the call, how an ending is looked at, and where it is said.
+    """What a wrapper needs in order to record the runs of one tool.
 
-    `keep(ending, call, args, kwargs, started_at, begun, seconds, seen)` may raise what it likes
-    and `failed` then logs it (`tunaeval.tools`): a recorder's failure must not become the tool's.
+    `taker` identifies the recorder; `returned` and `raised` inspect a result or an exception.
+    `keep(ending, call, args, kwargs, started_at, begun, seconds, seen)` records a run; what it
+    raises goes to `failed`, which logs it: a recorder's failure must not become the tool's.
     """
 
     taker: object
@@ -51,10 +52,10 @@ class Notes(NamedTuple):
 def notes_of(
     recorder: roles.Recorder, tool: AnyFunction, name: str, arguments: Arguments | None
 ) -> Notes:
-    """The notes on one tool for one recorder.
+    """Return the notes for one tool and one recorder.
 
-    `arguments` says at once what a framework's call had for arguments, so that nothing else of it
-    is kept; without it the signature says so when the execution is read.
+    `arguments` extracts the arguments from a framework's call at once, so that the rest of the
+    call is not kept; without it the signature names them when the execution is read.
     """
     classifiers = recorder.classifiers if isinstance(recorder, Recorder) else None
     judge = partial(returned, classifiers=classifiers)
@@ -70,13 +71,13 @@ def notes_of(
 
 
 def closed(ending: object) -> Seen:
-    """How a generator looks whose consumer needed no more."""
+    """Return the verdict on a generator that its consumer closed early."""
     del ending
     return CLOSED
 
 
 def _glance(result: Any) -> Seen:
-    """Enough of a result to judge it later, or the verdict."""
+    """Return the verdict on a result, a short text to judge later, or None."""
     kind = type(result)
     if kind in SILENT or (kind is dict and declares_nothing(result)):
         return None
@@ -84,7 +85,7 @@ def _glance(result: Any) -> Seen:
 
 
 def _keeping(recorder: roles.Recorder, make: Callable[..., ToolExecution]) -> Callable[..., None]:
-    """How facts reach a recorder: later where it can wait, else as a finished execution."""
+    """Return the function that records facts: lazily, or at once where `record` is overridden."""
     if isinstance(recorder, Recorder) and type(recorder).record is Recorder.record:
         return partial(recorder.keep, make)
 
@@ -95,7 +96,7 @@ def _keeping(recorder: roles.Recorder, make: Callable[..., ToolExecution]) -> Ca
 
 
 def _telling(arguments: Arguments, keep: Callable[..., None]) -> Callable[..., None]:
-    """Keeps the arguments in place of what the function was called with."""
+    """Return a `keep` that stores the extracted arguments instead of the call's own."""
 
     def given(ending: object, call: object, args: Args, kwargs: Kwargs, *facts: object) -> None:
         keep(ending, call, (), arguments(args, kwargs), *facts)
@@ -106,9 +107,9 @@ def _telling(arguments: Arguments, keep: Callable[..., None]) -> Callable[..., N
 def _maker(
     name: str, judge: Callable[[object], Success], signature: inspect.Signature | None
 ) -> Callable[..., ToolExecution]:
-    """What makes an execution of facts, when it is read."""
+    """Return the function that makes an execution from facts, when the execution is read."""
 
-    def execution(  # noqa: PLR0917 - a row of facts, in the order in which wrappers know them
+    def execution(  # noqa: PLR0917 - the facts, in the order in which wrappers pass them
         call: Call | None, args: Args, kwargs: Kwargs,
         started_at: float, begun: float, seconds: float, seen: Seen,
     ) -> ToolExecution:  # fmt: skip
@@ -129,7 +130,7 @@ def _maker(
 
 
 def named(signature: inspect.Signature | None, args: Args, kwargs: Kwargs) -> JsonObject:
-    """The arguments by name, as they were given: no defaults, `**kwargs` beside the others."""
+    """Return the arguments by name: without defaults, with `**kwargs` beside the others."""
     try:
         bound = signature.bind(*args, **kwargs) if signature else None
     except TypeError:  # the tool itself was called wrongly, and has said so

@@ -1,4 +1,4 @@
-"""Where executions of wrapped tools are kept: bounded, and safe to share between threads."""
+"""The recorder, which keeps executions of wrapped tools: bounded, and shared between threads."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Deferred: TypeAlias = tuple[int, Make, tuple[object, ...]]
 
 
 class Recorder:
-    """Collects the last `limit` executions, oldest first, in the order in which they ended.
+    """Collects the last `limit` executions, in the order in which they ended.
 
-    `classifiers` decide over success, in their order: names of the group `tunaeval.classifiers`,
-    or values of that shape (the built-in ones where none are given). `listener` is called with
-    each execution as it ends, `tunaeval.print_execution` for one.
+    `classifiers` decide whether a run succeeded, in their order: names of the group
+    `tunaeval.classifiers`, or values of that shape; the built-in ones by default. `listener` is
+    called with each execution as it ends; `tunaeval.print_execution` is one.
 
-    What a wrapper passes in is put together when `executions` is read, so that a call pays for
-    little more than looking at the clock. There is no lock, which would cost a call 0.2 µs: each
-    step is one that threads cannot interrupt, and `clear` starts with a new deque and new numbers.
+    Executions are built when `executions` is read, so that a call pays for little more than reading
+    the clock. There is no lock, which would cost a call 0.2 µs: each step is atomic between
+    threads, and `clear` starts with a new deque and a new counter.
 
-    To another process goes an empty recorder with the same settings: what it hears there stays
-    there until its `executions` are sent back.
+    A pickled recorder arrives in the other process empty, with the same settings; executions that
+    it records there stay there until the other process sends them back.
 
     Examples:
         >>> recorder = tunaeval.Recorder()
@@ -59,12 +59,12 @@ class Recorder:
 
     @property
     def executions(self) -> tuple[ToolExecution, ...]:
-        """What was recorded until now, as values of their own: later calls do not change them."""
+        """The executions so far, as a snapshot: later calls do not change it."""
         return _made(copied(self._state[0]))
 
     @property
     def by_call(self) -> dict[str | None, tuple[ToolExecution, ...]]:
-        """The executions by the id of the call that they answer; under None, those of no known one.
+        """The executions by the id of the call that they answer; under None, if that is unknown.
 
         A call may have been answered more than once, by a second attempt or under a reused id.
         """
@@ -75,32 +75,32 @@ class Recorder:
 
     @property
     def busy_seconds(self) -> float | None:
-        """How long at least one of the tools ran, as `tunaeval.busy_seconds` counts it."""
+        """The seconds in which at least one of the tools ran; see `tunaeval.busy_seconds`."""
         return busy_seconds(self.executions)
 
     @property
     def taker(self) -> object:
-        """For whom a run answers a call: of nested runs, only the outer one does for a taker."""
+        """The key that a call remembers, so that of nested runs only the outer one answers it."""
         return self
 
     def reaches(self, recorder: object) -> bool:
-        """Whether what is recorded here is recorded there as well."""
+        """Whether executions that are recorded here are recorded in `recorder` as well."""
         return recorder is self
 
     @property
     def dropped(self) -> int:
-        """How many had to go for later ones; inexact while other threads are recording."""
+        """How many executions were dropped; inexact while other threads are recording."""
         kept = copied(self._state[0])
         return max(number for number, *_ in kept) + 1 - len(kept) if kept else 0
 
     def record(self, execution: ToolExecution) -> None:
-        """Keep an execution that somebody else timed."""
+        """Keep an execution that was timed elsewhere."""
         self.keep(_same, None, execution)
 
     def keep(self, make: Make, ending: object, *facts: object) -> None:
-        """Keep what an execution will be made of, `make(*facts)`, when it is read.
+        """Keep `make` and `facts`; `make(*facts)` builds the execution when it is read.
 
-        `ending` is the very thing that the tool gave back or raised; it is not kept here.
+        `ending` is the object that the tool returned or raised; it is for overrides, not kept here.
         """
         del ending
         kept, numbers = self._state
@@ -109,13 +109,13 @@ class Recorder:
             self.listener(make(*facts))
 
     def take(self) -> tuple[ToolExecution, ...]:
-        """The executions, which are forgotten: to be scored once, and kept no longer."""
+        """Return the executions and forget them."""
         kept, _ = self._state
         self.clear()
         return _made(copied(kept))
 
     def clear(self) -> None:
-        """Forget everything, the count of the dropped too."""
+        """Forget all executions, and the count of the dropped ones."""
         kept: deque[Deferred] = deque(maxlen=self.limit)
         self._state = kept, count()
 
@@ -123,7 +123,7 @@ class Recorder:
         return len(self._state[0])
 
     def __bool__(self) -> bool:
-        return True  # an empty recorder is one
+        return True  # `len` alone would make an empty recorder false
 
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -137,12 +137,12 @@ class Recorder:
         self._begin()
 
     def _begin(self) -> None:
-        """What is of this process alone: no part of the settings."""
+        """Set up the state that is not pickled."""
         self.clear()
 
 
 def copied(kept: deque[T]) -> list[T]:
-    """The items of a deque to which other threads may be adding."""
+    """Return the items of a deque to which other threads may be appending."""
     while True:
         try:
             return list(kept)

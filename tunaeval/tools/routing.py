@@ -1,13 +1,13 @@
-"""Which scoring sessions hear of a tool's run: decided when it ends, so a tool is wrapped once.
+"""Which scoring sessions record the run of a tool: decided when it ends, so tools are wrapped once.
 
 A session has an `Inbox`, which is open while the session's block runs, and current in the context
-of that block. A tool that a session wraps has a `Router` for its recorder: a run goes to the inbox
-that is current where the tool is called, and to the open ones around it. Where none is current, as
-in a plain thread, it goes to the open inbox of the session that wrapped the tool last; where others
-are open, too, that is logged once. What runs for a session that has ended or has not begun is
+of that block. A tool that a session wraps has a `Router` as its recorder: it passes a run to the
+inbox that is current where the tool is called, and to the open ones around it. Where none is
+current, as in a plain thread, it passes the run to the open inbox of the session that wrapped the
+tool last; if more are open, that is logged once. A run for a session that has ended or not begun is
 recorded nowhere, which is logged once (`tunaeval.scoring`).
 
-A tool keeps no session alive: an inbox knows its session's recorder by a weak reference.
+A tool keeps no session alive: an inbox has a weak reference to its session's recorder.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .recorder import Make, Recorder
 
 
 def _nobody() -> None:
-    """The recorder of an inbox that takes nothing."""
+    """Stand in for the weak reference to a recorder where there is none."""
 
 
 _TITLE = 60
@@ -32,9 +32,9 @@ _LOG = logging.getLogger("tunaeval.scoring")
 
 
 class Inbox:
-    """Takes what ran for one session, while it is open.
+    """Receives the runs of one session while the session's block runs.
 
-    Without a recorder it takes nothing, and is there to be open between others.
+    An inbox without a recorder records nothing, but can be open between others.
     """
 
     __slots__ = (
@@ -43,9 +43,9 @@ class Inbox:
     )  # fmt: skip
 
     recorder: Callable[[], Recorder | None]
-    """Asked for the session's recorder, which is None unless the inbox is open."""
+    """Return the session's recorder while the inbox is open, else None."""
     alone: Callable[[], Recorder | None]
-    """The same where no other inbox is around this one: the quick way to know who hears."""
+    """Like `recorder`, but None if other inboxes are around this one: the fast path of `Router`."""
 
     def __init__(self, title: object, recorder: SessionRecorder | None) -> None:
         self.title = title[:_TITLE] if isinstance(title, str) else ""
@@ -59,7 +59,7 @@ class Inbox:
             recorder.only_for(self)
 
     def open(self) -> None:
-        """From here on it is current in this context, inside of the one that was."""
+        """Make the inbox current in this context, inside of the one that was current."""
         outer = _current.get()
         chain = () if outer is None else (outer, *outer.around)
         self.around = tuple(one for one in chain if one.is_open and one is not self)
@@ -70,28 +70,28 @@ class Inbox:
         _current.set(self)
 
     def close(self) -> None:
-        """What comes now comes too late."""
+        """End the session's block; later runs are not recorded."""
         self.is_open, self.ended = False, True
         self.recorder = self.alone = _nobody
         if _current.get() is self:  # a block may end in another context than it began in
             _current.set(next((one for one in self.around if one.is_open), None))
 
     def is_of(self, recorder: object) -> bool:
-        """Whether this is where its session records, when it does."""
+        """Whether `recorder` is this session's recorder."""
         return recorder is not None and self._recorder() is recorder
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing can come of it any more: it ended, or its session was forgotten."""
+        """Whether it can record nothing any more: it ended, or its recorder no longer exists."""
         return self.ended or (self._recorder is not _nobody and self._recorder() is None)
 
     def hearing(self) -> list[Recorder]:
-        """The recorders of its session and of the open ones around that."""
+        """Return the recorders of the session and of the open sessions around it."""
         found = [one.recorder() for one in (self, *self.around)]
         return [recorder for recorder in found if recorder is not None]
 
     def warn(self, make: Make, facts: tuple[object, ...]) -> None:
-        """Say once that a tool ran when the session had ended, or had not begun."""
+        """Log once that a tool ran after the session had ended, or before it began."""
         if not self._warned:
             self._warned = True
             so = _ENDED if self.is_over else _NOT_BEGUN
@@ -100,7 +100,7 @@ class Inbox:
             )
 
     def doubt(self, among: int, make: Make, facts: tuple[object, ...]) -> None:
-        """Say once that a tool ran where nobody knows for which of the open sessions."""
+        """Log once that a tool ran where it is unknown for which of the open sessions."""
         if not self._doubted:
             self._doubted = True
             _LOG.warning(
@@ -116,9 +116,9 @@ _NOT_BEGUN = "has not begun: write `with session:` around it; it is recorded now
 
 
 class SessionRecorder(Recorder):
-    """A session's own: it keeps what comes while its inbox is open.
+    """A session's recorder: it keeps runs while the session's inbox is open.
 
-    In another process there is no session, and it keeps what it hears.
+    In another process there is no session, and it keeps every run.
     """
 
     _inbox: Inbox | None
@@ -141,31 +141,31 @@ _current: ContextVar[Inbox | None] = ContextVar("tunaeval_session", default=None
 
 
 class Router(Recorder):
-    """The recorder of one tool that sessions wrap: it keeps nothing, and passes on what it gets."""
+    """The recorder of a tool that sessions wrap: it passes runs on to sessions and keeps none."""
 
     _inboxes: tuple[Inbox, ...]
     _adding: Lock
 
     @property
     def taker(self) -> object:
-        """All routers are one in this: a tool that a tool calls while it runs answers no call."""
+        """The same for all routers, so that a tool called by a running tool answers no call."""
         return Router
 
     def add(self, inbox: Inbox) -> None:
-        """A session wraps the tool, too; it is the last one that did."""
+        """Add the inbox of a session that wraps the tool, as the latest one."""
         with self._adding:
             others = (one for one in self._inboxes if one is not inbox and not one.is_over)
             self._inboxes = (*others, inbox)
 
     def reaches(self, recorder: object) -> bool:
-        """Whether a session that wrapped the tool records there."""
+        """Whether `recorder` is this router, or belongs to a session that wrapped the tool."""
         return recorder is self or any(one.is_of(recorder) for one in self._inboxes)
 
     def keep(self, make: Make, ending: object, *facts: object) -> None:
         inbox = _current.get()
         if inbox is not None and (recorder := inbox.alone()) and recorder.listener is None:
-            # As its own `keep`, written out: a call of that would be a third of the time.
-            kept, numbers = recorder._state  # noqa: SLF001 - of a recorder as this is one
+            # `recorder.keep` inlined: calling it would be a third of the time.
+            kept, numbers = recorder._state  # noqa: SLF001 - the state of another `Recorder`
             kept.append((next(numbers), make, facts))
             return
         recorders = None if inbox is None else inbox.hearing()
@@ -177,7 +177,7 @@ class Router(Recorder):
     def _elsewhere(
         self, inbox: Inbox | None, make: Make, facts: tuple[object, ...]
     ) -> list[Recorder]:
-        """Who hears where no session of this context does."""
+        """Return the recorders for a run when the current context has no open session."""
         if inbox is None or inbox.is_open:
             known = [one for one in self._inboxes if one.recorder() is not None]
             if known:

@@ -1,12 +1,12 @@
-"""How each kind of tool is run with a call's arguments.
+"""How each kind of tool is run with the arguments of a call.
 
     a function, a coroutine function, a partial, a callable object     tool(**arguments)
     LangChain's BaseTool                                               tool.ainvoke(arguments)
     pydantic-ai's Tool                                                 tool.function(**arguments)
     tinyagent's AgentTool                           tool.execute(call_id, arguments, None, ignore)
 
-Frameworks' tools are known by their shape and read their own arguments; a function's are read by
-its signature, so what it gets is what it is annotated with.
+Tools of frameworks are recognized by their shape and validate their arguments themselves; the
+arguments of a function are converted to the types of its signature.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from .signatures import AnyFunction, read_signature, taker_of
 from .wrapper import is_recorded
 
 _INSIDE = ("function", "func", "coroutine", "execute", "_run", "_arun")
-"""Where frameworks' tools keep what they run."""
+"""Attributes in which frameworks' tools keep the function that they run."""
 
 Taker: TypeAlias = Callable[[JsonObject], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Runnable:
-    """A tool that can be run. `take` raises ValueError for arguments that do not fit; `start` has
-    to be awaited when `awaits`, and may block when not.
+    """A tool that can be run. `take` converts a call's arguments and raises ValueError for those
+    that do not fit; `start` returns an awaitable if `awaits`, else it may block.
     """
 
     take: Taker
     start: Callable[[ToolCall, dict[str, Any]], object]
     awaits: bool
     is_recorded: bool = False
-    """Whether it tells the executor's recorder itself."""
+    """Whether the tool reports to the executor's recorder itself."""
 
 
 def runnables_of(
     tools: Mapping[str, AnyTool] | Iterable[AnyTool], recorder: roles.Recorder | None = None
 ) -> dict[str, Runnable]:
-    """The tools by the names that calls have for them. Raises ToolsError naming what is none."""
+    """Return the tools by name. Raises ToolsError naming what is no tool or has a taken name."""
     found: dict[str, Runnable] = {}
     for name, tool, where in _named(tools):
         if name in found:
@@ -60,7 +60,7 @@ def runnables_of(
 def _named(
     tools: Mapping[str, AnyTool] | Iterable[AnyTool],
 ) -> Iterator[tuple[str, AnyTool, str]]:
-    """Each tool with its name, and where it was given."""
+    """Yield each tool with its name and its place in `tools`, for errors."""
     if isinstance(tools, Mapping):
         yield from ((name, tool, f"tools[{name!r}]") for name, tool in tools.items())
     elif isinstance(tools, str) or not isinstance(tools, Iterable):
@@ -71,7 +71,7 @@ def _named(
 
 
 def _is_recorded(tool: AnyTool, recorder: roles.Recorder | None) -> bool:
-    """Whether this recorder hears of the tool already, or of what it runs inside."""
+    """Whether `recorder` records the tool, or the function inside it, already."""
     if recorder is None:
         return False
     inside = (getattr(tool, name, None) for name in _INSIDE)

@@ -1,11 +1,11 @@
-"""How each kind of function is run with a clock beside it: one wrapper for each kind.
+"""How each kind of function is run and timed: one wrapper for each kind.
 
-A wrapper is of the kind of its function, gives on what is sent and thrown into it, and lets its
-end through, whatever it is. The time of a generator is the time in which it ran itself, from each
-resumption to the next yield; one that was never begun is not recorded.
+A wrapper is of the same kind as its function, passes on what is sent or thrown into it, and lets
+every result and exception through. The time of a generator is the time in which its own code ran,
+from each resumption to the next yield; a generator that was never started is not recorded.
 
-The call is asked for by its module, not as a name of here: a wrapper that is pickled by value
-takes the names that it uses with it, and a context variable cannot travel.
+`current_call` is called as an attribute of its module: a wrapper that is pickled by value takes the
+names that it uses with it, and a context variable cannot be pickled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .answering import Call
 from .notes import AnyFunction, Args, Kwargs, Look, Notes, closed
 
 Facts: TypeAlias = tuple[Call | None, Args, Kwargs, float, float, float]
-"""The call that is answered, what the tool was given, when it began by two clocks, its seconds."""
+"""The call, the tool's args and kwargs, its start by the wall and the monotonic clock, seconds."""
 
 
 def recorded_function(tool: AnyFunction, notes: Notes) -> AnyFunction:
@@ -39,11 +39,11 @@ def recorded_function(tool: AnyFunction, notes: Notes) -> AnyFunction:
             _ended(notes, error, (call, args, kwargs, started_at, begun, seconds), raised)
             raise
         seconds = perf_counter() - begun
-        try:  # as `_ended`, written out: a call of it would be a tenth of the time
+        try:  # `_ended` inlined: calling it would be a tenth of the time
             if call is not None:
                 call.left(taker)
             keep(result, call, args, kwargs, started_at, begun, seconds, returned(result))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is not the tool's
+        except Exception as error:  # noqa: BLE001 - a failure to record must not fail the tool
             failed(error)
         return result
 
@@ -108,7 +108,7 @@ def recorded_async_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
                 except GeneratorExit:
                     await steps.aclose()
                     raise
-                except BaseException as error:  # noqa: BLE001 - the generator decides over it
+                except BaseException as error:  # noqa: BLE001 - the generator decides what to do
                     resume = partial(steps.athrow, error)
         except BaseException as error:
             _ended(notes, error, (*start, seconds), _look(notes, error))
@@ -119,28 +119,28 @@ def recorded_async_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
 
 
 def _call(notes: Notes) -> Call | None:
-    """The call that a run which begins now answers."""
+    """Return the call that a run which begins now answers, or None."""
     call = answering.current_call()
     return call if call is None else call.taken(notes.taker)
 
 
 def _look(notes: Notes, error: BaseException) -> Look:
-    """How the end of a generator is looked at: its consumer may have closed it."""
+    """Return how to inspect the end of a generator, which its consumer may have closed."""
     return closed if isinstance(error, GeneratorExit) else notes.raised
 
 
 def _ended(notes: Notes, ending: object, facts: Facts, look: Look) -> None:
-    """Tell the recorder of a run; what goes wrong there is logged, and raised to nobody."""
+    """Record the end of a run; a failure to do so is logged, not raised."""
     try:
         if facts[0] is not None:
             facts[0].left(notes.taker)
         notes.keep(ending, *facts, look(ending))
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is not the tool's
+    except Exception as error:  # noqa: BLE001 - a failure to record must not fail the tool
         notes.failed(error)
 
 
 class _Timed(Generator[object, object, object]):
-    """A generator's steps, with the seconds that they took."""
+    """A generator that counts the seconds in which the generator `of` runs."""
 
     __slots__ = ("of", "seconds")
 
@@ -174,4 +174,4 @@ KINDS: tuple[tuple[Callable[[object], bool], Callable[[AnyFunction, Notes], AnyF
     (inspect.iscoroutinefunction, recorded_coroutine),
     (inspect.isgeneratorfunction, recorded_generator),
 )
-"""Which kind of function is run by which wrapper; any other by `recorded_function`."""
+"""The wrapper for each kind of function; any other kind has `recorded_function`."""

@@ -1,12 +1,12 @@
-"""What a function's signature says to a model and takes from it; here tools meet pydantic.
+"""How a function's signature is shown to a model, and how a call's arguments are validated by it.
 
-A model gives arguments by name, so of a signature it gets:
+A model gives arguments by name, so it is shown of a signature:
 
     name, name=default, *, name      an argument; required without a default
     **more: T                        any further argument, of type T; of a TypedDict, its keys
     self, cls                        nothing, also where a method is taken from its class
-    what a framework puts in         nothing: see `_INJECTED`
-    what a partial has bound         nothing, for it is given already
+    what a framework injects         nothing: see `_INJECTED`
+    what a partial has bound         nothing, because it has a value already
     name, /                          refused: it cannot be given by name
     *names                           refused: it has no name, and a decorator that shows only this
                                      has lost the signature
@@ -56,8 +56,8 @@ _INJECTED = frozenset({
     ("pydantic_ai", "RunContext"),
     ("tinyagent", "AgentToolUpdateCallback"), ("typing", "Callable"),
 })  # fmt: skip
-"""Types that a framework fills in: the package, and the name, which alone is looked at where an
-annotation is a text that cannot be resolved (an import for type checkers alone).
+"""Types that a framework fills in: package and name. Of an annotation that is a string and cannot
+be resolved (an import for type checkers alone) only the name is compared.
 """
 _INJECTED_NAMES = frozenset(name for _, name in _INJECTED)
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
@@ -68,7 +68,7 @@ _MOST_FAULTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A function as a model sees it: its arguments, all of them by name, and their words."""
+    """A function as a model sees it: its docstring, and its arguments, all given by name."""
 
     name: str
     docstring: Docstring
@@ -77,9 +77,9 @@ class Signature:
 
 
 def read_signature(function: AnyFunction, name: str | None = None) -> Signature:
-    """Read a function, under another `name` if one is given.
+    """Read a function's signature and docstring; `name` replaces the function's own.
 
-    Raises ValueError saying what cannot be shown to a model, and what to do.
+    Raises ValueError if the function cannot be shown to a model, with the reason and a remedy.
     """
     inner = _innermost(function)
     own_name = getattr(inner, "__name__", "")
@@ -105,13 +105,13 @@ def read_signature(function: AnyFunction, name: str | None = None) -> Signature:
 
 
 def _by_name(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
-    """The parameter as one that is given by name; for `**more: Unpack[Keys]`, one for each key."""
+    """Yield the parameter as keyword-only; for `**more: Unpack[Keys]`, one for each key."""
     if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
         yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
     elif _is_unpacked(parameter.annotation):
         (keys,) = get_args(parameter.annotation)
         for name, hint in get_type_hints(keys, include_extras=True).items():
-            mark = get_origin(hint)  # which a class whose annotations are texts has not looked at
+            mark = get_origin(hint)  # unknown to __required_keys__ if hints are strings
             required = mark is Required or (
                 mark is not NotRequired and name in keys.__required_keys__
             )
@@ -126,26 +126,27 @@ def _by_name(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
 
 
 def _is_unpacked(hint: object) -> bool:
-    """Whether it is `Unpack[...]`, whose older versions are no objects of `typing`."""
+    """Whether it is `Unpack[...]`; the backport's is no object of `typing`."""
     return getattr(get_origin(hint), "_name", "") == "Unpack"
 
 
 def schema_of(signature: Signature) -> JsonObject:
-    """The JSON schema of the arguments, each described as its docstring does, unless it is by a
-    `Field`. Raises ValueError naming the parameter that has none.
+    """Return the JSON schema of the arguments, described by the docstring unless a `Field` does.
+
+    Raises ValueError naming the parameter whose type has no schema.
     """
     schema = _schema(signature.arguments)
     for name, argument in schema.get("properties", {}).items():
-        argument.pop("title", None)  # arguments are named without asking `_Untitled`
+        argument.pop("title", None)  # pydantic titles arguments without asking `_Untitled`
         if words := signature.docstring.arguments.get(name):
             argument.setdefault("description", words)
     return {"type": "object", "properties": {}, **schema}
 
 
 def taker_of(signature: Signature) -> Callable[[JsonObject], dict[str, Any]]:
-    """What turns a call's arguments into those of the function: "src" into a Path, an object into
-    a dataclass. It takes what pydantic takes ("3" for 3) and raises ValueError listing what it
-    does not. Defaults are left to the function, but for those that a `Field` contains.
+    """Return a function that converts a call's arguments to the signature's types: "src" to a Path,
+    an object to a dataclass. It accepts what pydantic accepts ("3" for 3) and raises ValueError
+    listing the faults. Defaults are left to the function, except those in a `Field`.
     """
     parameters = [
         parameter
@@ -178,8 +179,8 @@ def _listed(error: ValidationError) -> str:
 
 
 class _Untitled(GenerateJsonSchema):
-    """Without the titles that repeat each name: a model pays for every token. A default that JSON
-    cannot contain is left out, which leaves its argument optional.
+    """Schemas without titles, which repeat each name: a model pays for every token. A default that
+    JSON cannot express is left out; its argument stays optional.
     """
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012 - as pydantic declares it
@@ -200,7 +201,7 @@ def _schema(arguments: Sequence[inspect.Parameter]) -> JsonObject:
 
 
 def _unfit(arguments: Sequence[inspect.Parameter], error: Exception) -> ValueError:
-    """What is wrong, said of the argument at fault."""
+    """Return an error that names the argument at fault, or all if no single one is."""
     for argument in arguments if len(arguments) > 1 else ():
         try:
             _schema([argument])
@@ -215,7 +216,7 @@ def _unfit(arguments: Sequence[inspect.Parameter], error: Exception) -> ValueErr
 
 
 def _adapter(arguments: Sequence[inspect.Parameter]) -> TypeAdapter[Any]:
-    """How pydantic sees a function that takes these arguments, and gives them back by name."""
+    """Return pydantic's adapter for a function that takes these arguments and returns them."""
 
     def taken(**by_name: object) -> dict[str, object]:
         return by_name
@@ -226,12 +227,12 @@ def _adapter(arguments: Sequence[inspect.Parameter]) -> TypeAdapter[Any]:
         for argument in arguments
         if argument.annotation is not inspect.Parameter.empty
     }
-    # pydantic takes functions; its annotation speaks of types alone
+    # pydantic accepts functions here; its annotation allows types alone
     return TypeAdapter(cast("type[Any]", taken))
 
 
 def _hint(parameter: inspect.Parameter, function: AnyFunction) -> object:
-    """The annotation, with what it says in text resolved where the function is."""
+    """Return the annotation, with strings in it resolved in the function's module."""
     code = function if inspect.isroutine(function) else type(function).__call__
     names = getattr(code, "__globals__", None)
     holder = SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
@@ -269,13 +270,13 @@ def _bound_by_name(function: AnyFunction) -> frozenset[str]:
 
 
 def _innermost(function: AnyFunction) -> AnyFunction:
-    """What partials and wrappers come down to: it has the name, and the module of its types."""
+    """Return the function inside partials and wrappers: it has the name and the types' module."""
     *_, inner = _layers(function)
     return inner
 
 
 def _layers(function: AnyFunction) -> Iterator[AnyFunction]:
-    """A function, then what it wraps or binds, down to the innermost."""
+    """Yield a function, then the functions that it wraps or binds, down to the innermost."""
     seen: set[int] = set()
     layer: AnyFunction | None = function
     while layer is not None and id(layer) not in seen:
@@ -286,18 +287,18 @@ def _layers(function: AnyFunction) -> Iterator[AnyFunction]:
 
 
 def _words(function: AnyFunction, inner: AnyFunction) -> str | None:
-    """What the outermost layer says that was given words of its own, else what the innermost says.
+    """Return the docstring of the outermost layer that has its own, else the innermost one's.
 
-    `functools.wraps` copies the words of the function that is wrapped, and so does a recorder: what
-    somebody has set differs from them. Of an object, such as a partial, the class is described by
-    its docstring, so only what the object itself was given counts.
+    `functools.wraps` copies the docstring of the wrapped function, and so does a recorder, so a
+    layer has its own only if it differs. For an object such as a partial, `__doc__` is its class's,
+    so only one that was set on the object itself counts.
     """
-    said = inspect.getdoc(inner)
+    innermost = inspect.getdoc(inner)
     for layer in _layers(function):
         attributes: dict[str, object] = getattr(layer, "__dict__", {})
         own = layer.__doc__ if isinstance(layer, _FUNCTIONS) else attributes.get("__doc__")
         if layer is not inner and isinstance(own, str) and own.strip():
             words = inspect.cleandoc(own)
-            if words != said:
+            if words != innermost:
                 return words
-    return said
+    return innermost

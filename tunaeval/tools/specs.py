@@ -1,4 +1,4 @@
-"""How OpenAI's and Anthropic's dictionaries, frameworks' tools and functions become `Tools`.
+"""How dictionaries of OpenAI and Anthropic, frameworks' tools and functions become `Tools`.
 
     {"type": "function", "function": {"name", "description", "parameters"}}     OpenAI, chat
     {"type": "function", "name", "description", "parameters", "strict"}         OpenAI, Responses
@@ -9,11 +9,10 @@
     def search(pattern: str, directory: Path = Path(".")) -> str: ...           a function
 
 A list may be JSON text, as data sets keep it, and so may each tool in it. Schemas in the dialects
-of data sets are read as JSON schema (`dialects`): Python's names of types, xLAM's arguments without
-a frame, and keys that Arrow has filled with nulls.
+of data sets are converted to JSON schema (`dialects`).
 
-An argument is a path when its schema says `"format": "path"`, which is what pydantic makes of
-`pathlib.Path`; a `ToolSpec` names its paths itself.
+An argument is a path if its schema has `"format": "path"`, which pydantic writes for
+`pathlib.Path`; a `ToolSpec` lists its path arguments itself.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ _WANTED = "a ToolSpec, a dict of the OpenAI, Anthropic or MCP kind, or a functio
 _OBJECT_SCHEMAS: tuple[Callable[[Any], object], ...] = (
     lambda tool: tool.parameters,  # tinyagent
     lambda tool: tool.function_schema.json_schema,  # pydantic-ai
-    lambda tool: tool.tool_call_schema,  # LangChain, where a tool was made with a schema
-    lambda tool: tool.tool_call_schema.model_json_schema(),  # and where with a model
+    lambda tool: tool.tool_call_schema,  # LangChain, for a tool made with a schema
+    lambda tool: tool.tool_call_schema.model_json_schema(),  # LangChain, made with a model
 )
-"""Where frameworks keep what a model gets of a tool's arguments."""
+"""How to get the schema of the arguments from a framework's tool."""
 
 
 @overload
@@ -53,11 +52,10 @@ def to_tools(tools: Tools | Iterable[ToolLike] | str) -> Tools: ...
 
 
 def to_tools(tools: Tools | Iterable[ToolLike] | str | None) -> Tools | None:
-    """The tools by name. `Tools` come back as they are, and None (any name is a tool) as None.
+    """Return the tools by name; `Tools`, and None (any name is a tool), are returned unchanged.
 
-    A list may be given as JSON text, and so may each tool. Whoever parses many texts with one list
-    should convert it once: `Tools` keep what is prepared.
-    Raises `ToolsError` for what cannot be understood.
+    A list may be given as JSON text, and so may each tool. To parse many texts with one list,
+    convert it once: `Tools` cache what they prepare. Raises ToolsError for what is no tool.
 
     Examples:
         >>> tools = tunaeval.to_tools([{"type": "function", "function": {"name": "ls"}}])
@@ -93,7 +91,7 @@ def tool_spec(
     description: str | None = None,
     prompt: str | PathLike[str] | None = None,
 ) -> ToolSpec:
-    """As `ToolSpec.of`, which is this."""
+    """Return the ToolSpec of one tool; this is `ToolSpec.of`."""
     spec = _spec(tool, "the tool", name)
     if prompt is not None:
         from .tool_prompts import read_tool_prompt  # noqa: PLC0415 - only for those who have one
@@ -106,7 +104,7 @@ def tool_spec(
 
 
 def _described(schema: Mapping[str, JsonValue], words: Mapping[str, str]) -> JsonObject:
-    """A copy of the schema with other words about its arguments, where there are any."""
+    """Return a copy of the schema with the descriptions in `words` for its arguments."""
     properties = {
         argument: {**inner, "description": words[argument]}
         if isinstance(inner, Mapping) and words.get(argument)
@@ -138,7 +136,7 @@ def _spec(tool: object, where: str, name: str | None = None) -> ToolSpec:
 
 
 def _of_json(text: str, where: str, wanted: str) -> Any:
-    """The list or the object that is given as JSON text."""
+    """Return the list or the object that `text` contains as JSON, or raise ToolsError."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -151,7 +149,7 @@ def _of_json(text: str, where: str, wanted: str) -> Any:
 
 
 def _object_schema(tool: object) -> Mapping[str, JsonValue] | None:
-    """What an object of a framework says of its arguments; None when it is none."""
+    """Return the argument schema of a framework's tool, or None if `tool` is none."""
     for schema_of in _OBJECT_SCHEMAS:
         try:
             schema = schema_of(tool)
@@ -196,7 +194,7 @@ def _checked_name(name: object, where: str) -> str:
 
 
 def _checked_schema(schema: object, where: str) -> JsonObject:
-    """The schema as a dict, when it can describe an object of arguments; {} takes none."""
+    """Return the schema as a dict if it can describe arguments; {} if there are none."""
     if not isinstance(schema, Mapping):
         raise ToolsError(f"{where} is {_shown(schema)}, wanted a JSON schema of type object")
     if not is_short(schema):
@@ -242,7 +240,7 @@ def _branches(schema: JsonValue) -> Iterator[Mapping[str, JsonValue]]:
 
 
 def _shown(value: object) -> str:
-    """A value for people, short; a missing one by its word."""
+    """Return the value in at most 80 characters, for an error; "missing" for None."""
     if value is None:
         return "missing"
     text = brief(value, 81)

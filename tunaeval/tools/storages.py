@@ -1,4 +1,4 @@
-"""Two more places for executions: a mapping per run of an agent, and beside the tools' results."""
+"""Two other recorders: one for each run of an agent, and one that finds executions by result."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .recorder import Make, Recorder, copied
 
 
 class ContextRecorder(Recorder):
-    """Gives each run of an agent a recorder of its own, so that tools are wrapped only once.
+    """A recorder with a separate recorder for each run of an agent; tools are wrapped only once.
 
         recorder = ContextRecorder()
         with recorder.run() as run:
             agent(task)
         run.by_call["c1"]
 
-    What is recorded inside goes to `run` alone, also from tasks and threads that were given the
-    context; outside of all runs it goes to the recorder itself. A run is bounded as the recorder
-    is, and forgotten with its last user.
+    Inside the block executions go to `run` alone, also from tasks and threads that inherit the
+    context; outside of all blocks they go to this recorder. `run` has the same limit, and is freed
+    with its last reference.
 
     Examples:
         >>> recorder = tunaeval.ContextRecorder()
@@ -36,7 +36,7 @@ class ContextRecorder(Recorder):
 
     @contextmanager
     def run(self) -> Iterator[Recorder]:
-        """One run of an agent: the recorder of what happens inside."""
+        """Yield a new recorder, which receives the executions inside the `with` block."""
         run = Recorder(self.limit, classifiers=self.classifiers, listener=self.listener)
         token = self._run.set(run)
         try:
@@ -57,11 +57,11 @@ class ContextRecorder(Recorder):
 
 
 class ResultRecorder(Recorder):
-    """Keeps an execution beside the very result of its run, which the tool's caller has.
+    """A recorder that finds an execution by the result object of its run.
 
         execution = recorder.of(tool("a.py"))
 
-    The results are kept until they are forgotten, `limit` of them at the most.
+    The latest `limit` results are kept alive until `clear`.
 
     Examples:
         >>> recorder = tunaeval.ResultRecorder()
@@ -71,9 +71,9 @@ class ResultRecorder(Recorder):
     """
 
     def of(self, result: object) -> ToolExecution | None:
-        """The latest execution that ended in `result`, the same object; an exception may be one.
+        """Return the latest execution that returned or raised this very object, or None.
 
-        Small values (None, True, 3, "") are the same object wherever they come from.
+        Small values (None, True, 3, "") are one object wherever they come from.
         """
         for ending, make, facts in reversed(copied(self._results)):
             if ending is result:
@@ -85,7 +85,7 @@ class ResultRecorder(Recorder):
         super().keep(make, ending, *facts)
 
     def clear(self) -> None:
-        """Forget everything, the results too."""
+        """Forget all executions and results."""
         super().clear()
         self._results: deque[tuple[object, Make, tuple[object, ...]]] = deque(maxlen=self.limit)
 
@@ -95,4 +95,4 @@ STORAGES: dict[str, type[Recorder]] = {
     "context": ContextRecorder,
     "result": ResultRecorder,
 }
-"""Where durations are put, by the word for it."""
+"""The recorder classes by the name of their storage."""

@@ -1,11 +1,11 @@
-"""Whether a tool's run succeeded: by classifiers in a fixed order, the first that speaks decides.
+"""Whether a tool's run succeeded: classifiers are asked in order, and the first answer wins.
 
-A classifier looks at a `Result` and says `Success`, or None when it cannot say. The built-in ones
-look at what came back: `BY_FIELDS` and `LATER` read fields (of a dict, of an object, or of JSON
-text that has an object), `BY_TEXT` how a text reads. Of what they are silent about, what raised
-has failed ("exception", or "cancelled" when it was ended from outside), and the rest is assumed to
-have succeeded ("assumed"). Also: "awaitable" (a promise that nobody watched), "closed" (a generator
-that its consumer ended), "unreadable" (a classifier misbehaved).
+A classifier looks at a `Result` and returns a `Success`, or None if it cannot say. Built-in ones
+look at the returned value: `BY_FIELDS` and `LATER` at fields (of a dict, of an object, or of JSON
+text that is an object), `BY_TEXT` at text. If none answers, a run that raised has failed
+("exception", or "cancelled" when it was ended from outside), and any other is assumed to have
+succeeded ("assumed"). Further reasons: "awaitable" (an awaitable was returned, not awaited),
+"closed" (a generator that its consumer ended), "unreadable" (a classifier failed).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tunaeval.types.calls import JsonValue
 Fields: TypeAlias = Mapping[str, JsonValue]
 
 ERROR_CHARACTERS = 500
-"""What is kept of an error's words."""
+"""The longest error text that is kept."""
 
 _EDGE, _MAX_JSON, _WORDS = 1000, 1_000_000, ("error", "message")
 _WANTED = "a Success(ok=True or False, reason='why'), or None"
@@ -29,11 +29,11 @@ _FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
 _PREFIXES = ("Error:", "ERROR:", "error:")
 
 SILENT = frozenset({type(None), bool, int, float, complex, bytes, list, tuple, set})
-"""Types whose values say nothing to the built-in classifiers."""
+"""Types whose values show the built-in classifiers nothing."""
 
 
 class Success(NamedTuple):
-    """Did it succeed, which classifier says so, and in a failure the words that show it."""
+    """The verdict on a run, its reason (the classifier's name), and the error text of a failure."""
 
     ok: bool
     reason: str
@@ -43,16 +43,16 @@ class Success(NamedTuple):
 ASSUMED = Success(ok=True, reason="assumed")
 AWAITABLE = Success(ok=True, reason="awaitable")
 CLOSED = Success(ok=True, reason="closed")
-"""Of a generator whose consumer needed no more."""
+"""For a generator that its consumer closed early."""
 INTERRUPTED = Success(ok=True, reason="interrupted")
-"""Of a run that its host ended to wait for a human: no failure, and no answer yet."""
+"""For a run that its framework ended to wait for a human: no failure, but no answer yet."""
 
 
 class Result:
-    """How a run ended, as classifiers see it: the `value` it gave back, or the `error` it raised.
+    """How a run ended, as classifiers see it: the `value` that it returned, or the `error` raised.
 
-    `fields` and `text` are what can be read of the value, each made when it is first asked for:
-    the fields of a dict, of an object or of JSON text; a text itself, or an object's content.
+    `fields` and `text` are read from the value on first use: the fields of a dict, an object or
+    JSON text; a string itself, or an object's content.
     """
 
     __slots__ = ("_fields", "_text", "error", "value")
@@ -78,7 +78,7 @@ class Result:
 
     def _read_fields(self) -> Fields:
         value = self.value
-        if isinstance(value, (dict, Mapping)):  # dict first: the abstract class is slow to ask
+        if isinstance(value, (dict, Mapping)):  # dict first: isinstance of Mapping is slow
             return value
         read = _json_fields(self.text)
         if type(value) in SILENT or isinstance(value, str):
@@ -89,7 +89,7 @@ class Result:
 
 @runtime_checkable
 class Classifier(Protocol):
-    """Says whether a run succeeded, or None (group `tunaeval.classifiers`)."""
+    """Decides whether a run succeeded; None if it cannot say (group `tunaeval.classifiers`)."""
 
     @property
     def name(self) -> str: ...
@@ -98,7 +98,7 @@ class Classifier(Protocol):
 
 
 class ByFields(NamedTuple):
-    """A classifier of what a result declares: in these fields, a value that means failure."""
+    """A classifier of declared failures: `fails` is true for the value of one of `fields`."""
 
     name: str
     fields: tuple[str, ...]
@@ -108,13 +108,13 @@ class ByFields(NamedTuple):
         for field in self.fields:
             value = result.fields.get(field)
             if value is not None and self.fails(value):
-                return _failure(self.name, _said(result) or f"{field} is {_shown(value)}")
+                return _failure(self.name, _error_text(result) or f"{field} is {_shown(value)}")
         return None
 
 
 class ByWhole(NamedTuple):
-    """A classifier of all the fields of a dict, or of JSON text: `shows` says what shows a failure,
-    or None. Of an object nobody knows which of its attributes are all.
+    """A classifier of all the fields of a dict or of JSON text: `shows` returns the error, or None.
+    Of other objects only JSON text is read, because all their fields are not known.
     """
 
     name: str
@@ -127,7 +127,7 @@ class ByWhole(NamedTuple):
 
 
 class ByText(NamedTuple):
-    """A classifier of how a result reads: `shows` says what shows a failure, or None."""
+    """A classifier of a result's text: `shows` returns the part that shows a failure, or None."""
 
     name: str
     shows: Callable[[str], str | None]
@@ -139,22 +139,22 @@ class ByText(NamedTuple):
 
 
 def returned(value: object, classifiers: Iterable[Classifier] | None = None) -> Success:
-    """Judge what a tool gave back, by the built-in classifiers where none are given."""
+    """Judge the value that a tool returned, by the built-in classifiers unless others are given."""
     if classifiers is None and type(value) in SILENT:
         return ASSUMED
     if classifiers is None and type(value) is str and _is_silent_text(value):
         return ASSUMED
     if hasattr(type(value), "__await__"):
         return AWAITABLE
-    said, fault = _asked(Result(value), CLASSIFIERS if classifiers is None else classifiers)
+    said, fault = _judge(Result(value), CLASSIFIERS if classifiers is None else classifiers)
     if said is not None:
         return said
     return ASSUMED if fault is None else Success(ok=True, reason="unreadable", error=fault)
 
 
 def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
-    """Judge what a tool raised. What is no `Exception` ended the run from outside: cancelled."""
-    said, _ = _asked(Result(error=error), classifiers)
+    """Judge what a tool raised. Unless it is an `Exception`, the run was cancelled from outside."""
+    said, _ = _judge(Result(error=error), classifiers)
     if said is not None:
         return said
     reason = "exception" if isinstance(error, Exception | SystemExit) else "cancelled"
@@ -166,7 +166,7 @@ def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Succ
 
 
 def declares_nothing(fields: dict[str, JsonValue]) -> bool:
-    """Whether the built-in classifiers are silent about a dict; the quick way to know."""
+    """Whether the built-in classifiers find nothing in a dict; faster than asking them."""
     few = fields if len(fields) <= len(_DECLARING) else fields.keys() & _DECLARING.keys()
     for field in few:
         if field in _DECLARING and _DECLARING[field](fields[field]):
@@ -175,29 +175,30 @@ def declares_nothing(fields: dict[str, JsonValue]) -> bool:
 
 
 def _is_silent_text(text: str) -> bool:
-    """Whether the built-in classifiers are silent about a text; the quick way to know."""
+    """Whether the built-in classifiers find nothing in a text; faster than asking them."""
     return "{" not in text[:_EDGE] and not any(one.shows(text) for one in BY_TEXT)
 
 
-def _asked(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success | None, str | None]:
-    """What the first one that speaks says; and what went wrong with one on the way. A plug-in's
-    mistake is logged once, not raised; under one of ours it is the result that breaks.
+def _judge(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success | None, str | None]:
+    """Return the first verdict, or None and what was wrong with the last faulty classifier.
+
+    A plug-in's fault is logged once and not raised; if a built-in one fails, the value is at fault.
     """
-    did = None
+    fault_found = None
     for classifier in classifiers:
         try:
             said: object = classifier.classify(result)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
-            did = f"raised {words_of(error)}"
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
+            fault_found = f"raised {words_of(error)}"
         else:
             if said is None:
                 continue
             if isinstance(said, Success) and type(said.ok) is bool:
                 return said, None
-            did = f"returned {shown(said)}"
+            fault_found = f"returned {shown(said)}"
         if not any(classifier is one for one in CLASSIFIERS):
-            warn_once(classifier, "success classifier", f"{did}; wanted {_WANTED}")
-    return None, did
+            warn_once(classifier, "success classifier", f"{fault_found}; wanted {_WANTED}")
+    return None, fault_found
 
 
 def _failure(reason: str, error: str) -> Success:
@@ -208,14 +209,14 @@ def _shown(value: JsonValue) -> str:
     return repr(value) if isinstance(value, str) else str(value).lower()
 
 
-def _said(result: Result) -> str:
-    """What a result that declares itself failed says of it."""
+def _error_text(result: Result) -> str:
+    """Return the error text of a result that declares itself failed, or ""."""
     said = result.fields.get("error") or result.fields.get("message") or result.text
     return said if isinstance(said, str) else ""
 
 
 def _content_of(value: object) -> str:
-    """The text of an object that has a content: a text, or parts of which some have a text."""
+    """Return an object's `content`: a text, or the texts among its parts; else ""."""
     if type(value) in SILENT or isinstance(value, Mapping):
         return ""
     content = getattr(value, "content", "")
@@ -229,7 +230,7 @@ def _content_of(value: object) -> str:
 
 
 def _json_fields(text: str) -> Fields:
-    """The object that a text contains, when the whole of it is JSON; {} when it contains none."""
+    """Return the object that the whole text is as JSON, or {}."""
     if "{" not in text[:_EDGE] or not text.lstrip().startswith("{") or len(text) > _MAX_JSON:
         return {}
     try:
@@ -252,7 +253,7 @@ def _is_failed_word(value: JsonValue) -> bool:
 
 
 def _exit_code(text: str) -> str | None:
-    """A line "Exit Code: 3" near the beginning or the end, where tools write it."""
+    """Return a line like "Exit Code: 3" near the start or the end, where tools write it."""
     if len(text) > 2 * _EDGE:
         text = f"{text[:_EDGE]}\n{text[-_EDGE:]}"
     if "xit " not in text:
@@ -279,7 +280,7 @@ _LONGEST_TRACEBACK = 20_000
 
 
 def _traceback(text: str) -> str | None:
-    """The last line of a traceback that a text ends in, or is; a log that contains one is none."""
+    """Return the last line of a traceback that the text is or ends with, else None."""
     if _TRACEBACK not in text[:_EDGE] and _TRACEBACK not in text[-_LONGEST_TRACEBACK:]:
         return None
     begins = text.lstrip().startswith(_TRACEBACK)
@@ -298,7 +299,7 @@ _BESIDE_AN_ERROR = frozenset({
 
 
 def _lone_error(fields: Fields) -> str | None:
-    """An `error` with nothing beside it but what says more of it."""
+    """Return the `error` of fields that contain nothing else but details of it."""
     said = fields.get("error")
     if not said or fields.keys() - _BESIDE_AN_ERROR:
         return None
@@ -316,15 +317,15 @@ ERROR_PREFIX = ByText("error-prefix", _error_prefix)
 TRACEBACK = ByText("traceback", _traceback)
 
 BY_FIELDS = (IS_ERROR, STATUS, OUTCOME, OK_FALSE)
-"""What a result declares, in order."""
+"""Declared results, in the order in which they are asked."""
 
 LATER: tuple[ByFields | ByWhole, ...] = (SUCCESS_FALSE, LONE_ERROR)
-"""What it declares, too; the preset `evals2` is older than these."""
+"""Declared results as well; the preset `evals2` is older and does not use them."""
 
 BY_TEXT = (EXIT_CODE, ERROR_PREFIX, TRACEBACK)
-"""How a result reads; asked after what it declares."""
+"""How a result reads; these are asked after the declared results."""
 
 CLASSIFIERS = (*BY_FIELDS, *LATER, *BY_TEXT)
-"""The built-in classifiers, in the order in which they are asked."""
+"""The built-in classifiers, in their order."""
 
 _DECLARING = {field: one.fails for one in (*BY_FIELDS, SUCCESS_FALSE) for field in one.fields}

@@ -1,15 +1,15 @@
-"""What an XML prompt file says of a tool; it speaks to the model in the docstring's place.
+"""Prompt files: XML that describes a tool to the model in place of its docstring.
 
     <tool_prompt>
         <description>Replace text in a file. ...</description>
-        <parameters>                                        <!-- may be left out -->
+        <parameters>                                        <!-- optional -->
             <parameter name="target"><description>The text to replace.</description></parameter>
         </parameters>
     </tool_prompt>
 
-Other elements are passed over. A document type is refused, and with it every entity but the five
-of XML itself: nothing is expanded, nothing fetched. Files end at `MAX_BYTES`, elements nest
-`MAX_DEPTH` deep. What cannot be read raises `ToolsError` with file, line and column.
+Other elements are skipped. A document type is refused, and with it every entity except XML's own
+five, so nothing is expanded or fetched. A file has at most `MAX_BYTES`, and `MAX_DEPTH` nested
+elements. What cannot be read raises `ToolsError` with file, line and column.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _ABOUT_PARAMETER = (*_PARAMETER, "description")
 
 @dataclass(frozen=True, slots=True)
 class ToolPrompt:
-    """A description, and the text about each parameter ("" where it is only named).
+    """A description, and the text about each parameter ("" if it is only named).
 
-    `source` is the file, `line` the one in it where the description begins, `lines` those where the
-    parameters do.
+    `source` is the file; `line` is where the description begins in it, and `lines` where the
+    parameters begin.
 
     Examples:
         >>> from pathlib import Path
@@ -55,7 +55,7 @@ class ToolPrompt:
 
 
 def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
-    """Read a prompt file.
+    """Read a prompt file. Raises ToolsError, with line and column, if it is no valid prompt.
 
     Examples:
         >>> from pathlib import Path
@@ -76,14 +76,14 @@ def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
 
 
 def prompt_of(text: bytes, source: str = "prompt") -> ToolPrompt:
-    """Read what a prompt file contains."""
+    """Read the content of a prompt file; `source` names it in errors."""
     if len(text) > MAX_BYTES:
         raise ToolsError(f"{source}: more than {MAX_BYTES:,} bytes, which is too long for a prompt")
     return _Reading(source).read(text)
 
 
 class _Reading:
-    """One file on its way through the parser."""
+    """The state of reading one file."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -140,15 +140,15 @@ class _Reading:
         place = tuple(self.open[1:])
         self.open.pop()
         if place == _ABOUT_PARAMETER:
-            self.parameters[next(reversed(self.parameters))] = self._said()
+            self.parameters[next(reversed(self.parameters))] = self._text()
         elif place == _DESCRIPTION:
             if self.description is not None:
                 raise self._error(f"a second <description>; the first is in line {self.line}")
             text = "".join(self.words)
             self.line = self.begun + text[: len(text) - len(text.lstrip())].count("\n")
-            self.description = self._said()
+            self.description = self._text()
 
-    def _said(self) -> str:
+    def _text(self) -> str:
         return cleandoc("".join(self.words)).strip()
 
     def _error(self, what: str) -> ToolsError:

@@ -1,4 +1,4 @@
-"""Which exceptions are no failure of a tool: those by which a framework waits for a human."""
+"""Exceptions that are no failure of a tool: frameworks raise them to wait for a human."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ WAITING = frozenset({
     ("pydantic_ai.exceptions", "ApprovalRequired"),
     ("pydantic_ai.exceptions", "CallDeferred"),
 })  # fmt: skip
-"""By the module and the name of the class, or of one that it inherits from."""
+"""Module and name of the classes; subclasses count."""
 
 
 def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
-    """Judge what a tool raised; a classifier that speaks goes first."""
+    """Judge what a tool raised; the verdict of a classifier wins over `WAITING`."""
     known = tuple(classifiers)
     found = failed(error, known)
     waits = any((kind.__module__, kind.__name__) in WAITING for kind in type(error).__mro__)

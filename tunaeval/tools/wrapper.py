@@ -1,7 +1,7 @@
-"""How a tool is wrapped: a copy that behaves the same, and each run of it recorded.
+"""How a tool is wrapped: as a copy that behaves the same, and each of whose runs is recorded.
 
-A wrapper gives back the very result and lets the very exception through, a cancellation too. When
-recording itself fails, that is logged (`tunaeval.tools`) and the tool's caller never learns of it.
+A wrapper returns the same object and raises the same exception as the tool, a cancellation too. If
+recording fails, that is logged (`tunaeval.tools`) and does not affect the caller.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class RecordingWrapper:
     """The built-in `ToolWrapper`."""
 
     def wrap(self, tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
-        """As `wrap_tool`."""
+        """Return `wrap_tool(tool, recorder)`."""
         return wrap_tool(tool, recorder)
 
 
 class RecordedTool(partial[object]):
-    """What is no function of Python's own, wrapped: a method, a partial, an object that is called.
+    """A wrapped callable that is no function: a method, a partial, a callable object.
 
-    It is called as the tool is, and has the tool's attributes. It is a `partial` because `inspect`
-    looks through one (coroutine functions, generators), and goes to another process as its tool
-    and its recorder, to be wrapped again there.
+    It is called like the tool and has the tool's attributes. It is a `partial` because `inspect`
+    looks through partials to find coroutine functions and generators. It is pickled as its tool and
+    its recorder, and wrapped again on arrival.
     """
 
     __wrapped__: AnyFunction
@@ -63,7 +63,7 @@ class RecordedTool(partial[object]):
         return f"<recorded {self.__wrapped__!r}>"
 
     def __copy__(self) -> RecordedTool:
-        return self  # as functions are copied
+        return self  # copy.copy of a function returns the function as well
 
     def __deepcopy__(self, memo: object) -> RecordedTool:
         return self
@@ -73,10 +73,10 @@ class RecordedTool(partial[object]):
 
 
 def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
-    """A copy of `tool` that behaves the same; `recorder` takes an execution of each run.
+    """Return a copy of `tool` that behaves the same; each run is reported to `recorder`.
 
-    A function of any kind becomes a function of that kind. Name, docstring and signature stay, and
-    `__wrapped__` is the tool. A tool that this recorder records already comes back as it is.
+    A function of any kind becomes a function of that kind. Name, docstring and signature are kept,
+    and `__wrapped__` is the tool. A tool that this recorder records already is returned as it is.
     Raises UsageError for what cannot be wrapped.
     """
     return tool if is_recorded(tool, recorder) else record_runs(tool, recorder)
@@ -89,10 +89,10 @@ def record_runs(
     name: str | None = None,
     arguments: Arguments | None = None,
 ) -> Tool:
-    """`wrap_tool` for the function inside of a framework's tool, whoever records it already.
+    """Like `wrap_tool`, for the function inside a framework's tool, even if it is recorded already.
 
-    The tool is recorded under `name` where it has one of its own, with what `arguments(args,
-    kwargs)` makes of what the function was called with.
+    `name` is the name to record instead of the function's, and `arguments(args, kwargs)` returns
+    the arguments to record.
     """
     check_recorder(recorder)
     function = _function_of(tool)
@@ -109,7 +109,7 @@ def record_runs(
 
 
 def check_recorder(recorder: object) -> None:
-    """Raises UsageError for what is no recorder."""
+    """Raise UsageError if `recorder` has no method `record`."""
     if not callable(getattr(recorder, "record", None)):
         raise UsageError(
             f"recorder is {recorder!r:.60}, wanted a tunaeval.Recorder or an object with "
@@ -118,7 +118,7 @@ def check_recorder(recorder: object) -> None:
 
 
 def is_recorded(tool: object, recorder: roles.Recorder) -> bool:
-    """Whether this recorder already hears of the runs of a function."""
+    """Whether `recorder` records the runs of `tool` already."""
     return any(
         found.reaches(recorder) if isinstance(found, Recorder) else found is recorder
         for found in recorders_of(tool)
@@ -126,7 +126,7 @@ def is_recorded(tool: object, recorder: roles.Recorder) -> bool:
 
 
 def recorders_of(tool: object) -> Iterator[roles.Recorder]:
-    """The recorders that hear of a function's runs, the outermost first."""
+    """Yield the recorders of a tool's runs, the outermost first."""
     for layer in _layers(tool):
         recorder = getattr(layer, _RECORDER, None)
         if recorder is not None:
@@ -134,14 +134,14 @@ def recorders_of(tool: object) -> Iterator[roles.Recorder]:
 
 
 def _like(wrapper: AnyFunction, tool: AnyFunction, function: AnyFunction) -> AnyFunction:
-    """The wrapper, with the looks of the tool: those of the function that it comes down to."""
+    """Return the wrapper with the name, docstring and signature of the function in the tool."""
     update_wrapper(wrapper, function, updated=())
     vars(wrapper)["__wrapped__"] = tool
     return wrapper
 
 
 def _function_of(tool: object) -> AnyFunction:
-    """The function that a tool comes down to, which has its name; what is none is refused."""
+    """Return the function inside partials, which has the name, or raise UsageError."""
     function = tool
     while isinstance(function, partial) and not isinstance(function, RecordedTool):
         function = function.func
@@ -154,7 +154,7 @@ def _function_of(tool: object) -> AnyFunction:
 
 
 def _layers(tool: object) -> Iterator[object]:
-    """A tool, what it wraps, what that wraps ..."""
+    """Yield a tool, what it wraps, what that wraps, and so on."""
     seen: set[int] = set()
     layer: object | None = tool
     while layer is not None and id(layer) not in seen:

@@ -1,12 +1,12 @@
-"""Commands in a workspace: which are allowed.
+"""Which commands are allowed in a workspace.
 
-An allowed command is a list of words. A word is meant to the letter; `{path}` stands for any one
-path inside of the workspace. How one is run is in `running`.
+An allowed command is a list of words. Each word has to match exactly; `{path}` matches any one path
+inside of the workspace. `running` runs the commands.
 
-A command that runs a file runs what the model has written, with the rights of this process: that
-is no prison. Allow such commands where the whole process is in a container. What an allowed command
-reads as its configuration is not written (`configured.py`), where the command is one of those that
-are listed there; of any other, nothing of that is known.
+A command that runs a file runs what the model has written, with the rights of this process: this is
+no sandbox. Allow such commands only if the whole process is in a container. Tools cannot write the
+files that an allowed command reads as its configuration, if `configured.py` lists its program; for
+other programs those files are unknown.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ PATH_WORD = "{path}"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A command line that is allowed: its words as the program gets them, the directory that it
-    runs in, and the descriptors that it is given.
+    """An allowed command line: the words that the program gets, the directory that it runs in, and
+    the file descriptors that it inherits.
     """
 
     words: Words
@@ -42,10 +42,10 @@ class Line:
 def allowed(
     line: str, commands: Sequence[Sequence[str]], confined: Confined, folder: Parts = ()
 ) -> Iterator[Line]:
-    """A command line that the list allows, to be run in a directory. Raises `WorkspaceError`.
+    """Yield the command line if `commands` allow it; else raise `WorkspaceError`.
 
-    The directory is open meanwhile, and so is a file of which the program prints no name, so that
-    nothing can be put in their place. Any other path is opened by the program, as it is then.
+    Inside the block the directory is open, and so is the file if the program prints no file names,
+    so that neither can be exchanged. The program opens any other path itself, later.
     """
     words, paths = _fitting(line, commands, confined, folder)
     with ExitStack() as stack:
@@ -64,7 +64,7 @@ def allowed(
 def _fitting(
     line: str, commands: Sequence[Sequence[str]], confined: Confined, folder: Parts
 ) -> tuple[Words, dict[int, Parts]]:
-    """The words of a command line that the list allows, and its paths by their places in it."""
+    """Return the words of an allowed command line, and its paths by their index in it."""
     try:
         words = tuple(shlex.split(line))
     except ValueError as error:
@@ -98,7 +98,7 @@ def _fits(words: Words, wanted: Sequence[str]) -> bool:
 
 
 def _path(word: str, confined: Confined, folder: Parts) -> Parts:
-    """The path that a word means in a directory: with no link on the way, nor at its end."""
+    """Return the path that a word names in `folder`; no part of it may be a link."""
     parts = confined.parts(word if word.startswith(("/", "~")) else "/".join((*folder, word)))
     with confined.directory(parts[:-1]):
         found = confined.status("/".join(parts) or ".")
@@ -110,7 +110,7 @@ def _path(word: str, confined: Confined, folder: Parts) -> Parts:
 def _check_unread(
     path: Parts, words: Words, commands: Sequence[Sequence[str]], confined: Confined
 ) -> None:
-    """Raise `WorkspaceError` where the command may change what another reads as configuration."""
+    """Raise `WorkspaceError` if the command may change what another reads as configuration."""
     if _name(words) in programs_that("readers"):
         return
     every = tuple(map(tuple, commands))
@@ -125,6 +125,6 @@ def _name(words: Words) -> str:
 
 
 def _shown(path: Parts, folder: Parts) -> str:
-    """The path from the directory, without a link or ".." that would be gone through once more."""
+    """Return the path relative to `folder`, without links or ".." that the program would follow."""
     word = os.path.relpath("/".join(("/", *path)), "/".join(("/", *folder)))
     return f"./{word}" if word.startswith("-") else word

@@ -1,8 +1,8 @@
 """Which files decide what an allowed command does: those that it reads as its configuration.
 
-Whoever writes them makes the command run any program, so no tool of a workspace writes, moves or
-deletes them while it is allowed. `configurations.toml` lists them by program; of a program that is
-not listed nothing is known, and nothing is refused.
+Who can write them can make the command run any program, so no tool of a workspace writes, moves or
+deletes them while the command is allowed. `configurations.toml` lists them by program; for a
+program that is not listed, nothing is refused.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _VERSION = re.compile(r"[\d.]{1,16}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a program reads as its configuration, and which others it runs by itself."""
+    """The files that a program reads as its configuration, and the programs that it starts."""
 
     files: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
 
 
 class Read(NamedTuple):
-    """A name that a program reads: `pattern` in lower case, without the slash that says `below`."""
+    """A file name that a program reads, in lower case; `below`: any file below that directory."""
 
     pattern: str
     below: bool
@@ -45,7 +45,7 @@ class Read(NamedTuple):
 
 
 def configurations() -> Mapping[str, Program]:
-    """The listed programs, by their names."""
+    """Return the listed programs by name."""
     programs: Mapping[str, Mapping[str, Sequence[str]]] = _list()["programs"]
     return {
         name: Program(**{key: tuple(names) for key, names in one.items()})
@@ -54,7 +54,7 @@ def configurations() -> Mapping[str, Program]:
 
 
 def programs_that(do: str) -> frozenset[str]:
-    """The programs of one of the lists: "readers", "nameless" or "writers"."""
+    """Return the programs in the list `do`: "readers", "nameless" or "writers"."""
     return frozenset(_list()[do])
 
 
@@ -65,8 +65,8 @@ def _list() -> Mapping[str, Any]:
 
 @lru_cache(maxsize=256)
 def read_by(commands: Commands) -> tuple[Read, ...]:
-    """The names that allowed commands read. Any word of a command may be a program: that of `sh -c`
-    or `timeout` is somewhere in it.
+    """Return the names that allowed commands read. Any word of a command may be a program, because
+    `sh -c` and `timeout` have theirs among their arguments.
     """
     table = configurations()
     found: dict[tuple[str, bool], Read] = {}
@@ -79,7 +79,7 @@ def read_by(commands: Commands) -> tuple[Read, ...]:
 
 @lru_cache(maxsize=256)
 def _run_by(commands: Commands) -> Mapping[str, str]:
-    """The programs that allowed commands run, each with the one in a command that runs it."""
+    """Map each program that allowed commands run to the program in a command that starts it."""
     table = configurations()
     found: dict[str, str] = {}
     for name in sorted(set(_programs(commands))):

@@ -1,9 +1,9 @@
-"""A directory whose files are read and written without any path or link leading out of it.
+"""A directory whose files are read and written; no path and no link leads out of it.
 
-A path is taken apart first: what is absolute and not below the directory, or climbs above it, is
-refused. Then each part is opened by itself, from the directory's own descriptor on, and no link is
-followed, so nothing can be put in the way in between. A file that has a second name (a hard link)
-is not read, and a file that is written takes the place of what was there instead of going into it.
+A path is split first: an absolute path that is not below the directory, or one that climbs above
+it, is refused. Then each part is opened relative to the descriptor of the part before it, and no
+link is followed, so a link that is put there meanwhile has no effect. A file with a second name (a
+hard link) is not read; a written file replaces the old one instead of changing it in place.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Parts = tuple[str, ...]
 
 
 class Confined:
-    """The directory `root`, which has to be there. Every method raises `WorkspaceError` for a path
-    that leaves it, and for what cannot be done, with the reason.
+    """The directory `root`, which has to exist. Every method raises `WorkspaceError`, with the
+    reason, for a path that leaves it and for an operation that fails.
     """
 
     def __init__(self, root: Path) -> None:
@@ -46,15 +46,15 @@ class Confined:
         self._fd = os.open(root, _DIRECTORY)
 
     def close(self) -> None:
-        """Let go of the directory; it stays where it is."""
+        """Close the directory's descriptor; the directory is left as it is."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
 
     def loss(self) -> str | None:
-        """What became of the directory, where it cannot be used any more; None where it can.
+        """Return why the directory cannot be used any more, or None if it can.
 
-        A new directory in its place is taken for it: whoever works there may make it afresh.
+        A new directory in its place is used from now on: callers may recreate it.
         """
         try:
             now = self.root.lstat()
@@ -76,12 +76,12 @@ class Confined:
         return None if os.access(self.root, os.R_OK | os.X_OK) else "cannot be read any more"
 
     def parts(self, path: str) -> Parts:
-        """The path from the root, as names: "./src//a.py" is ("src", "a.py"), "." is ()."""
+        """Return the path from the root as names: "./src//a.py" is ("src", "a.py"), "." is ()."""
         return parts_of(path, str(self.root))
 
     @contextmanager
     def directory(self, parts: Parts, *, make: bool = False) -> Iterator[int]:
-        """A descriptor of the directory; with `make`, what is missing of it is made."""
+        """Yield a descriptor of the directory; `make` creates what is missing."""
         fd = os.dup(self._fd)
         try:
             for index, name in enumerate(parts):
@@ -93,7 +93,7 @@ class Confined:
             os.close(fd)
 
     def read(self, path: str, *, limit: int = MAX_BYTES) -> bytes:
-        """All bytes of a file of at most `limit` bytes."""
+        """Return the bytes of a file, which may have at most `limit`."""
         *above, name = self._file_parts(path)
         with self.directory(tuple(above)) as folder, _os_errors(path):
             file = os.open(name, _FILE, dir_fd=folder)
@@ -103,9 +103,7 @@ class Confined:
                 os.close(file)
 
     def opened(self, parts: Parts) -> int | None:
-        """A descriptor of a file, for a program to read; None where there is a directory, or
-        nothing.
-        """
+        """Return a descriptor to read a file; None for a directory, or if nothing is there."""
         path = "/".join(parts) or "."
         found = self.status(path)
         if found is None or stat.S_ISDIR(found.st_mode):
@@ -120,7 +118,7 @@ class Confined:
         return file
 
     def write(self, path: str, data: bytes, *, new: bool = False) -> None:
-        """Write a file, with the directories above it; with `new` none may be there yet."""
+        """Write a file, creating its directories; with `new`, raise if it exists."""
         if len(data) > MAX_BYTES:
             raise WorkspaceError(f"{path!r:.80}: {len(data)} bytes are more than {MAX_BYTES}")
         *above, name = self._file_parts(path)
@@ -135,13 +133,13 @@ class Confined:
             os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
 
     def names(self, parts: Parts = ()) -> list[tuple[str, os.stat_result]]:
-        """What is in a directory, by name; links are reported as links."""
+        """Return the entries of a directory, sorted by name; links are not followed."""
         with self.directory(parts) as folder, _os_errors("/".join(parts) or "."):
-            found = ((name, _status(folder, name)) for name in sorted(os.listdir(folder)))  # noqa: PTH208 - of a descriptor, which Path knows not
+            found = ((name, _status(folder, name)) for name in sorted(os.listdir(folder)))  # noqa: PTH208 - of a descriptor, which Path cannot list
             return [(name, status) for name, status in found if status is not None]
 
     def status(self, path: str) -> os.stat_result | None:
-        """What is there, links not followed; None where nothing is."""
+        """Return the status of an entry, links not followed; None if there is none."""
         parts = self.parts(path)
         if not parts:
             return os.fstat(self._fd)
@@ -159,7 +157,7 @@ class Confined:
 
 
 def parts_of(path: str, root: str = "") -> Parts:
-    """The names that a path within `root` is made of. Raises `WorkspaceError` for any other."""
+    """Return the names in a path within `root`. Raises `WorkspaceError` for any other path."""
     if not isinstance(path, str):
         raise WorkspaceError(f"the path {path!r:.60} is no text")
     fault = _fault(path)
@@ -183,7 +181,7 @@ def parts_of(path: str, root: str = "") -> Parts:
 
 
 def check_kind(status: os.stat_result, path: str, *, folders: bool = False) -> None:
-    """Raise `WorkspaceError` for what is no file of one name, nor a directory where those count."""
+    """Raise `WorkspaceError` unless it is a file with one name (or a directory, with `folders`)."""
     kind = kind_of(status.st_mode)
     if folders and stat.S_ISDIR(status.st_mode):
         return
@@ -194,8 +192,8 @@ def check_kind(status: os.stat_result, path: str, *, folders: bool = False) -> N
 
 
 def walked(confined: Confined, top: Parts) -> Iterator[Parts]:
-    """All that is below a directory; links are not gone into. Raises `WorkspaceError` for a
-    directory that cannot be looked into, and for more than `MAX_WALKED` entries.
+    """Yield every path below a directory; links are not followed. Raises `WorkspaceError` for a
+    directory that cannot be read, and for more than `MAX_WALKED` entries.
     """
     found = confined.status("/".join(top) or ".")
     waiting = [top] if found is not None and stat.S_ISDIR(found.st_mode) else []

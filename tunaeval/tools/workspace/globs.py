@@ -1,7 +1,7 @@
-"""Which paths a pattern means: `*` and `?` within a name, `**` for any directories, `{a,b}`.
+"""Which paths match a pattern: `*` and `?` within a name, `**` for any directories, `{a,b}`.
 
-A name is compared character by character and directories by a table, so that no pattern takes more
-than its length times the path's.
+Names are matched character by character, and directories by dynamic programming, so that matching
+takes at most the length of the pattern times that of the path.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _MAX_CHOICES = 64
 
 
 def path_fits(path: str, pattern: str) -> bool:
-    """Whether a path from the root is meant. A pattern without a slash means names in any
-    directory; one that ends in a slash, all below that directory.
+    """Whether a path from the root matches. A pattern without a slash matches names in any
+    directory; one that ends in a slash matches everything below that directory.
 
         path_fits("src/a/b.py", "src/**/*.py")   path_fits("src/a.py", "*.py")
     """
@@ -26,7 +26,7 @@ def path_fits(path: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=256)
 def choices(pattern: str) -> tuple[str, ...]:
-    """The patterns that braces stand for: "*.{py,md}" is "*.py" and "*.md"."""
+    """Return the patterns without braces: "*.{py,md}" is "*.py" and "*.md"."""
     if len(pattern) > MAX_PATTERN:
         raise WorkspaceError(f"the pattern {pattern!r:.60} has over {MAX_PATTERN} characters")
     waiting, found = [pattern], []
@@ -65,7 +65,7 @@ def _fits_one(path: str, pattern: str) -> bool:
 
 
 def name_fits(name: str, pattern: str) -> bool:
-    """Whether one name is meant: `*` is any characters, `?` is one."""
+    """Whether one name matches: `*` is any characters, `?` is one."""
     met = [True] + [False] * len(name)
     for want in pattern:
         if want == "*":
@@ -79,9 +79,9 @@ def name_fits(name: str, pattern: str) -> bool:
 
 
 def plain(name: str) -> str:
-    """Return a name as those file systems compare it that know no case, or pass over invisible
-    characters.
+    """Return a name in a form that is equal for names that file systems may treat as the same,
+    because they ignore case or invisible characters.
     """
-    read = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # as of git's output
+    read = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # as git's output is
     compared = unicodedata.normalize("NFKC", read)
     return "".join(one for one in compared if unicodedata.category(one) != "Cf").casefold()

@@ -1,11 +1,11 @@
-"""What the configuration of git repositories names: files that it includes, and programs.
+"""Which files the configuration of git repositories names: included files, and programs.
 
-`git status` runs the program in `core.fsmonitor`, and those of `core.hooksPath`, filters and
-aliases run with other commands. Whoever writes such a file, or one that the configuration includes,
-makes git run anything, as whoever writes the configuration does.
+`git status` runs the program in `core.fsmonitor`; other commands run those in `core.hooksPath`,
+filters and aliases. Who can write such a program, or a file that the configuration includes, can
+make git run anything, as if the configuration itself could be written.
 
-A value may be a line for a shell, in which nobody can say what a file is. So a path is looked for
-in the values, and not the other way round.
+A value may be a shell command, in which files cannot be recognized. So a given path is searched
+for in the values, rather than paths being extracted from them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .running import run_command
 Parts = tuple[str, ...]
 
 MAX_SEARCHED = 50_000
-"""Files that are looked through for repositories, which may be anywhere."""
+"""How many files are searched for repositories, which may be anywhere."""
 MAX_REPOSITORIES = 100
 _LIST = ("git", "config", "--list", "--show-origin", "--includes", "-z")
 _BYTES = 1 << 20
@@ -42,17 +42,17 @@ _BARE = {"HEAD", "objects", "refs"}
 
 
 class _Tree(NamedTuple):
-    """What a walk finds: directories that are repositories or have one in `.git`, and links."""
+    """The result of a walk: directories that are or contain a repository, and symbolic links."""
 
     tops: list[Path]
     links: list[Path]
 
 
 def named_by_git(root: Path, parts: Parts) -> str | None:
-    """What the configuration of a repository names that is the path, or is above or below it.
+    """Return the part of a repository's configuration that names the path, or one above or below.
 
-    Those of all repositories below `root` count, and that of the one that `root` is in. Nothing is
-    named without git. Raises `WorkspaceError` where a configuration cannot be read.
+    All repositories below `root` count, and the one that contains `root`. Without git the result is
+    None. Raises `WorkspaceError` if a configuration cannot be read.
     """
     tree = _walked(root)
     above = next((one for one in (root, *root.parents) if (one / ".git").exists()), None)
@@ -77,7 +77,7 @@ def named_by_git(root: Path, parts: Parts) -> str | None:
 
 
 def _in_texts(parts: Parts, texts: list[str]) -> str | None:
-    """The path, a directory above it or a name of these that is in a text as a whole."""
+    """Return the path, a directory above it, or one of its names, if a text has it as a word."""
     whole = ("/".join(parts[: end + 1]) for end in range(len(parts)))
     names = {one for name in (*whole, *parts) for one in (name, name.translate(_QUOTES)) if one}
     by_plain = {plain(name): name for name in sorted(names)}
@@ -88,7 +88,7 @@ def _in_texts(parts: Parts, texts: list[str]) -> str | None:
 
 
 def _walked(root: Path) -> _Tree:
-    """The repositories and links below a directory, the highest first."""
+    """Return the repositories and links below a directory, the highest first."""
     tree = _Tree([], [])
     waiting, count = deque([root]), 0
     while waiting:
@@ -120,8 +120,8 @@ def _walked(root: Path) -> _Tree:
 
 
 def _read(top: Path, texts: list[str], files: set[Path]) -> None:
-    """Add the values of a repository's configuration that may name files, and those that surely are
-    named.
+    """Collect from a repository's configuration the values that may name files, into `texts`, and
+    the files that are certain, into `files`.
     """
     own = _directory(top)
     if own.parent != top or own.is_symlink():
@@ -148,7 +148,7 @@ def _read(top: Path, texts: list[str], files: set[Path]) -> None:
 
 
 def _directory(top: Path) -> Path:
-    """Where git keeps the repository: `.git`, what a file of this name says, or all of it."""
+    """Return the repository's own directory: `.git`, the one a `.git` file names, or `top`."""
     own = top / ".git"
     if own.is_file():
         with suppress(OSError):
@@ -157,18 +157,18 @@ def _directory(top: Path) -> Path:
 
 
 def _listed(top: Path, own: Path) -> Iterator[tuple[str, str, str]]:
-    """Where each value of the configuration is, its key and the value itself."""
+    """Yield the file, the key and the value of each entry of the configuration."""
     try:
-        said = run_command(_LIST, top, output_bytes=_BYTES, seconds=_SECONDS)
+        listing = run_command(_LIST, top, output_bytes=_BYTES, seconds=_SECONDS)
     except WorkspaceError:
         return  # there is no git
-    if said.code is None or said.cut or (said.code and os.path.lexists(own / "config")):
+    if listing.code is None or listing.cut or (listing.code and os.path.lexists(own / "config")):
         raise WorkspaceError(
             "nothing is written, moved or deleted by tools: git, which may run here, cannot list "
             f"its configuration in {top.name!r:.80}, so the files that it names are not known; "
             "repair the configuration, or allow no git here"
         )
-    fields = said.output.split("\0") if not said.code else []
+    fields = listing.output.split("\0") if not listing.code else []
     for origin, entry in zip(fields[::2], fields[1::2], strict=False):
         key, _, value = entry.partition("\n")
         yield origin, key, value

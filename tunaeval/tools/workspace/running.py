@@ -1,8 +1,8 @@
 """One command, run without a shell and within limits.
 
-It finds neither the caller's environment nor an input, its output is kept up to a limit, and when
-its time is over it ends with everything that it has started. "python" is the interpreter that runs
-this program.
+It gets neither the caller's environment nor an input, its output is kept up to a limit, and after
+its time limit it is killed with all processes that it started. "python" is the interpreter of this
+program.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What came of a command: its exit code (None: its time was over) and what it printed, both
-    streams as one; `cut` says that it printed more than was kept.
+    """The result of a command: its exit code (None after a timeout) and its output, stdout and
+    stderr together; `cut` if there was more output than was kept.
     """
 
     words: Words
@@ -41,12 +41,12 @@ class Ran:
     cut: bool = False
 
     def __str__(self) -> str:
-        """What is said of it to a model."""
+        """Return the text that the model gets."""
         cut = "\n(more was printed)" if self.cut else ""
-        said = f"{self.output}{cut}"
+        text = f"{self.output}{cut}"
         if self.code is None:
-            return f"{said}\nthe command took too long and was ended\nExit Code: 124".lstrip()
-        return f"{said}\nExit Code: {self.code}".lstrip()
+            return f"{text}\nthe command took too long and was ended\nExit Code: 124".lstrip()
+        return f"{text}\nExit Code: {self.code}".lstrip()
 
 
 def run_command(
@@ -57,9 +57,9 @@ def run_command(
     seconds: float = COMMAND_SECONDS,
     output_bytes: int = OUTPUT_BYTES,
 ) -> Ran:
-    """Run a command in a folder and wait for it; `files` are the descriptors that it is given.
+    """Run a command in a folder and wait for it; it inherits the descriptors `files`.
 
-    Raises `WorkspaceError` where it cannot start.
+    Raises `WorkspaceError` if it cannot be started.
     """
     process = _started(words, folder, files)
     assert process.stdout is not None  # noqa: S101 - it is a pipe
@@ -98,7 +98,7 @@ def _started(words: Words, folder: Path, files: Sequence[int]) -> subprocess.Pop
 
 
 class _Kept:
-    """The first bytes of what is printed; the rest is read, so that nobody waits, and dropped."""
+    """The first bytes of the output; the rest is read, to keep the program going, and dropped."""
 
     def __init__(self, limit: int) -> None:
         self.data = bytearray()
@@ -113,14 +113,14 @@ class _Kept:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End what is left of the command's group of processes."""
+    """Kill what is left of the command's process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def _environment() -> dict[str, str]:
-    """No variable of the caller's but the path: keys are none of a command's business."""
+    """Return an environment with the caller's path alone, so that commands see no API keys."""
     path = os.pathsep.join((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"))
     return {
         "PATH": path,

@@ -1,7 +1,7 @@
-"""What is in a workspace at one time, and what has changed between two.
+"""What is in a workspace at one time, and what has changed between two times.
 
-Contents are compared by SHA-256; a file of more than `MAX_HASHED` bytes by its size and time. A
-link, a device, and what cannot be read are entries of their own kind and are never opened.
+Files are compared by SHA-256; one of more than `MAX_HASHED` bytes by its size and time. Links,
+devices and unreadable files are entries of their own kinds and are never opened.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Kind: TypeAlias = Literal["file", "directory", "link", "other", "unreadable"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something in a workspace. `digest` is SHA-256 of a file's bytes, None where they were not
-    read; `stamp` is what the system says of it, by which a file is known to be untouched.
+    """A file, directory or link of a workspace. `digest` is the SHA-256 of a file, None if it was
+    not read; `stamp` is its size, times and inode, by which an untouched file is recognized.
     """
 
     kind: Kind
@@ -39,7 +39,7 @@ class Entry:
 
     @property
     def is_same_as(self) -> tuple[object, ...]:
-        """What has to be equal in two entries that are one: the time only of what was not read."""
+        """The values that equal entries share; the stamp counts only if the content is unknown."""
         known = self.digest is not None or self.kind in {"directory", "link"}
         return (self.kind, self.size, self.digest, self.executable, self.target) + (
             () if known else self.stamp
@@ -48,7 +48,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The paths that two snapshots differ in, sorted; directories count where they are empty."""
+    """The paths in which two snapshots differ, sorted; of directories only the empty ones count."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -56,15 +56,15 @@ class Changes:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All of them."""
+        """All changed paths."""
         return tuple(sorted({*self.added, *self.removed, *self.changed}))
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
 
     def __str__(self) -> str:
-        """In one line: "2 added (a.py, b.py), 1 changed (c.py)"."""
-        said = [
+        """Return one line: "2 added (a.py, b.py), 1 changed (c.py)"."""
+        summaries = [
             f"{len(paths)} {word} ({', '.join(paths[:4])}{', ...' if len(paths) > 4 else ''})"
             for word, paths in (
                 ("added", self.added),
@@ -73,18 +73,18 @@ class Changes:
             )
             if paths
         ]
-        return ", ".join(said) or "nothing changed"
+        return ", ".join(summaries) or "nothing changed"
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The entries of a workspace by path; `complete` is False where there were too many."""
+    """The entries of a workspace by path; `complete` is False if there were too many."""
 
     entries: Mapping[str, Entry] = field(default_factory=dict)
     complete: bool = True
 
     def changes(self, later: Snapshot) -> Changes:
-        """What `later` has that this has not, and the other way around."""
+        """Return the differences from this snapshot to `later`."""
         before, after = _leaves(self.entries), _leaves(later.entries)
         return Changes(
             added=tuple(sorted(after.keys() - before.keys())),
@@ -100,9 +100,7 @@ class Snapshot:
 
 
 def snapshot(confined: Confined, earlier: Snapshot | None = None) -> Snapshot:
-    """What is there now. A file that the system says was not touched since `earlier` is not read
-    again.
-    """
+    """Return the current entries. Files with the same stamp in `earlier` are not read again."""
     known = earlier.entries if earlier is not None else {}
     found: dict[str, Entry] = {}
     waiting: list[Parts] = [()]
@@ -122,7 +120,7 @@ def snapshot(confined: Confined, earlier: Snapshot | None = None) -> Snapshot:
 def _names(confined: Confined, folder: Parts) -> list[tuple[str, os.stat_result]]:
     try:
         return confined.names(folder)
-    except WorkspaceError:  # gone, or closed to us: then it is empty here
+    except WorkspaceError:  # it is gone or not readable, and counts as empty
         return []
 
 
@@ -166,6 +164,6 @@ def _digest(confined: Confined, parts: Parts) -> str | None:
 
 
 def _leaves(entries: Mapping[str, Entry]) -> dict[str, Entry]:
-    """All but the directories that contain something: these come and go with what they contain."""
-    holding = {path.rpartition("/")[0] for path in entries}
-    return {path: entry for path, entry in entries.items() if path not in holding}
+    """Return all entries but directories with content: these come and go with what is in them."""
+    parents = {path.rpartition("/")[0] for path in entries}
+    return {path: entry for path, entry in entries.items() if path not in parents}

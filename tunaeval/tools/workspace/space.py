@@ -1,4 +1,4 @@
-"""A workspace: a real directory made afresh from files, compared before and after, and removed."""
+"""A workspace: a directory that is created from files, compared before and after, and removed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .snapshots import Changes, Snapshot, snapshot
 
 
 class Workspace:
-    """A directory of its own, somewhere among the system's temporary files.
+    """A new directory among the system's temporary files.
 
         with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
             (workspace.path / "calc.py").write_text("def add(a, b): return a + b")
@@ -33,8 +33,8 @@ class Workspace:
 
     `files` are texts or bytes by path; `commands` are the lists of words that `run` allows, with
     `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
-    what was in it when it was made. `at` is a directory that is there already, and that stays when
-    the workspace is closed. Raises `WorkspaceError` for a path that leads out of it.
+    the snapshot taken at the start. `at` is an existing directory to use instead; it is not removed
+    on closing. Raises `WorkspaceError` for a path that leads out of the workspace.
 
     Examples:
         >>> with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
@@ -98,33 +98,33 @@ class Workspace:
         return f"Workspace({str(self.path)!r})"
 
     def __getitem__(self, path: str) -> WorkspaceFile:
-        """A file of it, which may not be there."""
+        """Return a file of the workspace, which need not exist."""
         return WorkspaceFile(self.confined, "/".join(self.confined.parts(path)))
 
     def loss(self) -> str | None:
-        """What became of the directory, where somebody took it away: "was removed", say."""
+        """Return what happened to a directory that is gone ("was removed"), or None."""
         return self.confined.loss()
 
     def snapshot(self, earlier: Snapshot | None = None) -> Snapshot:
-        """What is in it now; files untouched since `earlier` are not read again.
+        """Return the current entries; files untouched since `earlier` are not read again.
 
-        Nothing is in a directory that was taken away.
+        The snapshot of a directory that is gone is empty.
         """
         if self.loss() is not None:
             return Snapshot()
         return snapshot(self.confined, earlier or self.before)
 
     def changes(self, since: Snapshot | None = None) -> Changes:
-        """What is different since it was made, or since then."""
+        """Return what has changed since `since`, by default since the workspace was created."""
         earlier = since or self.before
         return earlier.changes(self.snapshot(earlier))
 
     def run(self, command: str | Words, *, seconds: float | None = None) -> Ran:
-        """Run a command line that `commands` allows, or words that the caller answers for."""
+        """Run a command line that `commands` allow, or words that the caller has checked."""
         if why := self.loss():
             raise WorkspaceError(f"no command can run: the workspace {why}")
-        asked = self._seconds if seconds is None else wanted_seconds(seconds, "seconds")
-        limit = min(asked, self._seconds)
+        requested = self._seconds if seconds is None else wanted_seconds(seconds, "seconds")
+        limit = min(requested, self._seconds)
         run = partial(run_command, seconds=limit, output_bytes=self._output_bytes)
         if not isinstance(command, str):
             return run(command, self.path)
@@ -132,15 +132,15 @@ class Workspace:
             return run(line.words, line.folder, files=line.files)
 
     def close(self) -> None:
-        """Remove it with all that is in it, unless it was there before."""
+        """Remove the directory and its content, unless it was given as `at`."""
         self.confined.close()
         if self._is_ours:
             _remove(self.path)
 
 
 def file_bytes(name: str, content: object) -> bytes:
-    """What a file is written with. Raises UsageError for what is neither text nor bytes, and for
-    a text that UTF-8 cannot write.
+    """Return the bytes to write to a file. Raises UsageError if `content` is neither text nor
+    bytes, or is text that UTF-8 cannot encode.
     """
     if isinstance(content, bytes):
         return content
@@ -156,24 +156,24 @@ def file_bytes(name: str, content: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceFile:
-    """A file of a workspace by its path, read whenever it is asked."""
+    """A file of a workspace; its properties read it anew each time."""
 
     confined: Confined
     path: str
 
     @property
     def exists(self) -> bool:
-        """Whether anything is there, a directory or a link too."""
+        """Whether the path exists, also as a directory or a link."""
         return self.confined.status(self.path) is not None
 
     @property
     def data(self) -> bytes:
-        """Its bytes. Raises `WorkspaceError` where it cannot be read."""
+        """The content as bytes. Raises `WorkspaceError` if it cannot be read."""
         return self.confined.read(self.path, limit=MAX_BYTES)
 
     @property
     def text(self) -> str:
-        """Its text. Raises `WorkspaceError` for a file that is not UTF-8."""
+        """The content as text. Raises `WorkspaceError` if it is not UTF-8."""
         data = self.data
         try:
             return data.decode()
@@ -181,7 +181,7 @@ class WorkspaceFile:
             raise WorkspaceError(f"{self.path!r:.80} is no text: {error.reason}") from error
 
     def contains(self, text: str) -> bool:
-        """Whether it is a text file that contains the text."""
+        """Whether the file is text and contains `text`."""
         try:
             return text in self.text
         except WorkspaceError:
@@ -189,8 +189,8 @@ class WorkspaceFile:
 
 
 def _remove(path: Path) -> None:
-    """Remove a tree, whatever rights its directories have and however deep it is; nothing above it
-    is touched, whatever is in its place.
+    """Remove a tree, even if its directories are write-protected or nested deeply; links in it are
+    not followed.
     """
     if path.is_symlink() or path.is_file():
         with suppress(OSError):
@@ -199,7 +199,7 @@ def _remove(path: Path) -> None:
     top = str(path)
 
     def again(function: Callable[..., object], name: str, _error: object) -> None:
-        inside = (name,) if name == top else (os.path.dirname(name), name)  # noqa: PTH120 - rmtree gives strings
+        inside = (name,) if name == top else (os.path.dirname(name), name)  # noqa: PTH120 - rmtree passes strings
         with suppress(OSError):
             for folder in inside:
                 if os.path.isdir(folder) and not os.path.islink(folder):  # noqa: PTH112, PTH114 - as above
@@ -208,7 +208,7 @@ def _remove(path: Path) -> None:
 
     with suppress(RecursionError):
         shutil.rmtree(top, onerror=again)
-    if path.exists():  # deeper than Python goes by itself
+    if path.exists():  # nested more deeply than Python's recursion limit
         subprocess.run(  # noqa: S603 - a fixed command on a directory of our own
             ["/bin/rm", "-rf", "--", top], check=False, capture_output=True
         )

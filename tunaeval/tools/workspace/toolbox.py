@@ -1,8 +1,8 @@
-"""The eight tools of a coding agent as functions over a workspace, for models that have no tools.
+"""The eight tools of a coding agent as functions over a workspace, for models without own tools.
 
 They take the arguments of the catalogue `tunacode-2025-12`, return text, and raise
-`WorkspaceError` with words that a model can act on. `bash` runs what the workspace's list of
-commands allows, without a shell; `web_fetch` knows the workspace's pages and no network.
+`WorkspaceError` with a message that a model can act on. `bash` runs what the workspace's list of
+commands allows, without a shell; `web_fetch` returns the workspace's pages and uses no network.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .running import COMMAND_SECONDS, run_command
 from .space import Workspace
 
 MAX_SHOWN = 64 * 1024
-"""Characters of a result."""
+"""Characters of the longest result."""
 _MAX_LINE = 2_000
 _MOST_SECONDS = 300
 
 
 def workspace_tools(workspace: Workspace) -> dict[str, Callable[..., str]]:
-    """`bash`, `glob`, `grep`, `list_dir`, `read_file`, `update_file`, `web_fetch` and
-    `write_file`, by name.
+    """Return `bash`, `glob`, `grep`, `list_dir`, `read_file`, `update_file`, `web_fetch` and
+    `write_file` by name.
 
     Examples:
         >>> with tunaeval.Workspace({"a.txt": "hello"}) as workspace:
@@ -199,7 +199,7 @@ class _Toolbox:
         return self._workspace[path].text
 
     def _searched(self, path: str) -> Iterator[str]:
-        """The file, or all files below the directory."""
+        """Yield the file, or all files below the directory."""
         parts = self._confined.parts(path)
         status = self._confined.status(path)
         if status is not None and not stat.S_ISDIR(status.st_mode):
@@ -208,7 +208,7 @@ class _Toolbox:
             yield from self._files(parts)
 
     def _files(self, top: tuple[str, ...]) -> Iterator[str]:
-        """The paths of all files below a directory, in order; links are not gone into."""
+        """Yield the paths of all files below a directory, in order; links are not followed."""
         waiting, walked = [top], 0
         while waiting and walked < MAX_WALKED:
             folder = waiting.pop()
@@ -224,7 +224,7 @@ class _Toolbox:
     def _lines(self, path: str) -> Iterator[tuple[int, str]]:
         try:
             text = self._text(path)
-        except WorkspaceError:  # binary, huge, or not to be read: nothing is found in it
+        except WorkspaceError:  # binary, huge or unreadable files match nothing
             return
         for number, line in enumerate(text.splitlines(), 1):
             yield number, line[:_MAX_LINE]
@@ -235,7 +235,7 @@ _MARKS = {stat.S_IFDIR: "/", stat.S_IFLNK: "@"}
 
 
 def _seconds(timeout: Any) -> float:
-    """How long a command may take; `timeout` is what a model wrote."""
+    """Return the seconds that a command may take; `timeout` is what the model wrote."""
     if timeout is None:
         return COMMAND_SECONDS
     is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
