@@ -1,11 +1,11 @@
-"""Messages, rows and tables of others, read and written.
+"""Reading and writing the messages, data set rows and tables of other projects.
 
     from tunaeval.data import as_openai, check_rows, read_rows
 
     report = check_rows(read_rows("train.jsonl"))
     report.rows, report.faulty, report.counts["broken-beside-good"]
 
-A row that cannot be read is a `Fault` with its reason, in its place: nothing is dropped in silence.
+A row that cannot be read becomes a `Fault` with its reason; no row is dropped silently.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is wrong with rows: each finding with its code, its place and its reason."""
+"""Checks of data set rows: each finding has a code, a place and a reason."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FINDINGS: Mapping[str, str] = {
     "duplicate-row": "the same conversation as an earlier row",
     "contaminated": "a question that a suite asks, word for word",
 }
-"""Every code of a finding, and what it means."""
+"""Every code of a finding with its meaning."""
 
 _HARMLESS = frozenset({"quoted", "lone-surrogate", "nul", "unclosed-fence", "trailing-ellipsis"})
 _OF_THE_SCHEMA = frozenset({
@@ -40,7 +40,7 @@ _OF_THE_SCHEMA = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong with a row: `message` is the index of its message, if it is one's."""
+    """One fault of a row; `message` is the index of the faulty message, if there is one."""
 
     code: str
     reason: str
@@ -49,18 +49,18 @@ class Finding:
 
 @dataclass(slots=True)
 class Checker:
-    """Looks at rows in order, and remembers them for duplicates: some 100 bytes for each row."""
+    """Checks rows in order. Digests of all rows are kept for duplicates: about 100 bytes a row."""
 
     questions: frozenset[str] = frozenset()
     _seen: dict[bytes, int] = field(default_factory=dict)
 
     @classmethod
     def against(cls, suites: Iterable[Suite]) -> Checker:
-        """One that also looks for the questions of these suites."""
+        """Return a checker that also looks for the questions of these suites."""
         return cls(frozenset(plain(one.prompt) for suite in suites for one in suite.scenarios))
 
     def check(self, row: Row | Fault) -> tuple[Finding, ...]:
-        """All that is wrong with the row."""
+        """Return all findings in the row."""
         if isinstance(row, Fault):
             return (Finding("unreadable-row", row.reason),)
         return (*_calls(row), *_answers(row), *self._repeated(row), *self._known(row))
@@ -79,23 +79,23 @@ class Checker:
 
 
 def plain(text: str) -> str:
-    """A question without what nobody would ask it differently for: case and white space."""
+    """Return the question without differences in case and white space."""
     return " ".join(text.split()).casefold()
 
 
 @dataclass(slots=True)
 class Report:
-    """What a data set came to: rows, those with findings, and how many have each."""
+    """The totals of a data set: rows, rows with findings, and the number of rows for each code."""
 
     rows: int = 0
     faulty: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     shapes: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
-    """Of each code the first few rows, with the reason."""
+    """The first few rows with each code: their number and the reason."""
 
     def add(self, row: Row | Fault, findings: Sequence[Finding], most: int = 3) -> None:
-        """Count one row."""
+        """Count one row; keep it as an example if there are fewer than `most` for a code."""
         self.rows += 1
         self.faulty += bool(findings)
         self.shapes[row.shape if isinstance(row, Row) else "unreadable"] += 1
@@ -107,7 +107,7 @@ class Report:
 
 
 def check_rows(rows: Iterable[Row | Fault], *, suites: Iterable[Suite] = ()) -> Report:
-    """What is wrong with a data set, counted by rows.
+    """Check a data set and return the counts of its findings.
 
     Examples:
         >>> from tunaeval.data import read_rows
@@ -150,15 +150,14 @@ def _call(row: Row, call: ToolCall, index: int) -> Iterator[Finding]:
         names = ", ".join([*row.tools][:8])
         yield Finding("unknown-tool", f"{brief(call.name)} is none of: {names}", index)
     elif not fits(call.name, call.arguments, row.tools):
-        said = [note.message for at, note in row.notes if at == index]
-        why = f": {said[0]}" if said else ": its arguments do not fit the schema"
+        messages = [note.message for at, note in row.notes if at == index]
+        why = f": {messages[0]}" if messages else ": its arguments do not fit the schema"
         yield Finding("misfit", f"{call.name}{why}", index)
 
 
 def _answers(row: Row) -> Iterator[Finding]:
-    """Calls without results, but for those of the last message; and results without calls.
-
-    Behind calls that cannot be read, nobody knows whose results they are.
+    """Yield calls without a result, except those of the last message, and results without a call,
+    unless they follow calls that could not be read: then they may be theirs.
     """
     messages, odd, at = row.messages, {index for index, _ in row.notes}, 0
     while at < len(messages):
@@ -179,7 +178,9 @@ def _answers(row: Row) -> Iterator[Finding]:
 def _unpaired(
     calls: Sequence[ToolCall], results: Sequence[Message], *, goes_on: bool
 ) -> tuple[int, Sequence[int]]:
-    """How many calls have no result, and which results are of none: by ids where all have them."""
+    """Return the number of calls without a result, and the indices of results without a call;
+    they are matched by ids if all have one, else by how many there are.
+    """
     if calls and all(call.id for call in calls) and all(one.tool_call_id for one in results):
         waiting = Counter(call.id for call in calls)
         stray = []
@@ -194,18 +195,18 @@ def _unpaired(
 
 
 def _joined(result: Message) -> bool:
-    """Whether one result may be that of several calls: a list, as ToolACE and APIGen have it."""
+    """Whether one result may answer several calls with a list, as in ToolACE and APIGen."""
     return result.tool_call_id is None and result.content.lstrip()[:1] in {"[", "{"}
 
 
 def _digest(row: Row) -> bytes:
-    said = [
+    messages = [
         [one.role, one.content, [[call.name, call.arguments] for call in one.tool_calls]]
         for one in row.messages
     ]
     tools = sorted(row.tools or ())
     try:
-        text = orjson.dumps([said, tools], option=orjson.OPT_SORT_KEYS)
+        text = orjson.dumps([messages, tools], option=orjson.OPT_SORT_KEYS)
     except TypeError:  # a lone surrogate, or an integer beyond 64 bits
-        text = repr([said, tools]).encode("utf-8", "surrogatepass")
+        text = repr([messages, tools]).encode("utf-8", "surrogatepass")
     return blake2b(text, digest_size=16).digest()

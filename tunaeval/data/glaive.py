@@ -1,9 +1,9 @@
-"""Glaive v2: one text with its speakers' names, and calls behind `<functioncall>`.
+"""Glaive v2: one text with the names of the speakers, and calls after `<functioncall>`.
 
     USER: ... ASSISTANT: <functioncall> {"name": "f", "arguments": '{"a": 1}'} <|endoftext|>
     FUNCTION RESPONSE: {"b": 2} ASSISTANT: ... <|endoftext|>
 
-Arguments are JSON text in single quotes, which the shape has so: to read them is no repair.
+Arguments are JSON text in single quotes. They belong to this shape and do not count as a repair.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _END = "<|endoftext|>"
 
 
 def glaive_messages(system: str, chat: str) -> Iterator[JsonObject]:
-    """The messages of a row, each text without its marks."""
-    said = system.strip().removeprefix("SYSTEM:").strip()
-    if said:
-        yield {"role": "system", "content": said}
+    """Yield the messages of a row, without speakers' names and end markers."""
+    prompt = system.strip().removeprefix("SYSTEM:").strip()
+    if prompt:
+        yield {"role": "system", "content": prompt}
     turns = [*_SPEAKER.finditer(chat)]
     if not turns or chat[: turns[0].start()].strip():
         raise UnreadableRowError(f"the chat begins with {chat[:40]!r}, wanted a speaker (USER:)")

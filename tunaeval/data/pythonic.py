@@ -1,7 +1,7 @@
-"""ToolACE's rows: a list of tools inside of a system prompt, calls as `[Get Weather(city="Oslo")]`.
+"""ToolACE's rows: a list of tools in a system prompt, calls as `[Get Weather(city="Oslo")]`.
 
-A tool's name may have spaces there, which no wire format allows. Such names get words of one piece
-before the text is parsed, and their own again behind it.
+Names of tools may contain spaces, which no wire format allows. They are replaced by identifiers
+before the text is parsed, and put back afterwards.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _QUOTES = "\"'"
 
 
 def tools_in(system: str) -> list[Any] | None:
-    """The tools that a prompt lists as JSON: a list of objects with names, or objects in a row."""
+    """Return the tools that a prompt contains as JSON objects, or lists of them; None if none."""
     found: list[Any] = []
     at = 0
     for _ in range(_MOST_TRIES):
@@ -42,7 +42,7 @@ def tools_in(system: str) -> list[Any] | None:
 
 
 _MOST_TRIES = 1_000
-"""Brackets that are looked at: a prompt of nothing else would take the square of its length."""
+"""How many brackets are tried: a prompt of only brackets would take quadratic time."""
 
 
 def _is_tool(value: Mapping[str, Any]) -> bool:
@@ -50,15 +50,15 @@ def _is_tool(value: Mapping[str, Any]) -> bool:
     return isinstance(inner, Mapping) and "name" in inner and "parameters" in inner
 
 
-def pythonic_calls(said: Iterable[JsonObject], listed: list[Any] | None) -> Iterator[JsonObject]:
-    """The messages, with the calls of a model's text as values."""
+def pythonic_calls(turns: Iterable[JsonObject], listed: list[Any] | None) -> Iterator[JsonObject]:
+    """Yield the messages, with the calls in the model's text as `ToolCall`s."""
     try:
         tools = to_tools(listed) if listed else None
     except ToolsError as error:
         raise UnreadableRowError(f"its tools cannot be understood: {error}") from error
     names = {name: f"tool_{index}" for index, name in enumerate(tools or ())}
     odd = {name: short for name, short in names.items() if not name.isidentifier()}
-    for index, message in enumerate(said):
+    for index, message in enumerate(turns):
         content = message.get("content")
         if message.get("role") != "assistant" or not isinstance(content, str):
             yield message
@@ -92,13 +92,13 @@ def _also(tools: Tools, odd: Mapping[str, str]) -> Tools:
 
 
 def _with_called(tools: Tools, text: str) -> Tools:
-    """These tools, and those that a text calls beside them, so that no call is taken for prose."""
+    """Return the tools and all others that the text calls, so that no call is taken for prose."""
     called = {call.name for call in parse(text, "llama4-pythonic").calls} - tools.keys()
     return Tools([*tools.values(), *(ToolSpec(name) for name in sorted(called))])
 
 
 def _renamed(text: str, odd: Mapping[str, str]) -> str:
-    """The text with each such name before a parenthesis, outside of quotes, in one piece."""
+    """Return the text with odd names replaced before a parenthesis, outside of quotes."""
     if not odd:
         return text
     names = sorted(odd, key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""A row of a data set as a conversation of ours, or the reason why it cannot be read as one."""
+"""The result of reading a row of a data set: a conversation, or why it cannot be read."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tunaeval.types.parsing import Diagnosis
 class Row:
     """A conversation: messages with their calls as values, and the tools that were offered.
 
-    `number` counts from 1. `shape` says how it was written. `notes` are what was odd about a
-    message's calls, with the message's index. `raw` is the row as it was found, `line` its line.
+    `number` counts from 1; `shape` names how the row was written. `notes` are diagnoses of calls,
+    each with the index of its message. `raw` is the row as read, `line` its bytes in the file.
     """
 
     number: int
@@ -28,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A row that cannot be read, and why."""
+    """A row that cannot be read, with the reason; the other fields are those of `Row`."""
 
     number: int
     reason: str
@@ -37,4 +37,4 @@ class Fault:
 
 
 class UnreadableRowError(ValueError):
-    """Why a row is no conversation; caught where rows are read."""
+    """A row that is no conversation; `read_row` catches it and returns a `Fault`."""

@@ -1,4 +1,4 @@
-"""The shapes that rows of public data sets have: how each is recognised, and how it is read.
+"""The shapes of rows in public data sets: how each is recognized, and how it is read.
 
 openai          messages, tools as objects, as text or as a list of texts; When2Call's SFT rows
 sharegpt        conversations of from/value, calls in the text, tools in the system's turn (Hermes)
@@ -34,7 +34,7 @@ from .rows import Fault, Row, UnreadableRowError
 from .sources import Raw, Source, raw_rows
 
 Said = Iterable[JsonObject]
-"""Messages in OpenAI's shape; a model's text may still contain its calls."""
+"""Messages in OpenAI's shape; the text of an assistant may still contain its calls."""
 
 _ROLES = {
     "human": "user", "user": "user", "system": "system", "gpt": "assistant", "model": "assistant",
@@ -45,11 +45,11 @@ _ROLES = {
 
 
 def read_rows(source: Source, shape: str = "auto") -> Iterator[Row | Fault]:
-    """The rows of a data set, in order, each as a `Row` or as the `Fault` that says why not.
+    """Yield the rows of a data set in order, each as a `Row`, or as a `Fault` with the reason.
 
     `source` is a path (`.jsonl`, `.json`, `.parquet`), or rows: a list of dictionaries, an object
-    of `datasets`, an Arrow table. `shape` is one of `SHAPES`; "auto" looks at each row. As many
-    rows come out as are in the source: none is left out, and one at a time is in memory.
+    of `datasets`, an Arrow table. `shape` is one of `SHAPES`; "auto" detects it for each row. As
+    many rows are yielded as the source has, and only one at a time is in memory.
 
     Examples:
         >>> rows = read_rows([{"query": "?", "answers": "[]", "tools": "[]"}])
@@ -63,7 +63,7 @@ def read_rows(source: Source, shape: str = "auto") -> Iterator[Row | Fault]:
 
 
 def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
-    """One row. Never raises."""
+    """Read one row. Never raises for its content."""
     if raw.fault is not None:
         return Fault(number, raw.fault, raw.value, raw.line)
     if not isinstance(raw.value, dict):
@@ -93,10 +93,10 @@ def _shapeless(row: JsonObject) -> str:
 
 
 def shape_of(row: Mapping[str, Any]) -> str | None:
-    """The shape that a row has by its keys; None for none that is known."""
+    """Return the shape of a row, judged by its keys, or None if no known shape has them."""
     if isinstance(row.get("conversations", row.get("conversation")), list):
-        said = row.get("conversations", row.get("conversation")) or []
-        if any(_get(one, "from") in ("function_call", "observation") for one in said):  # or no text
+        turns = row.get("conversations", row.get("conversation")) or []
+        if any(_get(one, "from") in ("function_call", "observation") for one in turns):  # or null
             return "llama-factory"
         system = row.get("system")
         in_system = isinstance(system, str) and "<tools>" not in system and not row.get("tools")
@@ -116,28 +116,28 @@ def shape_of(row: Mapping[str, Any]) -> str | None:
 
 
 def _read(
-    said: Said, tools: Any
+    turns: Said, tools: Any
 ) -> tuple[tuple[Message, ...], Tools | None, tuple[tuple[int, Diagnosis], ...]]:
     known = to_tools(tools) if tools else None
     messages: list[Message] = []
     notes: list[tuple[int, Diagnosis]] = []
-    for index, message in enumerate(said):
+    for index, message in enumerate(turns):
         if not isinstance(message, Mapping):
             raise UnreadableRowError(f"message {index} is {type(message).__name__}, not an object")
         if message.get("role") == "assistant":
             _refuse_empty(message, index)
-            read, odd = _spoken(message, known)
+            read, odd = _reply(message, known)
             notes += [(index, note) for note in odd]
         else:
-            read = _told(message, index)
+            read = _other(message, index)
         messages.append(read)
     if not messages:
         raise UnreadableRowError("there is no message in it")
     return tuple(messages), known, tuple(notes)
 
 
-def _spoken(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, Iterable[Diagnosis]]:
-    """What a model said; a call that was read by its shape's own reader is a `ToolCall` already."""
+def _reply(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, Iterable[Diagnosis]]:
+    """Read an assistant's message; a call that the shape's own reader made is a `ToolCall`."""
     made = message.get("tool_calls")
     if isinstance(made, list) and made and all(isinstance(one, ToolCall) for one in made):
         return Message("assistant", message.get("content") or "", tuple(made)), ()
@@ -147,7 +147,7 @@ def _spoken(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, I
 
 
 def _refuse_empty(message: Mapping[str, Any], index: int) -> None:
-    """An answer is a text, or parts of one, or calls."""
+    """Raise UnreadableRowError unless the message has text, parts or calls in OpenAI's shape."""
     content = message.get("content")
     if content is not None and not isinstance(content, str | list):
         raise UnreadableRowError(
@@ -167,7 +167,7 @@ _IN_PLACE_OF_WORDS = (
 )  # fmt: skip
 
 
-def _told(message: Mapping[str, Any], index: int) -> Message:
+def _other(message: Mapping[str, Any], index: int) -> Message:
     role = message.get("role")
     if not isinstance(role, str) or role not in _ROLES:
         known = "user, assistant, tool, system or developer"
@@ -191,13 +191,13 @@ def _openai(row: JsonObject) -> tuple[Said, Any]:
 
 
 def _sharegpt(row: JsonObject) -> tuple[Said, Any]:
-    said = [*_conversation(row)]
-    return said, row.get("tools") or _listed_tools(said)
+    turns = [*_conversation(row)]
+    return turns, row.get("tools") or _listed_tools(turns)
 
 
-def _listed_tools(said: Iterable[JsonObject]) -> list[Any] | None:
-    """The tools between `<tools>` and `</tools>` of the system's turn, where Hermes has them."""
-    for message in said:
+def _listed_tools(turns: Iterable[JsonObject]) -> list[Any] | None:
+    """Return the tools between `<tools>` and `</tools>` in the system prompt, as Hermes writes."""
+    for message in turns:
         content = message.get("content")
         if message.get("role") != "system" or not isinstance(content, str):
             continue
@@ -214,10 +214,10 @@ def _llama_factory(row: JsonObject) -> tuple[Said, Any]:
 def _conversation(row: JsonObject) -> Iterator[JsonObject]:
     if isinstance(row.get("system"), str) and row["system"]:
         yield {"role": "system", "content": row["system"]}
-    said = row.get("conversations", row.get("conversation"))
-    if not isinstance(said, list):
+    turns = row.get("conversations", row.get("conversation"))
+    if not isinstance(turns, list):
         raise UnreadableRowError("there are no conversations in it")
-    for index, one in enumerate(said):
+    for index, one in enumerate(turns):
         speaker, value = _get(one, "from") or _get(one, "role"), _get(one, "value")
         value = _get(one, "content") if value is None else value
         role = _ROLES.get(speaker) if isinstance(speaker, str) else None
@@ -236,7 +236,7 @@ def _conversation(row: JsonObject) -> Iterator[JsonObject]:
 
 
 def _written(value: JsonValue, where: str) -> list[JsonObject]:
-    """The calls of a message that is nothing but calls, as an object, a list, or JSON text."""
+    """Return the calls in a message of calls alone: an object, a list, or JSON text of either."""
     if isinstance(value, str):
         read = read_json(value)
         if isinstance(read, Unreadable):
@@ -250,10 +250,10 @@ def _written(value: JsonValue, where: str) -> list[JsonObject]:
 
 def _xlam(row: JsonObject) -> tuple[Said, Any]:
     answers = row["answers"]
-    said: list[JsonObject] = [{"role": "user", "content": row["query"]}]
+    turns: list[JsonObject] = [{"role": "user", "content": row["query"]}]
     calls = _written(answers, "'answers'") if answers not in ("", "[]", [], None) else []
-    said.append({"role": "assistant", "content": "", **({"tool_calls": calls} if calls else {})})
-    return said, row.get("tools")
+    turns.append({"role": "assistant", "content": "", **({"tool_calls": calls} if calls else {})})
+    return turns, row.get("tools")
 
 
 def _toolace(row: JsonObject) -> tuple[Said, Any]:
@@ -273,11 +273,11 @@ def _when2call(row: JsonObject) -> tuple[Said, Any]:
             chosen = {"role": "assistant", "content": chosen}
         return [*row["messages"], chosen], row.get("tools")
     answer = row["answers"][row["correct_answer"]]
-    said = [
+    turns = [
         {"role": "user", "content": row["question"]},
         {"role": "assistant", "content": answer},
     ]
-    return said, row.get("tools")
+    return turns, row.get("tools")
 
 
 def _trl(row: JsonObject) -> tuple[Said, Any]:
@@ -285,8 +285,8 @@ def _trl(row: JsonObject) -> tuple[Said, Any]:
     if isinstance(completion, str):
         completion = [{"role": "assistant", "content": completion}]
     prompt = row["prompt"]
-    asked = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt or []
-    return [*asked, *(completion or ())], row.get("tools")
+    prompts = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt or []
+    return [*prompts, *(completion or ())], row.get("tools")
 
 
 def _get(thing: object, key: str) -> Any:
@@ -303,4 +303,4 @@ SHAPES: Mapping[str, Callable[[JsonObject], tuple[Said, Any]]] = {
     "when2call": _when2call,
     "trl": _trl,
 }
-"""Every shape by its name: what makes messages and tools of a row."""
+"""The function for each shape that turns a row into messages and tools."""

@@ -1,7 +1,7 @@
-"""Rows out of files and objects, one at a time: JSON lines, JSON, Parquet, `datasets`, tables.
+"""Reading rows one at a time from files and objects: JSON lines, JSON, Parquet, `datasets`, tables.
 
-No more than a row (of Parquet a batch of them) is in memory. What cannot be read is not left out:
-its place in the order is taken by the reason.
+Only one row (or for Parquet one batch) is in memory. A row that cannot be read is not left out:
+a `Raw` with the reason takes its place.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LINES = frozenset({".jsonl", ".ndjson", ".jsonlines"})
 
 
 class Raw(NamedTuple):
-    """A row as it was found: its value, or why there is none; and its line, if it is one."""
+    """A row before its shape is known: its value, or why there is none; its line in JSON lines."""
 
     value: JsonValue
     fault: str | None = None
@@ -33,7 +33,7 @@ class Raw(NamedTuple):
 
 
 def raw_rows(source: Source) -> Iterator[Raw]:
-    """The rows of a source, in order. Raises `UsageError` for what is none, or cannot be opened."""
+    """Return the rows of a source in order. Raises `UsageError` if it cannot be opened or read."""
     if isinstance(source, str | Path):
         path = Path(source)
         if path.suffix in _LINES or path.suffix == ".json":
@@ -49,7 +49,7 @@ def raw_rows(source: Source) -> Iterator[Raw]:
 
 
 def rows_of_lines(lines: Iterable[bytes]) -> Iterator[Raw]:
-    """The rows of JSON lines; empty lines are none."""
+    """Yield the rows of JSON lines, without empty lines."""
     for line in lines:
         if line.strip():
             yield _of_line(line)
@@ -87,7 +87,7 @@ def _of_text_file(path: Path) -> Iterator[Raw]:
 
 
 def _of_list(file: IO[bytes]) -> Iterator[Raw]:
-    """The items of a JSON list, each decoded as soon as it is there."""
+    """Yield the items of a JSON list, each as soon as it was read from the file."""
     decoder = json.JSONDecoder()
     text = _Arriving(file)
     text.skip("[")
@@ -98,7 +98,7 @@ def _of_list(file: IO[bytes]) -> Iterator[Raw]:
                 value, end = decoder.raw_decode(text.held)
             except (ValueError, RecursionError) as error:
                 if text.more(wanted):
-                    wanted *= 2  # so that a long item is not decoded once for each piece
+                    wanted *= 2  # so a long item is not decoded again for each piece
                     continue
                 why = text.fault or f"no JSON: {error}"
                 yield Raw(None, f"{why}; what follows cannot be separated")
@@ -111,19 +111,19 @@ def _of_list(file: IO[bytes]) -> Iterator[Raw]:
 
 
 class _Arriving:
-    """The characters of a file that were not used yet."""
+    """Reads text from a file piece by piece; `held` is the text that was not used yet."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        import codecs  # noqa: PLC0415 - for those who have such a file
+        import codecs  # noqa: PLC0415 - only for JSON lists
 
         self._file = file
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.held = ""
         self.fault = ""
-        """Why nothing more can be had, where that is not the file's end."""
+        """Why no more text can be read, unless the file has ended."""
 
     def more(self, pieces: int) -> bool:
-        """Take in so many more pieces; false at the end of the file."""
+        """Read `pieces` more pieces; return False at the end of the file."""
         found = b"" if self.fault else self._file.read(_PIECE * pieces)
         try:
             self.held += self._decoder.decode(found, final=not found)
@@ -132,7 +132,7 @@ class _Arriving:
         return bool(found) and not self.fault
 
     def skip(self, mark: str) -> str:
-        """Go past white space and one such mark; what is there then, "" at the end."""
+        """Skip white space and one `mark`; return the next character, or "" at the end."""
         for skipped in (mark, ""):
             self.held = self.held.lstrip()
             while not self.held and self.more(1):

@@ -1,7 +1,7 @@
-"""Rows as messages in OpenAI's shape, as TRL and most trainers read them.
+"""Writing rows as messages in OpenAI's shape, which TRL and most trainers read.
 
-Arguments and tools are JSON text. As objects they would be columns to Arrow, which gives every row
-every key that any row has: `{"city": "Oslo"}` becomes `{"city": "Oslo", "days": None}`.
+Arguments and tools are JSON text. Arrow would make columns of objects and give every row every key
+that any row has: `{"city": "Oslo"}` becomes `{"city": "Oslo", "days": None}`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _USED = frozenset({
     "messages", "conversations", "conversation", "system", "tools", "functions", "query", "answers",
     "chat", "prompt", "completion", "chosen", "chosen_response", "question", "correct_answer",
 })  # fmt: skip
-"""Fields of a row that the messages are made of; the others are kept."""
+"""Fields of a row from which messages are made; all other fields are kept."""
 
 
 def as_openai(row: Row) -> JsonObject:
-    """The row as `{"messages": [...], "tools": "..."}`, its other fields beside them.
+    """Return the row as `{"messages": [...], "tools": "..."}`, with its other fields.
 
     Examples:
         >>> from tunaeval.data import read_rows
@@ -56,7 +56,7 @@ def _messages(messages: Sequence[Message]) -> Iterator[JsonObject]:
 
 
 def _ids(following: Sequence[Message], calls: Sequence[ToolCall], index: int) -> Iterator[str]:
-    """The calls' own ids, else those of the results that follow, else made ones."""
+    """Yield for each call its own id, else that of its result, else a new one."""
     results = []
     for message in following:
         if not message.is_result:

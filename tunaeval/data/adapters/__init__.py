@@ -1,7 +1,7 @@
-"""Frameworks' messages as the library's own, and their tools recorded, a file per framework.
+"""Adapters that read frameworks' messages and record their tools; one file for each framework.
 
-Shapes are looked at, objects and dumped dictionaries alike, and no framework is imported, so that
-a transcript can be read where its framework is not installed.
+Frameworks are recognized by the shape of their objects and dumped dictionaries and never imported,
+so that a transcript can be read where its framework is not installed.
 """
 
 from tunaeval.types import Message
@@ -18,5 +18,5 @@ from .tools import wrap_tool as wrap_tool
 
 
 def to_messages(messages: object) -> tuple[Message, ...]:
-    """The messages of one conversation. Raises UsageError for what is none."""
+    """Return the messages of one conversation, in any known shape; raises UsageError otherwise."""
     return read_conversation(messages).messages

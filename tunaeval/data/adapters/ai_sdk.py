@@ -1,5 +1,5 @@
-"""Messages of Vercel's AI SDK: those for models (`tool-call`, `tool-result`) and those for pages
-(parts `tool-NAME` and `dynamic-tool`, which contain a call and what came of it).
+"""Messages of Vercel's AI SDK: model messages (`tool-call`, `tool-result`), and UI messages, whose
+parts (`tool-NAME` and `dynamic-tool`) contain a call and its result.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _RAN = frozenset({"output-available", *_FAILED})
 
 
 def claims(message: object) -> bool:
-    """What is shown on a page has its text in `text`, where the spans of others have `content`."""
+    """Whether a message is the SDK's. UI messages have their text in `text`, spans in `content`."""
     shown = listed(get(message, "parts"))
     is_page = any(get(one, "type") == "text" and _is_text(get(one, "text")) for one in shown)
     return is_page or any(_is_own(part) for part in _parts(message))
@@ -83,12 +83,12 @@ def _read_shown(part: object, kind: str, reading: Reading) -> None:
     known, state = identifier(get(part, "toolCallId")), word(get(part, "state"))
     reading.call(name, first(part, ("input", "args", "rawInput")), known)
     if state in _RAN or (not state and get(part, "output") is not None):
-        said = first(part, ("errorText", "output"))
-        reading.result(known, _words(said), True if state in _FAILED else None)
+        output = first(part, ("errorText", "output"))
+        reading.result(known, _words(output), True if state in _FAILED else None)
 
 
 def _words(value: JsonValue) -> str:
-    """A text, or the texts of {"type": "text"} parts, or JSON."""
+    """Return a text, the joined texts of {"type": "text"} parts, or JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     texts = [get(one, "text") for one in listed(value)]

@@ -1,4 +1,4 @@
-"""Messages of Anthropic's API: blocks, with results in the user's turn."""
+"""Messages of Anthropic's API: content in blocks, with tool results in the user's messages."""
 
 from __future__ import annotations
 

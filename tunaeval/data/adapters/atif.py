@@ -1,8 +1,7 @@
 """Trajectories of ATIF, the format of Harbor (versions 1.0 to 1.8), as objects and as JSON.
 
-A step is what the user, the system or the agent says; an agent's step has its calls and, beside
-them, what came back. The format is specified in Harbor's RFC 0001, "Agent Trajectory Interchange
-Format".
+A step is a message of the user, the system or the agent; an agent's step contains its calls and
+their results. The format is specified in Harbor's RFC 0001, "Agent Trajectory Interchange Format".
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _KINDS: Kinds = {**KINDS, "image": Media(), "audio": Media(), "file": Media()}
 
 
 def is_trajectory(thing: object) -> bool:
-    """Whether this is a whole trajectory, which says its version."""
+    """Whether this is a whole trajectory, by its schema version."""
     return word(get(thing, "schema_version")).startswith("ATIF")
 
 
@@ -47,7 +46,7 @@ def read(step: object, reading: Reading) -> None:
 
 
 def _read_result(result: object, *, is_of_call: bool, reading: Reading) -> None:
-    """A result that names no call is what the system tells, unless the step has calls."""
+    """Read a result; one without a call's id is a system message, unless the step has calls."""
     answered = identifier(get(result, "source_call_id"))
     text = result_words(get(result, "content"), _KINDS)
     if get(result, "subagent_trajectory_ref") is not None:
@@ -60,5 +59,5 @@ def _read_result(result: object, *, is_of_call: bool, reading: Reading) -> None:
 
 
 def _usage(metrics: object) -> Usage | None:
-    """Tokens that were cached are among those of the prompt here."""
+    """Return the usage; cached tokens are included in the prompt's in this format."""
     return usage_of(metrics) if first(metrics, ("prompt_tokens", "cost_usd")) is not None else None

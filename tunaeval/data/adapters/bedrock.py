@@ -1,4 +1,4 @@
-"""Messages of Amazon Bedrock's Converse API: blocks that say what they are by their one field."""
+"""Messages of Amazon Bedrock's Converse API: blocks whose only field names their kind."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def _read_block(block: object, reading: Reading) -> None:
     elif (call := get(block, "toolUse")) is not None:
         reading.call(get(call, "name"), get(call, "input"), get(call, "toolUseId"))
     elif (result := get(block, "toolResult")) is not None:
-        said = word(get(result, "status"))
+        status = word(get(result, "status"))
         known = identifier(get(result, "toolUseId"))
-        reading.result(known, _words(get(result, "content")), said == "error" if said else None)
+        reading.result(known, _words(get(result, "content")), status == "error" if status else None)
     elif (thought := get(block, "reasoningContent")) is not None:
         reading.thought(word(get(get(thought, "reasoningText"), "text")))
     elif kind := next((kind for kind in _MEDIA if get(block, kind) is not None), None):
@@ -44,13 +44,13 @@ def _read_block(block: object, reading: Reading) -> None:
 
 
 def _words(content: JsonValue) -> str:
-    """What a result says: its texts, with JSON written and media named."""
+    """Return a result's content as text: its texts, values as JSON, and media by their kind."""
     if isinstance(content, str):
         return content
-    return "".join(_said(one) for one in listed(content))
+    return "".join(_part_text(one) for one in listed(content))
 
 
-def _said(part: object) -> str:
+def _part_text(part: object) -> str:
     text = get(part, "text")
     if isinstance(text, str):
         return text

@@ -1,8 +1,8 @@
-"""One structured call as a value of ours, whatever its framework made of its arguments.
+"""Structured calls as `ToolCall`s, for arguments in any form.
 
-A call whose arguments are no JSON object was made all the same, and a score that left it out would
-flatter whoever made it. It is in the conversation without arguments, marked with the repair
-`invalid-arguments`, and its result counts as an error unless it says otherwise.
+A call whose arguments are no JSON object was still made, and leaving it out would raise the score
+of its model. It is kept without arguments and with the repair `invalid-arguments`, and its result
+counts as an error unless the result says otherwise.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ATOMS = frozenset({str, int, bool, type(None)})
 
 
 class _Prose:
-    """A parser that takes every text as content."""
+    """A parser that reads every text as content."""
 
     name = "prose"
 
@@ -49,7 +49,7 @@ PROSE = _Prose()
 
 
 def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCall:
-    """The call; its arguments are an object, JSON text of one, or nothing."""
+    """Return the call; `arguments` is an object, the JSON text of one, or nothing."""
     called = name if isinstance(name, str) else ""
     known = identifier(call_id)
     read = _arguments(arguments)
@@ -64,9 +64,9 @@ def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCa
 def invalid_call(
     name: str, arguments: JsonValue, call_id: str | None, why: JsonValue = None
 ) -> ToolCall:
-    """A call that could not have been run; `why` is what its framework says of it."""
-    said = arguments if isinstance(arguments, str) else json_words(arguments)
-    words = f"its arguments are no JSON object: {said[:_SHOWN]!r}"
+    """Return a call with unusable arguments; `why` is the framework's reason, if it has one."""
+    shown = arguments if isinstance(arguments, str) else json_words(arguments)
+    words = f"its arguments are no JSON object: {shown[:_SHOWN]!r}"
     if isinstance(why, str) and why:
         words = f"its arguments could not be read: {why[:_SHOWN]}"
     repair = Repair(INVALID_ARGUMENTS, words, level="lenient")
@@ -74,7 +74,7 @@ def invalid_call(
 
 
 def _arguments(arguments: JsonValue) -> JsonObject | None:
-    """Arguments that need no repair; None for others."""
+    """Return the arguments if they need no repair, else None."""
     if (plain := plain_arguments(arguments)) is not None:
         return plain
     if arguments is None or arguments == "":
@@ -90,10 +90,10 @@ def _arguments(arguments: JsonValue) -> JsonObject | None:
 
 
 def plain_arguments(arguments: JsonValue) -> JsonObject | None:
-    """The arguments that a text contains, where they are texts and numbers, as mostly; else None.
+    """Return arguments in JSON text whose values are all strings, numbers, booleans or null.
 
-    There the fast decoder reads what the other would: its integers beyond 64 bits become floats,
-    so large floats are none of its business.
+    Most are, and orjson reads them faster. It turns integers beyond 64 bits into floats, so texts
+    with large floats give None and are left to `json`.
     """
     if type(arguments) is not str or len(arguments) > MAX_FAST:
         return None
@@ -115,7 +115,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _repaired(arguments: str) -> ToolCall | None:
-    """What the parser makes of arguments that are not JSON as they are."""
+    """Return a call with the arguments as the parser repairs them, or None."""
     item = {"function": {"name": "_", "arguments": arguments}}
     read = parse_message({"role": "assistant", "tool_calls": [item]}, format=PROSE)
     return read.calls[0] if read.calls else None

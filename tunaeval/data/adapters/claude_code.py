@@ -1,8 +1,8 @@
-"""Sessions of Claude Code, as its JSON lines have them, and as its `stream-json` prints them.
+"""Sessions of Claude Code, as stored in JSON lines and as printed by `stream-json`.
 
-A line contains one message of Anthropic's API, or part of one: the blocks of a reply are lines of
-their own that share its id. Other lines are about the session; what a sub-agent said is another
-conversation, which is reported and left out.
+A line contains one message of Anthropic's API, or part of one: each block of a reply has its own
+line, and all share the reply's id. Other lines are about the session. The messages of a sub-agent
+are another conversation, which is reported and left out.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _SILENT = frozenset({
     "ai-title", "attachment", "custom-title", "file-history-snapshot", "last-prompt",
     "permission-mode", "progress", "queue-operation", "stream_event", "summary", "tag",
 })  # fmt: skip
-"""Lines about the session that contain no message of it."""
+"""Types of lines about the session, which contain no message."""
 
 
 def claims(line: object) -> bool:
-    """A line of a session: a message with its role in a field of that name, and a session's."""
+    """Whether it is a line of a session: a message with its role inside, or about the session."""
     kind = word(get(line, "type"))
     if kind in {"user", "assistant"}:
         return isinstance(get(get(line, "message"), "role"), str)
@@ -50,7 +50,7 @@ def _read_message(line: object, reading: Reading) -> None:
         return
     reply = get(message, "id")
     if isinstance(reply, str) and reading.reply == reply:
-        if reading.is_reply:  # points to the first of its calls
+        if reading.is_reply:  # the message's source is the line of its first call
             reading.proceed()
         read_content(get(message, "content"), anthropic.KINDS, reading)
         return

@@ -1,7 +1,7 @@
-"""From anything that contains transcripts to conversations: which kinds of documents there are.
+"""The kinds of documents that contain transcripts, and how each becomes conversations.
 
-A document is a list of messages, a list of documents, or an object that one of the rows below
-knows. What contains several conversations gives several.
+A document is a list of messages, a list of documents, or an object of a kind in `_DOCUMENTS`. A
+document may contain several conversations.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MAX_DEPTH = 4
 
 
 class _Document(NamedTuple):
-    """A kind of document: which it is, and its conversations."""
+    """A kind of document: how it is recognized, and how its conversations are read."""
 
     shape: str
     fits: Callable[[object], bool]
@@ -46,7 +46,7 @@ def _is_log(thing: object) -> bool:
 
 
 def tells_spans(thing: object) -> bool:
-    """Whether this is a span, an export of spans, or a list of either."""
+    """Whether `thing` is a span, an export of spans, or a list of either."""
     items = thing if isinstance(thing, list | tuple) else [thing]
     return any(holds_spans(item) or is_span(item) for item in items)
 
@@ -59,14 +59,14 @@ _DOCUMENTS = (
 )
 
 DOCUMENT_SHAPES = tuple(sorted({*SHAPES, *(row.shape for row in _DOCUMENTS)}))
-"""Every shape that can be asked for by name."""
+"""The names of all shapes that can be requested."""
 
 
 def read_conversation(messages: object, *, shape: str | None = None) -> Conversation:
-    """Read one conversation; raises UsageError for what contains none or several.
+    """Read one conversation. Raises UsageError for a document that contains none or several.
 
-    `messages` are those of any framework that is known, objects or dictionaries, or a document
-    that contains them; `shape` says which it is when its looks deceive.
+    `messages` are a known framework's, as objects or dictionaries, or a document that contains
+    them; `shape` names their shape where it would be guessed wrongly.
 
     Examples:
         >>> asked = [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}]
@@ -85,7 +85,7 @@ def read_conversation(messages: object, *, shape: str | None = None) -> Conversa
 
 
 def read_conversations(document: object, *, shape: str | None = None) -> tuple[Conversation, ...]:
-    """Read every conversation of a document; raises UsageError for what is none.
+    """Read all conversations of a document. Raises UsageError if it is no document.
 
     Examples:
         >>> document = [{"messages": [{"role": "user", "content": "Hello"}]}]
@@ -110,8 +110,8 @@ _SILENT = (
 
 
 def refuse_silence(conversation: Conversation, where: str = "messages") -> None:
-    """Raise UsageError for a transcript that is not empty, and of which nothing was read: neither
-    a word nor a call. A run that ended in an error may have ended before the first word.
+    """Raise UsageError if a transcript has messages, but no text and no call was read from them.
+    A run that ended in an error is accepted: it may have ended before the first text.
     """
     says_something = any(
         message.tool_calls or message.content.strip() or (message.reasoning or "").strip()
@@ -134,7 +134,7 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
             return
     meant = _message_shape(shape, thing, where)
     if _is_list(thing):
-        items: list[object] = list(thing)  # type: ignore[call-overload]  # `_is_list` has looked
+        items: list[object] = list(thing)  # type: ignore[call-overload]  # `_is_list` has checked
         if items and depth < _MAX_DEPTH and all(map(holds_transcript, items)):
             for index, item in enumerate(items):
                 yield from _read(item, shape, f"{where}[{index}]", depth + 1)
@@ -153,13 +153,13 @@ def _message_shape(shape: str | None, thing: object, where: str) -> Shape | None
 
 
 def _is_list(thing: object) -> bool:
-    """Whether this is gone through, message by message; a model of pydantic's could be, too."""
+    """Whether `thing` is a list of messages; pydantic's models can be iterated as well."""
     listed = isinstance(thing, Iterable) and not isinstance(thing, str | bytes | Mapping)
     return listed and held_messages(thing) is None
 
 
 def holds_transcript(item: object) -> bool:
-    """Whether this is a transcript, or several, rather than a message."""
+    """Whether `item` is a transcript, or contains some, rather than a message."""
     if isinstance(item, Message) or item is None:
         return False
     return (
@@ -170,20 +170,20 @@ def holds_transcript(item: object) -> bool:
 
 
 def held_messages(thing: object) -> list[object] | None:
-    """The messages that an object contains under one of the names in use."""
+    """Return the messages in an object, under one of the names in use; None if there are none."""
     if is_trajectory(thing):
         return listed(get(thing, "steps"))
-    if (steps := steps_of(thing)) is not None:  # of an agent of smolagents
+    if (steps := steps_of(thing)) is not None:  # an agent of smolagents
         return steps
     messages = get(thing, "messages")
     if isinstance(messages, list | tuple):
         return list(messages)
-    tell = get(thing, "all_messages")  # a run of pydantic-ai
-    if callable(tell):
-        return listed(tell())
+    get_messages = get(thing, "all_messages")  # the result of a pydantic-ai run
+    if callable(get_messages):
+        return listed(get_messages())
     output = get(thing, "output")
-    if isinstance(output, list):  # a response of OpenAI's
-        return [*_asked(get(thing, "input")), *output]
+    if isinstance(output, list):  # a response of OpenAI's Responses API
+        return [*_input_items(get(thing, "input")), *output]
     if is_request(thing):
         return contents_of(thing)
     choices = sorted(listed(get(thing, "choices")), key=lambda one: choice_order(get(one, "index")))
@@ -191,7 +191,7 @@ def held_messages(thing: object) -> list[object] | None:
     return None if reply is None else [reply]
 
 
-def _asked(given: object) -> Sequence[object]:
+def _input_items(given: object) -> Sequence[object]:
     return [{"role": "user", "content": given}] if isinstance(given, str) else listed(given)
 
 
@@ -202,5 +202,5 @@ def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation
         raise UsageError(f"{where} is {shown(thing)}, wanted {_WANTED.format(shapes=known)}")
     conversation = read_messages(messages, shape, where=f"{where}.messages")
     query = first(thing, _QUERIES)
-    said = query if isinstance(query, str) and query else conversation.query
-    return replace(conversation, query=said, name=word(first(thing, ("name", "id"))))
+    text = query if isinstance(query, str) and query else conversation.query
+    return replace(conversation, query=text, name=word(first(thing, ("name", "id"))))

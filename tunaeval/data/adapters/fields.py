@@ -1,7 +1,7 @@
-"""Fields of dictionaries and objects alike, and what the same thing is called everywhere: times,
-usage, and whether a tool's result declares itself failed.
+"""Fields of dictionaries and objects alike, and the many names of the same things: times, usage,
+and whether a tool's result is declared an error.
 
-Nothing here raises, whatever it is given: a transcript is somebody else's.
+No function here raises for any value, because transcripts come from outside.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _FAILED = frozenset({
 _FINE = frozenset({"success", "completed", "ok"})
 
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
-"""From which number on a time counts nanoseconds, microseconds, milliseconds and seconds since the
-epoch. What is smaller counts from somewhere else, such as a machine's start."""
+"""The least number that counts as nanoseconds, microseconds, milliseconds and seconds since the
+epoch. Smaller numbers count from elsewhere, such as a machine's start."""
 
 
 def get(thing: object, key: str) -> JsonValue:
-    """A field of a dictionary or an object; None if it has none, or if looking at it raises."""
+    """Return a field of a dictionary or an object; None if it has none, or if reading it raises."""
     try:
-        # dict first: the abstract class is slow to ask
+        # dict first: isinstance of Mapping is slow
         if isinstance(thing, (dict, Mapping)):
             return thing.get(key)
         return getattr(thing, key, None)
@@ -43,7 +43,7 @@ def get(thing: object, key: str) -> JsonValue:
 
 
 def first(thing: object, keys: Iterable[str]) -> JsonValue:
-    """The first of these fields that is there."""
+    """Return the first of these fields that is not None."""
     return next((value for key in keys if (value := get(thing, key)) is not None), None)
 
 
@@ -52,19 +52,19 @@ def listed(value: object) -> list[JsonValue]:
 
 
 def word(value: JsonValue) -> str:
-    """A word out of a closed list; what is no text is none of them."""
+    """Return the value if it is a string, else ""."""
     return value if isinstance(value, str) else ""
 
 
 def identifier(value: JsonValue) -> str | None:
-    """A call's id: a text, or a number that stands for one; None for none."""
+    """Return a call's id, which is a string or a number; None for anything else."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) and value else None
 
 
 def json_words(value: JsonValue) -> str:
-    """Any value as JSON, objects by their fields; what JSON cannot say is named."""
+    """Return any value as JSON, objects by their fields; what JSON cannot express as a note."""
     try:
         return json.dumps(value, default=_plain, ensure_ascii=False)
     except RecursionError:
@@ -74,7 +74,7 @@ def json_words(value: JsonValue) -> str:
 
 
 def shown(value: object) -> str:
-    """The beginning of any value, for a message to a person."""
+    """Return the beginning of any value, for an error message."""
     try:
         return f"{brief(value)}"
     except Exception:  # noqa: BLE001 - an object's own __repr__ may raise anything
@@ -91,9 +91,9 @@ def _plain(value: object) -> JsonValue:
 
 
 def instant(value: JsonValue) -> float | None:
-    """A time in seconds since the epoch, from a date, its ISO text, or a number of any unit.
+    """Return a time in seconds since the epoch, from a date, its ISO text, or a number in any unit.
 
-    A date without a zone is UTC. None for what is no time, or counts from somewhere else.
+    A date without a zone is UTC. Returns None for what is no time, or counts from elsewhere.
     """
     try:
         if isinstance(value, str):
@@ -108,9 +108,9 @@ def instant(value: JsonValue) -> float | None:
 
 
 def usage_of(reported: JsonValue, *, cached: tuple[str, ...] = ()) -> Usage | None:
-    """What a request cost, by any of the names in use; None where all of it is unknown or zero.
+    """Return the tokens and cost, by any of the names in use; None if all are unknown or zero.
 
-    `cached` are fields with tokens of the prompt that the shape counts beside it.
+    `cached` are fields with tokens of the prompt that the API counts separately.
     """
     if reported is None:
         return None
@@ -124,7 +124,7 @@ def usage_of(reported: JsonValue, *, cached: tuple[str, ...] = ()) -> Usage | No
 
 
 def total_usage(reports: Iterable[Usage | None]) -> Usage | None:
-    """All of these together; what none of them knows stays unknown."""
+    """Return the sum of all; a count that none of them has stays unknown."""
     known = [one for one in reports if one]
     if not known:
         return None
@@ -155,20 +155,20 @@ def _price(value: JsonValue) -> float | None:
 
 
 def declared(result: object) -> bool | None:
-    """Whether a result declares that it is an error; None where it says nothing of it."""
+    """Return whether a result declares itself an error; None if it declares nothing."""
     for key in ("is_error", "isError"):
-        said = get(result, key)
-        if isinstance(said, bool):
-            return said
+        value = get(result, key)
+        if isinstance(value, bool):
+            return value
     for key in ("status", "outcome"):
-        said = word(get(result, key)).lower()
-        if said in _FAILED or said in _FINE:
-            return said in _FAILED
+        value = word(get(result, key)).lower()
+        if value in _FAILED or value in _FINE:
+            return value in _FAILED
     return True if get(result, "error") else None
 
 
 def fields_of(text: JsonValue) -> JsonValue:
-    """A value that may have been written as JSON text; the text itself when it is none."""
+    """Return the value of JSON text; `text` itself if it is no JSON."""
     if not isinstance(text, str):
         return text
     try:
@@ -178,5 +178,5 @@ def fields_of(text: JsonValue) -> JsonValue:
 
 
 def merged(*records: JsonValue) -> JsonObject:
-    """The fields of several records; a later one wins."""
+    """Return the fields of all records; a later record wins."""
     return {key: value for one in records if isinstance(one, Mapping) for key, value in one.items()}

@@ -1,4 +1,4 @@
-"""Files that contain transcripts: JSON, JSON lines, and Inspect's archives of JSON."""
+"""Reading files of transcripts: JSON, JSON lines, and Inspect's archives of JSON."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from tunaeval.types.conversations import Conversation
 from .documents import DOCUMENT_SHAPES, holds_transcript, read_conversations, tells_spans
 
 MAX_SAMPLE_BYTES = 32 * 1024 * 1024
-"""Of one sample, unpacked."""
+"""The largest size of one unpacked sample."""
 LEAST_ARCHIVE_BYTES = 64 * 1024 * 1024
 MAX_RATIO = 50
-"""All samples together unpack to so many times the archive, or to the bytes above if that is more:
-JSON packs ten times smaller.
+"""All samples together may unpack to this many times the archive's size, or to
+`LEAST_ARCHIVE_BYTES` if that is more; JSON packs about ten to one.
 """
 
 _ZIP = b"PK\x03\x04"
 _SAMPLES = "samples/"
 _WANTED = "wanted JSON, JSON lines, or an archive of Inspect (.eval)"
 _ZSTD = 93
-"""How an archive names that compression."""
+"""The number of zstd compression in archives."""
 _NO_ZSTD = (
     "{file}: its samples are compressed with zstd, which this Python does not read; install "
     "inspect-ai (or zipfile-zstd, which it brings), or write the log as JSON: "
@@ -43,7 +43,7 @@ _PIECES = (
 def read_file(
     data: bytes, *, file: str = "the file", shape: str | None = None
 ) -> tuple[Conversation, ...]:
-    """The conversations in a file's bytes. Raises UsageError, naming the file and the place."""
+    """Return the conversations in a file. Raises UsageError, naming the file and the place."""
     if shape is not None and shape not in DOCUMENT_SHAPES:
         raise UnknownNameError("shape of messages", shape, DOCUMENT_SHAPES)
     documents = _archived(data, file) if data.startswith(_ZIP) else _documents(data, file)
@@ -65,7 +65,7 @@ def _read(document: JsonValue, where: str, shape: str | None) -> tuple[Conversat
 
 
 def _documents(data: bytes, file: str) -> list[tuple[str, JsonValue]]:
-    """What a text has, each with its line: a document, one on each line, or a list of items."""
+    """Return the documents in a file, each with its line: one in all, or one on each line."""
     text = _decoded(data, file)
     try:
         document = json.loads(text)
@@ -86,7 +86,7 @@ def _lines(text: str, file: str, whole: Exception) -> list[tuple[str, JsonValue]
         except (ValueError, RecursionError) as error:
             if values:
                 raise _not_json(f"{file}, line {number}", error, line) from error
-            raise _not_json(file, whole, text.lstrip()) from whole  # it never was JSON lines
+            raise _not_json(file, whole, text.lstrip()) from whole  # it is not JSON lines either
     if not values:
         raise UsageError(f"{file}: it is empty; {_WANTED}")
     if all(holds_transcript(value) and not tells_spans(value) for _, value in values):
@@ -109,7 +109,7 @@ def _decoded(data: bytes, file: str) -> str:
 
 
 def _archived(data: bytes, file: str) -> Iterator[tuple[str, JsonValue]]:
-    """The samples of an archive of Inspect, one at a time."""
+    """Yield the samples of an archive of Inspect, one at a time."""
     budget = max(LEAST_ARCHIVE_BYTES, MAX_RATIO * len(data))
     count = 0
     try:
@@ -123,7 +123,7 @@ def _archived(data: bytes, file: str) -> Iterator[tuple[str, JsonValue]]:
                 yield name, sample
     except UsageError:
         raise
-    except Exception as error:  # zipfile and what unpacks for it raise whatever they meet
+    except Exception as error:  # zipfile and its decompressors raise many kinds
         raise UsageError(
             f"{file}: the archive cannot be read: {brief(error, 200)}; {_WANTED}"
         ) from error
@@ -136,10 +136,10 @@ def _is_sample(name: str) -> bool:
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str, file: str, most: int) -> bytes:
-    """At most so many bytes, whatever the archive says of itself."""
+    """Return at most `most` bytes, no matter which size the archive declares."""
     if archive.getinfo(name).compress_type == _ZSTD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
         try:
-            import_module("zipfile_zstd")  # teaches zipfile, as inspect-ai has it do
+            import_module("zipfile_zstd")  # registers itself with zipfile; inspect-ai depends on it
         except ImportError as error:
             raise UsageError(_NO_ZSTD.format(file=file)) from error
     with archive.open(name) as packed:

@@ -1,8 +1,7 @@
 """Contents of Google's Gemini API and events of its Agent Development Kit (ADK), objects and JSON.
 
-A content has a role and parts; the keys of JSON are in camel case, those of objects in snake case.
-A call has an id only now and then: without one, a result is joined with the first call of the same
-name that waits for one.
+A content has a role and parts; keys are in camel case in JSON, and in snake case in objects. Calls
+often have no id: then a result is joined with the first call of the same name that has no result.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ _PYTHON = "code_execution"
 
 
 def claims(message: object) -> bool:
-    """A content or an event with one: its parts say what they are by their fields alone."""
+    """Whether it is a content, or an event with one: the fields of its parts name their kinds."""
     is_event = isinstance(get(message, "author"), str) and first(message, _EVENT) is not None
     return is_event or any(_is_part(part) for part in _parts(message))
 
 
 def is_request(thing: object) -> bool:
-    """Whether this is a request or a session: what contains contents or events."""
+    """Whether it is a request or a session, which contains contents or events."""
     return any(map(claims, contents_of(thing)))
 
 
 def contents_of(thing: object) -> list[object]:
-    """The contents that a request, a response or a session of ADK contains."""
+    """Return the contents in a request, a response or a session of ADK."""
     found = listed(get(thing, "contents")) or listed(get(thing, "events"))
     system = first(thing, ("system_instruction", "systemInstruction"))
     candidates = (get(one, "content") for one in listed(get(thing, "candidates")))
@@ -70,7 +69,7 @@ def _parts(message: object) -> list[JsonValue]:
 
 
 def _is_part(part: object) -> bool:
-    """No part of others, which say their kind in a field."""
+    """Whether it is a part of Gemini's; other APIs' parts have a field for their kind."""
     kinds = (get(part, "type"), get(part, "part_kind"), get(part, "kind"))
     return not any(isinstance(kind, str) for kind in kinds) and first(part, _OWN) is not None
 
@@ -109,7 +108,7 @@ def _plain(arguments: JsonValue) -> JsonValue:
 
 
 def _words(response: JsonValue) -> str:
-    """What a tool gave back: the API wraps what is no object as {"result": ...}."""
+    """Return a tool's result as text, without the {"result": ...} that the API puts around it."""
     for key in ("result", "output", "error"):
         if isinstance(response, Mapping) and response.keys() == {key}:
             inner = response[key]
@@ -118,17 +117,17 @@ def _words(response: JsonValue) -> str:
 
 
 def _failed(response: JsonValue) -> bool | None:
-    said = response.get("error", False) if isinstance(response, Mapping) else False
-    return True if said not in (False, None) else None
+    reported = response.get("error", False) if isinstance(response, Mapping) else False
+    return True if reported not in (False, None) else None
 
 
 def _usage(message: object) -> Usage | None:
-    said = first(message, _USAGE)
+    reported = first(message, _USAGE)
     names = (
         ("prompt_token_count", "promptTokenCount"),
         ("candidates_token_count", "candidatesTokenCount"),
     )
-    counted = {key: first(said, one) for key, one in zip(_COUNTS, names, strict=True)}
+    counted = {key: first(reported, one) for key, one in zip(_COUNTS, names, strict=True)}
     return usage_of(counted)
 
 

@@ -1,6 +1,6 @@
 """Samples and messages of Inspect's logs, as objects and as JSON.
 
-Long texts of a sample may be apart, in its attachments; they are put back.
+Long texts of a sample may be among its attachments; they are put back in place.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read(message: object, reading: Reading, attachments: object = None) -> None:
     error = get(message, "error")
     reading.begin(
         role,
-        # A list, of the calls whose payload a user's message contains, is no id: it answers none.
+        # A user message may have a list here, with the ids of calls that its media come from.
         tool_call_id=identifier(get(message, "tool_call_id")),
         is_error=error is not None if role == "tool" else None,
     )
@@ -65,7 +65,7 @@ def is_sample(thing: object) -> bool:
 
 
 def read_sample(sample: object) -> Conversation:
-    """A sample of a log: one conversation, named by the sample's id and epoch."""
+    """Read a sample of a log as one conversation, named by the sample's id and epoch."""
     messages = listed(get(sample, "messages"))
     reading = Reading()
     for reading.source, message in enumerate(messages):
@@ -87,7 +87,7 @@ def read_sample(sample: object) -> Conversation:
 
 
 def _failure(error: object) -> str | None:
-    """What ended a sample: its error's words, without its traceback."""
+    """Return the message of the error that ended a sample, without its traceback."""
     if error is None:
         return None
     words = error if isinstance(error, str) else get(error, "message")
@@ -104,22 +104,22 @@ def _read_call(call: object, reading: Reading) -> None:
 
 
 def _read_served(part: object, reading: Reading) -> None:
-    """A tool that the model's server ran: the part is a call and its result."""
+    """Read a part that is a call and its result, for a tool that the model's server ran."""
     call_id = identifier(get(part, "id"))
     reading.call(first(part, ("name", "tool_type")), _served_arguments(part), call_id)
-    said = first(part, ("error", "result"))
-    reading.result(call_id, word(said), get(part, "error") is not None)
+    result = first(part, ("error", "result"))
+    reading.result(call_id, word(result), get(part, "error") is not None)
 
 
 def _served_arguments(part: object) -> JsonValue:
-    """They are JSON for some of these tools, and plain text for others."""
+    """Return the arguments, which some of these tools have as JSON and others as plain text."""
     arguments = get(part, "arguments")
     is_object = isinstance(arguments, str) and arguments.lstrip().startswith("{")
     return arguments if is_object or not arguments else {"arguments": arguments}
 
 
 def _restored(content: JsonValue, attachments: object, reading: Reading) -> JsonValue:
-    """The content, with its attachments in place."""
+    """Return the content with its attachments in place."""
     if isinstance(content, list | tuple):
         return [_restored_part(part, attachments, reading) for part in content]
     if not isinstance(content, str) or not content.startswith(_ATTACHMENT):

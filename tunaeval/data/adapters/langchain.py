@@ -1,7 +1,7 @@
-"""Messages of LangChain: objects, their dumps, and both serialised forms.
+"""Messages of LangChain: objects, their dumps, and both serialized forms.
 
-Calls are beside the content and may be repeated in it, as the model's server wrote them; those
-that LangChain could not read are in a list of their own.
+Calls are in a field beside the content, and may be repeated in the content in the provider's form.
+Calls that LangChain could not read are in a separate list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROLES = {
     "system": "system",
     "tool": "tool",
     "function": "function",
-    "chat": "",  # says its own
+    "chat": "",  # has its role in a field
     "remove": "",
 }
 
@@ -73,7 +73,7 @@ def _read_calls(message: object, beside: object, reading: Reading) -> None:
 
 
 def _inner(message: object) -> object:
-    """The message in `{type, data}` and in `{lc, type, id, kwargs}`."""
+    """Return the message inside `{type, data}` or `{lc, type, id, kwargs}`."""
     data = get(message, "data")
     if isinstance(data, Mapping) and isinstance(get(message, "type"), str):
         return {"type": get(message, "type"), **data}
@@ -85,7 +85,7 @@ def _inner(message: object) -> object:
 
 
 def _type(message: object) -> str:
-    """Its type in one word: of "AIMessageChunk" and "AIMessage" as of "ai"."""
+    """Return the type in one word: "ai" for "AIMessageChunk" and "AIMessage" as well."""
     kind = word(get(message, "type"))
     return kind.removesuffix("Chunk").removesuffix("Message").lower()
 

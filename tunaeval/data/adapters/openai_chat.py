@@ -1,7 +1,7 @@
-"""Messages of OpenAI's chat completions, and of everybody who writes as they do.
+"""Messages of OpenAI's chat completions, and of all APIs that imitate them.
 
-A reply's text is content, whatever it looks like: only structured calls are calls. What others
-have added is read too: reasoning beside the content, and a result that declares itself an error.
+The text of a reply is content, even if it looks like a call: only structured calls are calls.
+Extensions are read as well: reasoning beside the content, and results that declare an error.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _REASONING = ("reasoning_content", "reasoning")
 
 
 def claims(message: object) -> bool:
-    """Whether this is a message of chat completions and of nothing else."""
+    """Whether the message can only be one of chat completions."""
     calls = get(message, "tool_calls")
     return any(get(get(call, "function"), "name") is not None for call in listed(calls))
 
 
 def read(message: object, reading: Reading) -> None:
-    said = get(message, "role")
-    role = str.__str__(said) if isinstance(said, str) else ""  # it may be of an enumeration
+    timestamp = get(message, "role")
+    role = str.__str__(timestamp) if isinstance(timestamp, str) else ""  # or a str enum
     begin(message, role, reading)
     if role not in _ROLES:
         reading.notice("unknown-role", f"the role {role[:40]!r} is not known")
@@ -65,17 +65,17 @@ _FIELDS = frozenset({
     "model", "name", "outcome", "reasoning", "reasoning_content", "reasoning_details", "refusal",
     "role", "status", "timestamp", "tool_call_id", "tool_calls", "type", "usage",
 })  # fmt: skip
-"""Those of chat completions, and what is beside them without a word."""
+"""Fields of chat completions, and extensions that are ignored without a notice."""
 
 
 def _strange_fields(message: object) -> list[str]:
-    """Fields of a dictionary that some other shape has."""
+    """Return up to six fields with a value that belong to another shape."""
     fields = message.items() if isinstance(message, Mapping) else ()
     return [str(name)[:40] for name, value in fields if value and name not in _FIELDS][:6]
 
 
 def begin(message: object, role: str, reading: Reading) -> None:
-    """Begin a message with what is beside its content in most shapes."""
+    """Begin a message with the fields that most shapes have beside the content."""
     answers = identifier(get(message, "tool_call_id"))
     reading.begin(
         role,
@@ -87,7 +87,7 @@ def begin(message: object, role: str, reading: Reading) -> None:
 
 
 def read_calls(message: object, reading: Reading) -> None:
-    """Calls as OpenAI writes them, today's and those of the first version."""
+    """Read calls as OpenAI writes them: `tool_calls`, or the older `function_call`."""
     calls = listed(get(message, "tool_calls"))
     legacy = get(message, "function_call")
     for call in calls or ([legacy] if legacy is not None else []):
@@ -105,7 +105,7 @@ def _read_call(call: object, reading: Reading) -> None:
 
 
 def _custom(call: object) -> JsonValue:
-    """A custom tool takes text, not an object."""
+    """Return a custom tool's input, which is text, as an object."""
     return {"input": get(call, "input")}
 
 
@@ -115,7 +115,7 @@ def _refusal(message: object) -> str:
 
 
 def _instant(message: object) -> float | None:
-    """A number is a time only where OpenAI says so: others write a machine's clock elsewhere."""
+    """Return the message's time; `timestamp` counts only as text: its numbers may be uptimes."""
     at = instant(get(message, "created_at"))
-    said = get(message, "timestamp")
-    return at if at is not None or isinstance(said, int | float) else instant(said)
+    timestamp = get(message, "timestamp")
+    return at if at is not None or isinstance(timestamp, int | float) else instant(timestamp)

@@ -1,8 +1,7 @@
 """Items of OpenAI's Responses API.
 
-A reply is a run of items there: reasoning, a text, calls one after the other. Reasoning joins what
-follows it, and calls that are together are one message, as they were made at once; it points to
-the first of them.
+A reply is a sequence of items there: reasoning, text, calls. Reasoning is joined with the item that
+follows it. Adjacent calls were made at once and become one message, whose source is the first.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ _CALLS = {
     "code_interpreter_call": ("code", "id"),
     "image_generation_call": ("prompt", "id"),
 }
-"""The fields of a call's arguments and of its id, by the item's type."""
+"""For each type of item, the fields of a call's arguments and of its id."""
 
 _HOSTED = frozenset({
     "mcp_call", "web_search_call", "file_search_call", "code_interpreter_call",
     "image_generation_call",
 })  # fmt: skip
-"""Calls that the server runs itself: the item contains the result, as far as it is reported."""
+"""Calls that the server runs itself: the item contains the result, if it is reported."""
 
 _OUTPUT = "_output"
 _TYPES = frozenset({*_CALLS, *(f"{kind}{_OUTPUT}" for kind in _CALLS), "reasoning"})
@@ -43,7 +42,7 @@ _TEXTS = ("input_text", "output_text", "refusal")
 
 def claims(item: object) -> bool:
     kind = get(item, "type")
-    if kind == "message":  # as Anthropic's replies say too, of blocks
+    if kind == "message":  # Anthropic's replies have this type too, with other blocks
         content = get(item, "content")
         texts = [content] if isinstance(content, str) else listed(content)
         return any(isinstance(one, str) or get(one, "type") in _TEXTS for one in texts)
@@ -69,7 +68,7 @@ def read(item: object, reading: Reading) -> None:
 
 
 def _join(reading: Reading, role: str) -> None:
-    """What follows reasoning is one message with it, and is where it says something."""
+    """Begin a message, or continue the open one if it has only reasoning so far."""
     if role == "assistant" and reading.thinking:
         reading.proceed()
     else:
@@ -89,7 +88,7 @@ def _read_call(item: object, kind: str, reading: Reading) -> None:
 
 
 def _object(arguments: JsonValue, field: str) -> JsonValue:
-    """Arguments that are no object by their nature are put under the name of their field."""
+    """Return the arguments as an object; other values are put under the name of their field."""
     if field == "arguments" or arguments is None or isinstance(arguments, dict):
         return arguments
     dump = get(arguments, "model_dump")
@@ -97,8 +96,8 @@ def _object(arguments: JsonValue, field: str) -> JsonValue:
 
 
 def _output(item: object) -> str:
-    said = first(item, ("output", "result", "results", "error"))
-    return result_words(said, KINDS)
+    output = first(item, ("output", "result", "results", "error"))
+    return result_words(output, KINDS)
 
 
 def _reasoning(item: object) -> str:

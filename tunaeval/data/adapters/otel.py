@@ -1,12 +1,12 @@
-"""Conversations that OpenTelemetry's spans of generative AI tell.
+"""Conversations in OpenTelemetry's spans of generative AI.
 
-Each request's span repeats all that was said before it. A span whose input begins with a whole
-conversation said so far goes on with that one; another begins another, as sub-agents do. Runs of
-tools have spans of their own, which know what failed, and what came back after the last request.
-Messages are counted in the conversation that the spans tell together.
+The span of each request repeats all earlier messages. A span whose input begins with a whole known
+conversation continues it; any other begins a new one, as sub-agents do. Tool runs have their own
+spans, which show failures, and results that no later request contains. Messages are numbered within
+the conversation that the spans make up together.
 
-The attributes are those of the semantic conventions (`gen_ai.input.messages`), the events those
-before version 1.37 (`gen_ai.user.message`, `gen_ai.choice`).
+The attributes are those of the semantic conventions (`gen_ai.input.messages`); before version 1.37
+there were events instead (`gen_ai.user.message`, `gen_ai.choice`).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _USAGE = {
 
 
 def claims(message: object) -> bool:
-    """A message as the conventions write it, in an attribute of its own."""
+    """Whether it is a message as the conventions write it into an attribute."""
     parts = get(message, "parts")
     return (
         isinstance(parts, list)
@@ -78,8 +78,8 @@ def read(message: object, reading: Reading) -> None:
     read_parts(parts, _KINDS, reading)
 
 
-class _Told:
-    """What a request's span tells: what was said before, and the reply."""
+class _RequestSpan:
+    """The messages in the span of a request: those before it, and the reply."""
 
     def __init__(self, span: Span) -> None:
         attributes = span.attributes
@@ -100,12 +100,12 @@ class _Told:
 
 
 def _with_roles(messages: Iterable[JsonValue]) -> list[JsonObject]:
-    """The messages among these."""
+    """Return the items that are messages."""
     return [one for one in messages if isinstance(one, dict) and isinstance(one.get("role"), str)]
 
 
 def read_spans(things: object) -> tuple[Conversation, ...]:
-    """The conversations in an export or a list of spans, in the order in which they began."""
+    """Return the conversations in an export or a list of spans, in the order of their start."""
     traces: dict[str, list[Span]] = defaultdict(list)
     for span in spans_in(things):
         traces[span.trace].append(span)
@@ -116,9 +116,9 @@ def _read_trace(spans: list[Span]) -> Iterator[Conversation]:
     spans = sorted(spans, key=lambda span: span.started)
     tools = [span for span in spans if _operation(span) == _TOOL]
     asking = [span for span in spans if _operation(span) not in {*_AGENT, _TOOL}]
-    given = [one for one in map(_Told, asking) if one.before or one.after]
-    if not given:  # an agent's span tells all at once
-        agents = (_Told(span) for span in spans if _operation(span) in _AGENT)
+    given = [one for one in map(_RequestSpan, asking) if one.before or one.after]
+    if not given:  # then the span of the whole agent may have the messages
+        agents = (_RequestSpan(span) for span in spans if _operation(span) in _AGENT)
         given = [one for one in agents if one.before or one.after]
     runs = {
         call_id: span
@@ -137,8 +137,8 @@ def _operation(span: Span) -> str:
     return word(span.attributes.get(_OPERATION))
 
 
-def _threads(given: Iterable[_Told]) -> list[list[JsonObject]]:
-    """Join what the spans tell: by the digest of all messages up to each, in one pass."""
+def _threads(given: Iterable[_RequestSpan]) -> list[list[JsonObject]]:
+    """Join the spans' messages to conversations, matching by digests of all messages before."""
     threads: list[list[JsonObject]] = []
     ends: dict[bytes, list[JsonObject]] = {}
     for one in given:
@@ -155,28 +155,28 @@ def _threads(given: Iterable[_Told]) -> list[list[JsonObject]]:
 
 
 def _digests(messages: Iterable[JsonObject]) -> Iterator[bytes]:
-    """For each message, a digest of it and all before it; how a reply ended is no part of it."""
+    """Yield for each message a digest of it and all before it, without the finish reason."""
     so_far = b""
     for message in messages:
-        said = {key: value for key, value in message.items() if key != "finish_reason"}
-        text = json_words(sorted(said.items(), key=lambda item: str(item[0])))
+        kept = {key: value for key, value in message.items() if key != "finish_reason"}
+        text = json_words(sorted(kept.items(), key=lambda item: str(item[0])))
         so_far = blake2b(so_far + text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         yield so_far
 
 
 def _messages_in(span: Span) -> Iterator[tuple[bool, JsonObject]]:
-    """The messages in a span's events, and whether each is the reply."""
+    """Yield the messages in a span's events, and whether each is the reply."""
     for name, fields in span.events:
         if name in _EVENTS:
             yield False, _plain({"role": name.split(".")[1], **fields})
         elif name == _CHOICE:
             inner = fields_of(fields.get("message"))
-            said = inner if isinstance(inner, Mapping) else {"content": inner}
-            yield True, _plain({"role": "assistant", **fields, **said})
+            kept = inner if isinstance(inner, Mapping) else {"content": inner}
+            yield True, _plain({"role": "assistant", **fields, **kept})
 
 
 def _plain(fields: JsonObject) -> JsonObject:
-    """An event's fields as a chat message; a result has the call's id as its own."""
+    """Return an event's fields as a chat message; the id of a tool's event is the call's id."""
     kept = {key: fields.get(key) for key in ("role", "content") if fields.get(key) is not None}
     calls = fields_of(fields.get("tool_calls"))
     if calls:
@@ -187,30 +187,30 @@ def _plain(fields: JsonObject) -> JsonObject:
 
 
 def _answered(messages: list[JsonObject], runs: Mapping[str, Span]) -> list[JsonObject]:
-    """The messages, with what the tools' own spans know of results: errors, and the last ones."""
-    asked: dict[str, None] = {}
+    """Return the messages with what the tools' spans show: errors, and results not yet sent."""
+    open_calls: dict[str, None] = {}
     whole = []
     for message in messages:
-        parts = [_told_part(part, asked, runs) for part in listed(message.get("parts"))]
+        parts = [_marked_part(part, open_calls, runs) for part in listed(message.get("parts"))]
         for call in listed(message.get("tool_calls")):
-            asked[identifier(get(call, "id")) or ""] = None
+            open_calls[identifier(get(call, "id")) or ""] = None
         answers = identifier(message.get("tool_call_id"))
-        asked.pop(answers or "", None)
+        open_calls.pop(answers or "", None)
         run = runs.get(answers or "")
         failed = {"is_error": True} if run is not None and run.failed else {}
         whole.append({**message, **failed, **({"parts": parts} if parts else {})})
-    late = [_late_result(runs[call_id], call_id) for call_id in asked if call_id in runs]
+    late = [_late_result(runs[call_id], call_id) for call_id in open_calls if call_id in runs]
     return [*whole, *filter(None, late)]
 
 
-def _told_part(part: object, asked: dict[str, None], runs: Mapping[str, Span]) -> object:
-    """A part, as it is but for a result whose run is known to have failed."""
+def _marked_part(part: object, open_calls: dict[str, None], runs: Mapping[str, Span]) -> object:
+    """Return the part, marked as an error if the span of its run failed; track open calls."""
     call_id = identifier(get(part, "id"))
     match _KINDS.get(word(get(part, "type"))):
         case Call() if call_id is not None:
-            asked[call_id] = None
+            open_calls[call_id] = None
         case Result() if call_id is not None:
-            asked.pop(call_id, None)
+            open_calls.pop(call_id, None)
             if call_id in runs and runs[call_id].failed:
                 return {**merged(part), "is_error": True}
     return part

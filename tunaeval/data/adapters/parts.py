@@ -1,7 +1,7 @@
-"""The words that say what the parts of a message are, and the reader of any message made of parts.
+"""The vocabulary for the parts of a message, and the reader of messages made of parts.
 
-A shape whose messages have lists of parts is a table from a part's kind to one of these words; who
-knows the table can read the message.
+A framework whose messages consist of parts is described by a table, `Kinds`, from a part's kind to
+one of these words; `read_content` reads its messages.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from .reading import Reading
 
 
 class Text(NamedTuple):
-    """Text, in the first of these fields that is there; said by `role` if not by the message's."""
+    """Text, in the first of `fields` that is there; `role` overrides the role of the message."""
 
     fields: tuple[str, ...]
     role: str | None = None
 
 
 class Thought(NamedTuple):
-    """Reasoning, likewise."""
+    """Reasoning, in the first of `fields` that is there."""
 
     fields: tuple[str, ...]
 
 
 class Call(NamedTuple):
-    """A call: the fields of its name, arguments and id."""
+    """A call; the values are the names of the fields for its name, arguments and id."""
 
     name: str
     arguments: str
@@ -38,7 +38,7 @@ class Call(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A result: the fields of the call's id and of its content; always an error if so."""
+    """A result; the fields of the call's id and of its content. `is_error` overrides the part's."""
 
     id: str
     content: tuple[str, ...]
@@ -46,22 +46,22 @@ class Result(NamedTuple):
 
 
 class Media(NamedTuple):
-    """What is no text; its kind stands for it, in brackets."""
+    """Media; the message gets the kind in brackets instead."""
 
 
 class Silent(NamedTuple):
-    """Nothing that is not said elsewhere."""
+    """A part that adds nothing to the message."""
 
 
 Word: TypeAlias = Text | Thought | Call | Result | Media | Silent
 Kinds: TypeAlias = Mapping[str, Word]
 
 KIND_KEYS = ("type", "part_kind", "kind")
-"""Where a part says what it is."""
+"""The fields that may contain a part's kind."""
 
 
 def read_content(content: JsonValue, kinds: Kinds, reading: Reading) -> None:
-    """Put a message's content into it: text, a list of parts, or a result left undecoded."""
+    """Add content to the open message: text, a list of parts, or any other value as JSON."""
     if isinstance(content, str):
         reading.text(content)
     elif isinstance(content, list | tuple):
@@ -71,7 +71,7 @@ def read_content(content: JsonValue, kinds: Kinds, reading: Reading) -> None:
 
 
 def read_parts(parts: Iterable[object], kinds: Kinds, reading: Reading) -> None:
-    """Put parts into the open message, in order."""
+    """Add parts to the open message, in order."""
     for part in parts:
         if isinstance(part, str):
             reading.text(part)
@@ -81,7 +81,7 @@ def read_parts(parts: Iterable[object], kinds: Kinds, reading: Reading) -> None:
 
 
 def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading: Reading) -> None:
-    """Put one part into the open message."""
+    """Add one part to the open message; `meant` is its word in the table, None if unknown."""
     match meant:
         case Text(fields, role):
             reading.text(words_of(first(part, fields), kinds), role)
@@ -90,9 +90,9 @@ def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading
         case Call(name, arguments, call_id):
             reading.call(get(part, name), get(part, arguments), get(part, call_id))
         case Result(call_id, content, is_error):
-            said = declared(part) if is_error is None else is_error
+            failed = declared(part) if is_error is None else is_error
             text = result_words(first(part, content), kinds)
-            reading.result(identifier(get(part, call_id)), text, said)
+            reading.result(identifier(get(part, call_id)), text, failed)
         case Media():
             reading.text(f"[{kind}]")
         case None:
@@ -108,7 +108,7 @@ def _read_unknown(part: object, kind: str, reading: Reading) -> None:
 
 
 def words_of(value: JsonValue, kinds: Kinds) -> str:
-    """What a value says as text: parts by their texts, anything else as JSON."""
+    """Return a value as text: the texts of its parts, or JSON if it has no parts."""
     if value is None or isinstance(value, str):
         return value or ""
     texts = [_text_of(part, kinds) for part in listed(value)]
@@ -118,14 +118,14 @@ def words_of(value: JsonValue, kinds: Kinds) -> str:
 
 
 def result_words(value: JsonValue, kinds: Kinds) -> str:
-    """What a result says as text; a list of bare strings is a value that a tool gave back."""
+    """Return a result as text; a list of bare strings is a returned value, not parts."""
     if any(isinstance(item, str) for item in listed(value)):
         return json_words(value)
     return words_of(value, kinds)
 
 
 def _text_of(part: object, kinds: Kinds) -> str | None:
-    """The text of a part; None when it is no part of a text."""
+    """Return the text of a part, or None if the part is not text."""
     if isinstance(part, str):
         return part
     kind = word(first(part, KIND_KEYS))

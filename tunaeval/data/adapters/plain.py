@@ -1,8 +1,8 @@
-"""Conversations that need no looking around: messages of our own, and plain chat completions.
+"""A fast path for lists of `Message`s and for plain chat completions.
 
-Plain is a list of dicts that say nothing but role, text, calls and the call answered, as most
-lists do. No shape but chat completions writes such a list, so it is read at once, to the very thing
-that `openai_chat` reads; where anything is odd, that one has to look.
+Plain is a list of dicts with nothing but role, text, calls and the id of the answered call, like
+most lists. Only chat completions look like this, so the list is read at once, with the same result
+as by `openai_chat`; lists with anything else are left to it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .fields import identifier
 from .reading import joined
 
 OWN = "tunaeval"
-"""The shape of a list of our own messages."""
+"""The name of the shape of a list of `Message`s."""
 
 CHAT = "openai-chat"
 
@@ -28,7 +28,7 @@ _FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 
 
 def read_plain(thing: object, shape: str | None = None) -> Conversation | None:
-    """The conversation, when `thing` is one of these lists, and nobody says that it is another."""
+    """Return the conversation if `thing` is such a list and no `shape` is given, else None."""
     if shape is not None or not isinstance(thing, list | tuple) or not thing:
         return None
     kinds = set(map(type, thing))

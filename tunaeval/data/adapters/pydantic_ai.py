@@ -1,8 +1,8 @@
-"""Messages of pydantic-ai, as objects and dumped, of its first version to its second.
+"""Messages of pydantic-ai, versions 1 and 2, as objects and dumped.
 
-Requests have what others say, results among them in the order in which they were ready; responses
-have the model's parts. A retry that answers a call is an error of that call; one that answers none
-is the framework's word to the model.
+Requests contain the messages of all but the model, with tool results in the order in which they
+were ready; responses contain the model's parts. A retry that answers a call is an error of that
+call; any other retry is a message of the framework to the model.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ def claims(message: object) -> bool:
 
 def read(message: object, reading: Reading) -> None:
     parts = listed(get(message, "parts"))
-    said = first(message, ("timestamp",)) or next(
+    timestamp = first(message, ("timestamp",)) or next(
         (at for part in parts if (at := get(part, "timestamp")) is not None), None
     )
     reading.begin(
-        _ROLES[get(message, "kind")], usage=usage_of(get(message, "usage")), at=instant(said)
+        _ROLES[get(message, "kind")], usage=usage_of(get(message, "usage")), at=instant(timestamp)
     )
     for part in parts:
         kind = word(get(part, "part_kind"))

@@ -1,7 +1,7 @@
-"""A conversation while it is read: the messages so far, the one that is open, and what was odd.
+"""A conversation that is being read: the messages so far, the open message, and the notices.
 
-An adapter begins a message, puts into it what it finds, and never looks back; what is odd about
-calls and results as a whole is reported at the end, in one more pass.
+An adapter begins a message and adds what it finds, in order. What is odd about calls and results
+as a whole is found at the end, in another pass.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ NOTICES = {
     "unnamed-call": "a call without a name",
     "unread-message": "a message of which nothing was read, though it has fields of another shape",
 }
-"""Every code of a `Notice`, and what it means."""
+"""Every code of a `Notice` with its meaning."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """A message that is being read; `before` is how many messages came before it."""
+    """A message that is being read; `before` is the number of messages before it."""
 
     source: int
     role: str
@@ -55,12 +55,12 @@ class _Open:
 
 
 class Reading:
-    """Takes what an adapter finds, in order; `source` is the caller's message it is in."""
+    """Builds a conversation in order; `source` is the index of the message that is being read."""
 
     def __init__(self) -> None:
         self.source = 0
         self.reply: str | None = None
-        """The id of the reply that is open, where its parts come one by one."""
+        """The id of the open reply, if its parts arrive one by one."""
         self._waiting: dict[str, deque[str]] = {}
         self._named = 0
         self._messages: list[Message] = []
@@ -77,7 +77,7 @@ class Reading:
         tool_call_id: str | None = None,
         is_error: bool | None = None,
     ) -> None:
-        """A new message; it is in the conversation even when nothing is put into it."""
+        """Begin a message; it is in the conversation even if nothing is added to it."""
         self.close()
         self.reply = None
         before = len(self._messages)
@@ -85,24 +85,24 @@ class Reading:
 
     @property
     def thinking(self) -> bool:
-        """Whether the open message is a reply of which only reasoning is known."""
+        """Whether the open message contains only reasoning so far."""
         one = self._open
         return one is not None and bool(one.thoughts) and not (one.texts or one.calls)
 
     @property
     def calling(self) -> bool:
-        """Whether the open message is a reply that calls, and says nothing."""
+        """Whether the open message contains calls and no text."""
         return self._open is not None and bool(self._open.calls) and not self._open.texts
 
     @property
     def is_reply(self) -> bool:
-        """Whether the open message is the assistant's, and calls nothing yet."""
+        """Whether the open message is the assistant's and has no calls yet."""
         one = self._open
         return one is not None and one.role == "assistant" and not one.calls
 
     @property
     def calls(self) -> list[str | None]:
-        """The ids of the calls of the open message, else of the last one."""
+        """The ids of the calls of the open message if it has calls, else of the last message."""
         one = self._open
         if one is not None and one.calls:
             return [call.id for call in one.calls]
@@ -110,7 +110,7 @@ class Reading:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing was put into the open message yet, and none was made of it."""
+        """Whether nothing was added to the open message, and no message was made from it."""
         one = self._open
         return (
             one is not None
@@ -119,12 +119,12 @@ class Reading:
         )
 
     def proceed(self) -> None:
-        """The open message goes on in this source, where its words are."""
+        """Set the open message's source to the current one, because its content is here."""
         if self._open is not None:
             self._open.source = self.source
 
     def text(self, text: str, role: str | None = None) -> None:
-        """Put text into the message; as `role` if somebody else says it."""
+        """Add text to the open message; another `role` makes a new message of it."""
         one = self._opened()
         if role is not None and role != one.role:
             self._flush(one)
@@ -140,19 +140,19 @@ class Reading:
         self.made(call_of(name, arguments, call_id))
 
     def waiting_id(self, name: str) -> str:
-        """An id for a call that has none, by which its result is found."""
+        """Return a new id for a call that has none, by which its result will find it."""
         self._named += 1
         made = f"{name}-{self._named}"
         self._waiting.setdefault(name, deque()).append(made)
         return made
 
     def answered_id(self, name: str) -> str | None:
-        """That of the first call of this name that waits for a result; None where none does."""
+        """Return the id of the first call of this name without a result, or None."""
         waiting = self._waiting.get(name)
         return waiting.popleft() if waiting else None
 
     def made(self, call: ToolCall) -> None:
-        """Put a call into the message, and say what is wrong with it."""
+        """Add a call to the open message, with a notice if it is faulty."""
         if not call.name:
             self.notice("unnamed-call", "a call has no name")
         if call.invalid is not None:
@@ -160,7 +160,7 @@ class Reading:
         self._opened().calls.append(call)
 
     def result(self, call_id: str | None, content: str, is_error: bool | None) -> None:
-        """A result is a message of its own, wherever it came."""
+        """Add a result, which is always a message of its own."""
         one = self._opened()
         self._flush(one)
         self._append(
@@ -169,7 +169,7 @@ class Reading:
         )
 
     def add(self, message: Message) -> None:
-        """A message as it is."""
+        """Add a message that was read already."""
         self.close()
         self._append(self.source, message)
 
@@ -183,7 +183,7 @@ class Reading:
             self._append(one.source, _message(one))
 
     def conversation(self, shape: str, length: int) -> Conversation:
-        """What was read, with what is odd about its calls and results."""
+        """Return the conversation, with notices about its calls and results."""
         self.close()
         return joined(self._messages, self._sources, length, shape, self._notices)
 
@@ -194,11 +194,11 @@ class Reading:
         return self._open
 
     def _flush(self, one: _Open) -> bool:
-        """Make a message of what the open one contains; False when it contains nothing."""
+        """Append the content of the open message as a message; False if there is none."""
         if not (one.texts or one.thoughts or one.calls):
             return False
         self._append(one.source, _message(one))
-        one.usage = None  # it counts once
+        one.usage = None  # so that it counts once
         one.texts, one.thoughts, one.calls = [], [], []
         return True
 
@@ -227,10 +227,10 @@ def joined(
     shape: str,
     notices: Sequence[Notice] = (),
 ) -> Conversation:
-    """A conversation of messages that are read: its calls and results are joined by id, each id in
-    order. What is odd about them joins the notices; an invalid call's result is an error.
+    """Return a conversation of these messages, with notices about its calls and results added:
+    results are matched to calls by id, in order. The result of an invalid call is an error.
     """
-    told = [*notices]
+    found = [*notices]
     results = results_of(messages)
     seen: set[str] = set()
     failed: list[int] = []
@@ -239,14 +239,14 @@ def joined(
             waiting = results.get(call.id)
             result = waiting.popleft() if waiting else None
             if result is None or result < index or call.id in seen:
-                told += _oddities(call, index, result, seen, sources[index])
+                found += _oddities(call, index, result, seen, sources[index])
             if call.id is not None:
                 seen.add(call.id)
             if result is not None and call.repairs and call.invalid is not None:
                 failed.append(result)
-    told += _orphans(messages, results, sources)
+    found += _orphans(messages, results, sources)
     kept = tuple(_failing(messages, failed) if failed else messages)
-    return Conversation(kept, tuple(sources), length, shape, tuple(told), asked(kept))
+    return Conversation(kept, tuple(sources), length, shape, tuple(found), asked(kept))
 
 
 def _oddities(
@@ -272,9 +272,9 @@ def _orphans(
 
 
 def _failing(messages: Sequence[Message], failed: Sequence[int]) -> list[Message]:
-    """The messages, those at these places errors unless they say otherwise."""
-    told = list(messages)
+    """Return the messages; those at `failed` are errors unless they say otherwise."""
+    found = list(messages)
     for index in failed:
-        if told[index].is_error is None:
-            told[index] = replace(told[index], is_error=True)
-    return told
+        if found[index].is_error is None:
+            found[index] = replace(found[index], is_error=True)
+    return found

@@ -1,7 +1,7 @@
-"""The shapes of messages that are known, and which of them a list is in.
+"""The known shapes of messages, and how the shape of a list is recognized.
 
 Shapes overlap: a user's text looks the same in four of them. So the first message that only one
-shape could have made decides for its list; where there is none, chat completions say it all.
+shape could have written decides; if there is none, the list is read as chat completions.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _WANTED = "a list of messages in one of the shapes that are known"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How one framework writes messages: which only it could have made, and how one is read."""
+    """How one framework writes messages: `claims` recognizes its own, and `read` reads one."""
 
     name: str
     claims: Callable[[object], bool]
     read: Callable[[object, Reading], None]
     kind: str = "role"
-    """The field that says what a message is: an unknown kind is reported, not refused."""
+    """The field with a message's kind; messages of an unknown kind are read, with a notice."""
 
 
 SHAPES = {
@@ -69,7 +69,7 @@ SHAPES = {
         Shape(CHAT, openai_chat.claims, openai_chat.read),
     )
 }
-"""In the order in which they are asked whose a message is."""
+"""The shapes, in the order in which they are asked whether a message is theirs."""
 
 
 def shape_named(name: str) -> Shape:
@@ -77,7 +77,7 @@ def shape_named(name: str) -> Shape:
 
 
 def shape_of(messages: Sequence[object]) -> Shape:
-    """The shape that a list is in; one that says nothing of its own is in OpenAI's."""
+    """Return the shape of a list of messages; chat completions if no shape claims any."""
     for message in messages:
         if message is None or isinstance(message, Message):
             continue
@@ -90,7 +90,7 @@ def shape_of(messages: Sequence[object]) -> Shape:
 def read_messages(
     messages: Sequence[object], shape: Shape | None = None, *, where: str = "messages"
 ) -> Conversation:
-    """Read a list of messages. Raises UsageError for what is none, naming its place."""
+    """Read a list of messages. Raises UsageError, naming the place, for an item that is none."""
     meant = shape or shape_of(messages)
     reading = Reading()
     for reading.source, message in enumerate(messages):
@@ -113,11 +113,11 @@ def read_messages(
 
 
 def _reader(message: object, shape: Shape) -> Callable[[object, Reading], None] | None:
-    """Who can read this message of a list in this shape; None when it is no message."""
+    """Return the reader for a message in a list of this shape, or None if it is no message."""
     if shape.claims(message):
         return shape.read
     kind, role = get(message, shape.kind), get(message, "role")
     if isinstance(kind, str) and kind:
         return shape.read
-    # Hosts mix a plain message into lists of other shapes.
+    # Frameworks put plain messages into lists of other shapes.
     return SHAPES[CHAT].read if isinstance(role, str) and role else None

@@ -1,11 +1,11 @@
-"""The memory of agents of smolagents: its steps, and the messages that it makes of them.
+"""The memory of smolagents' agents: its steps, and the messages that the framework makes of them.
 
-A step has the model's words, its calls, and one observation for all of them: a single call has it
-as its result; of several the first has it, and the others have ended without a word. A step that
-failed has an error, which is the result of its first call; of its others nobody knows.
+A step contains the model's text, its calls, and one observation for all of them: the result of a
+single call. Of several calls the first gets it, and the others get an empty result. The error of a
+failed step becomes the result of its first call; the others then have none.
 
-In `agent.write_memory_to_messages()` calls and observations are text that the framework wrote
-itself, in roles of its own ("tool-call", "tool-response"); a call whose tool raised is not there.
+In `agent.write_memory_to_messages()` calls and observations are text that the framework wrote, in
+its own roles ("tool-call", "tool-response"); a call whose tool raised is missing there.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _KINDS: tuple[frozenset[str], ...] = (
     frozenset({"plan", "model_output_message"}),
     frozenset({"task", "task_images"}),
 )
-"""What each kind of step has: an action, a plan, a task."""
+"""The fields that each kind of step has: an action, a plan, a task."""
 
 
 def is_step(item: object) -> bool:
-    """Whether this is a step of an agent's memory, an object or what was dumped of it."""
+    """Whether this is a step of an agent's memory, as an object or dumped."""
     if isinstance(item, Mapping):
         return any(kind <= item.keys() for kind in _KINDS)
     return any(all(_has(item, name) for name in kind) for kind in _KINDS)
@@ -46,7 +46,7 @@ def _has(item: object, name: str) -> bool:
 
 
 def steps_of(thing: object) -> list[object] | None:
-    """The steps of an agent, of its memory, or of a run's result; None for what has none."""
+    """Return the steps of an agent, of its memory, or of a run's result; else None."""
     for memory in (thing, get(thing, "memory")):
         steps = get(memory, "steps")
         if not isinstance(steps, list | tuple):
@@ -82,7 +82,7 @@ def _text(message: object) -> str:
 
 
 def _read_calls(text: str, reading: Reading) -> None:
-    """Calls as the framework lists them, which belong to the words before them."""
+    """Read calls from the framework's list; they belong to the assistant's message before it."""
     calls = _literal(text.removeprefix(_HEADS[0]))
     if not reading.is_reply:
         reading.begin("assistant")
@@ -95,7 +95,7 @@ def _read_calls(text: str, reading: Reading) -> None:
 
 
 def _literal(text: str) -> list[JsonValue] | None:
-    """A list of dictionaries as Python writes it; nothing is evaluated."""
+    """Return a list of dictionaries written as Python literals, or None; evaluates nothing else."""
     try:
         found = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -123,7 +123,7 @@ def _read_answer(text: str, reading: Reading) -> None:
 
 
 def _answer(ids: Sequence[str | None], text: str, reading: Reading, *, failed: bool) -> None:
-    """One observation, or one error, for calls of one step."""
+    """Add one observation, or one error, as the results of the calls of one step."""
     reading.begin("tool")
     for index, call_id in enumerate(ids[: 1 if failed else None] or [None]):
         reading.result(call_id, "" if index else text, True if failed else None)
@@ -147,11 +147,11 @@ def _read_step(step: object, reading: Reading) -> None:
         _read_call(call, reading)
     ids = [identifier(get(call, "id")) for call in calls]
     error, seen = get(step, "error"), get(step, "observations")
-    said = get(error, "message")
-    texts = [seen, said if isinstance(said, str) else str(error) if error else ""]
+    message_text = get(error, "message")
+    texts = [seen, message_text if isinstance(message_text, str) else str(error) if error else ""]
     text = "\n".join(one for one in texts if isinstance(one, str) and one)
     if calls and (error or isinstance(seen, str)):
         _answer(ids, text, reading, failed=bool(error))
-    elif text:  # what the framework says to a reply that it could not read
+    elif text:  # the framework's message about a reply that it could not read
         reading.begin("user")
         reading.text(text)

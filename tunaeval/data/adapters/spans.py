@@ -1,6 +1,6 @@
-"""OpenTelemetry's spans, however they were exported: OTLP as JSON, an SDK's dump, or objects.
+"""OpenTelemetry's spans in any export: OTLP as JSON, an SDK's dump, or objects.
 
-Each becomes a `Span` with plain attributes; what a span says of a conversation is read elsewhere.
+Each becomes a `Span` with plain attributes, from which `otel` reads conversations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MAX_DEPTH = 50
 
 
 class Span(NamedTuple):
-    """What matters of a span; `events` are names and fields, in order."""
+    """A span; `started` is in seconds since the epoch, `events` are names and fields in order."""
 
     trace: str
     started: float
@@ -30,7 +30,7 @@ class Span(NamedTuple):
 
 
 def is_span(thing: object) -> bool:
-    """Whether this is a span with something to say of a model."""
+    """Whether this is a span about a generative model."""
     return _says(attributes_of(get(thing, "attributes"))) or any(
         str(_name(event)).startswith(_OWN) for event in listed(get(thing, "events"))
     )
@@ -41,12 +41,12 @@ def _says(attributes: Mapping[str, JsonValue]) -> bool:
 
 
 def holds_spans(thing: object) -> bool:
-    """Whether this is an export, with spans inside."""
+    """Whether this is an export that contains spans."""
     return any(isinstance(get(thing, key), list) for key in _NESTED)
 
 
 def spans_in(thing: object, depth: int = 0) -> Iterator[Span]:
-    """All spans in an export or a list, in order."""
+    """Yield all spans in an export or a list, in order."""
     if depth > _MAX_DEPTH:
         return
     if isinstance(thing, list | tuple):
@@ -59,7 +59,7 @@ def spans_in(thing: object, depth: int = 0) -> Iterator[Span]:
 
 
 def attributes_of(attributes: JsonValue) -> Mapping[str, JsonValue]:
-    """Attributes by name: a mapping as it is, OTLP's list of keys and typed values unpacked."""
+    """Return attributes by name: a mapping as it is, OTLP's list of keys and values unpacked."""
     if isinstance(attributes, Mapping):
         return attributes
     return {
@@ -70,11 +70,11 @@ def attributes_of(attributes: JsonValue) -> Mapping[str, JsonValue]:
 
 
 def _value(value: JsonValue, depth: int = 0) -> JsonValue:
-    """A value of OTLP; int64 is text in JSON."""
+    """Return a value of OTLP as plain JSON; OTLP writes int64 as a string."""
     for leaf in _LEAVES:
-        said = get(value, leaf)
-        if said is not None:
-            return int(said) if leaf == "intValue" and str(said).isdecimal() else said
+        fields = get(value, leaf)
+        if fields is not None:
+            return int(fields) if leaf == "intValue" and str(fields).isdecimal() else fields
     if depth < _MAX_DEPTH:
         items = get(get(value, "arrayValue"), "values")
         if isinstance(items, list):
@@ -104,12 +104,12 @@ def _span(thing: object) -> Span:
 
 
 def _events(thing: object) -> Iterator[tuple[str, JsonObject]]:
-    """A span's events, and those that were put into an attribute instead."""
+    """Yield a span's events, including those that were written into an attribute."""
     beside = fields_of(attributes_of(get(thing, "attributes")).get("events"))
     for event in (*listed(get(thing, "events")), *listed(beside)):
-        said = attributes_of(get(event, "attributes")) if get(event, "attributes") else event
+        fields = attributes_of(get(event, "attributes")) if get(event, "attributes") else event
         body = fields_of(get(event, "body"))
-        plain = dict(said) if isinstance(said, Mapping) else {}
+        plain = dict(fields) if isinstance(fields, Mapping) else {}
         yield str(_name(event)), {**plain, **(body if isinstance(body, Mapping) else {})}
 
 

@@ -1,5 +1,5 @@
-"""Messages of tau2-bench: those of chat completions, but for results, which have the call's id in
-`id`, and for calls of the simulated user, which are none of the agent's.
+"""Messages of tau2-bench: like chat completions, except that results have the call's id in `id`,
+and that the simulated user makes calls too, which are not the agent's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _USER = "user"
 
 
 def claims(message: object) -> bool:
-    """A result says who asked for it, and so does each call."""
+    """Whether it is tau2's: its results and calls have a field with their requestor."""
     calls = [message, *listed(get(message, "tool_calls")), *listed(get(message, "tool_messages"))]
     return any(word(get(one, "requestor")) in {_USER, "assistant"} for one in calls)
 

@@ -1,7 +1,7 @@
 """Messages of tinyagent, as objects and dumped.
 
-Its times are left alone: most count from the start of a machine, some from the epoch, and nothing
-says which. A provider's zeros for usage mean that it does not know.
+Its times are not read: most count from the start of a machine, some from the epoch, and no field
+says which. Zeros in a provider's usage mean that it is unknown.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def read(message: object, reading: Reading) -> None:
 
 
 def session_usage(reported: JsonValue) -> Usage | None:
-    """Usage, of a reply or of a session: all that is not output was the prompt."""
+    """Return the usage of a reply or session; all tokens but the output's are the prompt's."""
     usage = usage_of(reported)
-    total, said = get(reported, "total_tokens"), usage.completion_tokens if usage else None
-    if usage is None or not isinstance(total, int) or said is None:
+    total, completion = get(reported, "total_tokens"), usage.completion_tokens if usage else None
+    if usage is None or not isinstance(total, int) or completion is None:
         return usage
-    return replace(usage, prompt_tokens=max(usage.prompt_tokens or 0, total - said))
+    return replace(usage, prompt_tokens=max(usage.prompt_tokens or 0, total - completion))
 
 
 def _tell_ending(message: object, content: JsonValue, reading: Reading) -> None:

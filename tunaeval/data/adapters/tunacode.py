@@ -1,7 +1,7 @@
-"""Session files of the TunaCode agent, of both eras.
+"""Session files of the TunaCode agent, of both its generations.
 
-Both say that they are of version 1. Their messages tell them apart, pydantic-ai's before February
-2026 and tinyagent's since, and the names of their totals are read as those of any usage.
+Both have the version number 1. They differ in their messages, which are pydantic-ai's before
+February 2026 and tinyagent's since, and in the names of their totals.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def is_session(thing: object) -> bool:
 
 
 def read_session(session: object) -> Conversation:
-    """The one conversation of a session."""
+    """Return the conversation of a session."""
     messages = listed(get(session, "messages"))
     shape = shape_of(messages)
-    # Texts alone look like OpenAI's, but their times do not.
+    # Messages of text alone look like chat completions, except for tinyagent's times.
     shape = SHAPES["tinyagent"] if shape.name == "openai-chat" else shape
     given = read_messages(messages, shape)
     compacted = get(session, "compaction")

@@ -1,13 +1,13 @@
-"""Tables in, tables out: whole columns of completions parsed, or scored against golds.
+"""Functions on tables: parse a column of completions, or score it against golds.
 
     from tunaeval.data.columns import parse_table, score_table
 
     scored = score_table(table, text="completion", gold="gold", tools=tools)
 
 A table is one of pyarrow (`Table`, `RecordBatch`), Polars or pandas, or a dictionary of lists, as
-`datasets.map(batched=True)` passes on; the same kind comes back. Both functions are pure: as many
-rows in the same order, nothing of the given columns changed, no state, no error for any row. So an
-engine may call them again for the same batch: Ray Data, Spark's `mapInArrow`, DuckDB.
+`datasets.map(batched=True)` passes on; the same kind is returned. Both functions are pure: they
+return as many rows in the same order, change no given column, keep no state, and raise for no row.
+So an engine may call them again for the same batch: Ray Data, Spark's `mapInArrow`, DuckDB.
 
 Needs `pip install pyarrow`.
 """

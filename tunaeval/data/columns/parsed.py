@@ -1,4 +1,4 @@
-"""`parse_table`: a column of texts as columns of what was read in them."""
+"""`parse_table` adds columns with what was parsed from a column of texts."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def parse_table(
     reader: str = "auto",
     level: Any = "standard",
 ) -> T:
-    """The table with what was read in its column `text`, in the same order.
+    """Return the table with the results of parsing its column `text`, in the same order.
 
     | column | type | |
     |---|---|---|
     | `parse_outcome` | string | "calls", "no_call", "malformed", "truncated", "no_completion" |
-    | `parse_names` | list of string | the tools that are called |
+    | `parse_names` | list of string | the names of the called tools |
     | `parse_arguments` | list of string | their arguments, each as JSON text |
-    | `parse_repaired` | int32 | calls that had to be repaired |
-    | `parse_broken` | int32 | attempts that are no call |
-    | `parse_error` | string | why nothing was read: no text, tools that cannot be understood |
+    | `parse_repaired` | int32 | the number of calls that had to be repaired |
+    | `parse_broken` | int32 | the number of attempts that are no call |
+    | `parse_error` | string | why nothing was parsed: no text, or tools that cannot be read |
 
-    All but the last are null where there is an error. `tools` are given once for all rows, or
-    `tools_column` names a column of them. A text may be messages, too.
-    Raises `UsageError` for a column that is not there, or where one of these names is taken.
+    All but the last are null if there is an error. `tools` are for all rows, or `tools_column`
+    names a column with the tools of each row. A text may also be a list of messages.
+    Raises `UsageError` if a column is missing, or if a new column's name is taken.
     """
     parser_for(reader)
     recipe = Recipe(reader=reader, level=level)
@@ -88,4 +88,4 @@ def _json(value: JsonValue) -> str:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
-"""Made once: `json.dumps` makes one for each value."""
+"""Made once, because `json.dumps` makes a new one for each call with options."""

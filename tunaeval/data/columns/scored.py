@@ -1,4 +1,4 @@
-"""`score_table`: columns of completions and golds as columns of rewards and their parts."""
+"""`score_table` adds columns with rewards and their parts for completions and golds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def score_table(
     tools: AnyTools = "tools",
     recipe: Recipe | str = "default",
 ) -> T:
-    """The table with a reward for each row, in the same order.
+    """Return the table with a reward for each row, in the same order.
 
     | column | type | |
     |---|---|---|
@@ -32,13 +32,13 @@ def score_table(
     | `reward_outcome` | string | "calls", "no_call", "malformed", "truncated", "too_long",
     | | | "no_completion" |
     | `reward_attempts`, `reward_broken` | int32 | attempts at a call, and those that are none |
-    | `reward_failure` | string | the code of the first thing that is wrong; null for nothing |
-    | `reward_error` | string | why there is none: no text, a gold or tools that cannot be read |
+    | `reward_failure` | string | the code of the first failure; null if there is none |
+    | `reward_error` | string | why there is no reward: no text, or an unreadable gold or tools |
 
-    All but the last are null where there is an error. `text` and `gold` are columns of what
-    `tunaeval.rewards.reward` takes; a null gold wants no call. `tools` is a column (if there is one
-    of that name), or the tools of all rows, which is faster.
-    Raises `UsageError` for a column that is not there, and where one of these names is taken.
+    All but the last are null if there is an error. `text` and `gold` are columns with values that
+    `tunaeval.rewards.reward` takes; a null gold expects no call. `tools` is a column (if there is
+    one of that name), or the tools of all rows, which is faster.
+    Raises `UsageError` if a column is missing, or if a new column's name is taken.
     """
     texts, golds = values_of(table, text), values_of(table, gold)
     found = [*_rewards(texts, golds, _tools(table, tools), recipe_of(recipe))]
@@ -47,11 +47,11 @@ def score_table(
 
 
 def _distinct(found: Sequence[Reward | str]) -> tuple[list[Reward | str], list[int]]:
-    """Each once, and which of them each row has: mostly the reward of right calls, one value."""
+    """Return the distinct rewards, and the index of each row's: all right calls share one value."""
     places: dict[int, int] = {}
     distinct: list[Reward | str] = []
     picks: list[int] = []
-    for one in found:  # which keeps each of them, so that its id stays its own
+    for one in found:  # `found` keeps all of them alive, so no id is reused
         at = places.get(id(one))
         if at is None:
             at = places[id(one)] = len(distinct)
@@ -61,7 +61,7 @@ def _distinct(found: Sequence[Reward | str]) -> tuple[list[Reward | str], list[i
 
 
 def _columns(rows: Sequence[Reward | str]) -> dict[str, tuple[Sequence[Any], str]]:
-    """The new columns, of each reward, or of the reason why there is none."""
+    """Return the new columns, from each row's reward or the reason why there is none."""
     found = [one if isinstance(one, Reward) else None for one in rows]
     columns: dict[str, tuple[Sequence[Any], str]] = {
         "reward": ([None if one is None else one.value for one in found], "double"),
@@ -79,12 +79,12 @@ def _columns(rows: Sequence[Reward | str]) -> dict[str, tuple[Sequence[Any], str
 
 
 def _tools(table: object, tools: AnyTools) -> Sequence[AnyTools]:
-    """The tools of each row."""
+    """Return the tools of each row."""
     if isinstance(tools, str) and tools.lstrip()[:1] not in {"[", "{"}:
         if tools in names_of(table):
             return values_of(table, tools)
         if tools != "tools":
-            values_of(table, tools)  # which says what columns there are
+            values_of(table, tools)  # raises, and lists the columns that exist
         return [None] * rows_of(table)
     return [tools_of(tools)] * rows_of(table)
 
@@ -92,7 +92,7 @@ def _tools(table: object, tools: AnyTools) -> Sequence[AnyTools]:
 def _rewards(
     texts: Sequence[object], golds: Sequence[object], tools: Sequence[AnyTools], recipe: Recipe
 ) -> Iterator[Reward | str]:
-    """The reward of each row, or why there is none."""
+    """Yield the reward of each row, or the reason why there is none."""
     compiled = Golds()
     for text, gold, known in zip(texts, golds, tools, strict=True):
         if type(text) is not str and (fault := fault_of(text)) is not None:

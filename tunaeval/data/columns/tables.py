@@ -1,4 +1,4 @@
-"""The kinds of tables, and how each gives a column as values and takes new ones in."""
+"""The kinds of tables: how to read a column of each, and how to add columns."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from tunaeval.types.wanted import refusal
 T = TypeVar("T")
 
 Made = Mapping[str, tuple[Sequence[Any], str]]
-"""New columns: their values, and their type by its name in Arrow."""
+"""New columns: their values, and the name of their type in Arrow."""
 
 
 def names_of(table: object) -> list[str]:
-    """The names of a table's columns. Raises `UsageError` for what is no table."""
+    """Return the names of a table's columns. Raises `UsageError` for what is no table."""
     match kind_of(table):
         case "arrow":
-            return list(table.schema.names)  # type: ignore[attr-defined]  # as its kind has it
+            return list(table.schema.names)  # type: ignore[attr-defined]  # `kind_of` has checked
         case "dict":
             return list(table)  # type: ignore[call-overload,no-any-return]  # as above
     return list(table.columns)  # type: ignore[attr-defined]  # as above
 
 
 def kind_of(table: object) -> str:
-    """Which kind of table this is, by the module of its class: none is imported for that."""
+    """Return the kind of a table, by the name of its class, so that no library is imported."""
     if isinstance(table, dict) or type(table).__name__ == "LazyBatch":
         return "dict"
     module = type(table).__module__.partition(".")[0]
@@ -43,7 +43,7 @@ def kind_of(table: object) -> str:
 
 
 def values_of(table: Any, name: str) -> list[Any]:
-    """A column as Python's values; None for null."""
+    """Return a column as Python values, with None for null."""
     if name not in names_of(table):
         raise UsageError(
             f"the table has no column {name!r}; it has {', '.join(names_of(table)) or 'none'}"
@@ -65,7 +65,7 @@ def values_of(table: Any, name: str) -> list[Any]:
 
 
 def fault_of(completion: object) -> str | None:
-    """Why the value of a row is no completion; None where it is a text, or may be messages."""
+    """Return why a row's value is no completion; None if it is text or may be messages."""
     if completion is None:
         return "the text is null"
     readable = isinstance(completion, str | Mapping | ParseResult | Sequence)
@@ -77,7 +77,7 @@ def fault_of(completion: object) -> str | None:
 
 
 def _is_missing(value: Any) -> bool:
-    """Pandas has NaN, NaT and NA where there is nothing."""
+    """Whether a value of pandas is missing: NaN, NaT or NA."""
     if isinstance(value, str | list | dict | tuple):
         return False
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
@@ -86,7 +86,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def rows_of(table: Any) -> int:
-    """How many rows a table has."""
+    """Return the number of rows of a table."""
     match kind_of(table):
         case "arrow":
             return int(table.num_rows)
@@ -96,10 +96,10 @@ def rows_of(table: Any) -> int:
 
 
 def with_columns(table: T, made: Made, picks: Sequence[int] | None = None) -> T:
-    """The table with new columns behind its own.
+    """Return the table with new columns after its own.
 
-    `picks` says which of the values each row has; without, each row has its own. Raises
-    `UsageError` where a name is taken.
+    `picks` has the index of each row's value; without it, each row has its own value. Raises
+    `UsageError` if a column's name is taken.
     """
     if taken := [name for name in made if name in names_of(table)]:
         raise UsageError(
@@ -113,7 +113,7 @@ def with_columns(table: T, made: Made, picks: Sequence[int] | None = None) -> T:
         case "arrow":
             return _with_arrow(given, _arrow(made, picks))  # type: ignore[no-any-return]  # of its kind
         case "polars":
-            import polars as pl  # noqa: PLC0415 - it is there, for the table is one of its own
+            import polars as pl  # noqa: PLC0415 - installed, because the table is one of its own
 
             new = pl.from_arrow(_arrow(made, picks))
             return given.hstack(new)  # type: ignore[no-any-return]  # of its kind
@@ -155,7 +155,7 @@ def _arrow(made: Made, picks: Sequence[int] | None) -> Any:
 def _array(pa: Any, values: Sequence[Any], kind: Any) -> Any:
     try:
         return pa.array(values, kind)
-    except UnicodeEncodeError:  # half a surrogate pair, which Arrow cannot keep
+    except UnicodeEncodeError:  # a lone surrogate, which Arrow cannot store
         return pa.array([_sound(value) for value in values], kind)
 
 

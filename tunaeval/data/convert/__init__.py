@@ -1,4 +1,4 @@
-"""Texts and rows of data sets, from one wire format to another."""
+"""Conversion of texts and data set rows from one wire format to another."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""A reply in one wire format as the same reply in another, or with its calls taken out or put in.
+"""Conversion of a reply from one wire format to another, or with its calls taken out or put in.
 
-What is around the calls stays where it is, to the letter; reasoning gets the markers of the new
-format. A conversion is read back before it is handed on: where that gives other calls, other words
-or other reasoning, there is none, and the reason is given. So nothing is converted wrongly, and
-what a format cannot say (a text "5", where only bare text is written and no schema tells) is
-refused.
+Text around the calls stays unchanged and in place; reasoning gets the markers of the new format.
+Each conversion is parsed again: if that gives other calls, content or reasoning, the result is an
+`Unconvertible` with the reason. So nothing is converted wrongly, and what a format cannot express
+is refused (a string "5", in a format that writes values as bare text, without a schema).
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from tunaeval.types.parsing import Level, ParseResult
 
 @dataclass(frozen=True, slots=True)
 class Unconvertible:
-    """Why something is left as it was."""
+    """The reason why a text or a row was not converted."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """From which format to which; None stands for structured calls, which no text holds."""
+    """A conversion between two formats; None means structured calls, which are not in the text."""
 
     source: Reader | None
     target: Format | None
@@ -48,10 +47,10 @@ def route_between(
     tools: AnyTools = None,
     level: Level = "standard",
 ) -> Route:
-    """From one format to another, for `convert_text` and `convert_row`.
+    """Return the route between two formats, for `convert_text` and `convert_row`.
 
-    "structured" (or its alias "openai") on either side means structured calls, which stand in
-    messages. The wire format that vLLM calls "openai" is "harmony" here.
+    "structured" (alias "openai") on one side means structured calls, which are in messages; on
+    both it is a UsageError. The wire format that vLLM calls "openai" is "harmony" here.
     """
     if isinstance(source, str):
         formats.refuse_clash(source)
@@ -63,11 +62,11 @@ def route_between(
 
 
 _STRUCTURED = (STRUCTURED, "openai")
-"""What `route_between` calls structured calls."""
+"""The names of structured calls in `route_between`."""
 
 
 def convert_text(text: str, route: Route) -> str | Unconvertible:
-    """The reply with all its calls written in the target format; without calls, as it is."""
+    """Return the reply with its calls written in the target format; without calls, unchanged."""
     if route.source is None or route.target is None:
         raise UsageError("structured calls are in messages; a text needs two wire formats")
     found = _read(text, route.source, route)
@@ -85,7 +84,7 @@ def convert_text(text: str, route: Route) -> str | Unconvertible:
 
 
 def calls_taken_out(text: str, route: Route) -> tuple[str, tuple[ToolCall, ...]] | Unconvertible:
-    """What the reply says besides its calls, its reasoning included; and the calls."""
+    """Return the reply without its calls, but with its reasoning, and the calls."""
     if route.source is None:
         return text, ()
     found = _read(text, route.source, route)
@@ -96,7 +95,7 @@ def calls_taken_out(text: str, route: Route) -> tuple[str, tuple[ToolCall, ...]]
 
 
 def calls_put_in(text: str, calls: Sequence[ToolCall], route: Route) -> str | Unconvertible:
-    """The reply with these calls written behind what it says."""
+    """Return the reply with these calls written after its text."""
     if route.target is None:
         raise UsageError("structured calls are in messages, not in a text")
     before = reader_of(route.target).parse(text, tools=route.tools, level=route.level)
@@ -108,9 +107,9 @@ def calls_put_in(text: str, calls: Sequence[ToolCall], route: Route) -> str | Un
 
 
 def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconvertible:
-    """The text, if what is read from it in the target format is what was meant."""
+    """Return the text if the target format reads it as `expected`, else the reason why not."""
     target = route.target
-    assert target is not None  # noqa: S101 - a text has a format, which its callers have asked for
+    assert target is not None  # noqa: S101 - all callers have checked it
     back = reader_of(target).parse(text, tools=route.tools, level=route.level)
     if why := misread(back, expected.calls, ordered=True):
         retyped = (
@@ -126,7 +125,7 @@ def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconver
 
 
 def _words(content: str, reasoning: str | None) -> tuple[str, str]:
-    """What is said and thought, without white space."""
+    """Return content and reasoning without white space."""
     return "".join(content.split()), "".join((reasoning or "").split())
 
 
@@ -134,7 +133,7 @@ def _words(content: str, reasoning: str | None) -> tuple[str, str]:
 
 
 class _Thought(NamedTuple):
-    """Reasoning, the markers around it as far as they are known ones, and which of both stood."""
+    """Reasoning, its markers if they are known, and whether each of the two was written."""
 
     text: str
     markers: Reasoning | None
@@ -156,7 +155,7 @@ def _read(
 
 
 def _runs(tiles: Iterable[tuple[Kind, int, int]], result: ParseResult) -> list[_Run]:
-    """Content, reasoning, and frames: markup and the calls in it."""
+    """Join adjacent tiles to runs of content, reasoning, and frames (markup with its calls)."""
     waiting = iter(result.calls)
     runs: list[_Run] = []
     for kind, group in groupby(tiles, key=lambda tile: _RUNS.get(tile[0], "frame")):
@@ -170,8 +169,8 @@ _RUNS = {"content": "content", "reasoning": "reasoning"}
 
 
 def _parts(text: str, runs: list[_Run], source: Reader) -> Iterator[_Part]:
-    """What is said, thought and called, in order; of frames only the white space is left."""
-    markers = [one for form in source.formats for one in form.reasoning]
+    """Yield content, reasoning and calls in order; of frames only the calls and white space."""
+    markers = [one for fmt in source.formats for one in fmt.reasoning]
     around = ["", *(text[start:end] if kind == "frame" else "" for kind, start, end, _ in runs), ""]
     for index, (kind, start, end, calls) in enumerate(runs):
         if kind == "content":
@@ -185,7 +184,7 @@ def _parts(text: str, runs: list[_Run], source: Reader) -> Iterator[_Part]:
 
 
 def _frame(text: str, calls: list[ToolCall], markers: list[Reasoning]) -> Iterator[_Part]:
-    """The calls of a frame, with the white space before and behind."""
+    """Yield the calls of a frame, and the white space before and after it."""
     bare = next((text[len(m.close) :] for m in markers if text.startswith(m.close)), text)
     opened = next((m for m in markers if _opens(bare, m)), None)
     bare = bare.rstrip()[: -len(opened.open)] if opened else bare
@@ -202,7 +201,7 @@ def _opens(markup: str, markers: Reasoning) -> bool:
 
 
 def _written(parts: list[_Part], target: Format | None, gap: str) -> str:
-    """The parts as text. Without a target, what is called is left out."""
+    """Return the parts as text in the target format; without a target, leave out the calls."""
     out: list[str] = []
     for part in parts:
         if isinstance(part, str):
@@ -216,9 +215,9 @@ def _written(parts: list[_Part], target: Format | None, gap: str) -> str:
 
 
 def _markers_for(thought: _Thought, target: Format | None) -> Reasoning:
-    """The thought's own markers where the target writes them, else the target's first.
+    """Return the reasoning's own markers if the target writes them, else the target's first.
 
-    `<think>` is read in every format, and written only where it comes first.
+    `<think>` is read in every format, but written only if it is the target's first.
     """
     own = thought.markers or THINK
     if target is None or not target.reasoning or (own in target.reasoning and own != THINK):

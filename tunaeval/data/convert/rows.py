@@ -1,16 +1,16 @@
-"""Rows of data sets: where in them replies stand, and the rows with these converted.
+"""Rows of data sets: where replies are in them, and how these are converted.
 
     "..."                                           a reply
     {"text": "..."}, {"completion": "..."}, ...     a reply in a field (`TEXT_KEYS`)
     {"role": "assistant", "content": ...}           a message; only a model's are converted
     {"messages": [...]}, {"conversations": [...]}   a conversation
-    {"prompt": [...], "completion": [...]}          messages of TRL, both of them
+    {"prompt": [...], "completion": [...]}          a conversation of TRL, in two lists
     {"message": {...}}, {"choices": [...]}          a chat completion
 
-Structured calls stand beside the text of a message or a field, as `tool_calls` in OpenAI's shape;
-a row that is a text alone becomes a message for them. Where no tools are given, those that a row
-lists itself (`tools`) say what may be called and of what types arguments are. Everything else of a
-row is kept, and a row without anything to convert is returned itself.
+Structured calls are put beside the text of a message or a field, as `tool_calls` in OpenAI's shape;
+a row that is only a text becomes a message for them. If no tools are given, a row's own `tools`
+decide what may be called, and the types of arguments. All other fields are kept, and a row without
+anything to convert is returned unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tunaeval.types.parsing import ParseResult
 from .replies import Route, Unconvertible, calls_put_in, calls_taken_out, convert_text
 
 TEXT_KEYS = ("content", "text", "completion", "response", "output", "value")
-"""The fields that may hold a reply."""
+"""The fields that may contain a reply."""
 
 _CONVERSATIONS = ("messages", "conversations", "conversation", "choices")
 _SPEAKER = ("role", "from")
@@ -42,7 +42,7 @@ _Converted: TypeAlias = JsonValue | Unconvertible
 
 
 def convert_row(row: JsonValue, route: Route, *, field: str | None = None) -> _Converted:
-    """The row with its replies converted. `field` is where the reply stands, if not as usual."""
+    """Return the row with its replies converted. `field` names the field of the reply."""
     if isinstance(row, str):
         return _alone(row, route)
     if not isinstance(row, dict):
@@ -70,7 +70,7 @@ def _alone(text: str, route: Route) -> _Converted:
 
 
 def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
-    """The row by its shape: a conversation, a completion, a message, or a reply in a field."""
+    """Convert a row by its shape: conversation, completion, message, or reply in a field."""
     for key in _CONVERSATIONS:
         if isinstance(row.get(key), list):
             return _with(row, key, _each(row[key], key, route))
@@ -104,7 +104,7 @@ def _of_trl(row: JsonObject, route: Route) -> _Converted:
 
 
 def _each(rows: Sequence[JsonValue], name: str, route: Route) -> _Converted:
-    """Each message or choice; a model's calls get the ids of the results that follow it."""
+    """Convert each message or choice; a model's calls get the ids of the results that follow."""
     made: list[JsonValue] = []
     for index, row in enumerate(rows):
         found: _Converted = Unconvertible("this is no object")
@@ -117,7 +117,7 @@ def _each(rows: Sequence[JsonValue], name: str, route: Route) -> _Converted:
 
 
 def _answered(following: Sequence[JsonValue]) -> Iterator[str]:
-    """The calls that are answered before anybody else speaks."""
+    """Yield the ids of the calls that are answered before any other message."""
     for message in following:
         if not isinstance(message, dict) or not isinstance(message.get("tool_call_id"), str):
             return
@@ -134,7 +134,7 @@ def _with(row: JsonObject, key: str, value: _Converted) -> _Converted:
 
 
 def _reply(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _Converted:
-    """A row whose reply stands under `key`, with its structured calls beside it."""
+    """Convert the reply in the field `key`, and the structured calls beside it."""
     if route.source is None:
         return _put_in(row, key, route)
     if route.target is None:
@@ -179,7 +179,7 @@ def _taken_out(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _
 
 
 def _openai(calls: Sequence[ToolCall], ids: Sequence[str]) -> Iterator[JsonObject]:
-    """Calls in OpenAI's shape: with the ids of their results, their own, or made ones."""
+    """Yield calls in OpenAI's shape, with the ids of their results, their own, or new ones."""
     *answered, made = ids or ("call",)
     for index, call in enumerate(calls):
         own = answered[index] if index < len(answered) else call.id or f"{made}_{index}"
@@ -188,7 +188,7 @@ def _openai(calls: Sequence[ToolCall], ids: Sequence[str]) -> Iterator[JsonObjec
 
 
 def _through(content: JsonValue, change: Callable[[str], str | Unconvertible]) -> _Converted:
-    """A message's content (a text, parts, or nothing) with every text in it changed."""
+    """Return a message's content (a text, parts, or None) with `change` applied to every text."""
     if content is None:
         return None
     if isinstance(content, str):

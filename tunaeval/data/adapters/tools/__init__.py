@@ -1,7 +1,7 @@
-"""Frameworks' tools, wrapped for a recorder: a file per framework, each known by its shape.
+"""Wrapping of frameworks' tools for a recorder: one file per framework; tools are known by shape.
 
-No framework is imported. What comes back is a copy with the same name, description and schema;
-the tool that was given stays as it was.
+No framework is imported. The result is a copy with the same name, description and schema; the
+given tool is not changed.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Tool = TypeVar("Tool")
 
 
 class Adapter(Protocol):
-    """How the tools of one framework are known, and wrapped."""
+    """How the tools of one framework are recognized and wrapped."""
 
     def fits(self, tool: roles.AnyTool) -> bool: ...
 
     def runs(self, tool: roles.AnyTool) -> Iterable[object]:
-        """What is called inside when the tool runs: where a recorder may be found."""
+        """Return the callables inside the tool, on which a recorder may be found."""
         ...
 
     def wrap(self, tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
-        """A copy that this recorder hears of."""
+        """Return a copy of the tool whose runs are recorded."""
         ...
 
 
@@ -38,15 +38,15 @@ ADAPTERS: tuple[Adapter, ...] = (langchain, pydantic_ai, tinyagent, openai_agent
 
 
 def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
-    """A copy of `tool` that behaves the same; `recorder` takes an execution of each run.
+    """Return a copy of `tool` that behaves the same; each run is reported to `recorder`.
 
-    A tool is a function of any kind (coroutine functions, generators, bound methods, partials,
+    `tool` is a function of any kind (coroutine functions, generators, bound methods, partials,
     callable objects), or a tool of LangChain, pydantic-ai, OpenAI Agents, smolagents or tinyagent.
-    A function becomes a function; name, docstring, signature and schema stay, and a function's
-    `__wrapped__` is the function. A tool that this recorder records already comes back as it is.
-    Raises UsageError for what cannot be wrapped, saying what to wrap instead.
+    A function becomes a function; name, docstring, signature and schema are kept, and a function's
+    `__wrapped__` is the original. A tool that this recorder records already is returned as it is.
+    Raises UsageError for what cannot be wrapped, with a hint what to wrap instead.
 
-    A recorded run answers the call that the framework says, else that of `tunaeval.call_id`.
+    A recorded run has the call id that the framework passes, else the one of `tunaeval.call_id`.
 
     Examples:
         >>> recorder = tunaeval.Recorder()
@@ -65,7 +65,7 @@ def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
 
 
 def recorders_of(tool: object) -> Iterator[roles.Recorder]:
-    """The recorders that hear of a tool's runs."""
+    """Yield the recorders of a tool's runs."""
     for run in _adapter_of(tool).runs(tool):
         yield from wrapper.recorders_of(run)
 

@@ -1,4 +1,4 @@
-"""What belongs to no framework: functions of any kind, and objects of one's own that are called."""
+"""Tools without a framework: functions of any kind, and callable objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tunaeval.types import roles
 
 
 def fits(tool: roles.AnyTool) -> bool:
-    del tool  # what is no function is refused when it is wrapped
+    del tool  # `wrap` refuses what is no function
     return True
 
 

@@ -1,7 +1,7 @@
-"""LangChain's tools: what runs is `func` and `coroutine`, or `_run` and `_arun` of a class.
+"""LangChain's tools: their code is in `func` and `coroutine`, or in a class's `_run` and `_arun`.
 
-`run` and `arun` around it get the call's id; validation and callbacks happen in between
-and are no part of a run. A copy is shadowed by attributes of its own, so that its class stays.
+`run` and `arun` call these and get the call's id; the validation and callbacks in between are not
+part of a recorded run. Attributes of the copy shadow its methods, so that it keeps its class.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Function: TypeAlias = Callable[..., Any]
 _SHAPE = ("args_schema", "tool_call_schema", "model_copy", "run", "arun", "_run", "_arun")
 _PARTS = ("func", "coroutine", "_run", "_arun")
 _FRAMEWORKS = frozenset({"callbacks", "config", "run_manager"})
-"""Parameters that LangChain fills where no schema tells them from the model's."""
+"""Parameters that LangChain fills in, for tools whose schema does not name the model's."""
 
 _awaited: ContextVar[object] = ContextVar("tunaeval_langchain", default=None)
-"""The tool whose `_arun` is running: many call their own `_run`, which is the same run then."""
+"""The tool whose `_arun` is running: many call their own `_run`, which is then no other run."""
 
 
 def fits(tool: roles.AnyTool) -> bool:
@@ -39,7 +39,7 @@ def runs(tool: roles.AnyTool) -> tuple[object, ...]:
 
 
 def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
-    """A copy that records, under the id of the call that it was invoked with."""
+    """Return a copy that records each run, with the id of its call."""
     copy = tool.model_copy()
     record = partial(_recorded, tool, recorder)
     if hasattr(tool, "func"):
@@ -60,7 +60,7 @@ def _recorded(tool: roles.AnyTool, recorder: roles.Recorder, function: Function)
 
 
 def _shown(tool: roles.AnyTool) -> frozenset[str]:
-    """The parameters that a model gets, as far as a schema says so."""
+    """Return the parameters that the model fills in, if a schema lists them."""
     try:
         return frozenset(tool.args) if tool.args_schema is not None else frozenset()
     except KeyError:  # a JSON schema without properties
@@ -70,10 +70,10 @@ def _shown(tool: roles.AnyTool) -> frozenset[str]:
 def _arguments_of(
     function: Function, shown: frozenset[str]
 ) -> Callable[[tuple[object, ...], dict[str, object]], JsonObject]:
-    """What a model gave; not what LangChain puts beside it, which may contain the whole state."""
+    """Return a function that extracts the model's arguments, without LangChain's (the state)."""
     signature = inspect.signature(function)
     hidden = frozenset(signature.parameters) - shown
-    if not shown & frozenset(signature.parameters):  # one that is called with one text, by position
+    if not shown & frozenset(signature.parameters):  # it is called with one text by position
         hidden = _FRAMEWORKS
 
     def arguments(args: tuple[object, ...], kwargs: dict[str, object]) -> JsonObject:
@@ -84,19 +84,19 @@ def _arguments_of(
 
 
 def _method(tool: roles.AnyTool, name: str) -> Function:
-    """A method of the class, bound to this copy, or what another recorder put in its place."""
+    """Return the copy's method, or the one that another recorder put in its place."""
     shadow: Function | None = vars(tool).get(name)
     return shadow or MethodType(getattr(type(tool), name), tool)
 
 
 def _is_frameworks(tool: roles.AnyTool, name: str) -> bool:
-    """Whether a method is LangChain's own, which calls the other one of the pair."""
+    """Whether a method is inherited from LangChain, where `_arun` calls `_run`."""
     module: str = getattr(type(tool), name).__module__
     return module.startswith("langchain_core.")
 
 
 def _answering(run: Function) -> Function:
-    """`run` or `arun`, which say whose call is answered to what runs inside."""
+    """Return `run` or `arun`, with the id of the call set while it runs."""
     if not inspect.iscoroutinefunction(run):
 
         @wraps(run)
@@ -115,7 +115,7 @@ def _answering(run: Function) -> Function:
 
 
 def _once(bare: Function, record: Callable[[Function], Function], tool: object) -> Function:
-    """`_run`, recorded unless it is called by the tool's own `_arun`."""
+    """Return `_run`, recorded unless the tool's own `_arun` calls it."""
     recorded = record(bare)
 
     @wraps(recorded, updated=())

@@ -1,9 +1,9 @@
-"""OpenAI Agents' `FunctionTool`: what runs is `on_invoke_tool(context, arguments as JSON text)`.
+"""OpenAI Agents' `FunctionTool`, which runs `on_invoke_tool(context, arguments as JSON text)`.
 
-From 0.10 on that is an object which makes a text for the model of what the tool raises, and has
-the function that raises it. That function is recorded, so an execution says what was raised, and
-the model gets the same text. Reading the arguments, and waiting for a thread where the tool is
-no coroutine function, are part of a run.
+From 0.10 on that is an object around the tool's function, which turns what it raises into a text
+for the model. The inner function is recorded, so an execution has the exception, and the model gets
+the same text as before. Decoding the arguments, and waiting for a thread if the tool is no
+coroutine function, are part of a run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Invoke: TypeAlias = Callable[..., Awaitable[object]]
 
 _SHAPE = ("name", "params_json_schema", "on_invoke_tool")
 _HELD = "_invoke_tool_impl"
-"""Where an invoker that handles failures keeps the function that may fail."""
+"""The attribute in which the invoker keeps the function that may fail."""
 
 
 def fits(tool: roles.AnyTool) -> bool:
@@ -31,12 +31,12 @@ def fits(tool: roles.AnyTool) -> bool:
 
 
 def runs(tool: roles.AnyTool) -> tuple[object, ...]:
-    """The invoker's function, and the one that the tool was made of, as the tool says."""
+    """Return the invoker's function, and the function that the tool was made from."""
     return _held(tool.on_invoke_tool), getattr(tool, "__wrapped__", None)
 
 
 def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
-    """A copy that records, under the id of the call that the context has."""
+    """Return a copy that records each run, with the id of its call from the context."""
     recorded = copy(tool)
     invoke = recorded.on_invoke_tool
     inner = _held(invoke)
@@ -63,7 +63,7 @@ def _answering(run: Invoke) -> Invoke:
 
 
 def _arguments(args: tuple[object, ...], kwargs: dict[str, object]) -> JsonObject:
-    """What the model wrote; a text that is no object of JSON is kept under `*args`."""
+    """Return the model's arguments; text that is no JSON object is put under `*args`."""
     text = args[1] if len(args) > 1 else kwargs.get("input", "")
     try:
         read = json.loads(text) if isinstance(text, str) and text else {}

@@ -1,4 +1,4 @@
-"""pydantic-ai's `Tool`: its schema calls the function, and gets the call by a context."""
+"""pydantic-ai's `Tool`: its schema calls the function, and a context has the id of the call."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def runs(tool: roles.AnyTool) -> tuple[object, ...]:
 
 
 def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
-    """A copy whose function records.
+    """Return a copy whose function is recorded.
 
-    A call waits in the schema, for a thread where the function is a plain one: that is its time in
-    the queue. The context itself is no argument, and is not kept.
+    A plain function waits in the schema for a thread, which counts as time in the queue. The
+    context is not kept among the arguments.
     """
     schema = copy(tool.function_schema)
     arguments = _without_context(tool.function) if schema.takes_ctx else None

@@ -1,7 +1,7 @@
-"""Tools of frameworks that are not wrapped: how each is known, and what is wrapped instead.
+"""Tools of frameworks that are not wrapped: how each is recognized, and what to wrap instead.
 
-Such an object is run by ways of its framework, and a wrapper around it would be no tool of that
-framework any more. The function that it runs can be wrapped before it becomes a tool.
+A framework runs its tools in its own way, and a wrapper around one would no longer be a tool of
+that framework. The function that it runs can be wrapped before it becomes a tool.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OF_MCP = f"server.add_tool({_RECORDED}), or the function that asks the server"
 
 
 class Instead(NamedTuple):
-    """What a refused tool is, and what is written in its place."""
+    """The kind of a refused tool, and the code to write instead."""
 
     kind: str
     write: str
@@ -40,19 +40,19 @@ PACKAGES = {
     "strands": Instead("a tool of Strands", f"tool({_RECORDED})"),
     "dspy": Instead("a tool of DSPy", f"dspy.Tool({_RECORDED})"),
 }
-"""By the package of a tool's class, or of one that it inherits from."""
+"""The refused tools by the package of their class or one of its base classes."""
 
 SCHEMAS = (
     "args_schema", "input_schema", "inputSchema", "inputs", "parameters", "params_json_schema",
 )  # fmt: skip
-"""Where tool objects keep the schema of their arguments."""
+"""The attributes in which tools keep the schema of their arguments."""
 
 _NO_OBJECTS = (type, partial, FunctionType, MethodType, BuiltinFunctionType)
-"""What may have any attributes, and is called all the same as what it is."""
+"""Callables that are never a framework's tool, whatever attributes they have."""
 
 
 def refusal_of(tool: object) -> str | None:
-    """Why a tool that no adapter knows is not wrapped, and what to wrap; None where it may be."""
+    """Return why a tool that no adapter knows cannot be wrapped, and a remedy; None if it can."""
     package = "inspect_ai" if _is_of_inspect(tool) else _package_of(tool)
     if package is not None:
         kind, write = PACKAGES[package]
@@ -71,7 +71,7 @@ def refusal_of(tool: object) -> str | None:
 
 
 def _is_of_inspect(tool: object) -> bool:
-    """Inspect's tools, and what makes them, are functions that its registry has marked."""
+    """Whether Inspect's registry has marked this function as a tool or a maker of tools."""
     mark: Any = getattr(tool, "__registry_info__", None)
     return getattr(mark, "type", None) == "tool"
 
@@ -86,7 +86,7 @@ def _package_of(tool: object) -> str | None:
 
 
 def _schema_of(tool: object) -> str | None:
-    """Where an object that is called keeps a schema, if it has a name as well."""
+    """Return the attribute with the schema of a callable object, if it also has a name."""
     if isinstance(tool, _NO_OBJECTS) or not callable(tool):
         return None
     if not isinstance(getattr(tool, "name", None), str):

@@ -1,7 +1,7 @@
-"""smolagents' `Tool`: what runs is `forward`, which the tool calls when it is called itself.
+"""smolagents' `Tool`, which runs `forward` when it is called.
 
-The framework says to no tool whose call it answers, so executions have no call id, and are joined
-with the calls in their order.
+The framework does not pass the call's id to the tool, so executions have none, and are matched
+with the calls by their order.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def runs(tool: roles.AnyTool) -> tuple[object, ...]:
 
 
 def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
-    """A copy, still of the tool's class, whose `forward` records; a method is bound to the copy,
-    so that it finds what `setup` puts there.
+    """Return a copy of the same class whose `forward` is recorded. A method is bound to the copy,
+    so that it finds what `setup` stores there.
     """
     recorded = copy(tool)
     forward = tool.forward
@@ -45,9 +45,9 @@ def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
 def _arguments_of(
     function: Callable[..., Any], inputs: tuple[str, ...], *, skipped: int
 ) -> Callable[[tuple[object, ...], dict[str, object]], JsonObject]:
-    """Arguments by the names of the tool's inputs, in the order in which its function takes them.
+    """Return a function that names the arguments by the tool's inputs, in its function's order.
 
-    A function that was made a tool by the framework says that it takes a `self`, and takes none.
+    The signature of a tool made by the framework's decorator has a `self` that is not passed.
     """
     named = [
         name

@@ -1,4 +1,4 @@
-"""tinyagent's `AgentTool`: a dataclass whose `execute(call id, arguments, ...)` is what runs."""
+"""tinyagent's `AgentTool`: a dataclass that runs `execute(call id, arguments, ...)`."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def runs(tool: roles.AnyTool) -> tuple[object, ...]:
 
 
 def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
-    """A copy that records; hosts share their tools and wrap them over and over, so never in place.
+    """Return a copy that records; not in place, because callers wrap shared tools repeatedly.
 
-    An execution answers the call id that `execute` is given, with the arguments of the call.
+    An execution has the call id and the arguments that `execute` is given.
     """
     run = record_runs(tool.execute, recorder, name=tool.name, arguments=_arguments)
     return replace(tool, execute=_answering(run))
 
 
 def _answering(run: Callable[..., Any]) -> Callable[..., Any]:
-    """`execute`, which says whose call is answered; of the kind that it was."""
+    """Return `execute`, with the id of the call set while it runs; still sync or async."""
     if not inspect.iscoroutinefunction(run):
 
         @wraps(run, updated=())
