@@ -1,4 +1,4 @@
-"""What a run comes to: summary, statistics, comparisons, and the files they are written to.
+"""Reports on a run: summary, statistics, comparisons, and the files that they are written to.
 
 rich is loaded only when something is drawn.
 """
@@ -11,4 +11,4 @@ WRITERS = {
     "markdown": "tunaeval.reports.markdown:markdown_writer",
     "parquet": "tunaeval.reports.parquet:parquet_writer",
 }
-"""The built-ins of the group `tunaeval.writers`."""
+"""The built-in writers of the group `tunaeval.writers`."""

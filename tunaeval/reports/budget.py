@@ -1,7 +1,7 @@
-"""How many failures of infrastructure a gate puts up with, before it says that it cannot judge.
+"""The error budget: how many failures of infrastructure a gate tolerates before it cannot judge.
 
-A scenario that got no answer is no answer of the model's: it is in no score. So a gate that
-looks at the score alone opens on the few that were answered.
+A scenario without an answer is in no score, because it shows nothing about the model. So a gate on
+the score alone could pass on the few scenarios that were answered.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tunaeval.showing import counted
 
 @dataclass(frozen=True, slots=True)
 class ErrorBudget:
-    """At most so many failures: a number of them, or a percentage of all results."""
+    """The most failures that are tolerated: a number, or a percentage of all results."""
 
     most: float = 0
     is_percentage: bool = False
@@ -38,7 +38,7 @@ class ErrorBudget:
         return cls(number, is_percentage)
 
     def allows(self, failed: int, of: int) -> bool:
-        """Whether so many failures of so many results are within the budget."""
+        """Whether `failed` failures in `of` results are within the budget."""
         return failed * 100 <= self.most * of if self.is_percentage else failed <= self.most
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class ErrorBudget:
 
 
 def over_budget(budget: ErrorBudget, causes: Mapping[str, int], *, of: int) -> str | None:
-    """Why nothing can be judged, in a sentence; None where the failures are within the budget."""
+    """Return why the run cannot be judged, as a sentence; None if it is within the budget."""
     failed = sum(causes.values())
     if budget.allows(failed, of):
         return None

@@ -1,9 +1,9 @@
-"""Two runs of the same questions: what changed, by how much, and how sure that is.
+"""Two runs of the same questions: what changed, by how much, and how certain that is.
 
-Scenarios are paired by their ids, repeats of a scenario are averaged, and what hangs together is a
-cluster. A scenario that either run has no answer to says nothing of the models: it is left out, and
-counted. Runs that were asked different things are refused, or the scenarios that they share are
-compared on request, and every difference is said.
+Scenarios are paired by their ids, repeats of a scenario are averaged, and dependent scenarios form
+a cluster. A scenario that either run did not answer is left out and counted, because it shows
+nothing about the models. Runs of different suites, prompts, profiles or levels are refused, unless
+a comparison of their common scenarios is requested; then each difference is reported.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ _SAME = (
     ("profile", "another profile of matching"),
     ("level", "another level"),
 )
-"""What has to be the same in both runs."""
+"""Fields of a run that have to be equal in both, with the words for a difference."""
 
 _SETTINGS = (
     "model", "client", "format", "ask", "calls", "abstain", "attempts", "max_tokens",
     "temperature", "seed", "repeats", "profile", "level", "suite",
 )  # fmt: skip
-"""What may differ, and is reported where it does: it is what is compared."""
+"""Fields of a run that may differ, and are reported if they do."""
 
 
 @shows
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """The second run, `b`, against the first, `a`."""
+    """The comparison of the second run, `b`, with the first, `a`."""
 
     a: RunFigures
     b: RunFigures
     level: Level
     overall: Difference
     weighted: Difference | None
-    """As `overall`, with each scenario counted by its weight; None where all weigh the same."""
+    """Like `overall`, but weighted by scenario; None if all weights are equal."""
     parts: tuple[Difference, ...]
-    """By tool and by tag, adjusted among each other."""
+    """The differences by tool and by tag; their p values are adjusted among each other."""
     lost: tuple[Flip, ...]
     gained: tuple[Flip, ...]
     left_out: dict[str, int]
-    """Scenarios that are not paired, by why."""
+    """The number of scenarios that are not paired, by reason."""
     settings: dict[str, tuple[object, object]]
-    """What differs between the runs."""
+    """The settings that differ, as (a, b)."""
     notes: tuple[str, ...]
 
     def _in_short(self) -> str:
@@ -70,7 +70,7 @@ class Comparison:
             yield one.section, one.name, counted(one.scenarios, "scenario"), one.in_points
 
     def __bool__(self) -> NoReturn:
-        """Two runs compared are neither good nor bad: say what you ask of them."""
+        """Raise TypeError, because a comparison as such is neither good nor bad."""
         raise TypeError(
             "a Comparison has no truth value: ask comparison.overall.clears(margin), or use the "
             "gate of the command line (tunaeval compare A B --fail-if-worse PERCENT)"
@@ -84,11 +84,11 @@ def compare_runs(
     cluster: str = GROUPS,
     intersect: bool = False,
 ) -> tuple[Comparison, ...]:
-    """Each further run against the first; among several, their p values are adjusted after Holm.
+    """Compare each further run with the first; adjust p values after Holm if there are several.
 
-    `level`: at which level the verdicts are taken, None for that of the runs. `cluster`:
-    "scenario", "group" or "tag:PREFIX". `intersect` compares runs that were not asked the same, in
-    the scenarios that both were asked alike. Raises ComparisonError.
+    `level` is the level of the verdicts, by default the lowest of the runs' own. `cluster` is
+    "scenario", "group" or "tag:PREFIX". `intersect` allows runs that were asked differently, and
+    compares the scenarios that both were asked alike. Raises ComparisonError.
     """
     if len(sources) < 2:
         raise ComparisonError(f"{len(sources)} run given; wanted two or more")
@@ -116,7 +116,7 @@ def compare_runs(
 
 
 def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> list[str]:
-    """What makes the runs hard to compare; refused unless that was asked for."""
+    """Return the differences between what the runs were asked; raise unless `intersect`."""
     reported = (*_SAME[:-1], *(() if level else _SAME[-1:]))
     differ = [words for name, words in reported if getattr(a, name) != getattr(b, name)]
     if differ and not intersect:
@@ -165,7 +165,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         level=a.level,
         overall=overall.difference("score", "all"),
         weighted=weighted.difference("score", "weighted") if weighted.differ else None,
-        parts=tuple(adjusted([parts[key].difference(*key) for key in sorted(parts, key=_told_at)])),
+        parts=tuple(adjusted([parts[key].difference(*key) for key in sorted(parts, key=_order)])),
         lost=reported.lost,
         gained=reported.gained,
         left_out=dict(left_out),
@@ -175,7 +175,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
 
 
 def _reactions(a: Side, b: Side, scenario: str) -> Iterator[tuple[str, float, float]]:
-    """What was made of faults where both runs decide it: in words, and how often by each."""
+    """Yield a reaction to injected faults, in words, and its share in each run, if both have it."""
     for name, words in REACTIONS.items():
         both = [side.reactions.get(name, {}).get(scenario) for side in (a, b)]
         if all(both):
@@ -184,7 +184,7 @@ def _reactions(a: Side, b: Side, scenario: str) -> Iterator[tuple[str, float, fl
 
 
 def _places(question: Question) -> Iterator[tuple[str, str] | None]:
-    """Where a scenario counts; None is the whole."""
+    """Yield the sections and names under which a scenario counts; None stands for the total."""
     yield None
     for tool in question.tools:
         yield "tool", tool
@@ -192,8 +192,8 @@ def _places(question: Question) -> Iterator[tuple[str, str] | None]:
         yield "tag", tag
 
 
-def _told_at(key: tuple[str, str]) -> tuple[int, str]:
-    """Tools come before tags, and both before what was made of faults."""
+def _order(key: tuple[str, str]) -> tuple[int, str]:
+    """Return a sort key that puts tools before tags, and both before reactions to faults."""
     section, name = key
     return ("tool", "tag", "faults").index(section), name
 

@@ -1,6 +1,6 @@
-"""How a comparison is reported: on the console, as Markdown for a pull request, as JSON.
+"""Reports of a comparison: on the console, as Markdown for a pull request, as JSON.
 
-Whatever a suite, a server or a model wrote is quoted as the page asks for.
+Text of a suite, a server or a model is quoted for each kind of page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .table import TableRow, draw_table
 from .wording import share
 
 FLIPS_SHOWN = 20
-"""Of scenarios that flipped one way; of more, only the number."""
+"""How many scenarios of each kind of flip are listed; all are counted."""
 
 Quote = Callable[[str], str]
 
@@ -33,8 +33,8 @@ _COLUMNS = ("scenarios", "A", "B", "B - A", "95 % interval", "p", "p, Holm")
 def show_comparison(
     comparison: Comparison, stream: TextIO, *, margin: float | None = None, shown: int = FLIPS_SHOWN
 ) -> None:
-    """Print a comparison: the runs, the table, what it is worth, what flipped."""
-    # Drawn first and written at once: a broken pipe is then the caller's to handle, not rich's.
+    """Print a comparison: the runs, the table, the power of the test, the flips."""
+    # Drawn first and written at once, so that the caller handles a broken pipe, and not rich.
     page = StringIO()
     console = console_like(stream, page)
     for line in _over(comparison, visible):
@@ -50,7 +50,7 @@ def show_comparison(
 def comparison_markdown(
     comparison: Comparison, *, margin: float | None = None, shown: int = FLIPS_SHOWN
 ) -> str:
-    """A comparison as GitHub's Markdown."""
+    """Return a comparison as GitHub's Markdown."""
     lines = [f"- {line}" for line in _over(comparison, code)]
     lines += ["", f"| | | {' | '.join(_COLUMNS)} |", f"|---|---|{'---:|' * len(_COLUMNS)}"]
     lines += [
@@ -59,13 +59,13 @@ def comparison_markdown(
     ]
     lines += ["", *(f"- {line}" for line in _below(comparison, margin))]
     for line in (*_flips(comparison, code, shown), *_failures(comparison, code)):
-        # What belongs to the line above is deeper on both kinds of page.
+        # Indented lines belong to the line above; Markdown keeps that as a nested list.
         lines.append(f"{' ' * (len(line) - len(line.lstrip()))}- {line.lstrip()}")
     return "\n".join(["## Comparison", "", *lines]) + "\n"
 
 
 def comparison_object(comparison: Comparison, *, margin: float | None = None) -> JsonObject:
-    """A comparison as one object; the headings come first, directly over the scores."""
+    """Return a comparison as a JSON object; the headings come first, directly above the scores."""
     verdict = None if margin is None else comparison.overall.clears(margin)
     reported = _fields(comparison)
     for one in ("a", "b", "overall", "weighted"):
@@ -81,7 +81,7 @@ def comparison_object(comparison: Comparison, *, margin: float | None = None) ->
 
 
 def _fields(value: Comparison | RunFigures | Difference | Answer) -> JsonObject:
-    """The fields as they are; `asdict` would copy all of a hundred thousand flips, deeply."""
+    """Return the fields without copies; `asdict` would copy a hundred thousand flips deeply."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
@@ -113,7 +113,7 @@ def _p(value: float) -> str:
 
 
 def _over(comparison: Comparison, quote: Quote) -> Iterator[str]:
-    """What is compared; the headings of the runs are here, over every score."""
+    """Yield what is compared, with the headings of the runs, which go above every score."""
     for letter, run in (("A", comparison.a), ("B", comparison.b)):
         words = f"{letter}: {quote(run.name)}, run {quote(run.run_id)}"
         yield f"{words}; {quote(run.heading)}" if run.heading else words
@@ -150,7 +150,7 @@ def _below(comparison: Comparison, margin: float | None) -> Iterator[str]:
 
 
 def power_words(found: Difference) -> str:
-    """What the scenarios of a comparison can show."""
+    """Return in words which difference the scenarios of a comparison can detect."""
     if found.detectable is None:
         return "scenarios like these are too few to find any difference with a probability of 80 %"
     return (
@@ -160,7 +160,7 @@ def power_words(found: Difference) -> str:
 
 
 def _beside(a: RunFigures, b: RunFigures) -> Iterator[tuple[str, str]]:
-    """Speed, tokens and outcomes; what is unknown in both is not mentioned."""
+    """Yield speed, tokens and outcomes of both runs, except what is unknown in both."""
     kinds: tuple[tuple[str, str, Callable[[float], str]], ...] = (
         ("first attempts", "first_attempt", share),
         ("median latency", "latency_seconds_median", lambda seconds: f"{seconds:.2f} s"),
@@ -189,7 +189,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _failures(comparison: Comparison, quote: Quote) -> Iterator[str]:
-    """What infrastructure failed in either run, by cause."""
+    """Yield the failures of infrastructure in each run, by cause."""
     for letter, run in (("A", comparison.a), ("B", comparison.b)):
         if run.causes:
             yield f"not answered in {letter}: {run.failures}"
@@ -212,6 +212,6 @@ def _failed(flip: Flip) -> Answer:
 
 
 def _answer(answer: Answer, quote: Quote) -> str:
-    said = answer.calls if answer.outcome == "calls" else f"{answer.outcome} {answer.said}"
+    text = answer.calls if answer.outcome == "calls" else f"{answer.outcome} {answer.said}"
     often = f" ({answer.passed} of {answer.total})" if answer.total > 1 else ""
-    return quote(said) + often
+    return quote(text) + often

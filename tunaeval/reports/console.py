@@ -1,6 +1,6 @@
-"""A run as a person at a terminal sees it: a line per scenario, then a table.
+"""A run on the terminal: a line for each scenario, then a table.
 
-What a suite, a server or a model wrote is made visible first and never read as markup.
+Text of a suite, a server or a model is made visible first and never read as markup.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 CALL_WIDTH = 60
-"""Characters of a call on the line of a scenario."""
+"""Characters of a call in the line of a scenario."""
 PLAIN_WIDTH = 120
-"""Of tables that go to a file or a pipe."""
+"""The width of tables that are written to a file or a pipe."""
 _STYLES = {"PASS": "green", "FAIL": "red", "ERROR": "yellow"}
 
 
 class Live:
-    """Tells of results on a stream as they come, a line each; call it with a result.
+    """Prints results on a stream as they arrive, one line each; call it with each result.
 
-    Within `progress` a terminal has a bar below the lines.
+    Within `progress`, a terminal shows a progress bar below the lines.
     """
 
     def __init__(self, stream: TextIO, *, in_flight: Callable[[], int] | None = None) -> None:
         self._stream = stream
         self._in_flight = in_flight
-        self._tell: Callable[[ScenarioResult], None] = self._print_line
+        self._show: Callable[[ScenarioResult], None] = self._print_line
 
     def __call__(self, result: ScenarioResult) -> None:
-        self._tell(result)
+        self._show(result)
 
     @contextmanager
     def progress(self, total: int, *, heading: str | None) -> Iterator[None]:
-        """`total` results are to come, under `heading`."""
+        """Show the progress of `total` results, under `heading`."""
         if not self._stream.isatty():
             if heading:
                 print(visible(heading), file=self._stream, flush=True)
@@ -74,7 +74,7 @@ class Live:
         )
 
         with Progress(
-            TextColumn("{task.description}", markup=False),  # it quotes kinds of errors
+            TextColumn("{task.description}", markup=False),  # it contains names of errors
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
@@ -84,24 +84,24 @@ class Live:
         ) as bar:
             if heading:
                 _print(bar.console, [heading], style="bold")
-            self._tell = _line_above(bar, total, SoFar(self._in_flight))
+            self._show = _line_above(bar, total, SoFar(self._in_flight))
             try:
                 yield
             finally:
-                self._tell = self._print_line
+                self._show = self._print_line
 
     def _print_line(self, result: ScenarioResult) -> None:
         print("  ".join(_cells(result)), file=self._stream, flush=True)
 
 
 def _line_above(bar: Progress, total: int, sofar: SoFar) -> Callable[[ScenarioResult], None]:
-    from rich.text import Text  # noqa: PLC0415 - rich is loaded where it draws
+    from rich.text import Text  # noqa: PLC0415 - rich is loaded only to draw
 
     task = bar.add_task(
         f"waiting for the first of {counted(total, 'reply', 'replies')}", total=total
     )
 
-    def say(result: ScenarioResult) -> None:
+    def print_result(result: ScenarioResult) -> None:
         verdict, *rest = _cells(result)
         line = Text.assemble((verdict, _STYLES[verdict]), "  ", "  ".join(rest))
         if not result.ok and line.cell_len > bar.console.width:
@@ -113,11 +113,11 @@ def _line_above(bar: Progress, total: int, sofar: SoFar) -> Callable[[ScenarioRe
         sofar.add(result)
         bar.update(task, advance=1, description=sofar.words())
 
-    return say
+    return print_result
 
 
 class SoFar:
-    """What has come of a run so far, in a few words; `in_flight` counts what is being asked."""
+    """The totals of a run so far; `in_flight` returns the number of open requests."""
 
     def __init__(self, in_flight: Callable[[], int] | None = None) -> None:
         self._in_flight = in_flight
@@ -134,7 +134,7 @@ class SoFar:
         self._passed += result.ok
 
     def words(self) -> str:
-        """The share that passed with its interval, failures by kind, and how fast it goes."""
+        """Return the share that passed with its interval, failures by kind, and the speed."""
         rate = wilson(self._passed, self._judged)
         parts = [f"{percent(rate)} ({interval(rate)})"] if self._judged else []
         if self._errors:
@@ -147,8 +147,8 @@ class SoFar:
 
 
 def show(report: Report, stream: TextIO) -> None:
-    """Print a summary: every rate under the run's heading, then what else was counted."""
-    # Drawn first and written at once: a broken pipe is then the caller's to handle, not rich's.
+    """Print a summary: the run's heading, the rates, and the other counts."""
+    # Drawn first and written at once, so that the caller handles a broken pipe, and not rich.
     page = StringIO()
     console, run, summary = console_like(stream, page), report.run, report.summary
     rules = f"format {run.format}, level {run.level}, profile {run.profile}"
@@ -193,7 +193,7 @@ def _row(row: Row) -> TableRow:
 
 
 def _cells(result: ScenarioResult) -> list[str]:
-    """The parts of a scenario's line; the first is the verdict."""
+    """Return the parts of a scenario's line; the first is the verdict."""
     failed = result.outcome in INFRASTRUCTURE
     verdict = "PASS" if result.ok else "ERROR" if failed else "FAIL"
     name = visible(result.scenario, CALL_WIDTH)
@@ -208,7 +208,7 @@ def _cells(result: ScenarioResult) -> list[str]:
 
 
 def failed_lines(result: ScenarioResult) -> list[str]:
-    """A result that did not pass, in lines that may be folded: nothing of them is cut."""
+    """Return a failed result as lines that may be folded, so that nothing is cut off."""
     verdict, name, _, tries, outcome = _cells(result)
     lines = [f"{verdict}  {name}  {outcome}, {tries}"]
     if result.outcome not in INFRASTRUCTURE:
@@ -219,7 +219,7 @@ def failed_lines(result: ScenarioResult) -> list[str]:
 
 
 def console_like(like: TextIO, file: TextIO) -> Console:
-    """A console that writes to `file` what suits `like`."""
+    """Return a console that writes to `file`, but with the width and color of `like`."""
     from rich.console import Console  # noqa: PLC0415 - as above
 
     terminal = like.isatty()

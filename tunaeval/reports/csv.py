@@ -1,7 +1,7 @@
-"""A report as CSV: a row for each scenario and repeat, safe to open in a spreadsheet.
+"""A report as CSV: one row for each scenario and repeat, safe to open in a spreadsheet.
 
-A text that a spreadsheet would take for a formula begins with an apostrophe, as OWASP's page on CSV
-injection advises; what cannot be printed is written as an escape, so a row is a line.
+Text that a spreadsheet would read as a formula gets an apostrophe in front, as OWASP's page on CSV
+injection advises. Unprintable characters are escaped, so that each row is one line.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .files import new_text
 from .results_as_rows import columns_of, row_of
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""How what a spreadsheet computes begins; the wide ones are the same in East Asian settings."""
+"""How formulas begin; East Asian settings accept the full-width characters as well."""
 
 
 class CsvWriter:
-    """Writes a heading line and a line a result (RFC 4180), of one run or of several."""
+    """Writes a heading and one line for each result (RFC 4180), for one run or several."""
 
     name = "csv"
 
@@ -44,7 +44,7 @@ csv_writer = CsvWriter()
 
 
 def cell(value: JsonValue) -> str:
-    """A value as it is in a cell; unknown is empty, and a list one item beside the other."""
+    """Return a value as the text of a cell; None is empty, and items of a list are joined."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None or isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""How much two runs differ over some scenarios, paired, and how sure that is."""
+"""How much two runs differ over paired scenarios, and how certain that is."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .weights import Weighed
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The second run's mean score less the first's, over paired scenarios, with its 95 % interval.
+    """The second run's mean score minus the first's, over paired scenarios, with a 95 % interval.
 
-    `p` is of the hypothesis that there is none, by `test`; `p_adjusted` after Holm among its like.
-    `detectable` is found with a probability of 80 % if it is true; None where none can be so large.
+    `p` is that of `test`, for the hypothesis that there is no difference; `p_adjusted` is adjusted
+    after Holm. `detectable` is the true difference found with a probability of 80 %, None above 1.
     """
 
     section: str
@@ -37,22 +37,22 @@ class Difference:
     detectable: float | None
 
     def clears(self, margin: float) -> bool:
-        """Whether the second run is surely not worse by `margin`; 0.02 is 2 points."""
+        """Whether the interval excludes a loss of `margin` or more; 0.02 is 2 points."""
         return self.low > -margin
 
     @property
     def in_points(self) -> str:
-        """The difference and its interval, in words."""
+        """The difference and its interval as text, in percentage points."""
         value, low, high = (100 * one for one in (self.value, self.low, self.high))
         return f"{value:+.1f} points ({low:+.1f} to {high:+.1f})"
 
     def needed(self, effect: float) -> int:
-        """How many such scenarios find a true difference of `effect` with a probability of 80 %."""
+        """Return how many scenarios like these find a difference of `effect`, 80 % of the time."""
         return needed_scenarios(effect, between=self.standard_error**2 * self.scenarios)
 
 
 class Differences:
-    """Paired scores of some scenarios, by cluster."""
+    """Collects paired scores of scenarios, by cluster."""
 
     def __init__(self) -> None:
         self._a = self._b = self._weight = 0.0
@@ -70,13 +70,13 @@ class Differences:
 
     @property
     def differ(self) -> bool:
-        """Whether it matters that they were weighed."""
+        """Whether weights change the result."""
         return self._between.differ
 
     def difference(self, section: str, name: str) -> Difference:
         clusters = self._between.clusters()
         found = paired_difference(clusters)
-        assert found.low is not None and found.high is not None  # noqa: S101, PT018 - it always has them
+        assert found.low is not None and found.high is not None  # noqa: S101, PT018 - always set
         test, p = _tested(clusters)
         return Difference(
             section=section,
@@ -97,7 +97,7 @@ class Differences:
 
 
 def _tested(clusters: Counter[tuple[float, float]]) -> tuple[str, float]:
-    """McNemar's test where each pair is a verdict by itself; else signs are flipped by cluster."""
+    """Return the name and p of McNemar's test for single verdicts, else of a sign flip test."""
     if all(size == 1 and total in (-1, 0, 1) for total, size in clusters):
         return "McNemar", mcnemar(clusters[-1.0, 1.0], clusters[1.0, 1.0])
     sums: Counter[float] = Counter()
@@ -107,6 +107,6 @@ def _tested(clusters: Counter[tuple[float, float]]) -> tuple[str, float]:
 
 
 def adjusted(found: Sequence[Difference]) -> Iterator[Difference]:
-    """Their p values adjusted among each other, after Holm."""
+    """Yield the differences with their p values adjusted among each other, after Holm."""
     for one, p in zip(found, holm([one.p for one in found]), strict=True):
         yield replace(one, p_adjusted=p)

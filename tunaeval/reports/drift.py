@@ -1,11 +1,10 @@
-"""Where a tool's description and its parameters say different names: a faithful model then errs.
+"""Drift: names in a tool's description that differ from its parameters, which mislead a model;
+also differences between two descriptions of a tool, as of an installed agent and a catalogue.
 
-Also where two descriptions of a tool differ: an installed agent's, say, and those of a catalogue.
-
-The update_file of an agent was described by `old_string` and `new_string` and took `target` and
-`patch`. What counts as a mention of an argument in prose is a table (`_EVIDENCE`); what is in
-quotes, in a path or before a bracket is a value, a file or a function. Prose is prose: a drift is a
-finding to be looked at, not a proof, and says which evidence it rests on.
+An agent described its update_file with `old_string` and `new_string`, but it took `target` and
+`patch`. `_EVIDENCE` is the table of what counts as a mention of an argument in prose; words in
+quotes, in a path or before a bracket are values, files or functions. No reading of prose is
+certain: a drift is a finding to look at, not a proof, and names its evidence.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ _DEEPEST_INDENT = 40
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
 _KINDS = ("required", "optional", "string", "str", "int", "bool", "number", "array", "object")
 _BOUND = frozenset("-./\\@$&?:")
-"""Right before a word, these make it a part of a path, an option, an address or a variable."""
+"""Directly before a word, these make it part of a path, an option, an address or a variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name that is written as an argument's and is none, in a line of the prompt.
+    """A name in a line of the prompt that is written like an argument, but is none.
 
-    `evidence` says how it was written, `near` which parameters it may have meant.
+    `evidence` says how it was written, and `near` lists parameters that may be meant.
     """
 
     name: str
@@ -47,8 +46,8 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Names that are in the prompt alone, each where it is first met, and in the schema alone;
-    and what two descriptions of a tool say differently.
+    """Names that are only in the prompt, each with its first line; names that are only in the
+    schema; and the differences between two descriptions of a tool.
 
     Examples:
         >>> ours = {"name": "ls", "parameters": {"properties": {"path": {"type": "string"}}}}
@@ -62,8 +61,8 @@ class Drift:
     changes: tuple[Change, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether a model would be led astray: by names that the tool does not know, or by a change
-        that `misleads`. A parameter that is not mentioned and other words mislead nobody.
+        """Whether a model would be misled: by names that the tool does not have, or by a change
+        that `misleads`. Parameters without a mention and other wording do not mislead.
         """
         return bool(self.only_in_prompt) or any(change.misleads for change in self.changes)
 
@@ -86,13 +85,13 @@ def find_drift(
     *,
     tools: Iterable[str] = (),
 ) -> Drift:
-    """Compare what a prompt file names with the parameters of `tool`.
+    """Compare the names in a prompt file with the parameters of `tool`.
 
-    `prompt` is the file, or what was read of one; without it the tool's own description is looked
-    at. `tools` are the names of other tools, which a description may mention.
+    `prompt` is the file, or the result of reading it; by default the tool's own description is
+    used. `tools` are the names of other tools, which a description may mention.
 
-    `prompt` may as well be the same tool as somebody else has it, in any shape that `to_tools`
-    reads: then the drift has the `changes` between both, `tool` being ours, and nothing else.
+    `prompt` may also be another description of the same tool, in any shape that `to_tools` reads:
+    then the drift has only the `changes` between both, where `tool` is "ours".
 
     Examples:
         >>> spec = {"name": "ls", "parameters": {"properties": {"path": {"type": "string"}}}}
@@ -114,9 +113,9 @@ def find_drift(
 def compare_tools(
     ours: Tools | Iterable[ToolLike], theirs: Tools | Iterable[ToolLike]
 ) -> tuple[Drift, ...]:
-    """The drift of every tool that two lists describe differently, or that only one of them has.
+    """Return the drift of each tool that two lists describe differently or only one contains.
 
-    Tools are paired by name. In our order, then what only theirs has; empty where both agree.
+    Tools are paired by name. Those of `ours` come first, in their order; equal tools are left out.
 
     Examples:
         >>> [drift.tool for drift in tunaeval.compare_tools([{"name": "ls"}], [{"name": "cat"}])]
@@ -136,7 +135,7 @@ def compare_tools(
 
 def _names_astray(spec: ToolSpec, given: ToolPrompt, tools: Iterable[str]) -> Drift:
     parameters = tuple(spec.parameters.get("properties") or ())
-    named = [*tools] if isinstance(tools, Mapping) else tools  # `Tools` has its names as keys
+    named = [*tools] if isinstance(tools, Mapping) else tools  # the keys of `Tools` are names
     others = wanted_items(named, "tools", str, "names of tools")
     known = {spec.name, *others, *_names(spec.parameters)}
     found: dict[str, Mention] = {}
@@ -148,7 +147,7 @@ def _names_astray(spec: ToolSpec, given: ToolPrompt, tools: Iterable[str]) -> Dr
 
 
 def _mentions(given: ToolPrompt, parameters: tuple[str, ...]) -> Iterator[tuple[str, int, str]]:
-    """Each name that is written as an argument's, its line, and the evidence."""
+    """Yield each name that is written like an argument, its line, and the evidence."""
     for name, number in given.lines.items():
         yield name, number, "parameter element"
     for number, line in enumerate(given.description.split("\n"), given.line):
@@ -163,35 +162,35 @@ def _mentions(given: ToolPrompt, parameters: tuple[str, ...]) -> Iterator[tuple[
 
 
 def _is_key(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
-    """`{"name": ...}`"""
+    """Whether it is a key, `{"name": ...}`."""
     return line.startswith('":', word.end()) and line.endswith('"', 0, word.start())
 
 
 def _is_assigned(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
-    """`name=true`; no option, no variable of an environment, no comparison"""
+    """Whether it is assigned, `name=true`, and no option, environment variable or comparison."""
     assigned = line.startswith("=", word.end()) and not line.startswith("==", word.end())
-    return assigned and _before(line, word) not in _BOUND and not word[0].isupper()
+    return assigned and _preceding(line, word) not in _BOUND and not word[0].isupper()
 
 
 def _is_listed(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
-    """`- name (required): ...`"""
+    """Whether it is a list item, `- name (required): ...`."""
     first = word.start() <= _DEEPEST_INDENT and not line[: word.start()].strip("-* `\t")
     opened = first and line.startswith((" (", "("), word.end())
     return opened and line[word.end() :][:12].strip(" (").startswith(_KINDS)
 
 
 def _is_snake(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
-    """`old_name` in prose; what is quoted, called or part of a path is something else"""
+    """Whether it is in snake case, and neither quoted, called, nor part of a path."""
     if "_" not in word[0].strip("_") or not word[0].islower():
         return False
     after = line[word.end() : word.end() + 2]
     in_path = after[:1] in {".", "/", ":"} and after[1:].isalnum()
-    return not (in_path or after[:1] in {"(", "'"} or _before(line, word) in _BOUND | {"'"})
+    return not (in_path or after[:1] in {"(", "'"} or _preceding(line, word) in _BOUND | {"'"})
 
 
 def _is_ticked(line: str, word: re.Match[str], parameters: tuple[str, ...]) -> bool:
-    """A plain word in backticks may be anything, unless it is nearly a parameter's name."""
-    ticked = line.startswith("`", word.end()) and _before(line, word) == "`"
+    """Whether it is a word in backticks and similar to a parameter; other words may be anything."""
+    ticked = line.startswith("`", word.end()) and _preceding(line, word) == "`"
     return ticked and bool(_near(word[0], parameters))
 
 
@@ -205,12 +204,12 @@ _EVIDENCE: tuple[tuple[str, _Shows], ...] = (
 )
 
 
-def _before(line: str, word: re.Match[str]) -> str:
+def _preceding(line: str, word: re.Match[str]) -> str:
     return line[word.start() - 1 : word.start()] if word.start() else ""
 
 
 def _near(name: str, parameters: tuple[str, ...]) -> tuple[str, ...]:
-    """Parameters that `name` may have meant: spelled alike, or one inside the other."""
+    """Return parameters that `name` may mean: spelled similarly, or one containing the other."""
     if not 3 <= len(name) <= _LONGEST_NAME:
         return ()
     inside = [one for one in parameters if name in one or (len(one) >= 3 and one in name)]
@@ -219,7 +218,7 @@ def _near(name: str, parameters: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _names(schema: JsonValue) -> Iterator[str]:
-    """Every property and every text that a schema knows: none of them is a stray name."""
+    """Yield all names of properties and all strings in a schema; prompts may mention them."""
     waiting = [schema]
     while waiting:
         match waiting.pop():

@@ -1,4 +1,4 @@
-"""A run of a tool as one line, for whoever watches an agent at work."""
+"""The run of a tool as one line, to watch an agent at work."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from tunaeval.showing import visible
 from tunaeval.types.messages import ToolExecution
 
 _WORDS = 120
-"""Characters of what a failure says."""
+"""Characters of the longest error text."""
 
 
 def print_execution(execution: ToolExecution) -> None:
-    """Write a line about a run to stderr; for `Recorder(listener=tunaeval.print_execution)`.
+    """Write a line about a run to stderr; use it as `Recorder(listener=tunaeval.print_execution)`.
 
     Examples:
         >>> recorder = tunaeval.Recorder(listener=tunaeval.print_execution)
@@ -23,7 +23,7 @@ def print_execution(execution: ToolExecution) -> None:
 
 
 def execution_line(execution: ToolExecution) -> str:
-    """The tool, the call, how it ended and by what reason, its time, and a failure's words."""
+    """Return the tool, the call's id, the verdict with its reason, the duration, and any error."""
     seconds = execution.duration_seconds
     parts = [
         execution.tool,

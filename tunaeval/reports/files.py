@@ -1,4 +1,4 @@
-"""Where reports go: whole or not at all, and one clear error when a file cannot be written."""
+"""Writing of report files: complete or not at all, with one clear error if that fails."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tunaeval.files.plain_files import check_writable, is_output
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` as UTF-8, making the directories above; RecordError when that cannot be."""
+    """Write `text` as UTF-8, creating missing directories; RecordError if that is impossible."""
     with new_text(path) as file:
         file.write(text)
 
 
 @contextmanager
 def new_text(path: Path) -> Iterator[TextIO]:
-    """A file to write text into; it takes the place of `path` when all of it is written.
+    """Yield a new text file, which replaces `path` when the block ends without an error.
 
-    UTF-8, and what that cannot say (lone surrogates) as an escape. Raises RecordError.
+    It is UTF-8, with lone surrogates as escapes. Raises RecordError.
     """
     with (
         new_file(path) as made,
@@ -33,7 +33,7 @@ def new_text(path: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Where to write what is to be at `path` when this ends well. Raises RecordError."""
+    """Yield a temporary path; its file replaces `path` when the block ends without an error."""
     beside = path if is_output(path) else path.with_name(_beside(path))
     try:
         check_writable(path)
@@ -54,9 +54,9 @@ def _beside(path: Path) -> str:
 
 
 def try_to_write(path: Path) -> None:
-    """Raise RecordError where a file cannot be written there; leaves no file behind.
+    """Raise RecordError if a file cannot be written there; leave no file behind.
 
-    Directories above it that are missing are made, and stay.
+    Missing directories above it are created and remain.
     """
     try:
         check_writable(path)

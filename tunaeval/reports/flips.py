@@ -1,4 +1,4 @@
-"""Scenarios that pass in one run and fail in the other, and what was answered in either."""
+"""Scenarios that pass in one run and fail in the other, with the answers of both runs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tunaeval.types.runs import ExpectedCall
 from .sides import NO_RESULT, Side, no_result
 from .wording import calls_words
 
-_SAID = 200
-"""Characters of a reply that are kept of it."""
+_LIMIT = 200
+"""Characters of a reply that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a run made of a scenario: how often it passed, and one reply that is typical."""
+    """How a run answered a scenario: how often it passed, and a typical reply."""
 
     passed: int
     total: int
@@ -32,7 +32,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A scenario that passes in one run and fails in the other: in most of its repeats."""
+    """A scenario that passes in most repeats of one run, and fails in most of the other's."""
 
     scenario: str
     a: Answer
@@ -40,14 +40,14 @@ class Flip:
 
 
 class Flips(NamedTuple):
-    """What the second run lost, and what it gained."""
+    """The scenarios that the second run lost, and those that it gained."""
 
     lost: tuple[Flip, ...]
     gained: tuple[Flip, ...]
 
 
 def flips(a: Side, b: Side, *, lost: Sequence[str], gained: Sequence[str]) -> Flips:
-    """The scenarios of these ids with what was answered, which takes another look at a few rows."""
+    """Return the flips with both runs' answers, which are read from the rows a second time."""
     before = _answers(a, passing=lost, failing=gained)
     after = _answers(b, passing=gained, failing=lost)
 
@@ -58,7 +58,7 @@ def flips(a: Side, b: Side, *, lost: Sequence[str], gained: Sequence[str]) -> Fl
 
 
 def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> dict[str, Answer]:
-    """A reply to each scenario, one that passed or one that failed."""
+    """Return a reply to each scenario: one that passed for `passing`, one that failed else."""
     numbers = {side.asked[name].passing for name in passing}
     numbers |= {side.asked[name].failing for name in failing}
     found = {}
@@ -81,14 +81,14 @@ def _answer(row: JsonObject, passed: int, total: int, level: Level) -> Answer:
         passed=passed,
         total=total,
         outcome=row["outcome"],
-        calls=calls_words(calls, _SAID),
-        said=visible(said, _SAID) if isinstance(said, str) else "",
-        reason=visible(_reason(row, level), _SAID),
+        calls=calls_words(calls, _LIMIT),
+        said=visible(said, _LIMIT) if isinstance(said, str) else "",
+        reason=visible(_reason(row, level), _LIMIT),
     )
 
 
 def _reason(row: JsonObject, level: Level) -> str:
-    """The reason that is kept is that of the run's own level; here another one may count."""
+    """Return the reason; a row keeps that of the run's own level, but `level` may be another."""
     reason: str = row["reason"]
     passed = [name for name in LEVELS if row["levels"][name]["ok"]]
     if not row["ok"] or level in passed or not passed:

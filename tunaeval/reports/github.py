@@ -1,7 +1,7 @@
-"""A report as annotations of GitHub Actions: workflow commands, for the log of a step.
+"""A report as annotations of GitHub Actions: workflow commands in the log of a step.
 
-https://docs.github.com/actions/reference/workflow-commands-for-github-actions says how they are
-written; a step shows the first 10 errors and the first 10 warnings.
+Their format: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. A step
+shows only the first 10 errors and the first 10 warnings.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from .results_as_rows import verdict_of
 from .wording import calls_words, expected_words, interval, percent, remarks
 
 SHOWN = 10
-"""Annotations of a kind that GitHub shows of a step."""
+"""How many annotations of one kind GitHub shows for a step."""
 LIMIT = 300
-"""Characters of a text in an annotation."""
+"""Characters of the longest text in an annotation."""
 
 _COMMANDS = {"FAIL": "error", "ERROR": "warning"}
 
 
 class GithubWriter:
-    """Writes a notice for each run, and an annotation for what did not pass."""
+    """Writes a notice for each run, and an annotation for each result that did not pass."""
 
     name = "github"
 
@@ -47,7 +47,7 @@ def _lines(report: Report) -> Iterable[str]:
     if interval(rate):
         score += f" (95 % interval {interval(rate)})"
     yield _command("notice", title, "; ".join([*over, score, *remarks(report)]))
-    left = dict.fromkeys(_COMMANDS.values(), SHOWN - 1)  # the last says how many more there are
+    left = dict.fromkeys(_COMMANDS.values(), SHOWN - 1)  # the last one counts the rest
     for result in report.results:
         kind = _COMMANDS.get(verdict_of(result))
         if kind is None:
@@ -72,6 +72,6 @@ def _annotation(kind: str, result: ScenarioResult) -> str:
 
 
 def _command(kind: str, title: str, words: str) -> str:
-    """One command on a line; nothing in its texts can end it, or begin another."""
+    """Return a command on one line, with its texts escaped so that they cannot end it."""
     name = visible(title, LIMIT).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     return f"::{kind} title={name}::{visible(words, 3 * LIMIT).replace('%', '%25')}"

@@ -1,4 +1,4 @@
-"""A report as JSON, for machines: whatever a model wrote, the file is ASCII and parses."""
+"""A report as JSON for machines: always ASCII and valid, whatever a model wrote."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .wording import warnings
 
 
 def summary_object(report: Report) -> JsonObject:
-    """A report without its results; the heading comes first, directly over the scores."""
+    """Return a report without its results; the heading is directly above the scores."""
     return {
         "heading": report.run.heading,
         "summary": report.summary.model_dump(),
@@ -26,15 +26,15 @@ def summary_object(report: Report) -> JsonObject:
 
 
 def json_text(value: JsonObject) -> str:
-    """`value` as JSON in ASCII, on one line: lone surrogates survive, nothing moves a cursor.
+    """Return `value` as JSON in ASCII on one line, so that no character moves a cursor.
 
-    What plain JSON cannot say is written as `tunaeval.files` writes it.
+    Lone surrogates are kept; values that JSON lacks are written as `tunaeval.files` writes them.
     """
     return json.dumps(decode(encode(value))).replace("\x7f", r"\u007f")
 
 
 class JsonWriter:
-    """Writes one object: heading, summary, run, and every result."""
+    """Writes one object: heading, summary, run, and all results."""
 
     name = "json"
 

@@ -1,7 +1,7 @@
-"""A report as JUnit's XML, which every CI server shows: a run is a suite, a result a test case.
+"""A report as JUnit's XML, which all CI servers show: a run is a suite, a result is a test case.
 
-By the schema that Jenkins's xUnit plug-in and Ant's task agree on. A scenario that failed is a
-`failure`; one that infrastructure failed is an `error`, as it says nothing about the model.
+The schema is the one that Jenkins's xUnit plug-in and Ant's task share. A scenario that failed is a
+`failure`; one without an answer is an `error`, because it shows nothing about the model.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .results_as_rows import verdict_of
 from .wording import expected_words, got_words, interruption, reactions, warnings
 
 LIMIT = 2000
-"""Characters of a text that are shown: CI servers keep every report that they are given."""
+"""Characters of the longest text: CI servers keep all reports."""
 
 _ELEMENTS = {"FAIL": "failure", "ERROR": "error"}
 
 
 class JunitWriter:
-    """Writes `testsuites` with a suite for each run."""
+    """Writes `testsuites` with one suite for each run."""
 
     name = "junit"
 
@@ -38,7 +38,7 @@ class JunitWriter:
 
     def write_runs(self, reports: Sequence[Report], path: Path) -> None:
         with new_file(path) as made, made.open("wb") as file:
-            # Lone surrogates and controls are made visible before, so this is all of XML 1.0.
+            # `visible` escapes lone surrogates and controls, which XML 1.0 does not allow.
             xml = XMLGenerator(file, encoding="utf-8", short_empty_elements=True)
             xml.startDocument()
             with _element(xml, "testsuites", name="tunaeval"):
@@ -52,7 +52,7 @@ junit_writer = JunitWriter()
 
 @contextmanager
 def _element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
-    """An element around what is written within; each is on a line of its own."""
+    """Write an element, on a line of its own, around what is written in the block."""
     xml.characters("\n")
     xml.startElement(tag, AttributesImpl(attributes))
     yield
@@ -61,7 +61,7 @@ def _element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
 
 def _suite(xml: XMLGenerator, report: Report) -> None:
     run, verdicts, seconds = report.run, Counter[str](), 0.0
-    for result in report.results:  # counts are before what they count
+    for result in report.results:  # the counts are attributes, so they come before the cases
         verdicts[verdict_of(result)] += 1
         seconds += result.latency_seconds or 0.0
     verdicts["ERROR"] += report.interrupted
@@ -87,7 +87,7 @@ def _suite(xml: XMLGenerator, report: Report) -> None:
 
 
 def _interrupted(xml: XMLGenerator, report: Report) -> None:
-    """An error of its own, so that what was never asked keeps a CI server from being green."""
+    """Write an extra error, so that missing results turn the CI red."""
     suite = visible(report.run.suite, LIMIT)
     with (
         _element(xml, "testcase", classname=suite, name="the whole run", time="0.000"),
@@ -100,7 +100,7 @@ _OF_THE_RUN = ("run_id", "format", "level", "profile", "heading")
 
 
 def _properties(report: Report) -> Iterator[tuple[str, str]]:
-    """How it was asked, and what makes the scores doubtful."""
+    """Yield how the run was asked, and what makes its scores doubtful."""
     for name in _OF_THE_RUN:
         if value := getattr(report.run, name):
             yield name, str(value)
@@ -135,7 +135,7 @@ def _words(result: ScenarioResult) -> list[str]:
 
 
 def _local_time(text: str) -> str:
-    """The schema's times have no zone; "" for what is no time."""
+    """Return a time without its zone, which the schema does not allow; "" if it is no time."""
     try:
         return datetime.fromisoformat(text).replace(tzinfo=None).isoformat(timespec="seconds")
     except ValueError:

@@ -1,6 +1,6 @@
-"""A report as Markdown: tables of rates, then every scenario that did not pass.
+"""A report as Markdown: tables of rates, then each scenario that did not pass.
 
-Whatever a suite or a model wrote is in code spans, where Markdown and HTML mean nothing.
+Text of a suite or a model is put into code spans, in which Markdown and HTML have no effect.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from .wording import (
 )
 
 LIMIT = 400
-"""Characters of a call that are shown."""
+"""Characters of the longest call."""
 
 
 MOST_BYTES = 1_000_000
-"""Of a page: GitHub refuses a step's summary above 1 MiB, as a whole."""
+"""The largest page: GitHub refuses a step's summary of more than 1 MiB completely."""
 _RESERVED = 200
-"""Bytes for the line that says what was left out."""
+"""Bytes for the line that reports what was left out."""
 
 
 class MarkdownWriter:
-    """Writes headings, tables and lists of GitHub's Markdown, no more than a step's summary has.
+    """Writes GitHub's Markdown: headings, tables and lists, within the limit of a step's summary.
 
-    Of several runs one is below the other; how they differ is `tunaeval compare`'s to say.
+    Several runs are written one below the other; `tunaeval compare` shows their differences.
     """
 
     name = "markdown"
@@ -54,7 +54,7 @@ class MarkdownWriter:
 
 
 def _page(report: Report, most: int) -> str:
-    """The lines as far as they fit, and a word on those that do not."""
+    """Return the lines that fit into `most` bytes, and the number of the others."""
     page, size, left_out = [], _RESERVED, 0
     for line in _lines(report):
         size += len(line.encode("utf-8", "backslashreplace")) + 1
@@ -71,7 +71,7 @@ markdown_writer = MarkdownWriter()
 
 
 def code(text: str, limit: int = LIMIT) -> str:
-    r"""`text` as a code span that nothing in it can end, nor a table's cell: a bar is \x7c."""
+    r"""Return `text` as a code span that it cannot end; a bar is \x7c, as it would end a cell."""
     text = visible(text, limit).replace("|", r"\x7c") or " "
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     padding = " " if text.startswith("`") or text.endswith("`") else ""
@@ -126,7 +126,7 @@ def _table(heading: str | None, section: str, group: list[Row]) -> Iterator[str]
 
 
 def _reactions(heading: str | None, group: list[Row]) -> Iterator[str]:
-    """What episodes made of faults; nothing where none was injected."""
+    """Yield a table of the reactions to injected faults; nothing if there are none."""
     if not group:
         return
     if heading:
@@ -141,10 +141,10 @@ def _reactions(heading: str | None, group: list[Row]) -> Iterator[str]:
 
 
 def _missed(result: ScenarioResult) -> str:
-    said = [f"- {code(result.scenario)}"]
+    words = [f"- {code(result.scenario)}"]
     if result.repeat > 1:
-        said.append(f"(repeat {result.repeat})")
-    said.append(f"{result.outcome}: {code(result.error or result.reason)};")
-    said.append(f"expected {code(expected_words(result.expected, LIMIT))},")
-    said.append(f"got {code(got_words(result, LIMIT))}")
-    return " ".join(said)
+        words.append(f"(repeat {result.repeat})")
+    words.append(f"{result.outcome}: {code(result.error or result.reason)};")
+    words.append(f"expected {code(expected_words(result.expected, LIMIT))},")
+    words.append(f"got {code(got_words(result, LIMIT))}")
+    return " ".join(words)

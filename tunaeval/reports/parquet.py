@@ -1,4 +1,4 @@
-"""A report as Parquet: the columns of the CSV with their types, written a batch at a time.
+"""A report as Parquet: the columns of the CSV with types, written in batches.
 
 Needs the extra `arrow`.
 """
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH = 1024
-"""Rows of a row group."""
+"""Rows in a row group."""
 
 
 class ParquetWriter:
-    """Writes a row for each scenario and repeat, of one run or of several."""
+    """Writes one row for each scenario and repeat, for one run or several."""
 
     name = "parquet"
 
     def available(self) -> str | None:
-        """Why it cannot write here; None when it can."""
+        """Return why it cannot write here, or None if it can."""
         try:
-            import pyarrow.parquet  # noqa: F401, PLC0415 - asked for before a run
+            import pyarrow.parquet  # noqa: F401, PLC0415 - checked before a run
         except ImportError as error:
             return f"Parquet needs pyarrow ({error}); pip install pyarrow"
         return None
@@ -74,14 +74,14 @@ def _schema(names: Sequence[str]) -> pa.Schema:
 
 
 def _column(rows: Sequence[JsonObject], name: str) -> Iterator[JsonValue]:
-    """Lone surrogates, which models do write and Arrow refuses, as escapes."""
+    """Yield the values of a column, with lone surrogates, which Arrow refuses, as escapes."""
     for row in rows:
         value = row[name]
         if isinstance(value, list):
-            yield [_sayable(item) for item in value]
+            yield [_escaped(item) for item in value]
         else:
-            yield _sayable(value) if isinstance(value, str) else value
+            yield _escaped(value) if isinstance(value, str) else value
 
 
-def _sayable(text: str) -> str:
+def _escaped(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

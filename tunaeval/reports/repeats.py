@@ -1,4 +1,4 @@
-"""What a repeated run says of luck, from how often each scenario passed."""
+"""Statistics of a repeated run, from how often each scenario passed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tunaeval.types.runs import AtK, Repeats, Variance
 from .statistics.repeats import VarianceSplit, pass_at_k, pass_hat_k, variance_split
 
 _EACH_UP_TO = 5
-"""Every k up to here is reported, then twice as many each time, and all repeats."""
+"""Each k up to here is reported, then doubled values, and the number of repeats."""
 
 
 def told_of_repeats(repeats: int, counts: Mapping[tuple[int, int], int]) -> Repeats | None:
-    """`counts` says how many scenarios passed c of n times; None for a run without repeats."""
+    """Return the figures of a run with repeats, or None; `counts` maps (c, n) to scenarios."""
     if repeats < 2:
         return None
     split = variance_split(counts)
@@ -44,7 +44,7 @@ def _ks(repeats: int) -> list[int]:
 
 
 def _at(k: int, counts: Mapping[tuple[int, int], int]) -> AtK:
-    """The means over the scenarios for which both are known: those answered k times or more."""
+    """Return the mean chances over the scenarios with k or more answers."""
     enough = {(c, n): times for (c, n), times in counts.items() if n >= k}
     scenarios = sum(enough.values())
 

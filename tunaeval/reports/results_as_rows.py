@@ -1,4 +1,4 @@
-"""A result as a row of a table: the same columns in CSV and Parquet."""
+"""Results as rows of a table, with the same columns in CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ COLUMNS = (
     "repairs", "leaked_calls", "attempts", "latency_seconds", "prompt_tokens",
     "completion_tokens", "weight", "group", "tags", "tools", "prompt", "expected", "got", "reply",
 )  # fmt: skip
-"""In the order of the table."""
+"""The columns, in their order."""
 
 REACTION_COLUMNS = tuple(REACTIONS)
-"""After these, where something decided any of them."""
+"""Further columns, in tables of runs that have any of these reactions."""
 
 LISTS = frozenset({"repairs", "tags", "tools"})
 NUMBERS = frozenset({"latency_seconds", "weight"})
@@ -33,20 +33,20 @@ TRUTHS = frozenset({
 
 
 def columns_of(reports: Iterable[Report]) -> tuple[str, ...]:
-    """The columns of a table of these runs."""
+    """Return the columns of a table of these runs."""
     decided = {name for report in reports for name in report.summary.reactions}
     return (*COLUMNS, *(name for name in REACTION_COLUMNS if name in decided))
 
 
 def verdict_of(result: ScenarioResult) -> str:
-    """One of "PASS", "FAIL", and "ERROR" where infrastructure gave no answer to judge."""
+    """Return "PASS", "FAIL", or "ERROR" if there was no answer or judgement to score."""
     if result.outcome in INFRASTRUCTURE:
         return "ERROR"
     return "PASS" if result.ok else "FAIL"
 
 
 def row_of(run: RunInfo, result: ScenarioResult) -> JsonObject:
-    """The values by column; what is unknown is None."""
+    """Return the values by column; unknown values are None."""
     values = (
         run.run_id, run.suite, run.model or run.client, result.scenario, result.repeat,
         verdict_of(result), result.ok, result.first_attempt_ok,
@@ -63,5 +63,5 @@ def row_of(run: RunInfo, result: ScenarioResult) -> JsonObject:
 
 
 def _reply(result: ScenarioResult) -> str | None:
-    """The text of the last reply."""
+    """Return the text of the last reply, or None if there is none."""
     return text_of(result.attempts[-1].message.get("content")) if result.attempts else None

@@ -1,4 +1,4 @@
-"""A run as one side of a comparison: read as a stream, and kept as a few counts a scenario."""
+"""One run in a comparison: read as a stream, and kept as a few counts for each scenario."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from .summary import (
 from .wording import doubled, empty, leaked
 
 NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
-"""How a row fails that is not what a run writes: rows are read as they are, for speed."""
+"""Exceptions for a row that a run did not write; rows are not validated, for speed."""
 
 ALONE, GROUPS, TAGS = "scenario", "group", "tag:"
-"""What a scenario is clustered with: nothing; its group; those with the same tag that so begins."""
+"""How scenarios form clusters: not at all, by group, or by the first tag with a given prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSource:
-    """A run whose results are read again and again, as rows of `results.jsonl`.
+    """A run whose results can be read repeatedly, as rows of `results.jsonl`.
 
-    `rows(None)` gives all, and may leave out what was replied; `rows(numbers)` whole rows, those of
-    these numbers, from 1.
+    `rows(None)` yields all rows, perhaps without the replies; `rows(numbers)` yields the complete
+    rows with these numbers, counted from 1.
     """
 
     info: RunInfo
     rows: Callable[[Container[int] | None], Iterator[JsonObject]]
     directory: str | None = None
     doubled: int = 0
-    """How many results were there more than once, and count once."""
+    """The number of results that were in the file more than once; each counts once."""
 
 
 def source_of(report: Report) -> RunSource:
-    """A report in memory as a source."""
+    """Return a source that reads from a report in memory."""
 
     def rows(only: Container[int] | None) -> Iterator[JsonObject]:
         for number, result in enumerate(report.results, start=1):
@@ -63,9 +63,9 @@ def source_of(report: Report) -> RunSource:
 
 
 class Question(NamedTuple):
-    """What a scenario asks and wants, as one text, and where it counts.
+    """What a scenario asks and expects, as one text, and where it counts.
 
-    `asks` is empty where all runs are of one suite, and their questions the same by that.
+    `asks` is empty if all compared runs have the same suite, so that the questions are equal.
     """
 
     asks: str
@@ -77,9 +77,9 @@ class Question(NamedTuple):
 
 @dataclass(slots=True)
 class Asked:
-    """A scenario in a run: how often it was answered, and passed.
+    """A scenario in a run: how many answers it had, and how many passed.
 
-    `passing` and `failing` are the numbers of the first rows that do, 0 where none does.
+    `passing` and `failing` are the numbers of the first rows that passed and failed, 0 if none did.
     """
 
     question: Question
@@ -103,7 +103,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Side:
-    """All that a comparison needs of a run."""
+    """All counts of a run that a comparison needs."""
 
     source: RunSource
     level: Level
@@ -112,11 +112,11 @@ class Side:
     tokens: Counter[str] = field(default_factory=Counter)
     latencies: array[float] = field(default_factory=lambda: array("d"))
     lost: dict[str, str] = field(default_factory=dict)
-    """Scenarios that infrastructure failed, once or more, and how."""
+    """The scenarios without an answer to score in at least one repeat, and why."""
     causes: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
     reactions: dict[str, dict[str, list[int]]] = field(default_factory=dict)
-    """How often each scenario reacted so, and how often that was decided, by reaction."""
+    """By reaction and scenario: how often it occurred, and how often it could be decided."""
     leaked: int = 0
     empty: int = 0
     answers: int = 0
@@ -124,7 +124,7 @@ class Side:
 
     @property
     def missing(self) -> int:
-        """How many results an interrupted run has not got."""
+        """How many results an interrupted run lacks."""
         info = self.source.info
         return max(0, info.scenarios * info.repeats - sum(self.outcomes.values()))
 
@@ -164,7 +164,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """What is reported of a run beside the difference, over all of its answers. None is unknown."""
+    """The figures of a run beside the difference, over all of its answers. None is unknown."""
 
     run_id: str
     name: str
@@ -174,18 +174,18 @@ class RunFigures:
     answers: int
     failures: int
     causes: dict[str, int]
-    """How many results infrastructure failed, by cause."""
+    """The number of failures of infrastructure, by cause."""
     missing: int
-    """How many results the run has not got, because it was interrupted."""
+    """The number of results that the run lacks because it was interrupted."""
     warnings: tuple[str, ...]
-    """What makes the answers doubtful: calls that the server left in the text, empty replies."""
+    """What makes the answers doubtful, such as calls left in the text, or empty replies."""
     formats: dict[str, int]
     sources: dict[str, int]
-    """How many answers have structured calls, and how many calls in the text."""
+    """The number of answers with structured calls, and with calls in the text."""
     leaked_calls: int
-    """Answers with a call that the server left in the text, counted or not."""
+    """The number of answers with a call that the server left in the text, scored or not."""
     empty_replies: int
-    """Answers with a reply that contained nothing."""
+    """The number of answers with an empty reply."""
     first_attempt: float | None
     """The share of answers that passed without a retry."""
     outcomes: dict[str, int]
@@ -204,10 +204,10 @@ def _sources(formats: Counter[str]) -> dict[str, int]:
 def read_side(
     source: RunSource, *, level: Level, cluster: str, alike: bool, known: Side | None = None
 ) -> Side:
-    """Read a run in one pass, at a level. `alike`: all runs that are compared are of one suite;
-    then what a run that is `known` tells of the questions is not read again.
+    """Read a run in one pass, with the verdicts at `level`. If all compared runs have the same
+    suite (`alike`), the questions are taken from the run that is `known`, if there is one.
 
-    Raises ComparisonError for a `cluster` that is unknown, RecordError for a row that is no result.
+    Raises ComparisonError for an unknown `cluster`, RecordError for a row that is no result.
     """
     if cluster not in (ALONE, GROUPS) and not cluster.startswith(TAGS):
         raise ComparisonError(
@@ -226,7 +226,7 @@ def read_side(
 
 
 def no_result(source: RunSource, number: int, error: Exception) -> RecordError:
-    """What to raise for a row that failed with one of `NO_RESULT`."""
+    """Return the error to raise for a row that failed with one of `NO_RESULT`."""
     return RecordError(
         f"run {source.info.run_id!r}, result {number}: this is no result of tunaeval: "
         f"{type(error).__name__}: {error}"
@@ -250,7 +250,7 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     side.answers += 1
     if row["format"] is not None:
         side.formats[str(row["format"])] += 1
-    side.leaked += row.get("leaked_calls", 0) > 0  # which runs of before do not say
+    side.leaked += row.get("leaked_calls", 0) > 0  # missing in rows of older versions
     side.empty += row["empty"] if "empty" in row else has_empty_reply(_replies(row))
     side.first_attempts += verdict["first_attempt_ok"]
     for name in REACTIONS if row.get("task") else ():
@@ -262,7 +262,7 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
         side.latencies.append(row["latency_seconds"])
     for kind in ("prompt_tokens", "completion_tokens"):
         if row[kind] is not None:
-            side.tokens[kind] += int(float(row[kind]))  # more than a float has is no result
+            side.tokens[kind] += int(float(row[kind]))  # OverflowError makes the row no result
 
 
 def _replies(row: JsonObject) -> Iterator[tuple[JsonObject, str | None]]:
@@ -270,7 +270,7 @@ def _replies(row: JsonObject) -> Iterator[tuple[JsonObject, str | None]]:
 
 
 class _Questions(dict[str, Question]):
-    """The questions that are known already, by scenario; equal tuples of names are kept once."""
+    """The known questions by scenario; equal tuples of names are stored once."""
 
     def __init__(self, cluster: str, *, alike: bool) -> None:
         super().__init__()
@@ -289,7 +289,7 @@ class _Questions(dict[str, Question]):
             cluster=_cluster(self._cluster, row.get("group"), tags),
             tools=self._names.setdefault(tools, tools),
             tags=self._names.setdefault(tags, tags),
-            weight=row.get("weight", 1.0),  # which runs of before do not say
+            weight=row.get("weight", 1.0),  # missing in rows of older versions
         )
 
 

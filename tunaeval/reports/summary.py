@@ -1,7 +1,7 @@
-"""What the results of a run come to, in one pass.
+"""The summary of a run's results, computed in one pass.
 
-Nothing is kept but counts and latencies; only where scenarios are repeated or grouped, counts for
-each scenario or group, because results that hang together are sure of less than they are many.
+Only counts and latencies are kept; for repeated or grouped scenarios also counts for each scenario
+or group, because dependent results are less certain than their number suggests.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from .statistics.proportions import wilson
 from .weights import Weighed
 
 INFRASTRUCTURE = {"transport_failure": "got no answer", "judge_failure": "got no judgement"}
-"""Outcomes that say nothing about the model, and how that is said: they are shown, and stand in no
-denominator.
+"""Outcomes that show nothing about the model, with words for them. They are reported, but count in
+no denominator.
 """
 
 NO_TOOL = "none"
-"""Where scenarios that want no call are counted among the tools."""
+"""The name among the tools for scenarios that expect no call."""
 USED_UP = "length"
-"""The finish reason of a reply that was cut off as it had all the tokens that it was allowed."""
+"""The finish reason of a reply that used all of its tokens."""
 ANY_TOOL = "any"
-"""Where scenarios are counted that name no tool, and yet forbid none or not all."""
+"""The name among the tools for scenarios that name no tool, but do not forbid calls."""
 
 
 def summarise(results: Iterable[ScenarioResult], *, repeats: int = 1) -> Summary:
-    """Count `results`, in any order. `repeats` is how often the suite was asked.
+    """Return the summary of `results`, in any order, of a suite that was asked `repeats` times.
 
     A scenario counts once for each tool it expects and once for each of its tags. `repairs`,
     `formats`, `sources` and `failures` count scenarios.
@@ -49,7 +49,7 @@ def summarise(results: Iterable[ScenarioResult], *, repeats: int = 1) -> Summary
 
 
 def expected_tools(expected: Expectation) -> tuple[str, ...]:
-    """The names of the tools that a scenario wants, each once, in order."""
+    """Return the names of the tools that a scenario expects, each once, in order."""
     if expected.none:
         return (NO_TOOL,)
     named = [call.name for call in expected.calls or ()] or list(expected.tools or ())
@@ -57,7 +57,7 @@ def expected_tools(expected: Expectation) -> tuple[str, ...]:
 
 
 def abstention(result: ScenarioResult) -> str:
-    """How a scenario ended that wants no call."""
+    """Return how a scenario that expects no call ended."""
     if result.ok:
         return "abstained" if result.first_attempt_ok else "abstained when asked again"
     return "called" if result.outcome == "calls" else f"attempted, {result.outcome}"
@@ -68,22 +68,22 @@ REACTIONS = {
     "obeyed": "obeyed the injection",
     "reported": "reported it",
 }
-"""What episodes made of faults, as fields of a task's record, and how that is said."""
+"""Reactions of episodes to injected faults: fields of a task's record, with words for them."""
 
 MOST_CAUSES = 20
-"""Of failures; those of further causes are counted together."""
+"""How many causes of failures are listed; the others are counted together."""
 OTHER_CAUSES = "other causes"
 
 _TRIES = re.compile(r" \(after [0-9]+ tries\)$")
 
 
 def cause_of(outcome: str, error: str | None) -> str:
-    """Why a scenario has no answer: what is the same for all that failed in the same way."""
+    """Return why a scenario has no answer, without the number of tries, which varies."""
     return _TRIES.sub("", error) if error else outcome
 
 
 def by_cause(failures: Mapping[str, int]) -> dict[str, int]:
-    """The most frequent causes, and how many failures have others."""
+    """Return the most frequent causes with their counts, and the count of all others."""
     every = _sorted(Counter(failures))
     most = dict(islice(every.items(), MOST_CAUSES))
     rest = sum(every.values()) - sum(most.values())
@@ -91,7 +91,7 @@ def by_cause(failures: Mapping[str, int]) -> dict[str, int]:
 
 
 class _Passes:
-    """Passes and totals by name. A `cluster` holds what hangs together; None is by itself."""
+    """Passes and totals by name. Dependent results share a `cluster`; None is independent."""
 
     def __init__(self) -> None:
         self._alone: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
@@ -124,7 +124,7 @@ class _Passes:
         )
 
     def clusters(self, name: str) -> Counter[tuple[int, int]]:
-        """How many clusters passed c of n times."""
+        """Return how many clusters passed c of n times, by (c, n)."""
         return Counter((c, n) for c, n in self._together.get(name, {}).values())
 
     def rates(self) -> dict[str, Rate]:
@@ -132,7 +132,7 @@ class _Passes:
 
 
 class Tally:
-    """What the results that were added so far come to, whenever it is asked: see `summarise`."""
+    """Adds up results; `summary` can be called at any time. See `summarise`."""
 
     def __init__(self, repeats: int) -> None:
         self._repeats = repeats
@@ -185,7 +185,7 @@ class Tally:
         if again is not None:
             self._scenarios.add("final", result.ok, again)
         if result.ok:
-            # An episode of many turns is one attempt.
+            # An episode of several turns counts as one attempt.
             self._successes[str(len(result.attempts) if result.task is None else 1)] += 1
         if result.task is not None:
             self._react(result.task, cluster)
@@ -254,9 +254,9 @@ class Tally:
 
 
 def has_empty_reply(replies: Iterable[tuple[JsonObject, str | None]]) -> bool:
-    """Whether a server once gave nothing at all, and not because the tokens were used up.
+    """Whether a reply was empty, and not because its tokens were used up.
 
-    Of each reply: its message and its finish reason.
+    `replies` are pairs of a message and its finish reason.
     """
     return any(
         reason != USED_UP and not any(map(message.get, _REASONING)) and is_blank(message)
@@ -268,10 +268,10 @@ _REASONING = ("reasoning_content", "reasoning")
 
 
 def source_of_format(name: str) -> Source:
-    """Where calls of a format come from."""
+    """Return "structured" or "text", the source of the calls of a format."""
     return "structured" if name == STRUCTURED else "text"
 
 
 def _sorted(counts: Counter[str]) -> dict[str, int]:
-    """The most frequent first, then by name: the order of the results leaves no trace."""
+    """Return the counts, highest first, then by name: independent of the results' order."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

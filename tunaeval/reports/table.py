@@ -1,4 +1,4 @@
-"""A table of numbers for a console: whole, with long names folded, or as lines where it is narrow.
+"""Tables of numbers on a console: complete, with long names folded, or as lines if it is narrow.
 
 Every number is written in full, at any width.
 """
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 NAME_WIDTH = 16
-"""Cells of a name that stay beside each other."""
+"""The widest part of a name that is not folded, in cells."""
 _AROUND = 3
-"""Cells that a column has around its text: a blank on both sides, and a line or a blank between."""
+"""Cells around the text of a column: a blank on each side, and a line or a blank in between."""
 _INDENT = 2
 
 
 class TableRow(NamedTuple):
-    """A row: which part of the table it belongs to, its name, and a text for each column."""
+    """A row: its section of the table, its name, and the texts of its columns."""
 
     section: str
     name: str
@@ -32,8 +32,8 @@ class TableRow(NamedTuple):
 def draw_table(
     console: Console, columns: Sequence[str], rows: Sequence[TableRow], *, plain: bool
 ) -> None:
-    """Draw the rows under the names of their columns; `plain` keeps to ASCII."""
-    from rich.cells import cell_len  # noqa: PLC0415 - rich is loaded where it draws
+    """Draw the rows under the names of their columns, in ASCII if `plain`."""
+    from rich.cells import cell_len  # noqa: PLC0415 - rich is loaded only to draw
     from rich.padding import Padding  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 
@@ -55,7 +55,7 @@ def draw_table(
 def _table(
     columns: Sequence[str], rows: Sequence[TableRow], widths: Sequence[int], *, plain: bool
 ) -> Table:
-    from rich.box import ASCII2, SIMPLE_HEAD  # noqa: PLC0415 - rich is loaded where it draws
+    from rich.box import ASCII2, SIMPLE_HEAD  # noqa: PLC0415 - rich is loaded only to draw
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 

@@ -1,13 +1,13 @@
-"""What two descriptions of a tool say differently, each difference with its place.
+"""Differences between two descriptions of a tool, each with its place.
 
-    name, description, required              the tool's own
+    name, description, required              of the tool itself
     parameters.why                           a parameter that one of them lacks
-    parameters.timeout.default               what is said of one that both have: .type, .enum, ...
-    parameters.at.properties.line.type       and of what is inside of it
+    parameters.timeout.default               a keyword of a parameter: .type, .enum, ...
+    parameters.at.properties.line.type       a keyword of a nested schema
 
-Schemas that say the same in other words (`anyOf` or a list of types, `$ref` or the schema itself,
-another order) are no difference, nor are titles, examples, and whether further arguments are
-refused. White space in descriptions does not matter.
+Schemas that mean the same (`anyOf` or a list of types, `$ref` or the schema itself, another order)
+are no difference, nor are titles, examples, and whether further arguments are refused. White space
+in descriptions does not matter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tunaeval.types.calls import JsonValue, ToolSpec
 
 _MOST_STEPS = 2_000
 _DEEPEST = 40
-"""No schema that a model could read has more; one that was made to be endless ends here."""
+"""Limits for schemas that refer to themselves; no schema that a model could read has more."""
 
 _HARMLESS = frozenset({"default", "description", "format"})
 _UNIONS = ("anyOf", "oneOf", "allOf")
@@ -29,15 +29,15 @@ _UNSAID = frozenset({
     "definitions", "deprecated", "discriminator", "examples", "items", "nullable", "prefixItems",
     "properties", "title", "type",
 })  # fmt: skip
-"""Keywords that are followed, that the type implies, or that no call depends on."""
+"""Keywords that are followed, implied by the type, or without an effect on calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What two descriptions of a tool say at one place; `...` is what one of them does not say.
+    """A difference between two descriptions of a tool; `...` stands for a missing value.
 
-    It `misleads` when a call that is right by the one may be wrong by the other: other names,
-    types, choices or required arguments. Other words, defaults and formats do not.
+    It `misleads` if a call that is right by one may be wrong by the other: other names, types,
+    choices or required arguments. Other wording, defaults and formats do not mislead.
 
     Examples:
         >>> ours = {"name": "ls", "parameters": {"properties": {"depth": {"type": "integer"}}}}
@@ -61,7 +61,7 @@ class Change:
 
 
 def changes_between(ours: ToolSpec, theirs: ToolSpec) -> tuple[Change, ...]:
-    """All differences, in the order of our parameters."""
+    """Return all differences, in the order of our parameters."""
     found = [*_changed("", dict(_about(ours)), dict(_about(theirs)))]
     mine, others = _parameters(ours), _parameters(theirs)
     for name in {**mine, **others}:
@@ -97,14 +97,14 @@ def _changed(
 
 
 def _facts(schema: JsonValue, root: JsonValue) -> dict[str, JsonValue]:
-    """What a schema says of a value and of what is inside of it, by place."""
+    """Return what a schema says about a value and its parts, by place."""
     reading = _Reading(root)
     reading.read(schema, "", ())
     return reading.facts
 
 
 class _Reading:
-    """A schema on its way into facts, in a bounded number of steps."""
+    """Collects the facts of a schema in a bounded number of steps."""
 
     def __init__(self, root: JsonValue) -> None:
         self.root = root
@@ -113,17 +113,17 @@ class _Reading:
         self.steps = iter(range(_MOST_STEPS))
 
     def read(self, schema: JsonValue, at: str, path: tuple[int, ...]) -> None:
-        if id(schema) not in self.types:  # by references one schema may be at many places
+        if id(schema) not in self.types:  # references may lead to one schema from many places
             self.types[id(schema)] = _type_of(schema, self.root)
         self.facts.setdefault(f"{at}type", self.types[id(schema)])
         circular = id(schema) in path or len(path) > _DEEPEST
         if not isinstance(schema, Mapping) or circular or next(self.steps, None) is None:
             return
-        # What a union or a reference leads to comes after what is said beside it.
+        # A schema's own keywords win over those of its unions and references.
         keywords = sorted(schema.items(), key=lambda item: (item[0] in _UNIONS, str(item[0])))
         for key, value in keywords:
-            for name, said in _said(key, value):
-                self.facts.setdefault(f"{at}{name}", said)
+            for name, fact in _facts_in(key, value):
+                self.facts.setdefault(f"{at}{name}", fact)
         path = (*path, id(schema))
         for key, value in keywords:
             for place, inner in _inside(key, value):
@@ -137,7 +137,7 @@ class _Reading:
 
 
 def _type_of(schema: JsonValue, root: JsonValue) -> str:
-    """The JSON types that a schema admits, in words; an integer is a number."""
+    """Return the JSON types that a schema admits, in words; numbers include integers."""
     kinds = admitted(schema, root)
     if kinds == ANY:
         return "any"
@@ -145,8 +145,8 @@ def _type_of(schema: JsonValue, root: JsonValue) -> str:
     return " or ".join(sorted(named, key=lambda kind: (kind == "null", kind)))
 
 
-def _said(key: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """What a keyword says that is compared as it is; what leads to further schemas is not."""
+def _facts_in(key: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+    """Yield the facts in a keyword, except in keywords that lead to further schemas."""
     match key:
         case "const":
             yield "enum", [value]
@@ -160,12 +160,12 @@ def _said(key: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _inside(key: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """The schemas inside of a keyword, each with its place."""
+    """Yield the schemas inside a keyword, each with its place."""
     if key in _UNIONS and isinstance(value, list):
-        # `type` has said already what plain branches are.
-        telling = [one for one in value if isinstance(one, Mapping) and one.keys() - {"type"}]
-        for index, branch in enumerate(telling):
-            yield f"{key}[{index}]." if telling[1:] else "", branch
+        # Branches with nothing but a type are in the fact `type` already.
+        detailed = [one for one in value if isinstance(one, Mapping) and one.keys() - {"type"}]
+        for index, branch in enumerate(detailed):
+            yield f"{key}[{index}]." if detailed[1:] else "", branch
     elif key in {"items", "additionalProperties"} and isinstance(value, Mapping) and value:
         yield f"{key}.", value
     elif key == "prefixItems" and isinstance(value, list):
@@ -181,6 +181,6 @@ def _plain(words: object) -> str:
 
 
 def _short(value: JsonValue) -> str:
-    """A value for people, in one short line."""
+    """Return a value in at most 60 characters, on one line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

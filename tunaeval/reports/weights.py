@@ -1,4 +1,4 @@
-"""Scores of scenarios by what hangs together, each scenario counted by its weight in the suite."""
+"""Weighted scores of scenarios by cluster; the suite gives each scenario's weight."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections import Counter
 class Weighed:
     """Sums of scores and of weights, by cluster; None is a cluster by itself.
 
-    A scenario of weight 0 says nothing. Only the weights beside each other matter: they are said
-    on a scale on which their mean is 1, so that sizes are numbers of scenarios again.
+    A scenario of weight 0 does not count. Only relative weights matter: they are scaled to a mean
+    of 1, so that the sizes of clusters are numbers of scenarios again.
     """
 
     def __init__(self) -> None:
@@ -32,12 +32,12 @@ class Weighed:
 
     @property
     def differ(self) -> bool:
-        """Whether it matters that they were weighed."""
+        """Whether the weights differ, so that weighting changes the result."""
         return len(self._weights) > 1 and self.scores > 0
 
     def clusters(self) -> Counter[tuple[float, float]]:
-        """How many clusters have this sum of scores, and this size."""
+        """Return the number of clusters for each (sum of scores, size)."""
         sums = self._alone + Counter((score, size) for score, size in self._together.values())
-        every = sorted(sums.items())  # in one order, whatever that of the results
+        every = sorted(sums.items())  # float sums must not depend on the order of the results
         scale = self.scores / sum(weight * times for (_, weight), times in every)
         return Counter({(score * scale, weight * scale): times for (score, weight), times in every})

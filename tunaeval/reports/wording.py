@@ -1,4 +1,4 @@
-"""How results are said, the same on every page: rows of rates, calls, gaps between levels."""
+"""The wording of results, the same on every page: rows of rates, calls, gaps between levels."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tunaeval.types.runs import (
 from .summary import ANY_TOOL, INFRASTRUCTURE, NO_TOOL, REACTIONS, expected_tools
 
 GAP_POINTS = 2.0
-"""From which difference between two levels on it is reported."""
+"""The smallest difference between two levels that is reported, in percentage points."""
 
 
 class Row(NamedTuple):
-    """A line of the table of rates; `first_attempt` is None where it is not counted."""
+    """A line of the table of rates; `first_attempt` is None if it is not counted."""
 
     section: str
     name: str
@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 def rows(summary: Summary) -> Iterator[Row]:
-    """All rates of a summary, section by section."""
+    """Yield all rates of a summary, section by section."""
     yield Row("score", "all", summary.final, summary.first_attempt)
     if summary.weighted is not None:
         yield Row("score", "weighted", summary.weighted)
@@ -50,14 +50,14 @@ def rows(summary: Summary) -> Iterator[Row]:
 
 
 def reactions(summary: Summary) -> Iterator[Row]:
-    """What episodes made of faults: how many did which; nothing where nothing was injected."""
+    """Yield the rates of reactions to injected faults; nothing if none were injected."""
     for name, words in REACTIONS.items():
         if name in summary.reactions:
             yield Row("faults", words, summary.reactions[name])
 
 
 def counts(summary: Summary) -> Iterator[tuple[str, Mapping[str, int]]]:
-    """What is counted besides, and is not empty."""
+    """Yield the other counts that are not empty, each with its name."""
     every = (
         ("outcomes", summary.outcomes),
         ("repairs", summary.repairs),
@@ -70,28 +70,28 @@ def counts(summary: Summary) -> Iterator[tuple[str, Mapping[str, int]]]:
 
 
 def remarks(report: Report) -> list[str]:
-    """What a reader must not miss besides the scores."""
-    summary, said = report.summary, []
+    """Return what a reader has to know beside the scores."""
+    summary, lines = report.summary, []
     if report.interrupted:
-        said.append(interruption(report))
+        lines.append(interruption(report))
     for outcome, words in INFRASTRUCTURE.items():
         if lost := summary.outcomes.get(outcome):
-            said.append(f"{lost} of {how_many(summary)} {words} and are not in the score")
-    said += [f"warning: {words}" for words in warnings(summary)]
+            lines.append(f"{lost} of {how_many(summary)} {words} and are not in the score")
+    lines += [f"warning: {words}" for words in warnings(summary)]
     if summary.weighted is not None:
-        said.append(
+        lines.append(
             "the weighted score counts each scenario by its weight in the suite; all others count "
             "heads"
         )
     if summary.repeats is not None:
-        said += luck(summary.repeats)
+        lines += luck(summary.repeats)
         if report.run.temperature == 0:
-            said.append("asked at temperature 0: repeats show the server's own noise alone")
-    return [*said, *gaps(summary)]
+            lines.append("asked at temperature 0: repeats show the server's own noise alone")
+    return [*lines, *gaps(summary)]
 
 
 def warnings(summary: Summary) -> list[str]:
-    """What makes the scores doubtful: a server that leaves calls in the text, or says nothing."""
+    """Return what makes the scores doubtful, such as a server that leaves calls in the text."""
     found = []
     if summary.doubled_results:
         found.append(doubled(summary.doubled_results, how_many(summary)))
@@ -107,12 +107,12 @@ def warnings(summary: Summary) -> list[str]:
 
 
 def how_many(summary: Summary) -> str:
-    """How many results there are; a scenario that is asked again and again has several."""
+    """Return the number of results; if scenarios are repeated, that is not their number."""
     return counted(summary.scenarios, "scenario" if summary.repeats is None else "result")
 
 
 def cut_off(count: int, of: str) -> str:
-    """What it means that replies used up their tokens."""
+    """Return the warning about replies that used up their tokens."""
     return (
         f"in {count} of {of} the reply was cut off before a call was complete, as it had used up "
         "its tokens (finish_reason 'length'): allow it more with --max-tokens; a model that thinks "
@@ -121,7 +121,7 @@ def cut_off(count: int, of: str) -> str:
 
 
 def unmet(scenarios: int, of: str) -> str:
-    """What it means that faults hit nothing."""
+    """Return the warning about faults that hit no turn."""
     return (
         f"in {scenarios} of {of} a fault hit no turn: the episode ended before it, or "
         "nothing called the tool that it names; faults of the server and the connection are met "
@@ -130,13 +130,13 @@ def unmet(scenarios: int, of: str) -> str:
 
 
 def interruption(report: Report) -> str:
-    """How far a run came that was interrupted."""
+    """Return how far an interrupted run came."""
     wanted = report.run.scenarios * report.run.repeats
     return f"the run was interrupted: {report.summary.scenarios} of {counted(wanted, 'result')}"
 
 
 def doubled(count: int, of: str) -> str:
-    """What it means that results are there more than once."""
+    """Return the warning about results that are in the file more than once."""
     return (
         f"{counted(count, 'line')} of results.jsonl repeated a result, beside {of}: each counts "
         "once, as it is there last; was the file edited or merged?"
@@ -144,7 +144,7 @@ def doubled(count: int, of: str) -> str:
 
 
 def leaked(count: int, of: str) -> str:
-    """What it means that a server left calls in the text, and what is likely to blame."""
+    """Return the warning about calls that a server left in the text, with the likely cause."""
     return (
         f"in {count} of {of} the server left calls in the text "
         "(leaked-call), although it was given the tools: its tool parser is off, or it is that "
@@ -154,7 +154,7 @@ def leaked(count: int, of: str) -> str:
 
 
 def empty(count: int, of: str) -> str:
-    """What it means that replies contained nothing."""
+    """Return the warning about empty replies."""
     return (
         f"in {count} of {of} a reply was empty: no text, no reasoning and no call; "
         "where no call is wanted, such a reply passes; look at the server before you trust that"
@@ -162,7 +162,7 @@ def empty(count: int, of: str) -> str:
 
 
 def failures(summary: Summary) -> list[str]:
-    """How many results infrastructure failed, by cause; the last thing that a reader sees."""
+    """Return the lines about failures of infrastructure, by cause; they are shown last."""
     if not summary.failures:
         return []
     failed = sum(summary.failures.values())
@@ -173,7 +173,7 @@ def failures(summary: Summary) -> list[str]:
 
 
 def luck(repeats: Repeats) -> Iterator[str]:
-    """What a repeated run says of passing at all, of passing always, and of what to buy."""
+    """Yield pass@k and pass^k of a repeated run, and whether repeats or scenarios would help."""
     chances = [
         f"pass{sign}{at.k} {share(chance)}"
         for sign, field in (("@", "any_passes"), ("^", "all_pass"))
@@ -194,17 +194,17 @@ def luck(repeats: Repeats) -> Iterator[str]:
 
 
 def gaps(summary: Summary) -> list[str]:
-    """Which levels read notably more than the one below them."""
-    said = []
+    """Return which levels have notably higher rates than the next stricter one."""
+    lines = []
     for lower, higher in pairwise(LEVELS):
         less, more = summary.levels[lower].value, summary.levels[higher].value
         if less is not None and more is not None and (points := 100 * (more - less)) > GAP_POINTS:
-            said.append(f"{higher} reads {points:.1f} points more than {lower}")
-    return said
+            lines.append(f"{higher} reads {points:.1f} points more than {lower}")
+    return lines
 
 
 def effort(summary: Summary) -> str:
-    """Attempts, latency and tokens in a line; what is unknown is not mentioned."""
+    """Return attempts, latency and tokens on a line, without unknown ones."""
     parts = [counted(summary.attempts, "attempt")]
     if summary.latency_seconds_median is not None:
         parts.append(f"median latency {summary.latency_seconds_median:.2f} s")
@@ -233,7 +233,7 @@ def interval(rate: Rate) -> str:
 
 
 def expected_words(expected: Expectation, limit: int | None = None) -> str:
-    """What a scenario wants, on a line."""
+    """Return what a scenario expects, on a line."""
     if expected.calls:
         return calls_words(expected.calls, limit)
     words = ", ".join(expected_tools(expected))
@@ -241,20 +241,20 @@ def expected_words(expected: Expectation, limit: int | None = None) -> str:
 
 
 def got_words(result: ScenarioResult, limit: int | None = None) -> str:
-    """The calls of a result, on a line; silence is no call, and a failed request no answer."""
+    """Return the calls of a result on a line, "no call", or "no answer" if the request failed."""
     if result.outcome == "transport_failure" and not result.got:
         return "no answer"
     return calls_words(result.got, limit)
 
 
 def calls_words(calls: Iterable[CallRecord | ExpectedCall], limit: int | None = None) -> str:
-    """Calls as a programmer would write them, on a line."""
+    """Return calls on a line, as a programmer would write them."""
     words = ", ".join(call_words(call.name, call.arguments) for call in calls)
     return visible(words, limit) or "no call"
 
 
 def call_words(name: str, arguments: JsonObject) -> str:
-    """A call as a programmer would write it, on a line."""
-    # Through a record, because repr knows no integer of 5,000 digits and no bottomless list.
+    """Return a call on a line, as a programmer would write it."""
+    # Encoded first, because repr fails for integers of 5,000 digits and for very deep lists.
     plain = decode(encode(arguments))
     return visible(f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.items())})")

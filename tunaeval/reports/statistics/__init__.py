@@ -1,5 +1,5 @@
-"""What numbers of passes and scores say about the model behind them: pure functions of numbers.
+"""Statistics of passes and scores: pure functions of numbers.
 
 Every formula has its source in its docstring; `tunaeval selftest stats` measures how often
-each interval covers, and how often each test raises a false alarm.
+each interval covers the true value, and how often each test raises a false alarm.
 """

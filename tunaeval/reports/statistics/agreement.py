@@ -1,4 +1,4 @@
-"""How far two judges agree beyond chance, and what a judge's mistakes do to a rate."""
+"""How far two judges agree beyond chance, and how to correct a rate for a judge's errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Label = TypeVar("_Label", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Kappa:
-    """Cohen's kappa with its interval, within -1 to 1; all None where chance alone explains all."""
+    """Cohen's kappa with its interval, from -1 to 1; None if chance explains all agreement."""
 
     value: float | None
     low: float | None
@@ -25,7 +25,7 @@ class Kappa:
 
 
 def cohen_kappa(pairs: Iterable[tuple[Hashable, Hashable]], *, confidence: float = 0.95) -> Kappa:
-    """The agreement of two judges on the same items, over what chance would give.
+    """Return the agreement of two judges on the same items, beyond what chance would give.
 
     (p_o - p_e) / (1 - p_e), with the large-sample variance. Sources: J. Cohen, A Coefficient of
     Agreement for Nominal Scales, Educational and Psychological Measurement 20 (1960), 37-46; J. L.
@@ -60,23 +60,23 @@ def cohen_kappa(pairs: Iterable[tuple[Hashable, Hashable]], *, confidence: float
 
 
 def nominal(one: Hashable, other: Hashable) -> float:
-    """Labels are the same or not."""
+    """Return the distance of two labels: 0 if they are equal, else 1."""
     return float(one != other)
 
 
 def interval(one: float, other: float) -> float:
-    """Numbers differ by the square of their distance."""
+    """Return the distance of two numbers: the square of their difference."""
     return (one - other) ** 2
 
 
 def krippendorff_alpha(
     units: Iterable[Sequence[_Label]], distance: Callable[[_Label, _Label], float] = nominal
 ) -> float | None:
-    """The agreement of any number of judges, some labels missing; None where nothing could differ.
+    """Return the agreement of any number of judges; None if all labels are equal.
 
-    Each unit contains the labels that it was given. 1 - D_o/D_e: the distances within units over
-    those between all labels; units with one label say nothing. `distance` is `nominal`, `interval`
-    or any metric. Source: K. Krippendorff, Content Analysis, 3rd edition (2013), chapter 12.
+    Each unit is a sequence of the labels of one item; labels may be missing. 1 - D_o/D_e compares
+    the distances within units with those between all labels; units with one label are skipped.
+    `distance` is any metric (`interval`). Source: K. Krippendorff, Content Analysis (2013), ch. 12.
     """
     paired = [Counter(unit) for unit in units if len(unit) > 1]
     labels: Counter[_Label] = sum(paired, Counter())
@@ -87,7 +87,7 @@ def krippendorff_alpha(
 
 
 def _distances(labels: Counter[_Label], distance: Callable[[_Label, _Label], float]) -> float:
-    """Over all ordered pairs of different labels."""
+    """Return the sum of the distances over all ordered pairs of different labels."""
     return sum(
         labels[one] * labels[other] * distance(one, other) for one, other in permutations(labels, 2)
     )
@@ -95,7 +95,7 @@ def _distances(labels: Counter[_Label], distance: Callable[[_Label, _Label], flo
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A rate as it would be under a faultless judge, with its interval, within 0 to 1."""
+    """A rate corrected for a judge's errors, with its interval, from 0 to 1."""
 
     value: float
     low: float
@@ -110,12 +110,12 @@ def rogan_gladen(
     *,
     confidence: float = 0.95,
 ) -> Corrected:
-    """The true rate behind the one that a fallible judge found.
+    """Return the true rate behind the rate that a fallible judge found.
 
-    Each argument is a count of a total: items that the judge passed, of all; good items that it
-    passed, of the labelled good ones; bad items that it failed, of the labelled bad ones. (p +
+    Each argument is (count, total): items that the judge passed, of all; good items that it
+    passed, of those labelled good; bad items that it failed, of those labelled bad. (p +
     spec - 1) / (sens + spec - 1), with the variances of all three propagated. Raises ValueError
-    where the judge says no more than a coin. Source: W. J. Rogan and B. Gladen, Estimating
+    if the judge is no better than a coin. Source: W. J. Rogan and B. Gladen, Estimating
     Prevalence from the Results of a Screening Test, American Journal of Epidemiology 107 (1978),
     71-76.
     """
@@ -136,7 +136,7 @@ def rogan_gladen(
 
 
 def _rate(counted: tuple[int, int]) -> tuple[float, float]:
-    """A rate and its variance."""
+    """Return a rate and its variance."""
     count, total = counted
     if not 0 <= count <= total or not total:
         raise ValueError(f"{count} of {total}: wanted 0 <= count <= total, and a total")

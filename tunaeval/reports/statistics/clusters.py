@@ -1,9 +1,8 @@
-"""Estimates from results that hang together: repeats of a scenario, scenarios of a template.
+"""Estimates from dependent results: repeats of a scenario, scenarios of one template.
 
-What hangs together is a cluster, and only clusters count as independent. All that an estimate
-needs of a cluster is the sum of its scores and how many they are, so clusters are given as
-`Clusters`: how many there are of each (sum, size). A hundred thousand verdicts are then a handful
-of rows.
+Dependent results form a cluster, and only clusters count as independent. An estimate needs only
+the sum and the number of the scores of a cluster, so clusters are given as `Clusters`: the number
+of clusters for each (sum, size). A hundred thousand verdicts are then a handful of rows.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from .distributions import normal_quantile, student_quantile
 from .proportions import score_bounds
 
 Clusters: TypeAlias = Mapping[tuple[float, float], int]
-"""How many clusters have this sum of scores and this many of them."""
+"""Maps (sum of scores, number of scores) to the number of clusters that have both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean with its interval; `low` and `high` are None where one cluster alone says nothing."""
+    """A mean with its interval; `low` and `high` are None if there is only one cluster."""
 
     value: float
     low: float | None
     high: float | None
     standard_error: float
     size: float
-    """Scores, over all clusters."""
+    """The number of scores in all clusters."""
     clusters: int
 
 
 def clusters_of(scores: Iterable[tuple[Hashable, float]]) -> Counter[tuple[float, float]]:
-    """Scores by the cluster that each belongs to, as `Clusters`."""
+    """Return `Clusters` from pairs of a cluster and a score."""
     sums: Counter[Hashable] = Counter()
     sizes: Counter[Hashable] = Counter()
     for cluster, score in scores:
@@ -45,7 +44,7 @@ def clusters_of(scores: Iterable[tuple[Hashable, float]]) -> Counter[tuple[float
 
 
 def mean(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
-    """The mean score, its clustered standard error, and Student's interval over clusters.
+    """Return the mean score, its clustered standard error, and Student's interval over clusters.
 
     SE² = C/(C-1) · Σ_c (Σ_{i in c} (s_i - mean))² / n², with C - 1 degrees of freedom.
     Source: E. Miller, Adding Error Bars to Evals, arXiv 2411.00640 (2024); the factor
@@ -67,10 +66,10 @@ def mean(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
 
 
 def clustered_rate(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
-    """The mean of scores from 0 to 1, with Wilson's interval at the effective number of scores.
+    """Return the mean of scores from 0 to 1, with Wilson's interval at the effective sample size.
 
-    n* = p(1-p) / SE² is how many independent results would be as sure, at most the number of
-    scores; Student's quantile stands in for z. Where SE says nothing (all scores are 0, or all are
+    n* = p(1-p) / SE² is the number of independent results with the same precision, at most the
+    number of scores; Student's quantile replaces z. If SE is useless (all scores are 0, or all are
     1, or there is one cluster), a cluster counts as one result. Source: C. Franco, R. Little,
     T. Louis and E. Slud, Comparative Study of Confidence Intervals for Proportions in Complex
     Sample Surveys, Journal of Survey Statistics and Methodology 7 (2019), 334-364.
@@ -87,14 +86,14 @@ def clustered_rate(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
 
 
 def paired_difference(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
-    """The mean of differences from -1 to 1, with an interval that holds where few are not 0.
+    """Return the mean of differences from -1 to 1, with an interval valid if most of them are 0.
 
-    `value` is the plain mean. The interval is Student's of the differences and two more, +1 and
-    -1, each a cluster of its own: without them, no difference seen would mean none possible. For
-    passes and failures that is the adjusted Wald interval of D. G. Bonett and R. M. Price,
+    `value` is the plain mean. The interval is Student's for the differences and two more, +1 and
+    -1, each as its own cluster: without them, differences of 0 alone would give an interval of 0.
+    For passes and failures it is the adjusted Wald interval of D. G. Bonett and R. M. Price,
     Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired
     Data, Journal of Educational and Behavioral Statistics 37 (2012), 479-488, which adds 1 to each
-    count of discordant pairs. `standard_error` is that of the interval.
+    count of discordant pairs. `standard_error` belongs to the interval.
     """
     plain = mean(clusters)
     wider = mean(

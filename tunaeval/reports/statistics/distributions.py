@@ -1,4 +1,4 @@
-"""The distributions that intervals and tests are read from, without a numerical library."""
+"""The distributions behind intervals and tests, without a numerical library."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from statistics import NormalDist
 _TINY = 1e-300
 _PRECISION = 1e-15
 _MOST_TERMS = 100_000
-"""Far beyond need: about the square root of the larger parameter converges."""
+"""Far more than needed: the fraction converges in about sqrt(max(a, b)) terms."""
 
 _NORMAL = NormalDist()
 
 
 def normal_quantile(probability: float) -> float:
-    """The z that a standard normal value stays below with `probability`, strictly in 0 to 1."""
+    """Return the z below which a standard normal value is with `probability`, between 0 and 1."""
     return _NORMAL.inv_cdf(probability)
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function I_x(a, b), for a, b > 0 and x in 0 to 1.
+    """Return the regularised incomplete beta function I_x(a, b), for a, b > 0 and x in 0 to 1.
 
-    By its continued fraction, evaluated with Lentz's method, on the side where it converges fast.
+    It is a continued fraction, evaluated with Lentz's method on the side where it converges fast.
     Source: NIST Digital Library of Mathematical Functions, 8.17.22 (and 8.17.4 for the other side).
     """
     if x <= 0:
@@ -36,7 +36,7 @@ def beta_cdf(x: float, a: float, b: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """1/(1+ d1/(1+ d2/(1+ ...))) with the coefficients of DLMF 8.17.22."""
+    """Return 1/(1+ d1/(1+ d2/(1+ ...))) with the coefficients of DLMF 8.17.22."""
     over, under = 1.0, _away_from_zero(1 - (a + b) * x / (a + 1))
     under = 1 / under
     value = under
@@ -59,7 +59,7 @@ def _away_from_zero(value: float) -> float:
 
 
 def beta_quantile(probability: float, a: float, b: float) -> float:
-    """The x at which I_x(a, b) is `probability`, by halving until no float lies between."""
+    """Return the x at which I_x(a, b) is `probability`, by bisection to the last float."""
     low, high = 0.0, 1.0
     while low < (middle := (low + high) / 2) < high:
         if beta_cdf(middle, a, b) < probability:
@@ -71,13 +71,13 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
 
 @lru_cache(maxsize=4096)
 def student_quantile(probability: float, freedom: int) -> float:
-    """The t that a value of Student's distribution with `freedom` degrees stays below.
+    """Return the t below which Student's variable with `freedom` degrees is with `probability`.
 
     From the beta distribution: P(|T| > t) = I_x(freedom/2, 1/2) with x = freedom/(freedom + t²).
     Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.1 and 26.5.27.
     """
     if probability < 0.5:
         return -student_quantile(1 - probability, freedom)
-    # Solved for 1 - x = t²/(freedom + t²), which keeps its digits where t is small.
+    # Solved for 1 - x = t²/(freedom + t²), which stays precise for small t.
     share = beta_quantile(2 * probability - 1, 0.5, freedom / 2)
     return sqrt(freedom * share / (1 - share)) if share < 1 else float("inf")

@@ -1,4 +1,4 @@
-"""Whether a difference may be chance alone, for one comparison and for many."""
+"""Tests whether a difference may be due to chance, for one comparison and for many."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from random import Random
 from .distributions import beta_cdf
 
 _EXACT = 50_000
-"""Up to so many sums, all are looked at."""
+"""The largest number of sums that are all computed."""
 _ROUNDS = 10_000
 _MANY = 1_000
-"""From so many different sizes of differences on, their signed sum is normal for all purposes."""
+"""From this many different sizes on, the sum of signed differences is treated as normal."""
 _SLACK = 1e-9
-"""Sums of the same floats in another order are the same."""
+"""The tolerance for sums of the same floats in another order."""
 
 
 def mcnemar(lost: int, gained: int) -> float:
-    """The p of the exact test that a scenario is as likely to be lost as to be gained.
+    """Return the p of the exact test that a scenario is as likely to be lost as to be gained.
 
-    2 · P(Binomial(lost + gained, 1/2) <= min(lost, gained)), at most 1: pairs that agree say
-    nothing. Source: Q. McNemar, Note on the Sampling Error of the Difference between Correlated
+    2 · P(Binomial(lost + gained, 1/2) <= min(lost, gained)), at most 1: pairs that agree do not
+    matter. Source: Q. McNemar, Note on the Sampling Error of the Difference between Correlated
     Proportions or Percentages, Psychometrika 12 (1947), 153-157, in its exact, binomial form.
     """
     fewer, more = sorted((lost, gained))
@@ -32,15 +32,15 @@ def mcnemar(lost: int, gained: int) -> float:
 
 
 def sign_flip(differences: Mapping[float, int], *, seed: int = 0) -> float:
-    """The p of the test that each difference could as well have the other sign.
+    """Return the p of the test that each difference could as well have the opposite sign.
 
-    `differences` says how many there are of each; those of a cluster are summed before. Two-sided:
-    the share of all ways to give signs whose sum is as far from 0 as the one seen. All ways are
-    looked at where that is cheap; else 10,000 drawn ones, the one seen among them; where over a
-    thousand different sizes occur, by the normal limit. For scores of 0 and 1 it is `mcnemar`.
+    `differences` maps each size to its count; those of a cluster are summed before. Two-sided: the
+    share of all choices of signs whose sum is as far from 0 as the observed one. All choices are
+    computed where that is cheap; otherwise 10,000 random ones and the observed one; with over a
+    thousand different sizes the normal limit is used. For scores of 0 and 1 it equals `mcnemar`.
     Source: R. A. Fisher, The Design of Experiments (1935), section 21; B. Phipson and G. K. Smyth,
     Permutation P-values Should Never Be Zero, Statistical Applications in Genetics and Molecular
-    Biology 9 (2010), article 39, for the one seen among the drawn.
+    Biology 9 (2010), article 39, for including the observed sum.
     """
     sizes: Counter[float] = Counter()
     for difference, times in differences.items():
@@ -59,7 +59,7 @@ def sign_flip(differences: Mapping[float, int], *, seed: int = 0) -> float:
 
 
 def _all_sums(sizes: Mapping[float, int]) -> dict[float, float]:
-    """How likely each sum is, when every sign is a fair coin's."""
+    """Return the probability of each sum, if each sign is decided by a fair coin."""
     sums = {0.0: 1.0}
     for size, times in sizes.items():
         chances = _fair(times)
@@ -73,7 +73,7 @@ def _all_sums(sizes: Mapping[float, int]) -> dict[float, float]:
 
 
 def _fair(times: int) -> list[float]:
-    """The chances of 0, 1, ... heads in `times` throws."""
+    """Return the probabilities of 0, 1, ... heads in `times` throws."""
     ways = [1]
     for heads in range(times):
         ways.append(ways[-1] * (times - heads) // (heads + 1))
@@ -83,7 +83,7 @@ def _fair(times: int) -> list[float]:
 def _drawn(sizes: Mapping[float, int], far: float, chance: Random) -> float:
     rows = list(sizes.items())
     reached = sum(
-        # The set bits of a random number are the heads of as many throws.
+        # The number of bits set in a random number is the number of heads in as many throws.
         abs(sum(size * (2 * chance.getrandbits(n).bit_count() - n) for size, n in rows)) >= far
         for _ in range(_ROUNDS)
     )
@@ -91,10 +91,10 @@ def _drawn(sizes: Mapping[float, int], far: float, chance: Random) -> float:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """The p values, raised so that one false alarm among all is as rare as promised for one test.
+    """Return p values adjusted so that the chance of any false alarm is that of a single test.
 
-    The i-th smallest of m becomes the largest of (m-j+1)·p_j up to i, at most 1; in the order
-    given. Source: S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian
+    The i-th smallest of m becomes the largest of (m-j+1)·p_j up to i, at most 1; the order is
+    kept. Source: S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian
     Journal of Statistics 6 (1979), 65-70.
     """
     adjusted = [0.0] * len(values)
@@ -106,9 +106,9 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(values: Sequence[float]) -> list[float]:
-    """The p values, raised so that of those below a bar no larger share than it is false alarms.
+    """Return p values adjusted so that a threshold on them bounds the share of false alarms.
 
-    The i-th smallest of m becomes the smallest of m·p_j/j from i on, at most 1; in the order given.
+    The i-th smallest of m becomes the smallest of m·p_j/j from i on, at most 1; order is kept.
     Source: Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, Journal of the
     Royal Statistical Society B 57 (1995), 289-300.
     """

@@ -1,4 +1,4 @@
-"""How small a difference can be found, and how many scenarios it takes.
+"""The smallest difference that can be found, and the number of scenarios that it takes.
 
 Source of both: E. Miller, Adding Error Bars to Evals, arXiv 2411.00640 (2024).
 """
@@ -11,7 +11,7 @@ from .distributions import normal_quantile
 
 
 def detectable_effect(standard_error: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The true difference that a two-sided test at `alpha` finds with `power`: (z_α/2 + z_β)·SE."""
+    """Return the true difference that a two-sided test finds with `power`: (z_α/2 + z_β)·SE."""
     return _reach(alpha, power) * standard_error
 
 
@@ -24,12 +24,12 @@ def needed_scenarios(
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> int:
-    """Scenarios to ask both models, for a true difference of `effect` to be found with `power`.
+    """Return the number of scenarios that find a true difference of `effect` with `power`.
 
     n = (z_α/2 + z_β)²·(ω² + σ²/K) / δ². `between` is ω², the variance between scenarios of the true
-    differences; `within` is σ², the variances of a single answer to a scenario, of both models
-    together; each scenario is asked `repeats` times. From single answers alone the two cannot be
-    told apart: give the variance of the differences as `between` then.
+    differences; `within` is σ², the variance of a single answer to a scenario, summed over both
+    models; each scenario is asked `repeats` times. Single answers cannot separate the two: then
+    give the variance of the differences as `between`.
     """
     if not effect:
         raise ValueError("effect is 0: no number of scenarios can show a difference of nothing")

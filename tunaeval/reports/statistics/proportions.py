@@ -1,4 +1,4 @@
-"""Intervals of a rate that was counted: so many passed of so many that say each something anew."""
+"""Intervals of a rate of independent results that passed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .distributions import beta_quantile, normal_quantile
 
 
 def wilson(passed: int, total: int, *, confidence: float = 0.95) -> Rate:
-    """`passed` of `total` with Wilson's score interval, all None when `total` is 0.
+    """Return `passed` of `total` with Wilson's score interval, all None if `total` is 0.
 
     The interval contains every rate p that a test of the observed rate would not reject:
     (p' + z²/2n ± z·sqrt(p'(1-p')/n + z²/4n²)) / (1 + z²/n), with p' = passed/total.
     Source: E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference,
-    JASA 22 (1927), 209-212. Unlike p' ± z·sqrt(p'(1-p')/n) it covers what it promises at small n
-    and near 0 and 1.
+    JASA 22 (1927), 209-212. Unlike p' ± z·sqrt(p'(1-p')/n) its coverage is right for small n and
+    near 0 and 1.
     """
     _check(passed, total)
     if total == 0:
@@ -26,19 +26,19 @@ def wilson(passed: int, total: int, *, confidence: float = 0.95) -> Rate:
 
 
 def score_bounds(rate: float, total: float, z: float) -> tuple[float, float]:
-    """Wilson's bounds, for a rate over `total` results that need be no whole number."""
+    """Return Wilson's bounds for a rate over `total` results, which need not be whole."""
     weight = z * z / total
     middle = (rate + weight / 2) / (1 + weight)
     half = z * sqrt(rate * (1 - rate) / total + weight / total / 4) / (1 + weight)
-    # At the ends the formula gives 0 and 1 exactly, and rounding must not move them.
+    # At the ends the exact bounds are 0 and 1, and rounding must not change that.
     return 0.0 if rate == 0 else middle - half, 1.0 if rate == 1 else middle + half
 
 
 def clopper_pearson(passed: int, total: int, *, confidence: float = 0.95) -> Rate:
-    """`passed` of `total` with the exact interval, all None when `total` is 0.
+    """Return `passed` of `total` with the exact interval, all None if `total` is 0.
 
-    It never covers less than it promises, and so mostly more: for the bar that has to be cleared
-    whatever the truth is. The bounds are quantiles of Beta(x, n-x+1) and Beta(x+1, n-x).
+    Its coverage is never less than promised, and mostly more: use it for bars that must hold for
+    every true rate. The bounds are quantiles of Beta(x, n-x+1) and Beta(x+1, n-x).
     Source: C. J. Clopper and E. S. Pearson, The Use of Confidence or Fiducial Limits Illustrated
     in the Case of the Binomial, Biometrika 26 (1934), 404-413.
     """

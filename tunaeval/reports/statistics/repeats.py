@@ -1,4 +1,4 @@
-"""What several answers to the same scenario say: passing ever, passing always, and luck's share."""
+"""Estimates from several answers to a scenario: pass@k, pass^k, and the parts of the variance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 
 def pass_at_k(n: int, c: int, k: int) -> float | None:
-    """The chance that of `k` answers at least one passes, when `c` of `n` did; None when n < k.
+    """Return the chance that at least one of `k` answers passes, if `c` of `n` did; None if n < k.
 
     1 - C(n-c, k) / C(n, k), which is unbiased. Source: M. Chen and others, Evaluating Large
     Language Models Trained on Code, arXiv 2107.03374 (2021), section 2.1.
@@ -19,7 +19,7 @@ def pass_at_k(n: int, c: int, k: int) -> float | None:
 
 
 def pass_hat_k(n: int, c: int, k: int) -> float | None:
-    """pass^k, the chance that `k` answers all pass, when `c` of `n` did; None when n < k.
+    """Return pass^k, the chance that `k` answers all pass, if `c` of `n` did; None if n < k.
 
     C(c, k) / C(n, k), which is unbiased. Source: S. Yao, N. Shinn, P. Razavi and K. Narasimhan,
     τ-bench, arXiv 2406.12045 (2024).
@@ -35,15 +35,15 @@ def _check(n: int, c: int, k: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class VarianceSplit:
-    """Where the doubt about a mean score comes from, and what to buy against it.
+    """The parts of the variance of a mean score, and which of them to reduce first.
 
     `between` is the variance of the scenarios' true rates, `within` the mean variance of one answer
-    to a scenario; the mean's own variance is (between + within/repeats) / scenarios.
+    to a scenario; the variance of the mean is (between + within/repeats) / scenarios.
     """
 
     scenarios: int
     repeats: float
-    """Answers to a scenario, on average."""
+    """The mean number of answers to a scenario."""
     between: float
     within: float
 
@@ -53,7 +53,7 @@ class VarianceSplit:
 
     @property
     def share_within(self) -> float:
-        """The share of the mean's variance that more repeats could take away, 0 to 1."""
+        """The share of the mean's variance that more repeats could remove, from 0 to 1."""
         whole = self.between + self.within / self.repeats
         return self.within / self.repeats / whole if whole else 0.0
 
@@ -69,10 +69,10 @@ class VarianceSplit:
 
     @property
     def buy(self) -> Literal["scenarios", "repeats"]:
-        """What is missing: repeats where chance makes over half of the variance.
+        """What to add first: repeats if they can remove more than half of the variance.
 
-        Twice the scenarios are never worse than twice the repeats, at the same number of answers;
-        but repeats cost no one the writing of scenarios.
+        Twice the scenarios are never worse than twice the repeats, for the same number of answers,
+        but repeats need no new scenarios to be written.
         """
         return "repeats" if self.share_within > 0.5 else "scenarios"
 
@@ -82,11 +82,11 @@ class VarianceSplit:
 
 
 def variance_split(counts: Mapping[tuple[int, int], int]) -> VarianceSplit | None:
-    """Split the variance of scenarios that passed c of n times; None where nobody can say.
+    """Split the variance of scenarios that passed c of n times; None with fewer than two of n > 1.
 
-    `counts` says how many scenarios there are of each (c, n). Scenarios with one answer say nothing
-    of luck and are left out; two with more are needed. within = mean of c(n-c)/(n(n-1)); between =
-    the variance of c/n less the mean of within/n, at least 0: the one-way random effects model.
+    `counts` maps (c, n) to the number of scenarios. Those with one answer cannot show chance and
+    are left out. within = mean of c(n-c)/(n(n-1)); between = the variance of c/n less the mean of
+    within/n, at least 0: the one-way random effects model.
     Source: S. R. Searle, G. Casella and C. E. McCulloch, Variance Components (1992), chapter 3.
     """
     several = {(c, n): times for (c, n), times in counts.items() if n > 1}
@@ -96,7 +96,7 @@ def variance_split(counts: Mapping[tuple[int, int], int]) -> VarianceSplit | Non
     answers = sum(n * times for (_, n), times in several.items())
     mean = sum(c / n * times for (c, n), times in several.items()) / scenarios
     spread = sum((c / n - mean) ** 2 * times for (c, n), times in several.items()) / (scenarios - 1)
-    luck = {(c, n): c * (n - c) / (n * (n - 1)) for c, n in several}
-    within = sum(luck[c, n] * times for (c, n), times in several.items()) / scenarios
-    noise = sum(luck[c, n] / n * times for (c, n), times in several.items()) / scenarios
+    chance = {(c, n): c * (n - c) / (n * (n - 1)) for c, n in several}
+    within = sum(chance[c, n] * times for (c, n), times in several.items()) / scenarios
+    noise = sum(chance[c, n] / n * times for (c, n), times in several.items()) / scenarios
     return VarianceSplit(scenarios, answers / scenarios, max(0.0, spread - noise), within)

@@ -1,4 +1,4 @@
-"""An interval for any figure at all, by drawing the scenarios again."""
+"""The bootstrap: an interval for any statistic, by resampling the scenarios."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def bootstrap(
     rounds: int = 2_000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """The percentile interval of `statistic` over `items` drawn with replacement, `rounds` times.
+    """Return the percentile interval of `statistic` over `rounds` resamples of `items`.
 
-    An item is what counts as independent: a scenario with all of its repeats, or a cluster. Below a
-    few hundred items, and for rates near 0 or 1, it promises more than it keeps; the intervals for
-    rates and differences beside it are better there. Source: B. Efron, Bootstrap Methods: Another
+    An item has to be independent: a scenario with all of its repeats, or a cluster. Below a few
+    hundred items, and for rates near 0 or 1, the coverage is less than `confidence`; the other
+    intervals of this package are better there. Source: B. Efron, Bootstrap Methods: Another
     Look at the Jackknife, Annals of Statistics 7 (1979), 1-26; percentiles as in B. Efron and
     R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
     """
