@@ -1,5 +1,5 @@
-"""Expected against got: the one comparison that every score and reward rests on.
+"""Matching of expected calls against those got, on which all scores and rewards are based.
 
-Nothing here knows a network, a clock or a disk, and nothing raises on any calls. What reads an
-expectation comes with pydantic, and is imported by those who need it: a reward does without.
+No code here uses a network, a clock or a disk, and no calls make it raise. The modules that read
+expectations import pydantic, so only those who need them import them: a reward does not.
 """

@@ -1,7 +1,7 @@
-"""What an expectation's own answer is: the calls that it describes, with a value for each matcher.
+"""The answer that an expectation describes: its calls, with an example value for each matcher.
 
-A scenario that its own answer fails can be passed by nobody. What a call's schema requires and the
-expectation leaves open is given some value, as every sound call would.
+A scenario that fails its own answer cannot be passed. Arguments that the schema requires and the
+expectation leaves open get some value of their type.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .syntax import Alternatives, Assertion, Characters, Node, Repeat, Sequence,
 
 
 class NoExampleError(ValueError):
-    """An expectation may well have an answer, but none was found."""
+    """No answer was found for an expectation, though it may have one."""
 
 
 def own_answer(expect: Expectation, tools: Tools) -> tuple[ToolCall, ...]:
-    """Calls that do what is expected. Raises `NoExampleError`."""
+    """Return calls that meet the expectation. Raises `NoExampleError`."""
     if expect.none:
         return ()
     if expect.calls is not None:
@@ -48,7 +48,7 @@ _UNKNOWN = ToolSpec("")
 
 
 def _present(want: JsonValue, schema: JsonValue) -> JsonValue:
-    """A value where leaving it out would do for the expectation, but not for the schema."""
+    """Return a value for an argument that only the schema requires to be given."""
     alternatives = want.get("$any_of", ()) if isinstance(want, dict) else ()
     values = (_value(one, schema) for one in alternatives)
     found = next((value for value in values if value is not ABSENT), ABSENT)
@@ -61,7 +61,7 @@ def _object(wanted: Mapping[str, JsonValue], properties: Mapping[str, JsonValue]
 
 
 def _value(want: JsonValue, schema: JsonValue) -> JsonValue:
-    """A value that is as wanted; `ABSENT` where leaving it out is."""
+    """Return a value that is wanted, or `ABSENT` if the argument has to be left out."""
     if isinstance(want, list):
         return _items(want, schema)
     if not isinstance(want, dict):
@@ -73,7 +73,7 @@ def _value(want: JsonValue, schema: JsonValue) -> JsonValue:
 
 
 def _items(wanted: list[JsonValue], schema: JsonValue) -> list[JsonValue]:
-    """In a list nothing can be left out."""
+    """Return wanted items; in a list `ABSENT` is replaced by some value."""
     inner = inner_schema(schema, "items")
     found = (_value(want, inner) for want in wanted)
     return [_any_value(inner) if value is ABSENT else value for value in found]
@@ -88,11 +88,11 @@ def _any_of(wanted: list[JsonValue], schema: JsonValue) -> JsonValue:
             failure = error
     if failure is not None:
         raise failure
-    return ABSENT  # of no alternatives none can be given
+    return ABSENT  # there are no alternatives
 
 
 def _contains(part: JsonValue, schema: JsonValue) -> JsonValue:
-    """Parts that are all text are found in a text, unless a list is wanted."""
+    """Return a text with all parts if they are texts, unless only a list fits; else a list."""
     parts = part if isinstance(part, list) else [part]
     texts = [text for text in parts if isinstance(text, str)]
     kinds = _kinds(schema)
@@ -103,7 +103,7 @@ def _contains(part: JsonValue, schema: JsonValue) -> JsonValue:
 
 def _regex(pattern: str, _schema: JsonValue) -> str:
     node, _ = read_pattern(pattern)
-    # Of what may be there or not, nothing; else once; and room at the ends for what wants it.
+    # Optional parts are tried absent, then once; and with characters around that anchors may want.
     for most in (0, 1):
         text: str = "".join(_texts(node, most))
         for around in ("{}", " {} ", "a{}a", "\n{}\n"):
@@ -122,11 +122,11 @@ _EXAMPLES: Mapping[str, Callable[[JsonValue, JsonValue], JsonValue]] = {
     "$default": lambda _, __: ABSENT,
     "$ignore": lambda _, __: ABSENT,
 }
-"""For each matcher by its key: what meets it, made from its operand and the schema."""
+"""For each matcher's key, the function that makes a matching value from its operand and schema."""
 
 
 def _texts(node: Node, optional: int) -> Iterator[str]:
-    """What the node reads; what may be left out is `optional` times."""
+    """Yield text that the node matches; optional parts are repeated `optional` times."""
     match node:
         case Characters():
             yield _character(node)
@@ -154,7 +154,7 @@ _PRINTED = "a0 _A-./\n\t" + "".join(map(chr, range(33, 127))) + "\xa0\xe9\u4e2d"
 
 
 def _any_value(schema: JsonValue) -> JsonValue:
-    """Some value that a schema allows, as far as it is plain."""
+    """Return some value that a schema allows, if it is a simple schema."""
     if not isinstance(schema, Mapping):
         return _PLAIN["string"]
     for key in ("const", "default"):
@@ -182,7 +182,7 @@ _PLAIN: Mapping[str, JsonValue] = {
 
 
 def _kinds(schema: JsonValue) -> list[JsonValue]:
-    """The types that a schema names, in its branches, too."""
+    """Return the types that a schema names, also in its branches."""
     if not isinstance(schema, Mapping):
         return []
     kinds = schema.get("type", [])

@@ -1,6 +1,6 @@
-"""Which call made meets which expected one: an assignment for each mode.
+"""The assignment of calls to expected calls, for each match mode.
 
-All but `greedy` and `counted` are best possible, so that the order of equal calls changes nothing.
+All but `greedy` and `counted` are optimal, so that the order of equal calls changes nothing.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from .bfcl import CheckerCrash
 from .failures import Failure, Miss, invalid_arguments, wrong_tool
 
 Wish: TypeAlias = tuple[str, Mapping[str, JsonValue] | None]
-"""A tool and its arguments; None where only the name counts."""
+"""An expected tool and its arguments; None if only the name counts."""
 
 Compare: TypeAlias = Callable[
     [str, Mapping[str, JsonValue], ToolCall, ToolSpec | None], Iterable[Miss]
 ]
-"""Every way in which a call is not the expected one of that name and tool, with those arguments."""
+"""Yields each way in which a call differs from the expected name and arguments, given the tool."""
 
 Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Fit:
-    """Which call meets which wish, worked out when it is asked for."""
+    """Which calls meet which wishes (expected calls), computed on demand."""
 
     __slots__ = ("_compare", "_known", "_specs", "calls", "wishes")
 
@@ -40,13 +40,13 @@ class Fit:
         self._known: dict[tuple[int, int], bool] = {}
 
     def __call__(self, wish: int, call: int) -> bool:
-        """Whether the call meets the wish."""
+        """Whether call number `call` meets wish number `wish`."""
         for _ in self._misses(wish, call):
             return False
         return True
 
     def known(self, wish: int, call: int) -> bool:
-        """The same, worked out once for each pair, for those who ask again and again."""
+        """Like `__call__`, but cached for algorithms that ask repeatedly."""
         key = (wish, call)
         known = self._known.get(key)
         if known is None:
@@ -54,7 +54,7 @@ class Fit:
         return known
 
     def in_place(self) -> bool:
-        """Whether each wish is met by the very call in its place, as mostly where all goes well."""
+        """Whether each wish is met by the call at its index, the common case of a right reply."""
         if len(self.wishes) > len(self.calls):
             return False
         for index, (_, wanted) in enumerate(self.wishes):
@@ -65,10 +65,10 @@ class Fit:
         return True
 
     def likely_first(self, wish: int) -> list[int]:
-        """All calls, those first that likely meet the wish: mostly one does, and that ends it.
+        """Return all calls, with those that probably meet the wish first, to end searches early.
 
-        First come those with the very arguments, then the others; among either, the one that
-        comes in the wish's place.
+        Calls with equal arguments come first, then the others; in either group the call at the
+        index of the wish comes first.
         """
         wanted = self.wishes[wish][1]
         every = list(range(len(self.calls)))
@@ -79,7 +79,7 @@ class Fit:
         return sorted(every, key=lambda call: self.calls[call].arguments != wanted)
 
     def failures(self, wish: int, call: int) -> Iterator[Failure]:
-        """Why it does not. A crash that the verdict did not meet is no more than unlikeness."""
+        """Yield why the call does not meet the wish; a `CheckerCrash` becomes a failure as well."""
         try:
             for miss in self._misses(wish, call):
                 yield miss()
@@ -97,13 +97,13 @@ class Fit:
 
 
 def in_step(fit: Fit) -> Pairs:
-    """The first with the first, the second with the second."""
+    """Pair wishes and calls at the same index."""
     both = range(min(len(fit.wishes), len(fit.calls)))
     return tuple((index, index) for index in both if fit(index, index))
 
 
 def in_order(fit: Fit) -> Pairs:
-    """The earliest call that fits is always a best choice."""
+    """Pair each wish in turn with the earliest remaining call that fits, which is optimal."""
     pairs: list[tuple[int, int]] = []
     call = 0
     for wish in range(len(fit.wishes)):
@@ -117,8 +117,8 @@ def in_order(fit: Fit) -> Pairs:
 
 
 def largest(fit: Fit) -> Pairs:
-    """A maximum matching by augmenting paths (Berge 1957), each the shortest there is."""
-    if fit.in_place():  # the paths would end there, too
+    """Return a maximum matching, by shortest augmenting paths (Berge 1957)."""
+    if fit.in_place():  # a shortcut to the same result
         return tuple((index, index) for index in range(len(fit.wishes)))
     call_of: dict[int, int] = {}
     wish_of: dict[int, int] = {}
@@ -128,10 +128,10 @@ def largest(fit: Fit) -> Pairs:
 
 
 def _place(fit: Fit, wish: int, call_of: dict[int, int], wish_of: dict[int, int]) -> None:
-    """Find the wish a call, if others have to move to calls of theirs that are free, too."""
+    """Find a call for the wish, reassigning other wishes along a shortest augmenting path."""
     via: dict[int, int] = {}
     waiting = [wish]
-    for one in waiting:  # grows by those whose calls are wanted
+    for one in waiting:  # grows by the wishes whose calls are needed
         for call in fit.likely_first(one) if one == wish else range(len(fit.calls)):
             if call in via or not fit.known(one, call):
                 continue
@@ -149,14 +149,14 @@ def _place(fit: Fit, wish: int, call_of: dict[int, int], wish_of: dict[int, int]
 
 
 def counted(fit: Fit) -> Pairs:
-    """As `in_step`, but nothing is compared unless the numbers are equal (profile `bfcl`)."""
+    """Like `in_step`, but with no pairs unless the numbers are equal (profile `bfcl`)."""
     return in_step(fit) if len(fit.wishes) == len(fit.calls) else ()
 
 
 def greedy(fit: Fit) -> Pairs:
-    """Each wish takes the first spare call that fits; the first that finds none ends it.
+    """Give each wish the first remaining call that fits; stop at the first wish without one.
 
-    So has the checker of BFCL it, and so the order of calls may decide (profile `bfcl`).
+    BFCL's checker does it like this, so the order of calls may decide (profile `bfcl`).
     """
     pairs: list[tuple[int, int]] = []
     spare = list(range(len(fit.calls)))
@@ -176,7 +176,7 @@ ASSIGNMENTS: Mapping[str, Callable[[Fit], Pairs]] = {
     "superset": largest,
     "subset": largest,
 }
-"""By mode."""
+"""The assignment of each match mode."""
 
 NO_OTHERS = frozenset({"exactly", "any_order", "subset"})
-"""The modes in which every call made has to be an expected one."""
+"""The modes that allow no calls beside the expected ones."""

@@ -1,11 +1,10 @@
-"""Profile `bfcl`: one call as the AST checker of the Berkeley Function Calling Leaderboard has it.
+"""Profile `bfcl`: compares calls like the AST checker of the Berkeley Function Calling Leaderboard.
 
 Python categories, bit for bit, after `bfcl_eval/eval_checker/ast_eval/ast_checker.py` of version
-2026.3.23 (Apache 2.0). Its rules are odd in places, and kept: punctuation in strings is dropped,
-"" among the alternatives of a list turns the check of its items off, a default that is spelled out
-fails, 1 is 1.0 for a float but not within a list of floats. Where it crashes, so does this, with
-a name: `CheckerCrash`. The names below follow what is compared, the order of steps follows theirs,
-because it decides between a crash and a failure.
+2026.3.23 (Apache 2.0). Its odd rules are kept: punctuation in strings is ignored, "" among the
+alternatives of a list disables the check of its items, a default that is spelled out fails, 1 is
+1.0 for a float but not within a list of floats. Where it crashes, this raises `CheckerCrash`. The
+order of steps is the checker's, because it decides between a crash and a failure.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ _TYPES: Mapping[str, type] = {
     "array": list,
     "object": dict,
 }
-"""By the names of JSON schema, to which a suite's schemas are converted."""
+"""Python's types by the names of JSON schema, to which a suite's schemas are converted."""
 
 _FLAT = frozenset({str, int, float, bool})
 _DROPPED = str.maketrans({"'": '"'} | dict.fromkeys(" ,./-_*^"))
 
 
-class CheckerCrash(Exception):  # noqa: N818 - what it is: no error of ours, but a finding
-    """The checker would have raised here, which ends an evaluation with it."""
+class CheckerCrash(Exception):  # noqa: N818 - a finding about the checker, not an error of ours
+    """BFCL's checker would raise here, which ends an evaluation with it."""
 
 
 def call_misses(
     name: str, gold: Mapping[str, Sequence[JsonValue]], call: ToolCall, spec: ToolSpec | None
 ) -> tuple[Miss, ...]:
-    """The first way in which a call fails, or nothing. Raises `CheckerCrash`, and that alone.
+    """Return the first way in which a call fails, or nothing. Raises only `CheckerCrash`.
 
-    `gold` are the alternatives for each argument, as `gold_arguments` has them.
+    `gold` maps each argument to its alternatives, as returned by `gold_arguments`.
     """
     try:
         miss = _first_miss(name, gold, call, spec)
@@ -91,7 +90,7 @@ def _fault(
     value: JsonValue, schema: Mapping[str, JsonValue], alternatives: Sequence[JsonValue]
 ) -> str | None:
     kind = _TYPES[schema["type"]]
-    if type(value) is kind and kind in _FLAT:  # mostly, and all of the ways below come to this
+    if type(value) is kind and kind in _FLAT:  # a shortcut to the same result as below
         if value in alternatives:
             return None
         if kind is not str:
@@ -104,7 +103,7 @@ def _fault(
         and value in alternatives
         and _are_listed(value, alternatives, item_kind)
     ):
-        return None  # as above
+        return None  # a shortcut as well
     variable = _variable(value, alternatives, kind, item_kind)
     if variable is None:
         return "wrong-type"
@@ -127,7 +126,7 @@ def _fits(
 def _are_listed(
     value: JsonValue, alternatives: Sequence[JsonValue], item_kind: type | None
 ) -> bool:
-    """Whether a list that is an alternative passes for sure: none beside it is stumbled over."""
+    """Whether a list that is an alternative surely passes, and no other alternative crashes."""
     return (
         item_kind in _FLAT
         and {item_kind}.issuperset(map(type, value))
@@ -136,15 +135,15 @@ def _are_listed(
 
 
 _LISTED = frozenset({list, str})
-"""What can be among the alternatives of a list, and be looked into by index."""
+"""Types that can be alternatives of a list, and be read by index."""
 
 
 def _variable(
     value: JsonValue, alternatives: Sequence[JsonValue], kind: type, item_kind: type | None
 ) -> bool | None:
-    """None where the type is wrong; else whether the value counts as the name of a variable.
+    """Return None if the type is wrong; else whether the value counts as a variable's name.
 
-    It does where the first alternative is of another type than the schema says.
+    It does if the first alternative has another type than the schema.
     """
     first = None
     for one in alternatives:
@@ -159,20 +158,20 @@ def _variable(
 
 
 def _items_fit(values: JsonValue, alternative: JsonValue, kind: type) -> bool:
-    """Whether the items are of the type; an alternative that is no list asks for none."""
+    """Whether all items have the type; they need not if the alternative is no list."""
     return type(alternative) is not list or all(
         _variable(value, alternative, kind, None) is not None for value in values
     )
 
 
 def _plain(value: JsonValue) -> JsonValue:
-    """A string without the characters that do not count, in lower case; anything else as it is."""
-    # Lower case first or last is the same: no letter becomes one of the characters dropped.
+    """Return a string in lower case without the ignored characters; other values unchanged."""
+    # Lowering first or last is equivalent: no letter becomes one of the dropped characters.
     return value.translate(_DROPPED).lower() if type(value) is str else value
 
 
 def _all_plain(values: Sequence[JsonValue]) -> list[JsonValue]:
-    # By index, as the checker does: an object where a list belongs has no item 0, and crashes.
+    # By index, like the checker: an object in place of a list has no item 0, and crashes.
     return [_plain(values[index]) for index in range(len(values))]
 
 
@@ -192,7 +191,7 @@ def _dict_fits(value: Mapping[str, JsonValue], alternatives: Sequence[JsonValue]
     for one in alternatives:
         if one == "":
             continue
-        # Both are asked, even when the first says no: the second may crash.
+        # Both are evaluated, even if the first is false: the second may crash.
         known = all(
             key in one and _plain(item) in _all_plain(one[key]) for key, item in value.items()
         )

@@ -1,4 +1,4 @@
-"""Expected calls against those got, in every mode, by the best assignment there is.
+"""Matching of calls against an expectation, in every mode, by the best assignment.
 
 Modes, for expected calls and for expected tool names alike:
 
@@ -6,9 +6,9 @@ Modes, for expected calls and for expected tool names alike:
     in_order    these calls in this order; others may be before, between and after
     any_order   these calls in any order, and no other
     superset    these calls in any order; others may be beside them
-    subset      every call made is one of these, each used once, and at least one was made
+    subset      every call made is one of these, each used once, and at least one call was made
 
-`none`, `forbid`, `min_calls` and `max_calls` apply beside them.
+`none`, `forbid`, `min_calls` and `max_calls` apply in addition.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from .profiles import DEFAULT_PROFILE, Profile, profile_of
 @shows
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
-    """Whether the calls are those expected, and why; its truth value is `ok`.
+    """Whether calls meet an expectation, and why; its truth value is `ok`.
 
-    `pairs` says which expected call was met by which call made, as two indices; `profile` by which
-    rules the calls were compared.
+    `pairs` are indices of expected calls, each with the index of the call that met it; `profile`
+    names the rules of the comparison.
 
     Examples:
         >>> verdict = tunaeval.match({"calls": [{"name": "ls"}]}, [tunaeval.ToolCall("cat", {})])
@@ -67,11 +67,11 @@ def match(
     profile: str | None = None,
     tools: Tools | None = None,
 ) -> Verdict:
-    """Whether `calls` are what `expect` wants. Never raises on any calls.
+    """Return whether `calls` are what `expect` wants. Never raises for any calls.
 
-    `tools` gives the schemas (defaults, number types) and the arguments that are paths. `profile`
-    is `DEFAULT_PROFILE` where none is named.
-    An unknown profile raises `UnknownNameError`, an impossible expectation `ExpectationError`.
+    `tools` have the schemas (defaults, number types) and the arguments that are paths. `profile`
+    is `DEFAULT_PROFILE` if it is None.
+    Raises `UnknownNameError` for an unknown profile, `ExpectationError` for a bad expectation.
     """
     rule = profile_of(profile)
     if not isinstance(expect, Expectation):
@@ -80,7 +80,7 @@ def match(
     try:
         return _verdict(expect, calls, tools or _NO_TOOLS, rule)
     except Exception as error:
-        # No calls do that; an expectation may that was made by hand and never checked.
+        # Calls cannot cause this, but an expectation that was built by hand without checks can.
         try:
             check_expectation(expect)
         except ValueError as fault:
@@ -97,8 +97,8 @@ def match_wishes(
     profile: str | None = None,
     tools: Tools | None = None,
 ) -> Verdict:
-    """As `match`, of names and calls side by side; no wish at all, and nothing forbidden, wants no
-    call. `check_wishes` says what cannot be wanted.
+    """Like `match`, for names and arguments as pairs. No wishes and nothing forbidden means that no
+    call is wanted. Check wishes from outside with `check_wishes` first.
     """
     none = not wishes and not forbid
     expect = Expectation(none=none, match=mode, forbid=tuple(forbid))
@@ -112,7 +112,7 @@ def check_wishes(
     profile: str | None,
     tools: Tools | None,
 ) -> None:
-    """Raise UsageError (as ExpectationError mostly) when nothing could meet the wishes."""
+    """Raise UsageError (mostly its subclass ExpectationError) if no calls could meet the wishes."""
     wanted_name(mode, "match mode", get_args(MatchMode))
     has_calls = any(arguments is not None for _, arguments in wishes)
     _check_tools(profile_of(profile), tools, has_calls=has_calls)
@@ -161,8 +161,8 @@ def _verdict(
 
 
 def without_calls(verdict: Verdict, outcome: str) -> Verdict:
-    """The verdict on a reply that contains no call: one that was tried and is malformed, or was cut
-    off, is no call, and no abstention either.
+    """Return the verdict on a reply without calls; a malformed or truncated call is no abstention,
+    so it fails even where no call is wanted.
     """
     why = _NO_ABSTENTION.get(outcome)
     return verdict if why is None else replace(verdict, ok=False, reason=why, pairs=())
@@ -208,7 +208,7 @@ def _limit_failures(expect: Expectation, calls: Sequence[ToolCall]) -> Iterator[
 
 
 def _explained(fit: Fit, pairs: Pairs, mode: str) -> Iterator[Failure]:
-    """Why wishes and calls stayed alone, each beside the one it comes nearest to."""
+    """Yield why wishes and calls are unpaired, comparing each wish to its nearest spare call."""
     met = {wish for wish, _ in pairs}
     used = {call for _, call in pairs}
     spare = [call for call in range(len(fit.calls)) if call not in used]

@@ -1,10 +1,10 @@
-"""How an expectation is written, in any of three shapes, and what is wrong with one that cannot be.
+"""Reading and checking of expectations, which are written in one of three shapes.
 
     {"calls": [...], "match": ...}  and the other fields of `Expectation`
     {"expected_tool": "glob", "expected_args": {...}}       one call; the tool null: no call
     {"expected_tool_sequence": ["glob", "read_file"]}       tool names in order
 
-The last two are those of the TunaCode mini harness and of its training data.
+The last two shapes are those of the TunaCode mini harness and of its training data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EXAMPLE = '{"calls": [{"name": "grep", "arguments": {}}]}'
 
 
 def read_expectation(data: Mapping[str, Any]) -> Expectation:
-    """The expectation that is written. Raises `ExpectationError` with the place of a fault."""
+    """Return the expectation in `data`. Raises `ExpectationError` with the place of a fault."""
     if not isinstance(data, Mapping):
         raise ExpectationError(
             f"an expectation is a mapping such as {_EXAMPLE}, or an Expectation; "
@@ -47,7 +47,7 @@ def read_expectation(data: Mapping[str, Any]) -> Expectation:
 
 
 def _faults(errors: Sequence[ErrorDetails]) -> Iterator[str]:
-    """What pydantic found, in our words. A field is not missing beside one with a wrong name."""
+    """Yield pydantic's errors in our words, without "missing" beside a misspelled field."""
     renamed = {at["loc"][:-1] for at in errors if at["type"] == "extra_forbidden"}
     for at in errors:
         *parent, name = at["loc"] or ("",)
@@ -83,14 +83,14 @@ _WANTED = {
 
 
 def one_call(tool: str | None, arguments: JsonValue) -> JsonObject:
-    """What `expected_tool` and `expected_args` say; no tool is no call."""
+    """Return the fields for `expected_tool` and `expected_args`; no tool means no call."""
     if tool is None:
         return {"none": True}
     return {"calls": [{"name": tool, "arguments": arguments}]}
 
 
 def check_expectation(expect: Expectation) -> None:
-    """Raise ValueError when nothing could meet the expectation, or it says nothing."""
+    """Raise ValueError if nothing could meet the expectation, or if it expects nothing."""
     try:
         for fault in (*_contradictions(expect), *_argument_faults(expect)):
             raise ValueError(fault)
@@ -110,7 +110,7 @@ def _modern(data: Mapping[str, Any]) -> JsonObject:
 
 
 def _place(keys: tuple[int | str, ...]) -> str:
-    """`calls[0].arguments` for ("calls", 0, "arguments")."""
+    """Return `calls[0].arguments` for ("calls", 0, "arguments")."""
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)[1:]
 
 

@@ -1,4 +1,4 @@
-"""Why something does not match: a code, words for people, and the place."""
+"""Failures: why something does not match, as a code, a message and a place."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ FAILURES = {
     "wrong-value": "an argument's value is not the expected one",
     "checker-crash": "the original checker would have crashed here (profile `bfcl`)",
 }
-"""Every code that a failure can have, and what it means."""
+"""Every code of a failure with its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why something does not match: `path` is where, as in `calls[0].arguments.cwd`."""
+    """Why something does not match; `path` is the place, such as `calls[0].arguments.cwd`."""
 
     code: str
     message: str
@@ -38,20 +38,20 @@ class Failure:
 
 
 Miss: TypeAlias = Callable[[], Failure]
-"""A way in which a call is not the expected one; called to say it, which most never are."""
+"""Returns a failure; a function, because the messages of most failures are never needed."""
 
 
 def wrong_tool(wanted: str, got: str) -> Failure:
-    """A call of another tool."""
+    """Return the failure of a call of another tool."""
     return Failure("wrong-tool", f"wanted {wanted!r}, got {got!r}", "name")
 
 
 def invalid_arguments(call: ToolCall) -> Failure:
-    """A call of the right tool whose arguments could not be read."""
+    """Return the failure of a call whose arguments could not be read."""
     return Failure("invalid-arguments", f"{call.name}: {call.invalid}", "arguments")
 
 
 def extra_argument(name: str, value: object) -> Failure:
-    """An argument that nobody asked for."""
+    """Return the failure of an argument that was not expected."""
     message = f"nobody asked for {name}={shown(value)}"
     return Failure("extra-argument", message, f"arguments.{name}")

@@ -1,8 +1,8 @@
-"""How BFCL writes an expected call, and how that is said here; each way back gives the same.
+"""Conversion between BFCL's expected calls and ours, lossless in both directions.
 
     {"area.of": {"base": [10, 10.0], "unit": ["cm", ""], "box": [{"x": [1], "y": [""]}]}}
 
-A list contains what may be given, "" among it that the argument may be left out:
+A list contains the alternatives; "" among them allows the argument to be left out:
 
     {"base": {"$any_of": [10, 10.0]}, "unit": {"$any_of": ["cm", {"$default": true}]},
      "box": {"$any_of": [{"x": {"$any_of": [1]}, "y": {"$any_of": [{"$default": true}]}}]}}
@@ -18,12 +18,12 @@ _LEFT_OUT = ""
 
 
 def wanted_arguments(gold: Mapping[str, list[JsonValue]]) -> JsonObject:
-    """The arguments of an expected call, from those of BFCL's possible answer."""
+    """Return the arguments of an expected call, from BFCL's possible answer."""
     return {name: _one_of(alternatives) for name, alternatives in gold.items()}
 
 
 def gold_arguments(wanted: Mapping[str, JsonValue]) -> Mapping[str, list[JsonValue]]:
-    """The same, back. An argument's value that is no `$any_of` is its only alternative."""
+    """Return BFCL's possible answer; a value without `$any_of` is its only alternative."""
     return {
         name: _alternatives(want["$any_of"] if _is_one_of(want) else [want])
         for name, want in wanted.items()
@@ -32,7 +32,7 @@ def gold_arguments(wanted: Mapping[str, JsonValue]) -> Mapping[str, list[JsonVal
 
 def _one_of(alternatives: JsonValue) -> JsonValue:
     if not isinstance(alternatives, list):
-        return alternatives  # a mistake in the data, which the checker stumbles over, kept as it is
+        return alternatives  # a mistake in the data, kept because the checker crashes on it
     return {"$any_of": [_wish(one) for one in alternatives]}
 
 
@@ -43,7 +43,7 @@ def _wish(alternative: JsonValue) -> JsonValue:
 
 
 def _below(value: JsonValue) -> JsonValue:
-    """Objects contain alternatives again, also those in lists; strings in lists are strings."""
+    """Convert the alternatives in objects, also within lists; other values stay unchanged."""
     if isinstance(value, dict):
         return {key: _one_of(inner) for key, inner in value.items()}
     return [_below(item) for item in value] if isinstance(value, list) else value
@@ -57,7 +57,7 @@ def _alternatives(wishes: list[JsonValue]) -> list[JsonValue]:
     for one in wishes:
         if type(one) is dict or type(one) is list:
             return [_alternative(one) for one in wishes]
-    return wishes  # as it mostly is; nobody writes into it
+    return wishes  # not copied: that would cost time, and no caller changes it
 
 
 def _alternative(wish: JsonValue) -> JsonValue:

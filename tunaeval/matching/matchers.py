@@ -1,18 +1,18 @@
-"""What may be in an expected value's place: one row for each matcher.
+"""Matchers: objects in the place of an expected value.
 
     {"$any_of": [value, ...]}       one of these, each a value or a matcher
-    {"$regex": "^TODO"}             a string in which this is found
+    {"$regex": "^TODO"}             a string that contains a match
     {"$approx": 50, "tolerance": 5} a number at most 5 away; or "relative": 0.1, a tenth of 50;
-                                    with both either suffices, with neither it is a billionth of 50
+                                    with both, either is enough; with neither, a billionth of 50
     {"$contains": value}            a string with this part, or a list with this item;
-                                    a list of values: with all of them
-    {"$set": [value, ...]}          a list of these, in any order and however often each
-    {"$path": "src"}                a path (or list of paths) that means the same
+                                    for a list of values, with all of them
+    {"$set": [value, ...]}          a list of these, in any order and any number of times
+    {"$path": "src"}                a path (or list of paths) with the same meaning
     {"$default": true}              left out, or given as the schema's default
-    {"$ignore": true}               anything, or nothing at all
+    {"$ignore": true}               any value, or none
 
-`fits` gets the matcher as it is written, the value got (`ABSENT` for none), its schema, and how
-values below it are compared. It answers whatever a model wrote and raises nothing.
+`fits` gets the matcher as it is written, the actual value (`ABSENT` for none), its schema, and the
+function that compares nested values. It accepts whatever a model wrote and never raises.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from .paths import normalised
 
 ABSENT = object()
-"""In place of a value that was left out."""
+"""Stands for a value that was left out."""
 
 Compare: TypeAlias = Callable[[JsonValue, object, JsonValue], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """How a matcher compares, what is wrong with one as it is written, what may be beside it."""
+    """A matcher: how it compares, how it is validated, and which keys may be beside its own."""
 
     fits: Callable[[JsonObject, Any, JsonValue, Compare], bool]
     fault: Callable[[JsonObject], str | None]
@@ -42,7 +42,7 @@ class Matcher:
 
 
 def inner_schema(schema: JsonValue, key: str) -> JsonValue:
-    """The schema below a keyword or a property; one that says nothing where there is none."""
+    """Return the schema below a keyword or a property, or an empty schema if there is none."""
     inner = schema.get(key) if isinstance(schema, Mapping) else None
     return inner if isinstance(inner, Mapping) else NO_SCHEMA
 
@@ -75,13 +75,13 @@ def _regex_fault(wish: JsonObject) -> str | None:
 
 
 def _pattern(written: str) -> Any:
-    from .patterns import compiled  # noqa: PLC0415 - a tenth of the import, for few
+    from .patterns import compiled  # noqa: PLC0415 - a tenth of the import time, rarely needed
 
     return compiled(written)
 
 
 def _approx(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
-    """Decimals are compared as they are written: 1.1 is exactly 0.1 away from 1."""
+    """Whether a number is near enough; decimals are exact: 1.1 is exactly 0.1 away from 1."""
     del schema, compare
     if not _is_number(have):
         return False
@@ -182,7 +182,7 @@ MATCHERS: Mapping[str, Matcher] = {
 
 
 def matcher_of(wish: Mapping[str, JsonValue]) -> Matcher | None:
-    """The matcher that an expected object is; None for an object that is just that."""
+    """Return the matcher that an expected object is, or None for a plain object."""
     for key in wish:
         if key in MATCHERS:
             return MATCHERS[key]
@@ -190,7 +190,7 @@ def matcher_of(wish: Mapping[str, JsonValue]) -> Matcher | None:
 
 
 def matcher_faults(value: JsonValue, path: str) -> Iterator[str]:
-    """What is wrong with the matchers in an expected value, each with its place."""
+    """Yield what is wrong with the matchers in an expected value, each with its place."""
     if isinstance(value, Mapping):
         yield from _faults_of(value, path)
         for key, item in value.items():

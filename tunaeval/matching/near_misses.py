@@ -1,4 +1,4 @@
-"""Which call comes nearest to each that was expected and not made, and in what it differs."""
+"""For each expected call that was not made, the nearest call and the differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .profiles import profile_of
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """A call beside the wish that it comes nearest to; without failures it is in a wrong place."""
+    """The nearest call to a wish; without failures, only its position is wrong."""
 
     call: int
     failures: tuple[Failure, ...]
@@ -28,14 +28,14 @@ def nearest(
     profile: str | None = None,
     tools: Tools | None = None,
 ) -> dict[int, Nearest]:
-    """For each wish that `pairs` leaves alone: of the calls left alone, one of the same tool before
-    any other, then the one with the fewest failures, then the one that is closest.
+    """Return the nearest unpaired call for each unpaired wish. Calls of the same tool come before
+    others, then those with the fewest failures, then those at the nearest index.
     """
     fit = Fit(wishes, calls, tools or Tools(), profile_of(profile).compare)
     met, used = {wish for wish, _ in pairs}, {call for _, call in pairs}
     alone = [wish for wish in range(len(wishes)) if wish not in met]
     spare = [call for call in range(len(calls)) if call not in used]
-    # What fits takes its call first, so that no worse neighbour does.
+    # Wishes with a fitting call choose first, so that no other wish takes it.
     alone.sort(key=lambda wish: not any(fit(wish, call) for call in spare))
     found: dict[int, Nearest] = {}
     for wish in alone:

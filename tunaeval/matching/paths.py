@@ -1,10 +1,9 @@
-"""When two file system paths are written differently and mean the same.
+"""Normalization of file system paths that are written differently and mean the same.
 
     "src/" is "src", "./src" is "src", "a//b/./c" is "a/b/c", "./" is "."
 
-"/" and "" stay as they are. ".." stays, because a link may lead elsewhere. Only arguments that a
-tool declares as paths, or that an expectation calls one, are ever normalised: never contents or
-commands.
+"/" and "" stay unchanged, and so does "..", because of links. Only arguments that a tool declares
+as paths, or that an expectation calls one, are normalized: never contents or commands.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from tunaeval.types.calls import JsonValue
 
 
 def normalised(value: JsonValue) -> JsonValue:
-    """The path, or the list of paths, in its plain form; anything else as it is."""
+    """Return the path, or the list of paths, in its normal form; other values unchanged."""
     if isinstance(value, str):
         return _normalised_path(value)
     if isinstance(value, list):

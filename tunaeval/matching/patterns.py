@@ -1,13 +1,13 @@
 r"""Regular expressions over model text in linear time: a pattern becomes an automaton.
 
-Python's own engine tries one way after another, so `(a+)+$` can take hours over forty characters,
-and a model writes those. Here all ways are walked at once (Thompson 1968): a character costs at
-most one look at each of at most `MAX_STATES` states, mostly one look into a dict, whatever the
-pattern. The questions are whether the pattern is found anywhere in a text, and where (`spans`).
+Python's own engine backtracks, so `(a+)+$` can take hours on forty characters, and models write
+such patterns. Here all alternatives are followed at once (Thompson 1968): each character costs at
+most one look at each of at most `MAX_STATES` states, and mostly one look-up in a dict. A pattern
+can be searched for in a text (`found_in`), and all its matches be found (`spans`).
 
-Read as `re` reads them: characters, `.`, `[...]`, `\d \w \s \b` and their negations, `^ $ \A \Z`,
-groups, `|`, `* + ? {m,n}`, and `(?i)`, `(?s)`, `(?m)` in front. What needs going back is refused:
-references to groups, looking ahead or behind, possessive and atomic parts.
+The syntax is `re`'s: characters, `.`, `[...]`, `\d \w \s \b` and their negations, `^ $ \A \Z`,
+groups, `|`, `* + ? {m,n}`, and `(?i)`, `(?s)`, `(?m)` in front. What needs backtracking is refused:
+back references, look-around, possessive and atomic parts.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _MAX_MOVES = 20_000
 _REMEMBERED = 64
 
 _FINAL_NEWLINE = "\n$"
-"""Stands for a newline that ends the text, before which `$` holds too."""
+"""The symbol for a newline that ends the text: `$` matches before it as well."""
 
 _START, _WORD, _NEWLINE, _OTHER = "start", "word", "newline", "other"
 
 
 class _State:
-    """A character to read, an assertion to check, or (with neither) a fork; the last is the end."""
+    """A state that reads a character, checks an assertion, or (with neither) forks or ends."""
 
     __slots__ = ("assertion", "characters", "outs")
 
@@ -46,7 +46,7 @@ class _State:
 
 
 class _Position(dict[str, "_Position"]):
-    """Where all ways are after some text; its moves by characters are learned on the way."""
+    """The set of states after some text; as a dict, it caches the next position by character."""
 
     __slots__ = ("before", "states")
 
@@ -62,14 +62,14 @@ _FOUND = _Position(frozenset(), _OTHER)
 
 
 class Pattern:
-    """A regular expression, to be looked for in texts."""
+    """A regular expression that is searched for in linear time."""
 
     def __init__(self, pattern: str) -> None:
-        """Raises ValueError, with the place in the pattern, for what cannot be read in one walk."""
+        """Raises ValueError, with the place in the pattern, for what would need backtracking."""
         node, flags = read_pattern(pattern)
         self._multiline = "m" in flags
         self.is_lazy = "?" in flags
-        """Whether a repeat in it wants as little as it can, which changes what `spans` finds."""
+        """Whether a repeat is lazy, which `spans` cannot respect: it finds the longest matches."""
         self._states = [_State(())]
         self._first = self._added(node, _END)
         self._positions: dict[_Key, _Position] = {}
@@ -77,7 +77,7 @@ class Pattern:
         self._steps: dict[tuple[frozenset[int], str, str], tuple[bool, frozenset[int]]] = {}
 
     def found_in(self, text: str) -> bool:
-        """Whether some part of the text is what the pattern says, as `re.search` has it."""
+        """Whether the pattern matches somewhere in the text, like `re.search`."""
         position = self._position(frozenset((self._first,)), _START)
         symbols: Iterable[str] = text
         if text.endswith("\n"):
@@ -92,10 +92,10 @@ class Pattern:
         return _END in self._closure(position, None)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where it is found, from left to right, each time as much as it can be, and never nothing.
+        """Yield the start and end of each match, from left to right, the longest and never empty.
 
-        A walk that came to nothing is remembered at every 64th character, and no other walk goes
-        on from there (Reps 1998, "Maximal-munch tokenization in linear time").
+        The states of a failed attempt are stored at every 64th character, and no other attempt
+        continues from them (Reps 1998, "Maximal-munch tokenization in linear time").
         """
         lost: set[tuple[frozenset[int], str, int]] = set()
         at = 0
@@ -106,7 +106,7 @@ class Pattern:
             at = max(end, at + 1)
 
     def _longest(self, text: str, start: int, lost: set[tuple[frozenset[int], str, int]]) -> int:
-        """The end of the longest part that begins at `start` and fits; -1 where there is none."""
+        """Return the end of the longest match that begins at `start`, or -1 if there is none."""
         states, before = frozenset((self._first,)), _kind(text[start - 1]) if start else _START
         end, walked, last = -1, [], len(text) - 1
         for at in range(start, len(text)):
@@ -134,7 +134,7 @@ class Pattern:
     def _step(
         self, states: frozenset[int], before: str, symbol: str
     ) -> tuple[bool, frozenset[int]]:
-        """Whether the pattern may end before the symbol, and where it is after it."""
+        """Return whether a match may end before the symbol, and the states after it."""
         known = self._steps.get((states, before, symbol))
         if known is None:
             if len(self._steps) > _MAX_MOVES:
@@ -164,7 +164,7 @@ class Pattern:
         return after
 
     def _position(self, states: frozenset[int], before: str) -> _Position:
-        if self._moves > _MAX_MOVES:  # what was learned is forgotten, so that memory has a bound
+        if self._moves > _MAX_MOVES:  # the caches are cleared, so that memory is bounded
             for known in self._positions.values():
                 known.clear()
             self._positions.clear()
@@ -175,7 +175,7 @@ class Pattern:
         return position
 
     def _closure(self, position: _Position, symbol: str | None) -> set[int]:
-        """All states that are reached without reading, between `before` and the next symbol."""
+        """Return all states that are reached without reading, before the next symbol."""
         reached: set[int] = set()
         stack = list(position.states)
         while stack:
@@ -205,7 +205,7 @@ class Pattern:
         return edge == (assertion == "b")
 
     def _added(self, node: Node, then: int) -> int:
-        """Add the states that read `node` and go on at `then`; the first of them."""
+        """Add the states that read `node` and continue with `then`; return the first of them."""
         match node:
             case Characters():
                 return self._new(_State((then,), characters=node))
@@ -229,7 +229,7 @@ class Pattern:
     def _repeated(self, part: Node, times: int, then: int) -> int:
         for _ in range(times):
             before = self._added(part, then)
-            if before == then:  # nothing, a thousand times, is nothing
+            if before == then:  # an empty part stays empty, however often it is repeated
                 break
             then = before
         return then
@@ -250,4 +250,4 @@ def _kind(character: str) -> str:
 
 
 compiled = lru_cache(maxsize=512)(Pattern)
-"""A `Pattern`, made once for all texts."""
+"""Return a `Pattern`, from a cache."""

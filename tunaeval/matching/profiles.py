@@ -1,8 +1,8 @@
-"""The rules by which calls can be compared, by their names.
+"""The profiles: rules by which calls are compared, by name.
 
-tunacode    the rule of the TunaCode mini harness: the expected arguments match, as Python's ==
-            has it; others may be there; declared paths are compared in their plain form
-strict      types count, and so do arguments that nobody asked for
+tunacode    the rule of the TunaCode mini harness: expected arguments are equal by Python's ==,
+            others are allowed; declared paths are normalized before they are compared
+strict      types count, and unexpected arguments fail
 bfcl        the AST checker of the Berkeley Function Calling Leaderboard, with its quirks
 """
 
@@ -28,7 +28,7 @@ class Profile:
     compare: Compare
     assignments: Mapping[str, Callable[[Fit], Pairs]] = field(default_factory=lambda: ASSIGNMENTS)
     prepare: Callable[[Arguments], Arguments] | None = None
-    """What is made of an expected call's arguments before they are compared."""
+    """Converts an expected call's arguments before they are compared."""
     needs_tools: bool = False
 
 
@@ -47,10 +47,10 @@ PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in _EVERY}
 """Every profile by its name."""
 
 DEFAULT_PROFILE = "strict"
-"""What calls are compared by where nobody names a profile: neither the caller nor a suite."""
+"""The profile that is used if neither the caller nor the suite names one."""
 
 
 def profile_of(name: str | None) -> Profile:
-    """The profile of that name, the default for None. Raises UnknownNameError."""
+    """Return the profile of that name, or the default for None. Raises UnknownNameError."""
     wanted = DEFAULT_PROFILE if name is None else name
     return PROFILES[wanted_name(wanted, "match profile", PROFILES)]

@@ -1,6 +1,6 @@
-r"""How a regular expression is written: its text becomes a tree of five kinds of nodes.
+r"""The syntax of regular expressions: a pattern becomes a tree of five kinds of nodes.
 
-The syntax is that of Python's `re`; what an automaton cannot do is refused with its place.
+The syntax is that of Python's `re`; what an automaton cannot match is refused with its place.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Characters:
     any_case: bool = False
 
     def has(self, character: str) -> bool:
-        forms = _cases(character) if self.any_case else (character,)
-        return any(map(self._lists, forms)) is not self.negated
+        cases = _cases(character) if self.any_case else (character,)
+        return any(map(self._lists, cases)) is not self.negated
 
     def _lists(self, character: str) -> bool:
         return (
@@ -38,28 +38,28 @@ class Characters:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A condition on a place between characters: `^`, `$`, `A`, `Z`, `b` or `B`."""
+    """A condition on the position between two characters: `^`, `$`, `A`, `Z`, `b` or `B`."""
 
     kind: str
 
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """One part after the other."""
+    """Parts that follow one another."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """Any one of the parts."""
+    """Parts of which one matches."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """The part, `least` to `most` times; None is without end."""
+    """A part that is repeated `least` to `most` times; None is unlimited."""
 
     part: Node
     least: int
@@ -78,9 +78,9 @@ _CODES = {"x": 2, "u": 4, "U": 8}
 
 
 def read_pattern(pattern: str) -> tuple[Node, str]:
-    """The tree, and the flags in front, with `?` where a repeat is lazy.
+    """Return the tree and the flags in front, plus `?` if a repeat is lazy.
 
-    Raises ValueError with the place of what is wrong.
+    Raises ValueError with the place of the fault.
     """
     if len(pattern) > MAX_LENGTH:
         raise ValueError(f"the pattern has {len(pattern)} characters, at most {MAX_LENGTH} may be")
@@ -92,7 +92,7 @@ def read_pattern(pattern: str) -> tuple[Node, str]:
 
 
 class _Reading:
-    """One walk over a pattern, from left to right."""
+    """A parser that reads a pattern from left to right."""
 
     def __init__(self, pattern: str) -> None:
         front = _FLAGS.match(pattern)
@@ -127,7 +127,7 @@ class _Reading:
             return part
         if isinstance(part, Assertion):
             self.refuse("follows a repeated anchor, which says nothing", at=self._at - 1)
-        if self._taken("?") and "?" not in self.flags:  # a lazy repeat is found in the same texts
+        if self._taken("?") and "?" not in self.flags:  # laziness changes no search result
             self.flags += "?"
         if self._text[self._at : self._at + 1] == "+":
             self.refuse("makes a possessive repeat, which is not supported")
@@ -210,7 +210,7 @@ class _Reading:
         return Characters(frozenset(singles), tuple(ranges), classes, negated, "i" in self.flags)
 
     def _member(self, at: int) -> str:
-        r"""A character, or a class as it is written (`\d`)."""
+        r"""Return a character, or a class as it is written (`\d`)."""
         if not self.more():
             self.refuse("is a set that is not closed", at=at)
         place, character = self._at, self._next()
@@ -275,7 +275,7 @@ def _in_class(character: str, name: str) -> bool:
 
 
 def _cases(character: str) -> set[str]:
-    """The character in all its cases; those of more than one character are no character."""
+    """Return the character in all its cases, except those that are longer than one character."""
     lower, upper = character.lower(), character.upper()
     every = {character, lower, upper, lower.upper(), upper.lower()}
     return {form for form in every if len(form) == 1}

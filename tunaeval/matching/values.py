@@ -1,4 +1,4 @@
-"""How one call's arguments are compared with the expected ones, under the profiles of our own.
+"""Comparison of a call's arguments with the expected ones, in the profiles `tunacode` and `strict`.
 
 An expected value is JSON, or a matcher (`matchers`), at any depth. An argument that is left out
 counts as its default in the schema.
@@ -30,12 +30,12 @@ def call_misses(
     exact: bool,
     literal: bool = False,
 ) -> Iterator[Miss]:
-    """Every way in which a call is not the expected one.
+    """Yield each way in which a call is not the expected one.
 
-    `exact`: types count (True is not 1; 1 is 1.0 only where the schema says number), and arguments
-    that were not expected fail unless they equal the schema's default. Otherwise Python's == has
-    it, more arguments are allowed, and declared path arguments are compared in their plain form.
-    `literal`: an object with a `$` key is data, and no matcher.
+    With `exact`, types count (True is not 1; 1 is 1.0 only if the schema says number), and
+    unexpected arguments fail unless they equal the schema's default. Without it, Python's ==
+    decides, more arguments are allowed, and declared path arguments are normalized first. With
+    `literal`, an object with a `$` key is data and not a matcher.
     """
     if name != call.name:
         yield partial(wrong_tool, name, call.name)
@@ -48,7 +48,7 @@ def call_misses(
     for key, want in arguments.items():
         have = got.get(key, ABSENT)
         if type(want) is type(have) and type(want) in _SIMPLE and want == have:
-            continue  # so it is mostly, and there is no more to it
+            continue  # a shortcut for the common case
         schema = schemas.get(key, NO_SCHEMA)
         left_out = have is ABSENT
         if left_out and isinstance(schema, Mapping):
@@ -66,10 +66,10 @@ _SIMPLE = frozenset({str, int, bool, float, type(None)})
 
 
 class Likeness(NamedTuple):
-    """How near a call's arguments come to those expected: counts, each of arguments.
+    """How near a call's arguments are to the expected ones, as four numbers of arguments.
 
-    `right` are as expected; `named` are expected and there, whatever their value; `wanted` are
-    expected; `all` are expected, or there without being asked for and not as their default.
+    `right` are as expected; `named` are expected and given, with any value; `wanted` are expected;
+    `all` are the expected ones plus unexpected ones that differ from their default.
     """
 
     right: int
@@ -81,9 +81,9 @@ class Likeness(NamedTuple):
 def likeness(
     wanted: Arguments, got: Arguments, spec: ToolSpec | None, *, literal: bool
 ) -> Likeness:
-    """How near the arguments come to those expected, under the rules of the profile `strict`.
+    """Return how near the arguments are to the expected ones, by the rules of the profile `strict`.
 
-    `literal`: an object with a `$` key is data, and no matcher.
+    With `literal`, an object with a `$` key is data and not a matcher.
     """
     properties = spec.parameters.get("properties") if spec is not None else None
     schemas = properties if isinstance(properties, Mapping) else NO_SCHEMA
@@ -101,7 +101,7 @@ def likeness(
 
 
 def _extra(arguments: Arguments, got: Arguments, schemas: Arguments) -> Iterator[Miss]:
-    """Arguments that nobody asked for; a default that is spelled out does no harm."""
+    """Yield the unexpected arguments, except those that only spell out their default."""
     for key, have in got.items():
         if key not in arguments and not _is_default(have, schemas.get(key)):
             yield partial(extra_argument, key, have)
@@ -175,7 +175,7 @@ def _says_number(schema: JsonValue, seen: set[int] | None = None) -> bool:
 def _failure(
     key: str, want: JsonValue, have: object, schema: JsonValue, compare: Compare
 ) -> Failure:
-    """The failure at the innermost place that says all of it."""
+    """Return the failure at the innermost place that explains the whole mismatch."""
     path = key
     inner = _first_below(want, have, schema, compare)
     while inner is not None:
@@ -192,7 +192,7 @@ def _failure(
 def _first_below(
     want: JsonValue, have: object, schema: JsonValue, compare: Compare
 ) -> tuple[str, JsonValue, object, JsonValue] | None:
-    """The first part that does not fit, where two values are alike but for their parts."""
+    """Return the first part that does not fit, if two values differ only in their parts."""
     if isinstance(want, dict) and isinstance(have, dict) and matcher_of(want) is None:
         if any(key not in want for key in have):
             return None

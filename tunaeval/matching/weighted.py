@@ -1,7 +1,7 @@
-"""Which of two rows of things are paired so that the pairs are worth most in all.
+"""Assignment of two rows of things so that the sum of the pairs' worth is the greatest.
 
-The assignment is exact: successive shortest paths with potentials (Kuhn 1955, Munkres 1957, in the
-form of Jonker and Volgenant 1987), so no order of equal things changes what they are worth.
+The result is optimal: successive shortest paths with potentials (Kuhn 1955, Munkres 1957, in the
+form of Jonker and Volgenant 1987), so the order of equal things does not change the sum.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 Worth = Callable[[int, int], float]
-"""What pairing the first row's thing with the second's is worth, from 0 up."""
+"""Returns the worth, at least 0, of pairing these indices of the first and the second row."""
 
 Pairs = tuple[tuple[int, int], ...]
 
 MOST_PAIRS = 16_384
-"""More pairs than these are not looked at: see `best_pairs`."""
+"""The largest number of possible pairs for which an assignment is computed."""
 
 
 def best_pairs(first: int, second: int, worth: Worth) -> Pairs:
-    """The pairs of so many things with so many others that are worth most in all.
+    """Return the pairs of `first` things with `second` others whose total worth is the greatest.
 
-    Pairs that are worth nothing are left out. More than `MOST_PAIRS` possible pairs, which no
-    honest reply has, get none.
+    Pairs without worth are left out. More than `MOST_PAIRS` possible pairs, which only absurd
+    replies have, give no pairs.
     """
     if not first or not second or first * second > MOST_PAIRS:
         return ()
@@ -36,7 +36,7 @@ def best_pairs(first: int, second: int, worth: Worth) -> Pairs:
 
 
 def _assigned(values: Sequence[Sequence[float]]) -> list[int]:
-    """For each row its column, all different, of the greatest sum; no more rows than columns."""
+    """Return a different column for each row with the greatest sum; rows <= columns."""
     rows, columns = len(values), len(values[0]) if values else 0
     row_price, column_price = [0.0] * rows, [0.0] * columns
     row_of: list[int | None] = [None] * columns
@@ -56,7 +56,7 @@ def _placed(
     column_price: list[float],
     row_of: list[int | None],
 ) -> None:
-    """Give the row a column by the cheapest path of moves to a free one."""
+    """Assign a column to the row by the cheapest path of reassignments to a free one."""
     infinite = float("inf")
     distance, via = [infinite] * len(row_of), [-1] * len(row_of)
     done: set[int] = set()
@@ -89,7 +89,7 @@ def _placed(
 
 
 def ordered_pairs(first: int, second: int, worth: Worth) -> Pairs:
-    """The same, of pairs that do not cross (an alignment by dynamic programming)."""
+    """Like `best_pairs`, but for pairs that do not cross (an alignment)."""
     if first * second > MOST_PAIRS:
         return ()
     best = [[0.0] * (second + 1) for _ in range(first + 1)]
