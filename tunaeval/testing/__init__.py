@@ -1,4 +1,4 @@
-"""For authors of formats and parsers: hypothesis strategies, and the laws of a parser as checks.
+"""For authors of formats and parsers: hypothesis strategies, and checks of the laws of a parser.
 
     from tunaeval.testing import check_format, check_parser
 
@@ -8,10 +8,10 @@
     def test_my_parser_keeps_the_laws():
         check_parser(my_parser, examples=["a text with a call in my format"])
 
-Needs hypothesis (`pip install hypothesis`). The laws are those of the design: what is
-rendered is read back; prose around changes no call; nothing raises; chunks do not matter; the
-events tile the text, and what they report of a call while it grows is what it is in the end; levels
-are monotone; with tools given no other name is a call.
+Needs hypothesis (`pip install hypothesis`). The laws: rendered calls are parsed back; prose around
+calls changes none; nothing raises; chunks do not matter; the events tile the text, and the pieces
+of a growing call add up to the final call; levels are monotone; if tools are given, no other name
+is called.
 """
 
 from .laws import LAWS as LAWS

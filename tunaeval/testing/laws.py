@@ -1,6 +1,6 @@
-"""The parser's laws, as checks of any format or set of formats.
+"""Checks of the parser's laws, for any format or set of formats.
 
-All laws of one kind look at the same examples, and each example is read once for all of them.
+All laws of one kind check the same examples, so that each example is parsed only once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .tape import Tape
 
 @dataclass(frozen=True, slots=True)
 class AnyText:
-    """A text of any kind, how it is cut, the tools that are given, and a level to stream at."""
+    """A text of any kind, its chunks, the tools that are given, and a level for the stream."""
 
     text: str
     chunks: list[str]
@@ -37,7 +37,7 @@ class AnyText:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Calls that a format can say, and prose to put around them."""
+    """Calls that a format can express, and prose to put around them."""
 
     form: Format
     calls: list[ToolCall]
@@ -47,7 +47,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """All that a reader says of a text: whole at each level, and streamed at one of them."""
+    """The results of a reader for a text: of the whole at each level, and streamed at one level."""
 
     of: AnyText
     wholes: dict[Level, ParseResult]
@@ -58,7 +58,7 @@ class Seen:
 def check_format(format: Format | Reader) -> None:  # noqa: A002 - the field's word
     """Check all laws for a format or a reader of several; raises AssertionError with the text.
 
-    How many examples are looked at is hypothesis's `max_examples`, 100 if nothing else is set.
+    The number of examples is hypothesis's setting `max_examples`, 100 by default.
     """
     check_laws(LAWS, format)
 
@@ -69,7 +69,7 @@ def check_law(name: str, format: Format | Reader) -> None:  # noqa: A002 - as in
 
 
 def check_laws(names: Iterable[str], format: Format | Reader) -> None:  # noqa: A002 - as above
-    """Check some of `LAWS`; those of one kind share their examples."""
+    """Check some of `LAWS`; laws of one kind share their examples."""
     reader = format if isinstance(format, Reader) else reader_of(format)
     chosen = frozenset(names)
     if of_calls := [law for name, law in _OF_CALLS.items() if name in chosen]:
@@ -98,7 +98,7 @@ def check_text(
     chunks: Sequence[str] | None = None,
     tools: Tools | None = None,
 ) -> None:
-    """Check the laws of any text for this one, each character a chunk unless `chunks` are given."""
+    """Check the laws of any text for this text; by default each character is a chunk."""
     reader = format if isinstance(format, Reader) else reader_of(format)
     example = AnyText(text, list(text if chunks is None else chunks), "standard", tools)
     _check_text(reader, example, _OF_TEXTS.values())
@@ -114,19 +114,19 @@ def _check_text(reader: Reader, example: AnyText, laws: Iterable[Callable[[Seen]
 
 
 def stream_of(stream: Stream, chunks: Iterable[str]) -> tuple[ParseResult, list[Event]]:
-    """Feed all chunks; the result and every event."""
+    """Feed all chunks; return the result and all events."""
     events = [event for chunk in chunks for event in stream.feed(chunk)]
     result = stream.finish()
     return result, [*events, *stream.last_events()]
 
 
 def calm(law: Callable[..., None]) -> Callable[..., None]:
-    """No deadline: the first example compiles the reader. One failure is said, not all at once."""
+    """Return the test without a deadline (its first example compiles) and with one failure only."""
     return settings(deadline=None, report_multiple_bugs=False)(law)
 
 
 def said(calls: Iterable[ToolCall]) -> list[tuple[str, JsonValue]]:
-    """Names and arguments."""
+    """Return the names and arguments of calls, which is what the laws compare."""
     return [(call.name, call.arguments) for call in calls]
 
 
@@ -134,7 +134,7 @@ def said(calls: Iterable[ToolCall]) -> list[tuple[str, JsonValue]]:
 
 
 def any_texts(forms: Sequence[Format]) -> st.SearchStrategy[AnyText]:
-    """Texts that `forms` make something of: damaged calls above all."""
+    """Return a strategy for texts that concern `forms`: above all damaged calls."""
 
     def make(tape: Tape) -> AnyText:
         form, kind = tape.pick(forms), tape.below(8)
@@ -154,7 +154,7 @@ def _row_of_pieces(tape: Tape, marks: Sequence[str]) -> str:
 
 
 def _tools(tape: Tape, meant: Sequence[ToolCall]) -> Tools | None:
-    """None, those of the calls with their types, or a few names that may occur."""
+    """Return None, tools for the calls with their types, or a few names that may occur."""
     kind = tape.below(4)
     if kind < 2:
         return None
@@ -187,7 +187,7 @@ def _rendered_is_read_back(reader: Reader, example: Written) -> None:
 
 def _prose_changes_no_call(reader: Reader, example: Written) -> None:
     if example.form.whole:
-        return  # beside words, calls that nothing marks are an attempt
+        return  # in these formats, text beside unmarked calls makes them an attempt
     text = f"{example.before}\n{render_calls(example.calls, example.form)}\n{example.after}"
     tools = None if tells_types(example.form) else tools_for(example.calls)
     result = reader.parse(text, tools=tools)
@@ -201,7 +201,7 @@ def _prose_changes_no_call(reader: Reader, example: Written) -> None:
 
 
 def _nothing_raises(seen: Seen) -> None:
-    """That nothing raised shows by our being here; and every result is one that can be used."""
+    """Check the results of all levels; if one had raised, this would not be called."""
     for level, result in seen.wholes.items():
         where = f"{seen.of.text!r} at {level}"
         check_shape(result, level, len(seen.of.text), where)
@@ -210,7 +210,7 @@ def _nothing_raises(seen: Seen) -> None:
 
 
 def check_shape(result: ParseResult, level: Level, length: int, where: str) -> None:
-    """Whether the outcome fits the calls, and calls and diagnoses are within the text."""
+    """Check that outcome and calls agree, and that all spans and repairs are allowed."""
     agrees = (result.outcome == "calls") == bool(result.calls)
     assert agrees, f"{where}: outcome {result.outcome!r} with {len(result.calls)} calls"
     allowed, at = LEVELS[1 : LEVELS.index(level) + 1], 0
@@ -248,7 +248,7 @@ def _events_tile_the_text(seen: Seen) -> None:
 
 
 def _after_reclassification(events: Sequence[Event]) -> list[Event]:
-    """The tiling events, with those that were taken back replaced by what replaced them."""
+    """Return the tiling events, with reclassified ones replaced by reasoning."""
     tiles: list[Event] = []
     for event in events:
         if event.kind == "reclassified":
@@ -261,7 +261,7 @@ def _after_reclassification(events: Sequence[Event]) -> list[Event]:
 
 
 def _deltas_are_the_arguments(seen: Seen) -> None:
-    """What is reported of a call while it grows is what it is in the end."""
+    """Check that the streamed pieces of a call add up to the final call."""
     growing: dict[int | None, tuple[str | None, list[str]]] = {}
     for event in seen.events:
         if event.kind == "call_started":
@@ -283,7 +283,7 @@ def _levels_are_monotone(seen: Seen) -> None:
 
 
 def check_levels(results: dict[Level, ParseResult], where: str) -> None:
-    """Whether what a level accepts without a word is the same at every higher one."""
+    """Check that what a level accepts without a diagnosis is the same at every higher level."""
     for (low, lower), (high, higher) in pairwise(results.items()):
         if not lower.diagnoses:
             assert lower == higher, f"{where}: {low} says {lower}, and {high} {higher}"
@@ -295,9 +295,9 @@ def _only_tools_are_called(seen: Seen) -> None:
 
 
 def check_names(result: ParseResult, tools: Tools | None, where: str) -> None:
-    """Whether every call is of a tool, when tools are given."""
-    strange = [call.name for call in result.calls if tools is not None and call.name not in tools]
-    assert not strange, f"{where}: calls {strange}, which are none of {tools}"
+    """Check that every call has the name of a tool, if tools are given."""
+    unknown = [call.name for call in result.calls if tools is not None and call.name not in tools]
+    assert not unknown, f"{where}: calls {unknown}, which are none of {tools}"
 
 
 _OF_CALLS: dict[str, Callable[[Reader, Written], None]] = {
@@ -314,9 +314,9 @@ _OF_TEXTS: dict[str, Callable[[Seen], None]] = {
 }
 
 LAWS_OF_CALLS = tuple(_OF_CALLS)
-"""The names of the laws that hold for what was written."""
+"""The names of the laws about rendered calls."""
 
 LAWS_OF_TEXTS = tuple(_OF_TEXTS)
-"""The names of the laws that hold for any text."""
+"""The names of the laws about any text."""
 
 LAWS = (*LAWS_OF_CALLS, *LAWS_OF_TEXTS)

@@ -1,4 +1,4 @@
-"""The laws that hold for any `Parser`, also one that is plain code and knows no grammar."""
+"""Checks of the laws for any `Parser`, also for one that is plain code without a grammar."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .strategies import calls, prose, taped
 from .tape import Tape
 
 Render = Callable[[Sequence[ToolCall]], str]
-"""Writes calls as the parser reads them."""
+"""Renders calls as text that the parser reads."""
 
 _TAPE = 128
-"""Bytes that a text is made of."""
+"""Bytes from which a text is made."""
 
 _THREADS = 8
 _TEXTS = 50
-"""So many threads read so many texts, each of them all."""
+"""Each of the threads parses each of these many texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +47,16 @@ def check_parser(
     """Check the laws that hold for any parser; raises AssertionError with the text.
 
     1. Nothing raises, whatever the text, the tools and the level.
-    2. One text has one result: the second time, and in several threads at once.
-    3. The outcome is "calls" when there are some. Spans lie within the text, those of calls in
-       order and apart; a repair is one that the level allows.
+    2. A text always has the same result: the second time, and in several threads at once.
+    3. The outcome is "calls" if there are calls. Spans are within the text, those of calls in order
+       and without overlaps; a repair is one that the level allows.
     4. Nothing is invented: content and reasoning are characters of the text, in order, that are
-       outside of the calls. Prose without any markup is content, all of it.
-    5. What a level accepts without a diagnosis, every higher one accepts with the same result.
-    6. With tools given, no other name is called.
+       outside of the calls. Prose without any markup is content completely.
+    5. What a level accepts without a diagnosis, every higher level accepts with the same result.
+    6. If tools are given, no other name is called.
     7. Each of `examples`, texts as models write them for this parser, contains a call; prose around
-       it changes none. Hostile texts are made of them, too, so give some.
-    8. What `render` writes is read back, where it is given.
+       it changes none. Hostile texts are made from the examples as well, so give some.
+    8. What `render` writes is parsed back, if it is given.
 
     A `Format` keeps more than these: check it with `check_format`.
     """
@@ -101,9 +101,9 @@ def _prose(parser: Parser | Format, examples: Sequence[str]) -> None:
 
 
 def _threads(parser: Parser | Format, examples: Sequence[str]) -> None:
-    """Who meets whom is chance, which cannot be shrunk: the same texts always, and no search."""
+    """Compare results alone and in threads, on fixed texts: races cannot be shrunk."""
     chance = Random(_THREADS)
-    asked = [_asked(Tape(chance.randbytes(_TAPE)), examples) for _ in range(_TEXTS)] * _THREADS
+    asked = [_made_text(Tape(chance.randbytes(_TAPE)), examples) for _ in range(_TEXTS)] * _THREADS
 
     def read(one: _Asked) -> ParseResult:
         return parser.parse(one.text, tools=one.tools)
@@ -112,8 +112,8 @@ def _threads(parser: Parser | Format, examples: Sequence[str]) -> None:
     with _switching_often(), ThreadPoolExecutor(_THREADS) as pool:
         together = list(pool.map(read, asked))
     for one, by_itself, among_others in zip(asked, alone, together, strict=True):
-        said_both = f"alone {by_itself}, among threads {among_others}"
-        assert by_itself == among_others, f"{one.text!r}: {said_both}"
+        results = f"alone {by_itself}, among threads {among_others}"
+        assert by_itself == among_others, f"{one.text!r}: {results}"
 
 
 def _rendered(parser: Parser | Format, render: Render) -> None:
@@ -131,17 +131,17 @@ def _check_invention(result: ParseResult, text: str) -> None:
     ends = [0, *(end for call in result.calls for end in call.span or ()), len(text)]
     outside = "".join(text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
     for kind, words in (("content", result.content), ("reasoning", result.reasoning or "")):
-        rest = iter(outside)  # asked whether it has a character, it goes on to behind that one
+        rest = iter(outside)  # `word not in rest` consumes it up to the first such character
         invented = next((word for word in words if word not in rest), None)
         assert invented is None, f"{text!r}: {kind} {words!r} is not what is there"
 
 
 def _texts(examples: Sequence[str]) -> st.SearchStrategy[_Asked]:
-    return taped(lambda tape: _asked(tape, examples), _TAPE)
+    return taped(lambda tape: _made_text(tape, examples), _TAPE)
 
 
-def _asked(tape: Tape, examples: Sequence[str]) -> _Asked:
-    """A damaged example, a row of markup or any characters; and tools, or none."""
+def _made_text(tape: Tape, examples: Sequence[str]) -> _Asked:
+    """Make a damaged example, hostile markup or any characters; and tools, or none."""
     kind = tape.below(8)
     if kind < 5 and examples:
         text = made.damage(tape, made.prose(tape) + tape.pick(examples), (), 4)
@@ -153,7 +153,7 @@ def _asked(tape: Tape, examples: Sequence[str]) -> _Asked:
 
 @contextmanager
 def _switching_often() -> Iterator[None]:
-    """Threads take turns a thousand times as often as usual, so that they meet in short texts."""
+    """Switch threads a thousand times as often as usual, so that they meet in short texts."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(usual / 1000)
     try:

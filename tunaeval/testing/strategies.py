@@ -1,4 +1,4 @@
-"""Hypothesis strategies: calls, texts that are sound, damaged or hostile, and ways to cut them."""
+"""Hypothesis strategies: calls, sound, damaged and hostile texts, and ways to cut texts."""
 
 from __future__ import annotations
 
@@ -21,56 +21,56 @@ T = TypeVar("T")
 
 @st.composite
 def taped(draw: st.DrawFn, make: Callable[[Tape], T], size: int = 96) -> T:
-    """What `make` makes of a tape of `size` bytes."""
+    """Return what `make` returns for a tape of `size` bytes."""
     return make(Tape(draw(st.binary(min_size=size, max_size=size))))
 
 
 def json_values(leaves: int = 8) -> st.SearchStrategy[JsonValue]:
-    """Values of JSON: texts full of markup, numbers of any size, nested."""
+    """Return a strategy for JSON values: strings full of markup, any numbers, nested values."""
     return taped(lambda tape: made.value(tape, leaves))
 
 
 def calls(least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
-    """Lists of calls with arbitrary arguments."""
+    """Return a strategy for lists of calls with arbitrary arguments."""
     return taped(lambda tape: tape.row(any_call, most, least), 192)
 
 
 def writable(form: Format, least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
-    """Lists of calls that `form` can say: bare text cannot contain the format's own markup."""
+    """Return a strategy for calls that `form` can express: its bare text has no markup inside."""
     return taped(lambda tape: calls_in(tape, form, least, most), 192)
 
 
 def prose() -> st.SearchStrategy[str]:
-    """Sentences in several languages, without any markup."""
+    """Return a strategy for sentences in several languages, without any markup."""
     return taped(made.prose, 10)
 
 
 def fragments(most: int = 16) -> st.SearchStrategy[str]:
-    """Hostile texts: any row of the pieces that formats are made of."""
+    """Return a strategy for hostile texts: pieces of formats in any order."""
     return taped(lambda tape: made.hostile(tape, most))
 
 
 def damaged(form: Format, most: int = 4) -> st.SearchStrategy[str]:
-    """Calls as the format writes them, then cut, deleted from and inserted into."""
+    """Return a strategy for calls as the format writes them, then damaged."""
     return taped(lambda tape: damaged_calls(tape, form, most)[0], 192)
 
 
 def chunkings(text: str) -> st.SearchStrategy[list[str]]:
-    """Ways to cut a text: each character alone, in equal steps, or anywhere."""
+    """Return a strategy for ways to cut a text: characters, equal steps, or random places."""
     return taped(lambda tape: made.chunks(tape, text), 40)
 
 
 def calls_in(tape: Tape, form: Format, least: int, most: int) -> list[ToolCall]:
-    """Calls that `form` can say."""
+    """Make calls that `form` can express."""
     if tells_types(form):
         return tape.row(any_call, most, least)
-    # One schema has to serve all calls of a name, so each name comes once.
+    # All calls of a name share one schema, so each name is used once.
     found = {call.name: call for call in tape.row(plain_call(literals(form)), most, least)}
     return list(found.values())
 
 
 def plain_call(marks: Sequence[str]) -> Callable[[Tape], ToolCall]:
-    """Makes calls with words for keys, and values that contain none of these marks."""
+    """Return a maker of calls whose keys are words and whose values contain no marks."""
 
     def plain(tape: Tape) -> JsonValue:
         value = made.value(tape, 4)
@@ -80,14 +80,14 @@ def plain_call(marks: Sequence[str]) -> Callable[[Tape], ToolCall]:
 
 
 def damaged_calls(tape: Tape, form: Format, most: int) -> tuple[str, list[ToolCall]]:
-    """A damaged text, and the calls that it was made of."""
+    """Make a damaged text; return it with the calls from which it was made."""
     meant = calls_in(tape, form, 1, 2)
     sound = made.prose(tape) + render_calls(meant, form) + made.prose(tape)
     return made.damage(tape, sound, literals(form), most), meant
 
 
 def tells_types(form: Format) -> bool:
-    """Whether a text in this format says itself what is a number and what is a string."""
+    """Whether text in this format distinguishes numbers from strings by itself."""
     return any(
         isinstance(word, CallObject | PythonCalls)
         or (isinstance(word, Arguments) and not word.optional)
@@ -96,7 +96,7 @@ def tells_types(form: Format) -> bool:
 
 
 def literals(form: Format) -> tuple[str, ...]:
-    """Every fixed text of a format."""
+    """Return every fixed text of a format."""
     envelope = form.envelope
     messages = (envelope.opens, envelope.closes) if envelope else ()
     words = _flat((*form.words, *(form.around or ()), *messages))
@@ -104,7 +104,7 @@ def literals(form: Format) -> tuple[str, ...]:
 
 
 def tools_for(calls_: Sequence[ToolCall]) -> Tools:
-    """Tools whose schemas say of each argument of these calls what type it is."""
+    """Return tools whose schemas declare the type of each argument in these calls."""
     specs = {}
     for call in calls_:
         properties = {key: {"type": _type(value)} for key, value in call.arguments.items()}
@@ -115,7 +115,7 @@ def tools_for(calls_: Sequence[ToolCall]) -> Tools:
 
 
 def any_call(tape: Tape) -> ToolCall:
-    """A call with any keys and values."""
+    """Make a call with any keys and values."""
     return made.call(tape, lambda tape: made.text(tape, 8), lambda tape: made.value(tape, 8))
 
 
@@ -126,7 +126,7 @@ def _flat(words: Sequence[Word]) -> list[Literal]:
 
 
 def _holds(value: JsonValue, marks: Sequence[str]) -> bool:
-    # A text is written as it is, anything else as JSON.
+    # Strings are written as they are, other values as JSON.
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return any(mark in text for mark in marks)
 

@@ -1,8 +1,8 @@
-"""Texts, values and calls made from a tape of bytes: each byte is a choice.
+"""Texts, values and calls made from a tape of bytes, in which each byte is a choice.
 
-Hypothesis makes and shrinks one row of bytes far faster than a tree of strategies: a call costs
-microseconds instead of milliseconds, so that hundreds of examples of every law are cheap. A byte of
-0, and any choice behind the tape's end, is the simplest choice: zeroed tapes are small examples.
+Hypothesis generates and shrinks one string of bytes far faster than a tree of strategies: a call
+takes microseconds instead of milliseconds, so that hundreds of examples of every law are cheap. A
+byte of 0, and any choice after the tape's end, is the simplest: zeroed tapes are small examples.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FRAGMENTS = (
     "</tool_call", "<tool_cal", "command", '"a": "say "hi"', "(", ")", "call:f", "f(a=1)",
     '{"name": "bash", "arguments": {"command": "ls"}}',
 )  # fmt: skip
-"""Pieces that formats and damage are made of, to build hostile texts from."""
+"""Pieces of formats and of damage, from which hostile texts are made."""
 
 _WORDS = (
     "Sure", "the", "file", "das", "Größe", "is", "à", "noël", "文件", "を読む", "да", "नमस्ते",
@@ -35,7 +35,7 @@ _WORDS = (
 )  # fmt: skip
 
 NAMES = ("f", "bash", "read_file", "get_weather", "add")
-"""Names of tools that come up again and again, so that the names of calls and tools meet."""
+"""Names of tools that occur often, so that some calls have the name of a given tool."""
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _USUAL = f"{_LETTERS}ABCXYZ0123456789 _-./:,;=+*!?%&|~^$@#()[]{{}}<>'\"`\\\n\t"
@@ -47,7 +47,7 @@ _INTEGERS = (0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 2**64, 
 
 
 class Tape:
-    """A row of bytes, read once from its beginning."""
+    """A string of bytes that is read once, from its beginning."""
 
     __slots__ = ("_at", "_bytes")
 
@@ -56,12 +56,12 @@ class Tape:
         self._at = 0
 
     def take(self, count: int) -> bytes:
-        """The next `count` bytes; zeros behind the end."""
+        """Return the next `count` bytes; after the end, zeros."""
         self._at += count
         return self._bytes[self._at - count : self._at].ljust(count, b"\0")
 
     def below(self, limit: int) -> int:
-        """A whole number from 0 to `limit`, which is left out."""
+        """Return an integer from 0 to `limit` - 1."""
         count = 1 if limit <= 256 else 2 if limit <= 65536 else 4
         return int.from_bytes(self.take(count), "big") % limit
 
@@ -69,12 +69,12 @@ class Tape:
         return options[self.below(len(options))]
 
     def row(self, make: Callable[[Tape], T], most: int, least: int = 0) -> list[T]:
-        """From `least` to `most` of what `make` makes."""
+        """Return a list of `least` to `most` results of `make`."""
         return [make(self) for _ in range(least + self.below(most - least + 1))]
 
 
 def character(tape: Tape) -> str:
-    """Mostly usual ones; odd ones; now and then any code point, half of a pair included."""
+    """Make a character: mostly a usual one, sometimes an odd one, or any code point."""
     choice = tape.below(256)
     if choice < 176:
         return _USUAL[choice % len(_USUAL)]
@@ -86,12 +86,12 @@ def text(tape: Tape, most: int) -> str:
 
 
 def fragment(tape: Tape) -> str:
-    """A piece of markup, or up to three characters."""
+    """Make a piece of markup, or up to three characters."""
     return tape.pick(FRAGMENTS) if tape.below(2) else text(tape, 3)
 
 
 def hostile(tape: Tape, most: int) -> str:
-    """A row of fragments."""
+    """Make a text of up to `most` fragments."""
     return "".join(tape.row(fragment, most))
 
 
@@ -100,7 +100,7 @@ def prose(tape: Tape) -> str:
 
 
 def word(tape: Tape, most: int = 12) -> str:
-    """Small letters, with an underscore in between now and then."""
+    """Make a word of small letters, sometimes with an underscore."""
     letters = tape.row(lambda tape: tape.pick(_LETTERS), most, 1)
     middle = len(letters) // 2
     return "_".join(("".join(letters[:middle]), "".join(letters[middle:]))).strip("_")
@@ -111,7 +111,7 @@ def name(tape: Tape) -> str:
 
 
 def value(tape: Tape, leaves: int) -> JsonValue:
-    """A value of JSON: texts full of markup, numbers of any size, nested."""
+    """Make a JSON value: strings full of markup, any numbers, nested values."""
     kind = tape.below(8 if leaves > 1 else 6)
     if kind < 6:
         return _ATOMS[kind](tape)
@@ -145,12 +145,12 @@ _ATOMS: tuple[Callable[[Tape], JsonValue], ...] = (
 
 
 def call(tape: Tape, key: Callable[[Tape], str], member: Callable[[Tape], JsonValue]) -> ToolCall:
-    """A call of up to four arguments, made by `key` and `member`."""
+    """Make a call with up to four arguments, whose keys and values `key` and `member` make."""
     return ToolCall(name(tape), dict(tape.row(lambda tape: (key(tape), member(tape)), 4)))
 
 
 def chunks(tape: Tape, of: str) -> list[str]:
-    """A text, cut: each character alone, in equal steps, or anywhere."""
+    """Return the text cut into characters, equal steps, or at random places."""
     step = tape.pick((0, 1, 2, 3, 4, 7, 16, 0))
     if step:
         return [of[at : at + step] for at in range(0, len(of), step)]
@@ -159,7 +159,7 @@ def chunks(tape: Tape, of: str) -> list[str]:
 
 
 def damage(tape: Tape, sound: str, marks: Sequence[str], most: int) -> str:
-    """A text, deleted from, inserted into and cut; `marks` are its format's own pieces."""
+    """Return the text with random deletions and insertions, and cut; `marks` may be inserted."""
     for _ in range(tape.below(most + 1)):
         start = tape.below(len(sound) + 1)
         end = start + tape.below(4)

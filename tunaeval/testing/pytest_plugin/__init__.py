@@ -1,7 +1,7 @@
 """The pytest plug-in: a model endpoint as a fixture, suites as tests, and gates over them.
 
-pytest loads this file in every session, so it imports nothing but pytest; what a hook needs is
-imported when it is used. It reads no environment and asks no network unless a test does.
+pytest loads this file in every session, so it imports only pytest; what a hook needs is imported
+when it runs. It reads no environment variables and uses no network unless a test does.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """The nearest call beside each expected one, where calls are compared with `expect(...)`."""
-    from .comparing import compared  # noqa: PLC0415 - see the top
+    """Explain a failed comparison with `expect(...)`: each expected call and the nearest one."""
+    from .comparing import compared  # noqa: PLC0415 - see the module's docstring
 
     return compared(left, right) if op == "==" else None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
-    """`NAME.tunaeval.json|jsonl|yaml` is a suite: a test for each scenario and repeat."""
+    """Collect `NAME.tunaeval.json|jsonl|yaml` as a suite: a test for each scenario and repeat."""
     if not file_path.name.endswith(_SUITE_ENDINGS):
         return None
-    from .suites import SuiteFile  # noqa: PLC0415 - see the top
+    from .suites import SuiteFile  # noqa: PLC0415 - see the module's docstring
 
     return SuiteFile.from_parent(parent, path=file_path)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
-    """What a scenario came to travels with its report, from a worker of xdist too."""
+    """Attach a scenario's result to its report, which also crosses from xdist's workers."""
     report = yield
     measured = getattr(item, "tunaeval_measured", None)
     if measured is not None and report.when == "call":
@@ -68,7 +68,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
 
 
 class _Collected:
-    """Keeps what scenarios came to, where the gates are."""
+    """Collects the results of scenarios in the main process, where the gates are judged."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -87,7 +87,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     if not measured and not gates_asked(config):
         return
-    from .gates import judged  # noqa: PLC0415 - see the top
+    from .gates import judged  # noqa: PLC0415 - see the module's docstring
 
     verdicts = judged(config, measured)
     config.stash[VERDICTS] = verdicts
@@ -113,23 +113,23 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def tunaeval_model(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
-    """A model endpoint that plays `cassettes/MODULE/TEST.jsonl` beside the test.
+    """A model endpoint that replays `cassettes/MODULE/TEST.jsonl` beside the test.
 
-    `--tunaeval-record` records it anew from `--tunaeval-base-url`. The marker
-    `tunaeval(script=..., cassette=..., faults=..., masks=...)` says otherwise.
+    `--tunaeval-record` records that file from `--tunaeval-base-url`. The marker
+    `tunaeval(script=..., cassette=..., faults=..., masks=...)` changes the defaults.
     """
-    from .models import served  # noqa: PLC0415 - see the top
+    from .models import served  # noqa: PLC0415 - see the module's docstring
 
     yield from served(request)
 
 
 @pytest.fixture
 def tunaeval_expected(request: pytest.FixtureRequest) -> Iterator[ExpectedInFile]:
-    """The calls that `expectations/MODULE/TEST.json` beside the test wants, to be compared by `==`.
+    """The calls that `expectations/MODULE/TEST.json` beside the test expects; compare it by `==`.
 
-    `--tunaeval-update` writes it from the calls that it is compared with.
+    `--tunaeval-update` writes the file from the calls that it is compared with.
     """
-    from .expectations import ExpectedInFile  # noqa: PLC0415 - see the top
+    from .expectations import ExpectedInFile  # noqa: PLC0415 - see the module's docstring
     from .models import fault_of  # noqa: PLC0415 - as above
 
     asks = "tunaeval_model" in request.fixturenames
@@ -142,8 +142,8 @@ def tunaeval_expected(request: pytest.FixtureRequest) -> Iterator[ExpectedInFile
 
 @pytest.fixture
 def tunaeval_workspace(tmp_path: Path) -> Iterator[Workspace]:
-    """A new directory for an agent to work in, that knows what has changed in it."""
-    from .workspace import Workspace  # noqa: PLC0415 - see the top
+    """A new directory for an agent to work in, which can report changes in it."""
+    from .workspace import Workspace  # noqa: PLC0415 - see the module's docstring
 
     workspace = Workspace(tmp_path / "files")
     yield workspace
@@ -152,16 +152,16 @@ def tunaeval_workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 @pytest.fixture
 def tunaeval_recorder() -> Recorder:
-    """What wrapped tools report to: `tunaeval.wrap_tool(tool, tunaeval_recorder)`."""
-    from tunaeval import Recorder  # noqa: PLC0415 - see the top
+    """A recorder for wrapped tools: `tunaeval.wrap_tool(tool, tunaeval_recorder)`."""
+    from tunaeval import Recorder  # noqa: PLC0415 - see the module's docstring
 
     return Recorder()
 
 
 @pytest.fixture
 def tunaeval_session(tunaeval_recorder: Recorder) -> Callable[..., ScoringSession]:
-    """What makes scoring sessions that are switched on, for `with session(query) as scored:`."""
-    from tunaeval import scoring_session  # noqa: PLC0415 - see the top
+    """A function that makes enabled scoring sessions: `with session(query) as scored:`."""
+    from tunaeval import scoring_session  # noqa: PLC0415 - see the module's docstring
 
     def made(query: str, **settings: Any) -> ScoringSession:
         return scoring_session(

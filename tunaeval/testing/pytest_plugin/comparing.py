@@ -1,4 +1,4 @@
-"""What pytest shows where calls were compared with an expectation."""
+"""The explanation that pytest shows when a comparison of calls with an expectation fails."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 
 
 def compared(left: object, right: object) -> list[str] | None:
-    """The lines of the explanation; None where neither side is an expectation."""
+    """Return the lines of the explanation; None if neither side is an expectation."""
     expecting = sys.modules.get("tunaeval.api.expecting")
-    if expecting is None:  # then nobody has made one
+    if expecting is None:  # without the module there are no expectations
         return None
     for expected, calls in ((right, left), (left, right)):
         if isinstance(expected, expecting.Expected):

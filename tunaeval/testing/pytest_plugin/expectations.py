@@ -1,4 +1,4 @@
-"""Expectations in files beside their tests: read, compared, and written short with matchers."""
+"""Expectations in files beside their tests: read, compared, and written with matchers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _KEYS = frozenset({"calls", "match", "forbid", "profile"})
 
 
 class ExpectedInFile(Expected):
-    """As `tunaeval.expect(...)` of what a file says.
+    """An `Expected` that is read from a file, like `tunaeval.expect(...)`.
 
-    With `update` it is equal to whatever it is compared with, and keeps that in its file: what
-    the file wants already stays as it is written.
+    With `update` it equals everything, and `save` writes the compared calls to the file, unless
+    they meet the expectation in the file already.
     """
 
     __hash__ = None
@@ -60,7 +60,7 @@ class ExpectedInFile(Expected):
         return super().__eq__(calls)
 
     def save(self) -> None:
-        """Write what was compared, unless the file wants that already."""
+        """Write the compared calls, unless the file's expectation is met by them."""
         if self._compared is None:
             return
         known = self._document
@@ -101,8 +101,8 @@ def _short(call: ToolCall) -> JsonObject:
 
 
 def matcher_of(value: JsonValue) -> JsonValue:
-    """What is asked of an argument: short values as they are, of long ones the first line, of
-    what differs from run to run nothing.
+    """Return the expected value for an argument: short values unchanged, the first line of long
+    ones, and `$ignore` for values that differ between runs.
     """
     match value:
         case str() if (given := masked(value)) != value:

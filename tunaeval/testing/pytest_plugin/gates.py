@@ -1,4 +1,4 @@
-"""Gates over the suites of a session: against a baseline in pairs, by pass^k, by a lower bound."""
+"""Gates on the suites of a session: a paired comparison, pass^k, or a lower bound of the rate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .options import Verdict, option, read_pass_k
 
 
 def judged(config: pytest.Config, measured: Sequence[dict[str, Any]]) -> list[Verdict]:
-    """A line for each suite, and one for each gate that was asked for."""
+    """Return a line for each suite, and one for each gate that was requested."""
     if not measured:
         return [Verdict("no scenario was asked", "too little data")]
     files: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -81,7 +81,7 @@ def _against(report: Report, directory: Path, margin: float) -> Verdict:
 
 
 def _baseline(report: Report, directory: Path) -> Report:
-    """The run in the directory, or the latest of its runs of this suite."""
+    """Return the run in the directory, or the latest of its runs of this suite."""
     if (directory / RUN_FILE).is_file():
         return load_report(directory)
     found = [load_report(path.parent) for path in sorted(directory.glob(f"*/{RUN_FILE}"))]
@@ -118,5 +118,5 @@ def _bound(report: Report, percent: float) -> Verdict:
 
 
 def _verdict(is_sure: bool, is_measured: bool, words: str) -> Verdict:
-    """What was wanted is sure, or measured but within what chance does, or not even measured."""
+    """Return a gate that passed for sure, only as measured ("too little data"), or not at all."""
     return Verdict(words, "passed" if is_sure else "too little data" if is_measured else "failed")

@@ -1,4 +1,4 @@
-"""The fixture `tunaeval_model`: which endpoint a test gets, and what is kept of it."""
+"""The fixture `tunaeval_model`: the endpoint of a test, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FAILING = frozenset({"not_in_cassette", "script_over", "script_failed"})
 
 
 def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
-    """The endpoint of this test, until it ends."""
+    """Yield the endpoint of this test, and fail the test for its faults afterwards."""
     node: Any = request.node
     try:
         made = _made(node, request.config)
@@ -42,7 +42,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
 
 
 def fault_of(model: ModelEndpoint) -> str | None:
-    """What fails a test though its agent hides it; None where all is well."""
+    """Return a fault that fails the test even if the agent hides it, or None."""
     missing = [turn.error or "" for turn in model.turns if turn.code in _FAILING]
     idle = [
         f"the fault {one} hit no turn; leave it out or correct it" for one in model.unused_faults
@@ -51,16 +51,16 @@ def fault_of(model: ModelEndpoint) -> str | None:
 
 
 def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
-    said = _said(node)
-    script, faults = said.get("script"), said.get("faults", ())
-    if script is not None and said.get("cassette") is not None:
+    settings = _marker_settings(node)
+    script, faults = settings.get("script"), settings.get("faults", ())
+    if script is not None and settings.get("cassette") is not None:
         raise UsageError("the marker tunaeval has a script and a cassette; keep one of them")
     if script is not None:
-        return tunaeval.model_endpoint(script, faults=faults, format=said.get("format", "auto"))
-    named = said.get("cassette")
+        return tunaeval.model_endpoint(script, faults=faults, format=settings.get("format", "auto"))
+    named = settings.get("cassette")
     own = None if named is None else node.path.parent / wanted_path(named, "cassette")
     path = beside(node, "cassettes", ".jsonl") if own is None else own
-    masks = {**_own_directory(config), **checked_masks(said.get("masks"))}
+    masks = {**_own_directory(config), **checked_masks(settings.get("masks"))}
     if not option(config, "record"):
         return tunaeval.model_endpoint(cassette=path, faults=faults, masks=masks)
     upstream = option(config, "base-url") or os.environ.get("OPENAI_BASE_URL")
@@ -80,22 +80,22 @@ def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
     )
 
 
-def _said(node: pytest.Item) -> dict[str, Any]:
-    """What the markers say, the closest to the test first."""
-    said: dict[str, Any] = {}
+def _marker_settings(node: pytest.Item) -> dict[str, Any]:
+    """Return the settings in the markers; the closest to the test wins."""
+    settings: dict[str, Any] = {}
     for marker in node.iter_markers("tunaeval"):
         unknown = sorted(marker.kwargs.keys() - _KEYS)
         if unknown or marker.args:
             what = ", ".join(unknown) or "an argument without a name"
             known = ", ".join(sorted(_KEYS))
             pytest.fail(f"the marker tunaeval has {what}; it takes {known}", pytrace=False)
-        said = {**marker.kwargs, **said}
-    return said
+        settings = {**marker.kwargs, **settings}
+    return settings
 
 
 def _own_directory(config: pytest.Config) -> dict[str, str]:
-    """The mask of temporary files as of today, whatever version wrote the cassette; with that of
-    `--basetemp`, where that is not among the others.
+    """Return the current mask of temporary files, even for cassettes of older versions, and with
+    the directory of `--basetemp` if the mask does not cover it.
     """
     usual = {"<tmp>": MASKS["<tmp>"]}
     given = config.getoption("basetemp", None)
@@ -109,7 +109,7 @@ def _own_directory(config: pytest.Config) -> dict[str, str]:
 
 
 def _keep(node: pytest.Item, model: ModelEndpoint) -> None:
-    """Properties for JUnit, and what was refused, beside a failure."""
+    """Add properties for JUnit, and the refused requests as a section of a failure's report."""
     usage = model.usage
     node.user_properties += [
         ("tunaeval.files.turns", len(model.turns)),

@@ -1,4 +1,4 @@
-"""What is asked for on the command line, and what a session keeps."""
+"""The options on the command line, and the values that a session stashes."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 GATES = ("baseline", "pass-k", "min-bound")
 
 MEASURED = pytest.StashKey[list[dict[str, Any]]]()
-"""What each scenario came to, as JSON that a worker of xdist can send."""
+"""The result of each scenario, as JSON that a worker of xdist can send."""
 VERDICTS = pytest.StashKey[list["Verdict"]]()
-"""What the suites came to, and what the gates say of them."""
+"""The lines about suites and gates."""
 ASKER = pytest.StashKey[Any]()
-"""Who asks the scenarios, once one was asked."""
+"""The `Asker` that asks scenarios, created with the first one."""
 
 
 class Verdict(NamedTuple):
-    """A line over a suite: what it came to, or what a gate says of it."""
+    """A line about a suite: its result, or the result of a gate."""
 
     words: str
     gate: Literal["passed", "failed", "too little data"] | None = None
-    """None where it is of no gate. A gate that cannot be sure of anything fails."""
+    """None if it is no gate. A gate with too little data fails."""
 
     @property
     def fails(self) -> bool:
-        """Whether the session fails by it."""
+        """Whether this makes the session fail."""
         return self.gate not in {None, "passed"}
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class Verdict(NamedTuple):
 
 
 def check_options(config: pytest.Config) -> None:
-    """Raise pytest's UsageError for a value that no session can use, before anything is asked."""
+    """Raise pytest's UsageError for an invalid option, before any model is asked."""
     repeats, margin = option(config, "repeats"), option(config, "margin")
     if repeats < 1:
         raise _refused("repeats", repeats, "a whole number, 1 or more")
@@ -73,7 +73,7 @@ def check_options(config: pytest.Config) -> None:
 
 
 def read_pass_k(wanted: str) -> tuple[int, float]:
-    """K and the percentage of "3=80". Raises pytest's UsageError."""
+    """Return K and the percentage in "3=80". Raises pytest's UsageError."""
     k, _, percent = wanted.partition("=")
     try:
         read = int(k), float(percent)
@@ -89,10 +89,10 @@ def _refused(name: str, value: object, wanted: str) -> pytest.UsageError:
 
 
 def option(config: pytest.Config, name: str) -> Any:
-    """The value of `--tunaeval-NAME`."""
+    """Return the value of `--tunaeval-NAME`."""
     return config.getoption(f"tunaeval_{name.replace('-', '_')}")
 
 
 def gates_asked(config: pytest.Config) -> bool:
-    """Whether any gate was asked for."""
+    """Whether any gate was requested."""
     return any(option(config, gate) is not None for gate in GATES)

@@ -1,4 +1,4 @@
-"""Where the files of a test are: beside it, by its module and name."""
+"""The places of files that belong to a test: beside it, by its module and name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 100
 
 
 def beside(node: pytest.Item, folder: str, ending: str) -> Path:
-    """`FOLDER/MODULE/TEST.ENDING`; what no file name can contain becomes a dash and a digest."""
+    """Return `FOLDER/MODULE/TEST.ENDING`; unsafe characters become dashes plus a digest."""
     inner = node.nodeid.partition("::")[2].replace("::", ".")
     name = _UNSAFE.sub("-", inner).strip("-")
     if len(name) > _LONGEST or name != inner:

@@ -1,4 +1,4 @@
-"""Suite files as tests: an item for each scenario and repeat, asked in a loop of its own."""
+"""Suite files as tests: an item for each scenario and repeat, asked in a separate event loop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class SuiteFile(pytest.File):
-    """A suite in a file."""
+    """A file with a suite."""
 
     def collect(self) -> Iterator[SuiteItem]:
         try:
@@ -45,7 +45,7 @@ class SuiteFile(pytest.File):
 
 
 class SuiteItem(pytest.Item):
-    """One scenario, asked once."""
+    """One repeat of one scenario."""
 
     asks: tuple[Suite, int, int]
     tunaeval_measured: dict[str, Any] | None = None
@@ -77,7 +77,7 @@ class SuiteItem(pytest.Item):
             raise NotPassed(result)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What was wanted and got, without a traceback of ours."""
+        """Return what was wanted and got, without a traceback of the plug-in."""
         error = excinfo.value
         if isinstance(error, NotPassed | NotAnswered | TunaevalError):
             return str(error)
@@ -87,32 +87,32 @@ class SuiteItem(pytest.Item):
         return self.path, None, self.name
 
 
-class NotPassed(AssertionError):  # noqa: N818 - what a test says, not a fault of the code
-    """A scenario that was answered, and not as expected."""
+class NotPassed(AssertionError):  # noqa: N818 - the result of a test, not an error in code
+    """A scenario whose answer was not the expected one."""
 
     def __init__(self, result: ScenarioResult) -> None:
         wanted = result.expected.model_dump(exclude_defaults=True)
         got = [f"{call.name}({call.arguments})" for call in result.got]
-        said = result.attempts[-1].message.get("content") if result.attempts else None
+        text = result.attempts[-1].message.get("content") if result.attempts else None
         lines = [
             f"{result.reason} ({result.outcome})",
             f"prompt: {result.prompt!r:.300}",
             f"wanted: {wanted}",
             f"got:    {', '.join(got) or 'no call'}",
-            *([f"text:   {said!r:.300}"] if said and not got else []),
+            *([f"text:   {text!r:.300}"] if text and not got else []),
         ]
         super().__init__("\n".join(lines))
 
 
 class NotAnswered(Exception):  # noqa: N818 - as above
-    """A scenario that infrastructure failed: neither passed nor failed, and the test cannot say."""
+    """A scenario that the infrastructure left without an answer: it neither passed nor failed."""
 
     def __init__(self, result: ScenarioResult) -> None:
         super().__init__(f"no answer was had: {result.error}")
 
 
 class Asker:
-    """One client for the session, in an event loop of its own thread: no test needs a loop."""
+    """The session's client, in an event loop of its own thread, so that tests need no loop."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -131,7 +131,7 @@ class Asker:
             raise
 
     def run_of(self, path: Path, suite: Suite) -> SuiteRun:
-        """The run that is made here of a suite."""
+        """Return the run of a suite in this session."""
         if path not in self._runs:
             name, client = self._made()
             usual = EMBEDDED if name == "llamacpp" else RunOptions()

@@ -1,4 +1,4 @@
-"""A directory for an agent to work in: files put there, and what has become of them."""
+"""The fixture `tunaeval_workspace`: a directory for an agent, with its files and their changes."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from tunaeval.types.wanted import refusal
 
 @dataclass(frozen=True, slots=True)
 class WorkFile:
-    """Something in a workspace by its path, as it is now."""
+    """A path in a workspace, with its current state."""
 
     workspace: Workspace
     name: str
 
     @property
     def path(self) -> Path:
-        """Where it is, for programs that are given paths."""
+        """The absolute path, for programs."""
         return self.workspace.path / self.name
 
     @property
     def exists(self) -> bool:
-        """Whether it is a file; a link or a directory is none."""
+        """Whether it is a file, and not a link or a directory."""
         entry = self.workspace.now.entries.get(self.name)
         return entry is not None and entry.kind in {"file", "unreadable"}
 
     @property
     def text(self) -> str:
-        """Its text; what is no UTF-8 is replaced. Raises UsageError where there is no file."""
+        """The text, with invalid UTF-8 replaced. Raises UsageError if there is no file."""
         with _as_usage():
             return self.workspace.watched[self.name].data.decode("utf-8", "replace")
 
     @property
     def changed(self) -> bool:
-        """Whether it differs from what was put there, or came or went since."""
+        """Whether it was changed, created or removed since `write`."""
         return self.name in self.workspace.changed
 
     def contains(self, text: str) -> bool:
-        """Whether it is a file with this text in it."""
+        """Whether it is a file that contains `text`."""
         if not isinstance(text, str):
             raise refusal("text", text, "a text to look for")
         return self.exists and text in self.text
 
 
 class Workspace:
-    """A new directory. `write` puts files there, `workspace["calc.py"]` is one of them.
+    """A new directory. `write` creates files in it, `workspace["calc.py"]` is one of them.
 
     tunaeval_workspace.write({"calc.py": "def add(a, b): return a-b"})
     my_agent("Fix add().", directory=tunaeval_workspace.path)
@@ -72,8 +72,8 @@ class Workspace:
         self.watched.close()
 
     def write(self, files: Mapping[str, str | bytes]) -> None:
-        """Put these files there, by their paths. Raises UsageError for a path that leads out, and
-        for what cannot be written there.
+        """Write files by their paths. Raises UsageError for a path that leads out, and for what
+        cannot be written.
         """
         if not isinstance(files, Mapping):
             raise refusal("files", files, "texts or bytes by path, in a dictionary")
@@ -86,7 +86,7 @@ class Workspace:
             parts = self.watched.confined.parts(name)
             for end in range(1, len(parts) + 1):
                 path = "/".join(parts[:end])
-                if path in there:  # it was put there
+                if path in there:  # not if it was removed since, or not listed
                     self._before[path] = there[path]
 
     def __getitem__(self, name: str) -> WorkFile:
@@ -98,26 +98,26 @@ class Workspace:
 
     @property
     def now(self) -> Snapshot:
-        """What is there; nothing where an agent took the directory away."""
+        """The current entries; empty if the directory is gone."""
         return self.watched.snapshot()
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The paths of all files that are there, sorted."""
+        """The paths of all current files, sorted."""
         kinds = {"file", "unreadable"}
         return tuple(sorted(path for path, one in self.now.entries.items() if one.kind in kinds))
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The paths of what was changed, made or removed since it was put there: of files (their
-        bytes, and whether they can be run), links, and directories that are empty.
+        """The paths that were changed, created or removed since `write`: files (by content and
+        executable bit), links, and empty directories.
         """
         return Snapshot(self._before).changes(self.now).paths
 
 
 @contextmanager
 def _as_usage() -> Iterator[None]:
-    """A path that a test gives wrongly is the test's mistake."""
+    """Turn a WorkspaceError into a UsageError, because the test gave the path."""
     try:
         yield
     except WorkspaceError as error:

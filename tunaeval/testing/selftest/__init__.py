@@ -1,7 +1,7 @@
-"""Formats measured on this machine: growth, streaming, accuracy, and what null models earn.
+"""Measurements of formats on this machine: growth, streaming, accuracy, and null models.
 
-Each measuring takes subjects and an `Extent`, and returns a `Measured`: figures, and the faults
-that put it below its bar. Nothing here needs more than the package itself; a seed repeats a run.
+Each measurement takes subjects and an `Extent`, and returns a `Measured`: figures, and the faults
+that put it below its bar. It needs only this package; a seed makes it repeatable.
 """
 
 from .accuracy import accuracy
@@ -17,4 +17,4 @@ MEASURINGS = {
     "accuracy": accuracy,
     "null": null,
 }
-"""Every measuring by name, in the order of a whole self-test."""
+"""Every measurement by name, in the order of a complete self-test."""

@@ -1,4 +1,4 @@
-"""Accuracy measured: every rendered call is read back, and a text without a call gives none."""
+"""Accuracy: rendered calls have to be parsed back, and texts without a call must not give any."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .subjects import Subject
 from .texts import TOOLS, TextMaker
 
 EXAMPLES = 10_000
-"""Texts without a call, where none is given; each is read by every subject."""
+"""The default number of texts without a call; every subject parses each of them."""
 
 _RENDERINGS = 50
-"""One rendering of each format for so many texts without a call; at least `_LEAST` of them."""
+"""One rendering of each format per this many texts without a call; at least `_LEAST`."""
 _LEAST = 50
 
 
 def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
-    """Read renderings of each format, and texts that contain no call, with tools given.
+    """Parse renderings of each format, and texts without a call, with tools given.
 
-    The bar: every rendering is read back, and nothing else is taken for a call.
+    The bar: every rendering is parsed back, and there are no false calls.
     """
     count, seed = extent.examples or EXAMPLES, extent.seed
     renderings = max(_LEAST, count // _RENDERINGS)
@@ -48,16 +48,16 @@ def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
 
 
 def _missed(subject: Subject, maker: TextMaker, count: int) -> Iterator[Fault]:
-    """The renderings that were not read back as they were meant."""
+    """Yield the renderings that were not parsed back to their calls."""
     for _ in range(count):
         made, text = maker.rendering()
         result = subject.parser.parse(text, tools=TOOLS)
-        if _said(result) != [(call.name, call.arguments) for call in made]:
+        if _names_and_arguments(result) != [(call.name, call.arguments) for call in made]:
             yield Fault(subject.name, "not read back", text, f"{result.calls} {result.diagnoses}")
 
 
 def _false(subjects: Sequence[Subject], count: int, seed: int) -> tuple[list[Fault], int]:
-    """What was taken for a call and is none, and how many readings there were."""
+    """Return the false calls as faults, and the number of parsed texts."""
     false, read = [], 0
     for kind, text in negative_texts(count, seed):
         read += len(subjects)
@@ -81,14 +81,14 @@ def _false_call(subject: Subject, kind: str, text: str) -> Fault | None:
     result = subject.parser.parse(text, tools=TOOLS)
     if not result.calls:
         return None
-    return Fault(subject.name, f"false call in {kind}", text, repr(_said(result)))
+    return Fault(subject.name, f"false call in {kind}", text, repr(_names_and_arguments(result)))
 
 
-def _said(result: ParseResult) -> list[tuple[str, dict[str, object]]]:
+def _names_and_arguments(result: ParseResult) -> list[tuple[str, dict[str, object]]]:
     return [(call.name, call.arguments) for call in result.calls]
 
 
 def _at_most(false: int, read: int) -> float | None:
-    """What the share of false calls is at most, with 95 % confidence."""
+    """Return the upper bound of the share of false calls, with 95 % confidence."""
     high = wilson(false, read).high
     return None if high is None else round(high, 6)

@@ -1,7 +1,7 @@
-"""Texts that make a careless reader slow: one short piece many times over, behind a beginning.
+"""Floods: texts that make a careless reader slow, one short piece repeated after a beginning.
 
-The general ones are what JSON readers and tool-call patterns in use are known to be quadratic on;
-each format adds floods of its own fixed texts, and beginnings that lead into the midst of a call.
+JSON readers and tool-call patterns in use are known to be quadratic on the general ones. Each
+format adds floods of its own fixed texts, and beginnings that end in the middle of a call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FLOODS = (
 """Openers, closers, quotes, escapes, comments, numbers, white space, near-markers, small calls."""
 
 _COMBINED = 240
-"""Combinations of each of two kinds."""
+"""The number of combinations of each of the two kinds."""
 
 _PLACE = "PLACE"
 _CALL = ToolCall("bash", {"command": _PLACE})
@@ -37,7 +37,7 @@ _CALL = ToolCall("bash", {"command": _PLACE})
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """A family of texts: `start`, then `piece` as often as it takes."""
+    """A family of texts: `start`, followed by `piece` many times."""
 
     start: str
     piece: str
@@ -48,12 +48,12 @@ class Flood:
         return f"{self.piece!r}{behind}"
 
     def text(self, size: int) -> str:
-        """The member of about `size` characters."""
+        """Return the member with about `size` characters."""
         return self.start + self.piece * max(1, (size - len(self.start)) // len(self.piece))
 
 
 def floods_of(forms: tuple[Format, ...]) -> tuple[Flood, ...]:
-    """The families for a reader of these formats, each once."""
+    """Return the floods for a reader of these formats, each once."""
     found = [Flood("", piece) for piece in FLOODS]
     for form in forms:
         found += _own(form)
@@ -61,7 +61,7 @@ def floods_of(forms: tuple[Format, ...]) -> tuple[Flood, ...]:
 
 
 def combinations_of(forms: tuple[Format, ...], seed: int) -> tuple[Flood, ...]:
-    """Floods of two pieces side by side, and of one behind another, drawn by a seed."""
+    """Return random floods of two pieces side by side, and of one piece after another."""
     chance = random.Random(seed)
     pieces = list(dict.fromkeys([*FLOODS, *(text for form in forms for text in fixed_texts(form))]))
     pairs = [(chance.choice(pieces), chance.choice(pieces)) for _ in range(2 * _COMBINED)]
@@ -71,7 +71,7 @@ def combinations_of(forms: tuple[Format, ...], seed: int) -> tuple[Flood, ...]:
 
 
 def _own(form: Format) -> Iterator[Flood]:
-    """Floods in the midst of a call, floods of fixed texts, and of calls whole and cut."""
+    """Yield floods in the middle of a call, of fixed texts, and of whole and cut calls."""
     whole = render([_CALL], form)
     inside = whole.partition(_PLACE)[0]
     for piece in (*FLOODS, *fixed_texts(form)):

@@ -1,10 +1,10 @@
-"""Law 5 measured: twice the text takes about twice the time, whole or streamed, whatever the text.
+"""Law 5: twice the text takes about twice the time, whole or streamed, whatever the text.
 
-Every flood is looked at once, at two small sizes. Those that grew most, took longest or needed
-most memory are then taken to the largest size, where the last two doublings count; a growth beyond
-the bar has to show again in every repetition, for a busy machine alone can double a time. The
-set with most formats is also read in combinations of pieces, and its slowest families in texts
-of 1 and 4 MiB: how long that takes is measured in units, each a busy loop of three million steps.
+Every flood is first measured at two small sizes. The ones that grew most, took longest or needed
+most memory are then measured up to the largest size, where the last two doublings count. Growth
+beyond the bar has to recur in every repetition, because a busy machine can double a time. The set
+with most formats also parses combinations of pieces, and its slowest families in texts of 1 and
+4 MiB: their time is measured in units, each a busy loop of three million steps.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ from .subjects import Subject
 from .texts import TOOLS
 
 GROWTH, SECONDS, MEMORY, UNITS = 2.3, 10.0, 12.0, 20.0
-"""The bars: times a doubling, seconds at the largest size, bytes for each byte of the text, and
+"""The bars: factor per doubling, seconds at the largest size, bytes for each byte of the text, and
 units for each MiB of a long text.
 
-The memory is that beside the result's own.
+The memory excludes that of the result.
 """
 
 _CHUNK = 4
 _FIRST_LOOK = (64, 8)
-"""The sizes of the first look, as parts of the largest."""
+"""The sizes of the first measurement, as fractions of the largest."""
 _LEAST_HELD = 65536
-"""Memory is measured on no shorter text: what is capped is much for a short one."""
+"""Memory is not measured on shorter texts, for which capped structures are large."""
 _FIRST_READ = 2048
-"""Of so many characters a text is read before memory is measured."""
+"""Characters of the text that is parsed before memory is measured."""
 _FIRST_LONG, _TAKEN_LONG = 8192, 8
-"""Characters of the first look at families for long texts, and how many of them are taken on."""
+"""Characters of the first measurement for long texts, and the number of families that go on."""
 _TAKEN_ON = 4
-"""How many of the fastest growing, of the slowest and of the hungriest go to the largest size."""
+"""How many of the fastest growing, the slowest and the hungriest go on to the largest size."""
 _REPEATS = 4
 _STEPS = 3_000_000
-"""Of the busy loop that is a unit."""
+"""Steps of the busy loop that is a unit."""
 _MIB = 2**20
 _LONG = (_MIB, 4 * _MIB)
 """Characters of the long texts."""
 _PIECE = 64
-"""Characters of the pieces that long texts arrive in."""
+"""Characters of each piece in which long texts arrive."""
 _FLOOR_SECONDS = 0.0005
-"""Less than this is noise, and no danger."""
+"""Times below this are noise, and harmless."""
 
 Read: TypeAlias = Callable[[str], object]
 
 
 class Case(NamedTuple):
-    """One flood in one reader, read in one way."""
+    """One flood for one subject, parsed in one way."""
 
     subject: Subject
     flood: Flood
@@ -73,7 +73,7 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What a case costs: times a doubling, and seconds at the larger of the sizes."""
+    """The costs of a case: the factor per doubling, and the seconds at the larger size."""
 
     case: Case
     growth: float
@@ -81,7 +81,7 @@ class Growth:
 
 
 def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
-    """Measure the growth of every flood in every subject, and the memory of the hungriest."""
+    """Measure the growth of every flood in every subject, and the memory of the hungriest ones."""
     largest = extent.largest
     finals: list[Growth] = []
     memory: list[tuple[float, Case]] = []
@@ -114,7 +114,7 @@ def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
 
 
 def _long_texts(subject: Subject, seed: int) -> list[tuple[float, int, Case]]:
-    """Units for each MiB, size and case of the slowest floods and combinations of a subject."""
+    """Return units per MiB, size and case for the slowest floods and combinations."""
     floods = (*floods_of(subject.forms), *combinations_of(subject.forms, seed))
     cases = list(_cases(subject, floods, chunk=_PIECE))
     first = [(_seconds(case.read, case.flood.text(_FIRST_LONG), 1), case) for case in cases]
@@ -136,7 +136,7 @@ def _busy(_: str) -> None:
 def _cases(
     subject: Subject, floods: Iterable[Flood] = (), *, chunk: int = _CHUNK
 ) -> Iterator[Case]:
-    """Every flood, or these, in every way of reading that the subject has."""
+    """Yield every flood, or the given ones, in every way in which the subject can parse."""
     parser, reader = subject.parser, subject.reader
 
     def whole(text: str) -> object:
@@ -157,7 +157,7 @@ def _cases(
 
 
 def _taken_on(cases: Sequence[Case], largest: int) -> list[Growth]:
-    """The last doublings of the cases that looked worst at small sizes."""
+    """Measure the last doublings of the cases that were worst at small sizes."""
     first = [_growth(case, *(max(64, largest // part) for part in _FIRST_LOOK)) for case in cases]
     worst = {id(look.case): look.case for look in nlargest(_TAKEN_ON, first, attrgetter("growth"))}
     slowest = nlargest(_TAKEN_ON, first, attrgetter("seconds"))
@@ -166,7 +166,7 @@ def _taken_on(cases: Sequence[Case], largest: int) -> list[Growth]:
 
 
 def _confirmed(case: Case, largest: int) -> Growth:
-    """The last doublings; a growth beyond the bar is measured again, and the least is reported."""
+    """Measure the last doublings; if they exceed the bar, repeat and return the least."""
     found = _growth(case, largest // 4, largest)
     for _ in range(_REPEATS):
         if found.growth > GROWTH:
@@ -192,7 +192,7 @@ def _seconds(read: Read, text: str, runs: int) -> float:
 
 
 def _hungriest(cases: Sequence[Case], largest: int) -> list[tuple[float, Case]]:
-    """The memory at the largest size of the cases that need most at a sixteenth of it."""
+    """Return the memory at the largest size of the cases with most memory at a small size."""
     largest = max(largest, _LEAST_HELD)
     small = largest // 16
     first = [(_memory(case, small), case) for case in cases]
@@ -205,10 +205,10 @@ def _memory(case: Case, size: int) -> float:
 
 
 def memory_beside_result(read: Read, text: str, first: str) -> float:
-    """How many times the bytes of the text its reading needs at the peak, beside its result.
+    """Return the peak memory of parsing a text, without the result's, per byte of the text.
 
-    A result may be large for its text: a call of thirty characters takes 800 bytes. `first` is read
-    before, as what a reader keeps for all texts is no part of it.
+    The result may be large for its text: a call of thirty characters takes 800 bytes. `first` is
+    parsed before, because what a reader caches for all texts does not count.
     """
     read(first)
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""The laws that one text can break in one reader, whole against streamed.
+"""Checks of the laws that a single text can break in a reader, whole and streamed.
 
 They are the design's laws 2, 3, 4, 6 and 8, as plain functions that need no test framework.
 """
@@ -25,14 +25,14 @@ def broken_laws(
     tools: Tools | None = None,
     level: Level = "standard",
 ) -> list[Fault]:
-    """What goes wrong with `text`, whole and in each of these cuttings; nothing ever should."""
+    """Return the laws that `text` breaks, whole and in each of these cuttings, as faults."""
     faults: list[Fault] = []
     try:
         whole = reader.parse(text, tools=tools, level=level)
         faults += _whole_faults(reader, text, whole, tools)
         for chunks in cuttings:
             faults += _streamed_faults(reader, text, whole, chunks, tools=tools, level=level)
-    except Exception as error:  # noqa: BLE001 - that nothing raises is a law, and this tells of it
+    except Exception as error:  # noqa: BLE001 - raising breaks a law, and is reported as a fault
         faults.append(Fault(reader.name, "raised", text, f"{type(error).__name__}: {error}"))
     return faults
 
@@ -44,7 +44,7 @@ def streamed(
     tools: Tools | None = None,
     level: Level = "standard",
 ) -> tuple[ParseResult, list[Event]]:
-    """The result of the chunks, and every event."""
+    """Return the result of the chunks, and all events."""
     stream = reader.stream(tools=tools, level=level)
     events = [event for chunk in chunks for event in stream.feed(chunk)]
     result = stream.finish()
@@ -52,16 +52,16 @@ def streamed(
 
 
 def steps(text: str, size: int) -> list[str]:
-    """The text in chunks of that size."""
+    """Return the text in chunks of `size` characters."""
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def _whole_faults(
     reader: Reader, text: str, whole: ParseResult, tools: Tools | None
 ) -> Iterator[Fault]:
-    strangers = [call.name for call in whole.calls if tools is not None and call.name not in tools]
-    if strangers:
-        yield Fault(reader.name, "unknown tool called", text, strangers[0])
+    unknown = [call.name for call in whole.calls if tools is not None and call.name not in tools]
+    if unknown:
+        yield Fault(reader.name, "unknown tool called", text, unknown[0])
     ends = [place for call in whole.calls for place in call.span or ()]
     if ends != sorted(ends) or any(not 0 <= end <= len(text) for end in ends):
         yield Fault(reader.name, "spans out of order", text, repr(ends))
@@ -86,14 +86,14 @@ def _streamed_faults(
         yield Fault(reader.name, "stream differs", text, cut)
     if why := _untiled(text, result, events):
         yield Fault(reader.name, "events do not tile", text, f"{cut}: {why}")
-    if why := _torn(events):
+    if why := _wrong_pieces(events):
         yield Fault(reader.name, "argument pieces differ", text, f"{cut}: {why}")
 
 
 def _untiled(text: str, result: ParseResult, events: Sequence[Event]) -> str:
-    """Why the events do not tile the text; "" when they do."""
+    """Return why the events do not tile the text, or ""."""
     at, content = 0, []
-    tiles = _standing(events)
+    tiles = _final_tiles(events)
     for tile in tiles:
         if tile.span.start != at:
             return f"{tile.kind} begins at {tile.span.start}, not at {at}"
@@ -109,8 +109,8 @@ def _untiled(text: str, result: ParseResult, events: Sequence[Event]) -> str:
     return "" if "".join(content) == result.content else "other content was reported"
 
 
-def _standing(events: Iterable[Event]) -> list[Event]:
-    """The tiling events that are left at the end: reclassified ones are reasoning."""
+def _final_tiles(events: Iterable[Event]) -> list[Event]:
+    """Return the tiling events, with reclassified ones replaced by reasoning."""
     tiles: list[Event] = []
     for event in events:
         if event.kind == "reclassified":
@@ -122,8 +122,8 @@ def _standing(events: Iterable[Event]) -> list[Event]:
     return tiles
 
 
-def _torn(events: Iterable[Event]) -> str:
-    """Why the pieces of a call's arguments are not its arguments; "" when they are."""
+def _wrong_pieces(events: Iterable[Event]) -> str:
+    """Return why the pieces of a call's arguments are not its arguments, or ""."""
     pieces: dict[int | None, list[str]] = {}
     for event in events:
         match event.kind:
@@ -132,9 +132,9 @@ def _torn(events: Iterable[Event]) -> str:
             case "arguments":
                 pieces[event.index].append(event.text)
             case "call_finished" if event.call is not None:
-                said = "".join(pieces[event.index])
-                if _loaded(said) != event.call.arguments:
-                    return f"{said!r} is not {event.call.arguments!r}"
+                text = "".join(pieces[event.index])
+                if _loaded(text) != event.call.arguments:
+                    return f"{text!r} is not {event.call.arguments!r}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""What a measuring found, and how that becomes a line of JSON."""
+"""The results of a measurement, and their form as a line of JSON."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import asdict, dataclass
 from tunaeval.types.calls import JsonObject
 
 SHOWN = 20
-"""Faults that are written out; of more, only the number."""
+"""How many faults are written out; all are counted."""
 
 _QUOTED = 400
-"""Characters of a text that are shown."""
+"""Characters of the longest text in a fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How far a measuring goes. `examples` None: as many as the measuring thinks right."""
+    """The size of a measurement. `examples` None means the measurement's own default."""
 
     examples: int | None = None
     seed: int = 0
     largest: int = 65536
-    """Characters of the largest text that growth is measured on."""
+    """Characters of the largest text on which growth is measured."""
     simulations: int | None = None
-    """Made-up evaluations for each interval and test, of statistics; None as `examples`."""
+    """Simulated evaluations for each interval and test of statistics; None is the default."""
 
 
 USUAL = Extent()
@@ -30,7 +30,7 @@ USUAL = Extent()
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that should not be: in which format, of what kind, on which text."""
+    """A fault that a measurement found: its format, its kind, and the text."""
 
     format: str
     kind: str
@@ -40,7 +40,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The figures of one measuring, and what it found below its bar."""
+    """The figures of one measurement, and the faults below its bar."""
 
     name: str
     figures: JsonObject
@@ -51,7 +51,7 @@ class Measured:
         return not self.faults
 
     def line(self) -> JsonObject:
-        """All of it as one object; long texts are cut, and of many faults the first are shown."""
+        """Return it as one object, with long texts cut and only the first faults."""
         shown = [
             {**asdict(fault), "text": fault.text[:_QUOTED], "detail": fault.detail[:_QUOTED]}
             for fault in self.faults[:SHOWN]

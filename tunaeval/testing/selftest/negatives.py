@@ -1,8 +1,8 @@
-"""Texts that contain no call, however much they look like it.
+"""Negatives: texts that contain no call, though they look as if they did.
 
-`negatives.toml` has templates by kind and words for their slots; a text is some of them, one after
-the other. Made by chance from a seed. What a format alone can be mistaken in (its own markers
-mentioned, its calls considered while thinking) is made from the format.
+`negatives.toml` has templates by kind and words for their slots; a text is one template or several,
+chosen at random from a seed. Texts that only one format can mistake (its markers mentioned, its
+calls considered in reasoning) are made from the format.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ _JOINTS = ("\n\n", "\n\n", "\n", "\n\n---\n\n")
 
 
 class _Templates(NamedTuple):
-    """`slots`: what may be at §slot§; `kinds`: the templates of each kind."""
+    """`slots` has the words for each §slot§; `kinds` has the templates of each kind."""
 
     slots: dict[str, list[str]]
     kinds: dict[str, list[str]]
 
 
 def negative_texts(count: int, seed: int) -> Iterator[tuple[str, str]]:
-    """So many texts, each with its kind: every kind in turn, mixed with prose or with others."""
+    """Yield `count` texts with their kinds; kinds take turns and are mixed with prose or others."""
     random, templates = Random(f"{seed} negatives"), _templates()
     kinds = list(templates.kinds)
-    # Reasoning comes first or not at all: a text that has thought aloud is done with thinking.
+    # Reasoning comes first or not at all, as in the replies of models.
     besides = ["prose", *(kind for kind in kinds if kind != "reasoning")]
     for number in range(count):
         kind = kinds[number % len(kinds)]
         others = random.choices(besides, k=random.choice((0, 0, 1, 2)))
-        # What only thinks of calls, or is code all through, says so from its first line on.
+        # A reply that is reasoning, or one file of code, begins with that.
         parts = [kind, *others] if kind in ("reasoning", "file") else [*others[:1], kind]
         pieces = [_filled(random, templates, part) for part in parts]
         yield "+".join(parts), random.choice(_JOINTS).join(pieces)
 
 
 def own_negatives(maker: TextMaker) -> Iterator[tuple[str, str]]:
-    """What can be mistaken in one format alone: thoughts, mentions, strangers."""
+    """Yield texts for one format: its calls in reasoning, its markers mentioned, unknown tools."""
     form = maker.form
     made = maker.calls(2)
     written = render(made, form)
@@ -56,13 +56,13 @@ def own_negatives(maker: TextMaker) -> Iterator[tuple[str, str]]:
         thought = f"I could say {written}\nbut no."
         yield "own reasoning", f"{markers.open}\n{thought}\n{markers.close}\n{maker.prose()}"
         yield "own reasoning", f"{thought}\n{markers.close}\n{maker.prose()}"
-    strangers = [ToolCall(f"no_{call.name}", call.arguments) for call in made]
-    yield "unknown tools", f"{maker.prose()}\n{render(strangers, form)}"
+    unknown = [ToolCall(f"no_{call.name}", call.arguments) for call in made]
+    yield "unknown tools", f"{maker.prose()}\n{render(unknown, form)}"
     yield from _mentions(form, written)
 
 
 def _mentions(form: Format, written: str) -> Iterator[tuple[str, str]]:
-    """The format's markers named in prose, and one call quoted as code."""
+    """Yield prose that names the format's markers, and a call quoted as code."""
     opener, closer = form.opener, form.closer
     if opener is not None:
         yield "mentions", f"Each call begins with `{opener.text}`, whatever the tool."
@@ -75,7 +75,7 @@ def _mentions(form: Format, written: str) -> Iterator[tuple[str, str]]:
 
 
 def _filled(random: Random, templates: _Templates, kind: str) -> str:
-    """A template of that kind with its slots filled, slots inside slots too."""
+    """Return a template of that kind with its slots filled, also slots inside of slots."""
     text = random.choice(templates.kinds[kind])
     while _SLOT.search(text):
         text = _SLOT.sub(lambda slot: random.choice(templates.slots[slot[1]]), text)

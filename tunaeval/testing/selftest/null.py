@@ -1,7 +1,7 @@
-"""Null models measured: what calls nothing, or never rightly, earns next to nothing.
+"""Null models: what calls nothing, or never correctly, must pass next to nothing.
 
-A suite, a parser or a verdict that lets one of them pass credits luck or failure as skill. They
-answer every scenario of every built-in suite, and each level is compared with the floor.
+A suite, a parser or a verdict that lets one of them pass would count chance or failure as skill.
+They answer every scenario of every built-in suite, and each level is compared with their floor.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from .measured import USUAL, Extent, Fault, Measured
 from .subjects import Subject
 
 ABSTENTIONS_AT_MOST = 0.2
-"""The share of a built-in suite's scenarios that may want no call: more would reward silence."""
+"""The share of a built-in suite's scenarios that may want no call; more would reward silence."""
 
-_LUCK = 0.05
-"""What calling one tool all the time may earn: the suites ask for more than a tool's name."""
+_ONE_TOOL_SHARE = 0.05
+"""The share that always calling one tool may pass: suites ask for more than a tool's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class NullModel:
-    """Answers every question the same way. `abstains`: it may pass where no call is wanted.
+    """A model that answers every question alike. `abstains`: it may pass where no call is wanted.
 
-    `floor` is the share of the other scenarios that it may pass. `marked`: what it writes is an
-    attempt only in formats that mark their calls; in others a call is known by a tool's name.
+    `floor` is the share of the other scenarios that it may pass. `marked`: its text is an attempt
+    only in formats that mark their calls; other formats recognize a call by the tool's name.
     """
 
     name: str
@@ -58,13 +58,13 @@ def _abc(suite: Suite, form: Format | None) -> str:
 
 
 def _first_call(suite: Suite, form: Format | None) -> str:
-    """A call of the first tool, its required arguments filled with something of their type."""
+    """Return a call of the first tool, with arbitrary required arguments of the right types."""
     spec = next(iter(suite.tools.values()))
     return _written(ToolCall(spec.name, _anything_for(spec)), form)
 
 
 def _broken(suite: Suite, form: Format | None) -> str:
-    """The first call without its last third."""
+    """Return the first call without its last third."""
     whole = _first_call(suite, form)
     return whole[: len(whole) * 2 // 3]
 
@@ -79,24 +79,24 @@ NULL_MODELS = (
     NullModel("says abc", _abc, abstains=True),
     NullModel("breaks every call", _broken),
     NullModel("calls a tool that is none", _unknown, marked=True),
-    NullModel("calls the first tool", _first_call, floor=_LUCK),
+    NullModel("calls the first tool", _first_call, floor=_ONE_TOOL_SHARE),
 )
 
 
 def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
-    """Let each null model answer each built-in suite, in each format, with one retry as usual.
+    """Let each null model answer each built-in suite, in each format, with one retry.
 
-    The bar: none passes more scenarios that want a call than its floor; none that tries a call
-    passes where none is wanted; and no suite has more scenarios of that kind than is declared.
+    The bar: no model passes more scenarios that want a call than its floor; none that attempts a
+    call passes where none is wanted; and no suite has more such scenarios than declared.
     """
-    del extent  # there is nothing to draw
+    del extent  # nothing is random here
     faults: list[Fault] = []
     shares: dict[str, float] = {}
     scores: dict[str, float] = {}
     for name in suite_names():
         suite = load_suite(name)
         if any(one.task for one in suite.scenarios):
-            continue  # is graded by what it leaves; its own tests do nothing in each of its tasks
+            continue  # graded by its effects; its own tests run it with no action at all
         share = sum(not _wants_call(one, suite) for one in suite.scenarios) / len(suite.scenarios)
         shares[name] = round(share, 4)
         if share > ABSTENTIONS_AT_MOST:
@@ -105,7 +105,7 @@ def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
             for model in NULL_MODELS:
                 results = list(_answers(model, suite, subject))
                 if not results:
-                    continue  # the subject's formats mark no call, so nothing decides this model
+                    continue  # the subject's formats do not mark calls: no result for this model
                 passed = sum(result.ok for result in results) / len(results)
                 scores[model.name] = round(max(passed, scores.get(model.name, 0.0)), 4)
                 faults += _above(model, suite, subject, results)
@@ -122,13 +122,13 @@ def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
 def _above(
     model: NullModel, suite: Suite, subject: Subject, results: Sequence[ScenarioResult]
 ) -> Iterator[Fault]:
-    """Where a model earned more than its floor, at any level."""
+    """Yield a fault for each level at which a model passed more than its floor."""
     wanting = {one.id for one in suite.scenarios if _wants_call(one, suite)}
     for level in LEVELS:
         passed = [result for result in results if result.levels[level].ok]
-        lucky = [result for result in passed if result.scenario in wanting]
-        if len(lucky) > model.floor * len(wanting):
-            detail = f"{level}: {len(lucky)} of {len(wanting)}, as {lucky[0].scenario}"
+        unearned = [result for result in passed if result.scenario in wanting]
+        if len(unearned) > model.floor * len(wanting):
+            detail = f"{level}: {len(unearned)} of {len(wanting)}, as {unearned[0].scenario}"
             yield Fault(subject.name, f"{model.name}, and passes", suite.name, detail)
         for result in passed:
             if not model.abstains and result.scenario not in wanting:
@@ -153,7 +153,7 @@ def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[Scena
 
 
 def _reader(parser: Parser, suite: Suite, reply: Reply) -> Read:
-    """Knows the one reply already: it is read once for all scenarios."""
+    """Return a reader that parses the one reply once for all scenarios."""
     known = {
         level: parse_message(reply.message, format=parser, tools=suite.tools, level=level)
         for level in LEVELS
@@ -162,7 +162,7 @@ def _reader(parser: Parser, suite: Suite, reply: Reply) -> Read:
 
 
 def _ended(talk: Episode, reply: Reply) -> ScenarioResult:
-    """The result of a scenario in which every question gets the same reply."""
+    """Return the result of a scenario in which every request gets the same reply."""
     next(talk)
     while True:
         try:
@@ -173,7 +173,7 @@ def _ended(talk: Episode, reply: Reply) -> ScenarioResult:
 
 
 def _written(call: ToolCall, form: Format | None) -> str:
-    """The call as the format writes it; for a parser in code, as most models do."""
+    """Return the call in the format; for a parser in code, in the format of most models."""
     return render([call], form or "hermes")
 
 

@@ -1,4 +1,4 @@
-"""Streams measured: that they read what the whole text reads, and what a feed costs."""
+"""Streaming: streams have to give the result of the whole text; the cost of a feed is measured."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .subjects import Subject
 from .texts import TOOLS, TextMaker
 
 EXAMPLES = 60
-"""Texts of each format, where none is given."""
+"""The default number of texts of each format."""
 
 _SMALL = 120
-"""Texts up to this long are cut at each place."""
+"""Texts up to this length are cut at every place."""
 
 _CHARACTERS = 32 * 1024
 _DELTA = 4
@@ -29,9 +29,9 @@ _RUNS = 3
 
 
 def stream(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
-    """Read texts of each format whole and streamed: sound, damaged, cut off and hostile ones.
+    """Parse texts of each format whole and streamed: sound, damaged, truncated and hostile ones.
 
-    Any difference is a fault. What a feed costs is only reported: it depends on the machine.
+    Any difference is a fault. The cost of a feed depends on the machine and is only reported.
     """
     read = [subject for subject in subjects if subject.reader and subject.forms]
     faults: list[Fault] = []
@@ -47,7 +47,7 @@ def stream(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         "formats": len(read),
         "texts": texts,
         "seed": extent.seed,
-        "microseconds_a_feed": _told(costs),
+        "microseconds_a_feed": _summary(costs),
         "not_streamed": [subject.name for subject in subjects if subject not in read],
     }
     return Measured("stream", figures, tuple(faults))
@@ -60,7 +60,7 @@ def _each(subject: Subject) -> Iterator[tuple[Format, Reader]]:
 
 
 def _judged(maker: TextMaker, reader: Reader, count: int) -> Iterator[list[Fault]]:
-    """What was wrong with each text; the kinds of texts take turns."""
+    """Yield the faults of each text; the kinds of texts take turns."""
     kinds = (lambda: maker.rendering()[1], maker.damaged, maker.damaged, maker.hostile)
     for number in range(count):
         text = kinds[number % len(kinds)]()
@@ -70,7 +70,7 @@ def _judged(maker: TextMaker, reader: Reader, count: int) -> Iterator[list[Fault
 
 
 def _cuttings(maker: TextMaker, text: str) -> Iterator[list[str]]:
-    """In steps, at random places, and a small text in two at each place."""
+    """Yield the text in steps, cut at random places, and if small, cut in two at every place."""
     yield from (steps(text, size) for size in (1, 4, 7))
     yield from (maker.cutting(text) for _ in range(3))
     if len(text) <= _SMALL:
@@ -78,7 +78,7 @@ def _cuttings(maker: TextMaker, text: str) -> Iterator[list[str]]:
 
 
 def _microseconds_a_feed(form: Format, reader: Reader) -> float:
-    """One call with one long argument in small deltas, events included; the least of some runs."""
+    """Return the cost of a feed for one long argument in small deltas; the least of some runs."""
     line = "for each of the files we look at, print what was found\n"
     call = ToolCall("write_file", {"content": line * (_CHARACTERS // len(line))})
     chunks = steps(render([call], form), _DELTA)
@@ -90,7 +90,7 @@ def _microseconds_a_feed(form: Format, reader: Reader) -> float:
     return best / len(chunks) * 1e6
 
 
-def _told(costs: dict[str, float]) -> dict[str, object]:
+def _summary(costs: dict[str, float]) -> dict[str, object]:
     if not costs:
         return {}
     worst = max(costs, key=lambda name: costs[name])

@@ -1,4 +1,4 @@
-"""Who is measured: parsers by name, with the formats they can be written in."""
+"""The subjects of a measurement: parsers by name, with the formats in which they can be written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A parser under its name. `forms` are the formats it reads, as far as they are values."""
+    """A named parser. `forms` are the formats that it reads, if they are `Format` values."""
 
     name: str
     parser: Parser
@@ -24,17 +24,17 @@ class Subject:
 
     @property
     def reader(self) -> Reader | None:
-        """The parser, if it can be streamed."""
+        """The parser, if it can stream, else None."""
         return self.parser if isinstance(self.parser, Reader) else None
 
 
 def subjects(names: Sequence[str] = ()) -> tuple[Subject, ...]:
-    """The parsers of these names; of all that are registered and work when none is given."""
+    """Return the parsers of these names, or all registered parsers that work."""
     return tuple(subject_of(name, parser_for(name)) for name in names or _registered())
 
 
 def subject_of(name: str, parser: Parser) -> Subject:
-    """A format or a parser, as one that can be measured."""
+    """Return a format or a parser as a subject."""
     if isinstance(parser, Format):
         parser = reader_of(parser)
     if isinstance(parser, Reader):

@@ -1,4 +1,4 @@
-"""Texts that have calls, made by chance from a seed: rendered, with prose around, damaged, cut."""
+"""Random texts with calls, from a seed: rendered, with prose around, damaged, truncated."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TOOLS = Tools(
     )
     for name, shape in _SHAPES.items()
 )
-"""The tools that texts call: those of a coding agent, with arguments of every type."""
+"""The tools that the texts call: a coding agent's, with arguments of every type."""
 
 WORDS = (
     "Sure", "the", "file", "das", "Größe", "is", "à", "noël", "文件", "を読む", "да", "नमस्ते",
@@ -54,7 +54,7 @@ _PIECES = (
     '<p class="x">', "SELECT * FROM t WHERE a = 'b';", "null", "true", "1e9", "-0", "…", "“so”",
     "name", "arguments",
 )  # fmt: skip
-"""What arguments are made of: paths, commands, code, and all that has to be escaped."""
+"""The parts of arguments: paths, commands, code, and all that has to be escaped."""
 
 FRAGMENTS = (
     "{", "}", "[", "]", '"', "'", ":", ",", "\\", '\\"', "\\u00e9", "\\ud83d", "\n", " ", "`",
@@ -63,11 +63,11 @@ FRAGMENTS = (
     ")", "=", "\x00", "\ud800", "\u2028", "é", "中", ";", "\t", "\r\n", "name", "bash", "bash(",
     '{"name": "bash", "arguments": {"command": "ls"}}', "command", '"a": "say "hi"',
 )  # fmt: skip
-"""What damage is made of."""
+"""The pieces that damage inserts."""
 
 
 def fixed_texts(form: Format) -> tuple[str, ...]:
-    """Every spelling of every literal in a format, and of all its other markers, each once."""
+    """Return every spelling of every literal in a format, and its other markers, each once."""
     markers = [text for each in form.reasoning for text in (each.open, each.close)]
     routes = form.envelope.routes if form.envelope else ()
     bodies = [route.body for route in routes]
@@ -76,7 +76,7 @@ def fixed_texts(form: Format) -> tuple[str, ...]:
 
 
 def _literals(value: object) -> Iterator[str]:
-    """The spellings of each literal in a word, and in all that is inside it."""
+    """Yield the spellings of each literal in a word, and in the words inside it."""
     if isinstance(value, Literal):
         yield from value.spellings
     elif isinstance(value, tuple):
@@ -88,14 +88,14 @@ def _literals(value: object) -> Iterator[str]:
 
 
 def holds_bare_text(words: Sequence[Word]) -> bool:
-    """Whether values are there unescaped, so that they cannot contain what ends them."""
+    """Whether values are written unescaped, so that they cannot contain their own end marker."""
     return any(
         isinstance(word, Value) or holds_bare_text(getattr(word, "words", ())) for word in words
     )
 
 
 class TextMaker:
-    """Makes texts in one format; two of the same seed make the same ones."""
+    """Makes random texts in one format; the same seed gives the same texts."""
 
     def __init__(self, form: Format, seed: int) -> None:
         self.form = form
@@ -104,7 +104,7 @@ class TextMaker:
         self._plain = holds_bare_text(form.words)
 
     def calls(self, most: int = 3) -> list[ToolCall]:
-        """One to `most` calls of `TOOLS`, all of them such as the format can say."""
+        """Return one to `most` calls of `TOOLS` that the format can express."""
         count = self.random.randint(1, most)
         return [self._call(name) for name in self.random.sample(sorted(TOOLS), count)]
 
@@ -112,9 +112,9 @@ class TextMaker:
         return " ".join(self.random.choices(WORDS, k=self.random.randint(1, 12)))
 
     def rendering(self) -> tuple[list[ToolCall], str]:
-        """Calls, and a text that makes them: sometimes with prose before it, behind it, or both.
+        """Return calls, and a text with them: sometimes with prose before, after, or both.
 
-        Where nothing marks a call, calls are all of a reply.
+        If the format does not mark calls, they are the whole text.
         """
         made = self.calls()
         if self.form.whole:
@@ -124,7 +124,7 @@ class TextMaker:
         return made, before + render(made, self.form) + after
 
     def damaged(self) -> str:
-        """A rendering with a few places deleted, replaced or inserted into; one in four is cut."""
+        """Return a rendering with a few deletions, replacements, insertions; one in four is cut."""
         text, random = self.rendering()[1], self.random
         for _ in range(random.randint(0, 5)):
             start = random.randint(0, len(text))
@@ -134,12 +134,12 @@ class TextMaker:
         return text[: random.randint(0, len(text))] if random.random() < 0.25 else text
 
     def hostile(self) -> str:
-        """Pieces of markup and damage in any row."""
+        """Return pieces of markup and damage in random order."""
         pieces = (*FRAGMENTS, *self._fixed)
         return "".join(self.random.choices(pieces, k=self.random.randint(0, 20)))
 
     def cutting(self, text: str) -> list[str]:
-        """The text in pieces, cut at up to eight places."""
+        """Return the text cut at up to eight places."""
         places = sorted(self.random.randint(0, len(text)) for _ in range(self.random.randint(1, 8)))
         return [text[start:end] for start, end in pairwise((0, *places, len(text)))]
 
@@ -168,7 +168,7 @@ class TextMaker:
         return {key: self._text() for key in keys}
 
     def _text(self) -> str:
-        """A string; where nothing is escaped, one without the format's own markup at its ends."""
+        """Return a string; for unescaped values, one without the format's markup."""
         joint = self.random.choice((" ", ""))
         text = joint.join(self.random.choices(_PIECES, k=self.random.randint(0, 6)))
         if not self._plain:
