@@ -120,9 +120,6 @@ def check_rows(rows: Iterable[Row | Fault], *, suites: Iterable[Suite] = ()) -> 
     return report
 
 
-# --- calls ---------------------------------------------------------------------------------------
-
-
 def _calls(row: Row) -> Iterator[Finding]:
     for index, message in enumerate(row.messages):
         for call in message.tool_calls:

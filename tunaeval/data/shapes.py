@@ -112,9 +112,6 @@ def shape_of(row: Mapping[str, Any]) -> str | None:
     return "trl" if "prompt" in row and ("completion" in row or "chosen" in row) else None
 
 
-# --- from messages in OpenAI's shape to ours -----------------------------------------------------
-
-
 def _read(
     turns: Said, tools: Any
 ) -> tuple[tuple[Message, ...], Tools | None, tuple[tuple[int, Diagnosis], ...]]:
@@ -181,9 +178,6 @@ def _other(message: Mapping[str, Any], index: int) -> Message:
         )
     id_ = message.get("tool_call_id")
     return Message(role, text_of(content), tool_call_id=id_ if isinstance(id_, str) else None)
-
-
-# --- the shapes ----------------------------------------------------------------------------------
 
 
 def _openai(row: JsonObject) -> tuple[Said, Any]:

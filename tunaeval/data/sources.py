@@ -67,9 +67,6 @@ def _of_objects(rows: Iterable[Any]) -> Iterator[Raw]:
         yield Raw(dict(row) if isinstance(row, Mapping) else row)
 
 
-# --- files ---------------------------------------------------------------------------------------
-
-
 def _opened(path: Path) -> IO[bytes]:
     try:
         return open_plain(path)

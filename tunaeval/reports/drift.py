@@ -91,7 +91,8 @@ def find_drift(
     used. `tools` are the names of other tools, which a description may mention.
 
     `prompt` may also be another description of the same tool, in any shape that `to_tools` reads:
-    then the drift has only the `changes` between both, where `tool` is "ours".
+    then the drift has only the `changes` between both, where `tool` is "ours". Raises ToolsError
+    for what is neither a tool nor a prompt.
 
     Examples:
         >>> spec = {"name": "ls", "parameters": {"properties": {"path": {"type": "string"}}}}

@@ -121,16 +121,15 @@ def stream_of(stream: Stream, chunks: Iterable[str]) -> tuple[ParseResult, list[
 
 
 def calm(law: Callable[..., None]) -> Callable[..., None]:
-    """Return the test without a deadline (its first example compiles) and with one failure only."""
+    """Return the test without a deadline, because its first example compiles the reader, and with
+    a report of only one failure.
+    """
     return settings(deadline=None, report_multiple_bugs=False)(law)
 
 
 def said(calls: Iterable[ToolCall]) -> list[tuple[str, JsonValue]]:
     """Return the names and arguments of calls, which is what the laws compare."""
     return [(call.name, call.arguments) for call in calls]
-
-
-# --- examples --------------------------------------------------------------------------------
 
 
 def any_texts(forms: Sequence[Format]) -> st.SearchStrategy[AnyText]:
@@ -170,9 +169,6 @@ def _written(reader: Reader) -> st.SearchStrategy[Written]:
     return taped(make, 256)
 
 
-# --- laws of what was written ----------------------------------------------------------------
-
-
 def _rendered_is_read_back(reader: Reader, example: Written) -> None:
     text = render_calls(example.calls, example.form)
     names = Tools({call.name: ToolSpec(call.name) for call in example.calls}.values())
@@ -195,9 +191,6 @@ def _prose_changes_no_call(reader: Reader, example: Written) -> None:
     assert found == wanted, f"{text!r} is read as {found}, and was written for {wanted}"
     for prose in (example.before, example.after):
         assert prose in result.content, f"of {text!r} the words {prose!r} are lost"
-
-
-# --- laws of any text ------------------------------------------------------------------------
 
 
 def _nothing_raises(seen: Seen) -> None:

@@ -13,7 +13,10 @@ from typing import Self
 
 
 class Call:
-    """A block in which runs of tools answer one call; `asked` is a time of `time.perf_counter`."""
+    """A context manager: tools that run inside it answer the call with this `id`.
+
+    `asked` is when the call was requested, on the clock of `time.perf_counter`.
+    """
 
     __slots__ = ("_takers", "_token", "asked", "id")
 

@@ -39,7 +39,7 @@ async def run(executor: Executor, calls: Sequence[ToolCall]) -> list[ToolResult]
     return [results[index] for index in range(len(calls))]
 
 
-class _Ended(Exception):  # noqa: N818 - carries what ends a batch out of a task, no further
+class _Ended(Exception):  # noqa: N818 - only carries an exception out of a task group
     def __init__(self, error: BaseException) -> None:
         super().__init__(error)
         self.error = error
@@ -68,7 +68,7 @@ async def _result(
         return ToolResult(call, ok=False, reason="unknown-tool", error=str(unknown))
     try:
         arguments = runnable.take(call.arguments)
-    except (TypeError, ValueError) as error:  # the former where they are no object at all
+    except (TypeError, ValueError) as error:  # TypeError if they are no object
         return ToolResult(call, ok=False, reason="invalid-arguments", error=str(error))
     async with free:
         return await _Attempts(executor, call, runnable, arguments, asked_at).result()
@@ -121,7 +121,7 @@ class _Attempts:
         self._keep(run)
         task = asyncio.current_task()
         if task is not None and task.cancelling():
-            raise asyncio.CancelledError  # also where the tool has swallowed it
+            raise asyncio.CancelledError  # even if the tool has caught the cancellation
         if run.error is not None and aborts(run.error):
             raise _Ended(run.error)
         self.asked_at = self.executor.pace.clock()

@@ -43,8 +43,11 @@ def _is_one_of(error: BaseException, names: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How often a tool is run, and for which exceptions (`is_retried`); the pauses begin with
-    `base_seconds`, double up to `cap_seconds`, and are longer by a random share up to `jitter`.
+    """How often a failing tool is run, and how long the pauses between its attempts are.
+
+    The first pause is `base_seconds`; it doubles after each attempt, up to `cap_seconds`, and a
+    random share of up to `jitter` is added. An exception is retried if `is_retried` returns true
+    for it. Raises UsageError for numbers that are negative or infinite.
 
     Examples:
         >>> tunaeval.Backoff(max_attempts=2, base_seconds=0.1).cap_seconds

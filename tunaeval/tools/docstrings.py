@@ -72,7 +72,7 @@ def _section(lines: Sequence[str], at: int) -> _Section | None:
     if line.startswith(":"):
         return _FIELD.get(line[1:].partition(":")[0].partition(" ")[0])
     if line[:1].isspace():
-        return None  # sections begin where the docstring begins
+        return None  # sections have the indent of the docstring
     following = lines[at + 1] if at + 1 < len(lines) else ""
     heading = line.rstrip().lower()
     if heading.endswith(":") and following[:1].isspace():

@@ -26,7 +26,7 @@ from tunaeval.types.wanted import refusal, wanted_count, wanted_items, wanted_na
 from .backoff import Backoff
 
 if TYPE_CHECKING:
-    # Same package; pydantic is loaded where an executor is made.
+    # Only for types: an executor imports it, with pydantic, when it is made.
     from .runnables import Runnable
 
 Category: TypeAlias = Literal["research", "read-only", "write"]
@@ -135,7 +135,7 @@ class Executor:
 
     def __post_init__(self) -> None:
         """Check the options and prepare the tools."""
-        from .runnables import runnables_of  # noqa: PLC0415 - pydantic, for those who run tools
+        from .runnables import runnables_of  # noqa: PLC0415 - imports pydantic, which only running tools needs
 
         if not isinstance(self.categories, Mapping):
             raise refusal("categories", self.categories, "a category for each tool's name")
@@ -147,7 +147,7 @@ class Executor:
 
     async def execute(self, calls: Iterable[ToolCall]) -> list[ToolResult]:
         """Run `calls` and return their results in the order of the calls."""
-        from .attempts import run  # noqa: PLC0415 - asyncio and tenacity, for those who run tools
+        from .attempts import run  # noqa: PLC0415 - imports asyncio and tenacity
 
         return await run(self, wanted_items(calls, "calls", ToolCall, "tool calls"))
 
@@ -162,7 +162,9 @@ async def execute(
     recorder: roles.Recorder | None = None,
     pace: Pace | None = None,
 ) -> list[ToolResult]:
-    """Run `calls` with an `Executor` made for this one use; keep an `Executor` for many uses.
+    """Run `calls` once and return their results in the order of the calls.
+
+    The options are those of an `Executor`, which is better kept if there are many runs.
 
     Examples:
         >>> import asyncio

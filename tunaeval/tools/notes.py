@@ -133,7 +133,7 @@ def named(signature: inspect.Signature | None, args: Args, kwargs: Kwargs) -> Js
     """Return the arguments by name: without defaults, with `**kwargs` beside the others."""
     try:
         bound = signature.bind(*args, **kwargs) if signature else None
-    except TypeError:  # the tool itself was called wrongly, and has said so
+    except TypeError:  # the tool was called with wrong arguments, and raised
         bound = None
     if signature is None or bound is None:
         return {**({UNBOUND: list(args)} if args else {}), **kwargs}

@@ -100,7 +100,7 @@ class Inbox:
             )
 
     def doubt(self, among: int, make: Make, facts: tuple[object, ...]) -> None:
-        """Log once that a tool ran where it is unknown for which of the open sessions."""
+        """Log once that it is unknown for which of the open sessions a tool ran."""
         if not self._doubted:
             self._doubted = True
             _LOG.warning(

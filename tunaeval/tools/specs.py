@@ -94,7 +94,7 @@ def tool_spec(
     """Return the ToolSpec of one tool; this is `ToolSpec.of`."""
     spec = _spec(tool, "the tool", name)
     if prompt is not None:
-        from .tool_prompts import read_tool_prompt  # noqa: PLC0415 - only for those who have one
+        from .tool_prompts import read_tool_prompt  # noqa: PLC0415 - only needed for prompt files
 
         reported = read_tool_prompt(prompt)
         parameters = _described(spec.parameters, reported.parameters)
@@ -177,7 +177,7 @@ def _from_mapping(tool: Mapping[str, JsonValue], where: str) -> ToolSpec:
 
 
 def _from_function(function: Callable[..., object], where: str, name: str | None) -> ToolSpec:
-    from .signatures import read_signature, schema_of  # noqa: PLC0415 - pydantic comes with it
+    from .signatures import read_signature, schema_of  # noqa: PLC0415 - imports pydantic
 
     try:
         signature = read_signature(function, name)
@@ -194,7 +194,7 @@ def _checked_name(name: object, where: str) -> str:
 
 
 def _checked_schema(schema: object, where: str) -> JsonObject:
-    """Return the schema as a dict if it can describe arguments; {} if there are none."""
+    """Return the schema as a dict, or raise ToolsError if it cannot describe arguments."""
     if not isinstance(schema, Mapping):
         raise ToolsError(f"{where} is {_shown(schema)}, wanted a JSON schema of type object")
     if not is_short(schema):

@@ -76,7 +76,7 @@ def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
 
 
 def prompt_of(text: bytes, source: str = "prompt") -> ToolPrompt:
-    """Read the content of a prompt file; `source` names it in errors."""
+    """Read the content of a prompt file; `source` names it in errors. Raises ToolsError."""
     if len(text) > MAX_BYTES:
         raise ToolsError(f"{source}: more than {MAX_BYTES:,} bytes, which is too long for a prompt")
     return _Reading(source).read(text)

@@ -44,7 +44,7 @@ def read(message: object, reading: Reading, attachments: object = None) -> None:
     error = get(message, "error")
     reading.begin(
         role,
-        # A user message may have a list here, with the ids of calls that its media come from.
+        # In a user's message this may be a list of the calls whose payload it has: that is no id.
         tool_call_id=identifier(get(message, "tool_call_id")),
         is_error=error is not None if role == "tool" else None,
     )

@@ -38,7 +38,7 @@ class Call(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A result; the fields of the call's id and of its content. `is_error` overrides the part's."""
+    """A result; `id` and `content` name the part's fields, and `is_error` overrides the part's."""
 
     id: str
     content: tuple[str, ...]

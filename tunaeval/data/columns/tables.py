@@ -52,7 +52,7 @@ def values_of(table: Any, name: str) -> list[Any]:
         case "arrow":
             return table.column(name).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
         case "polars":
-            return table[name].to_list()  # type: ignore[no-any-return]  # nor has Polars here
+            return table[name].to_list()  # type: ignore[no-any-return]  # nor is Polars typed here
         case "pandas":
             return [None if _is_missing(value) else value for value in table[name].tolist()]
     values = list(table[name])
@@ -109,14 +109,14 @@ def with_columns(table: T, made: Made, picks: Sequence[int] | None = None) -> T:
     given: Any = table
     match kind_of(table):
         case "dict":
-            return {**given, **_lists(made, picks)}  # type: ignore[return-value]  # of its kind
+            return {**given, **_lists(made, picks)}  # type: ignore[return-value]  # T is this kind of table
         case "arrow":
-            return _with_arrow(given, _arrow(made, picks))  # type: ignore[no-any-return]  # of its kind
+            return _with_arrow(given, _arrow(made, picks))  # type: ignore[no-any-return]  # T is this kind of table
         case "polars":
             import polars as pl  # noqa: PLC0415 - installed, because the table is one of its own
 
             new = pl.from_arrow(_arrow(made, picks))
-            return given.hstack(new)  # type: ignore[no-any-return]  # of its kind
+            return given.hstack(new)  # type: ignore[no-any-return]  # T is this kind of table
     new = _arrow(made, picks).to_pandas()
     new.index = given.index
     return given.assign(**{name: new[name] for name in made})  # type: ignore[no-any-return]  # as above

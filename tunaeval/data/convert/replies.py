@@ -66,7 +66,10 @@ _STRUCTURED = (STRUCTURED, "openai")
 
 
 def convert_text(text: str, route: Route) -> str | Unconvertible:
-    """Return the reply with its calls written in the target format; without calls, unchanged."""
+    """Return the reply with its calls written in the target format; without calls, unchanged.
+
+    Raises UsageError if either side of the route is structured calls, which are not in texts.
+    """
     if route.source is None or route.target is None:
         raise UsageError("structured calls are in messages; a text needs two wire formats")
     found = _read(text, route.source, route)
@@ -127,9 +130,6 @@ def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconver
 def _words(content: str, reasoning: str | None) -> tuple[str, str]:
     """Return content and reasoning without white space."""
     return "".join(content.split()), "".join((reasoning or "").split())
-
-
-# --- what a text is made of ----------------------------------------------------------------------
 
 
 class _Thought(NamedTuple):

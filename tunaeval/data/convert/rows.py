@@ -130,9 +130,6 @@ def _with(row: JsonObject, key: str, value: _Converted) -> _Converted:
     return row if value is row.get(key) else {**row, key: value}
 
 
-# --- one reply -----------------------------------------------------------------------------------
-
-
 def _reply(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _Converted:
     """Convert the reply in the field `key`, and the structured calls beside it."""
     if route.source is None:

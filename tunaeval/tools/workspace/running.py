@@ -120,7 +120,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Return an environment with the caller's path alone, so that commands see no API keys."""
+    """Return an environment without the caller's variables, so that commands see no API keys."""
     path = os.pathsep.join((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"))
     return {
         "PATH": path,

@@ -120,7 +120,10 @@ class Workspace:
         return earlier.changes(self.snapshot(earlier))
 
     def run(self, command: str | Words, *, seconds: float | None = None) -> Ran:
-        """Run a command line that `commands` allow, or words that the caller has checked."""
+        """Run a command line that `commands` allow, or words that the caller has checked.
+
+        `seconds` can only shorten the workspace's limit. Raises `WorkspaceError` if it cannot run.
+        """
         if why := self.loss():
             raise WorkspaceError(f"no command can run: the workspace {why}")
         requested = self._seconds if seconds is None else wanted_seconds(seconds, "seconds")
