@@ -121,8 +121,8 @@ def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> li
     differ = [words for name, words in reported if getattr(a, name) != getattr(b, name)]
     if differ and not intersect:
         raise ComparisonError(
-            f"run {b.run_id!r} ({_asked_as(b)}) has {', '.join(differ)} than run {a.run_id!r} "
-            f"({_asked_as(a)}); ask for the intersection (--intersect) to compare the scenarios "
+            f"run {b.run_id!r} ({_described(b)}) has {', '.join(differ)} than run {a.run_id!r} "
+            f"({_described(a)}); ask for the intersection (--intersect) to compare the scenarios "
             "that both were asked alike, or for one level (--level) where only that differs"
         )
     if "another level" in differ:
@@ -130,7 +130,7 @@ def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> li
     return differ
 
 
-def _asked_as(info: RunInfo) -> str:
+def _described(info: RunInfo) -> str:
     scenarios = counted(info.scenarios, "scenario")
     return f"suite {info.suite}, {scenarios}, {info.profile}, level {info.level}"
 

@@ -58,7 +58,7 @@ def flips(a: Side, b: Side, *, lost: Sequence[str], gained: Sequence[str]) -> Fl
 
 
 def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> dict[str, Answer]:
-    """Return a reply to each scenario: one that passed for `passing`, one that failed else."""
+    """Return replies by scenario: passed ones for `passing`, failed ones for `failing`."""
     numbers = {side.asked[name].passing for name in passing}
     numbers |= {side.asked[name].failing for name in failing}
     found = {}

@@ -26,7 +26,7 @@ def summary_object(report: Report) -> JsonObject:
 
 
 def json_text(value: JsonObject) -> str:
-    """Return `value` as JSON in ASCII on one line, so that no character moves a cursor.
+    """Return `value` as JSON on one line of printable ASCII, which is safe on any terminal.
 
     Lone surrogates are kept; values that JSON lacks are written as `tunaeval.files` writes them.
     """

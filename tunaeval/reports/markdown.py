@@ -54,7 +54,7 @@ class MarkdownWriter:
 
 
 def _page(report: Report, most: int) -> str:
-    """Return the lines that fit into `most` bytes, and the number of the others."""
+    """Return a page of the lines that fit into `most` bytes, and how many do not."""
     page, size, left_out = [], _RESERVED, 0
     for line in _lines(report):
         size += len(line.encode("utf-8", "backslashreplace")) + 1

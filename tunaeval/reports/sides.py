@@ -48,7 +48,7 @@ class RunSource:
 
 
 def source_of(report: Report) -> RunSource:
-    """Return a source that reads from a report in memory."""
+    """Return a `RunSource` that reads from a report in memory."""
 
     def rows(only: Container[int] | None) -> Iterator[JsonObject]:
         for number, result in enumerate(report.results, start=1):

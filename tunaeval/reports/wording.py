@@ -107,7 +107,7 @@ def warnings(summary: Summary) -> list[str]:
 
 
 def how_many(summary: Summary) -> str:
-    """Return the number of results; if scenarios are repeated, that is not their number."""
+    """Return the number of results in words: of scenarios, unless these are repeated."""
     return counted(summary.scenarios, "scenario" if summary.repeats is None else "result")
 
 

@@ -61,7 +61,7 @@ class Backoff:
     is_retried: Callable[[Exception], bool] = is_transient
 
     def __post_init__(self) -> None:
-        """Raise UsageError for numbers that are negative, infinite or no numbers."""
+        """Raise UsageError for a `max_attempts` below 1, or another number below 0 or infinite."""
         wanted_count(self.max_attempts, "max_attempts")
         for name in ("base_seconds", "cap_seconds", "jitter"):
             wanted_amount(getattr(self, name), name)

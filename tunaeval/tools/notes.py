@@ -65,7 +65,7 @@ def notes_of(
         taker=recorder.taker if isinstance(recorder, Recorder) else recorder,
         returned=_glance if classifiers is None else judge,
         raised=cast("Look", partial(raised, classifiers=classifiers or ())),
-        keep=keep if arguments is None else _telling(arguments, keep),
+        keep=keep if arguments is None else _with_arguments(arguments, keep),
         failed=partial(_report, name),
     )
 
@@ -95,7 +95,7 @@ def _keeping(recorder: roles.Recorder, make: Callable[..., ToolExecution]) -> Ca
     return at_once
 
 
-def _telling(arguments: Arguments, keep: Callable[..., None]) -> Callable[..., None]:
+def _with_arguments(arguments: Arguments, keep: Callable[..., None]) -> Callable[..., None]:
     """Return a `keep` that stores the extracted arguments instead of the call's own."""
 
     def given(ending: object, call: object, args: Args, kwargs: Kwargs, *facts: object) -> None:

@@ -77,7 +77,7 @@ class Inbox:
             _current.set(next((one for one in self.around if one.is_open), None))
 
     def is_of(self, recorder: object) -> bool:
-        """Whether `recorder` is this session's recorder."""
+        """Whether `recorder` is the recorder of the inbox's session."""
         return recorder is not None and self._recorder() is recorder
 
     @property
@@ -85,7 +85,7 @@ class Inbox:
         """Whether it can record nothing any more: it ended, or its recorder no longer exists."""
         return self.ended or (self._recorder is not _nobody and self._recorder() is None)
 
-    def hearing(self) -> list[Recorder]:
+    def recorders_around(self) -> list[Recorder]:
         """Return the recorders of the session and of the open sessions around it."""
         found = [one.recorder() for one in (self, *self.around)]
         return [recorder for recorder in found if recorder is not None]
@@ -168,7 +168,7 @@ class Router(Recorder):
             kept, numbers = recorder._state  # noqa: SLF001 - the state of another `Recorder`
             kept.append((next(numbers), make, facts))
             return
-        recorders = None if inbox is None else inbox.hearing()
+        recorders = None if inbox is None else inbox.recorders_around()
         if not recorders:
             recorders = self._elsewhere(inbox, make, facts)
         for recorder in recorders:
@@ -184,7 +184,7 @@ class Router(Recorder):
                 last = known[-1]
                 if not {*known} <= {last, *last.around}:
                     last.doubt(len(known), make, facts)
-                return last.hearing()
+                return last.recorders_around()
             inbox = self._inboxes[-1] if self._inboxes else None
         if inbox is not None:
             inbox.warn(make, facts)

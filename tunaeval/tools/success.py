@@ -29,7 +29,7 @@ _FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
 _PREFIXES = ("Error:", "ERROR:", "error:")
 
 SILENT = frozenset({type(None), bool, int, float, complex, bytes, list, tuple, set})
-"""Types whose values show the built-in classifiers nothing."""
+"""Types whose values never show a failure to the built-in classifiers."""
 
 
 class Success(NamedTuple):

@@ -83,7 +83,7 @@ def prompt_of(text: bytes, source: str = "prompt") -> ToolPrompt:
 
 
 class _Reading:
-    """The state of reading one file."""
+    """Reads one prompt file; its methods are the handlers that expat calls."""
 
     def __init__(self, source: str) -> None:
         self.source = source

@@ -59,5 +59,5 @@ def _read_result(result: object, *, is_of_call: bool, reading: Reading) -> None:
 
 
 def _usage(metrics: object) -> Usage | None:
-    """Return the usage; cached tokens are included in the prompt's in this format."""
+    """Return the usage; in this format the prompt's tokens include the cached ones."""
     return usage_of(metrics) if first(metrics, ("prompt_tokens", "cost_usd")) is not None else None

@@ -23,7 +23,7 @@ _SILENT = frozenset({
 
 
 def claims(line: object) -> bool:
-    """Whether it is a line of a session: a message with its role inside, or about the session."""
+    """Whether `line` is from a session: a message, or a line about the session itself."""
     kind = word(get(line, "type"))
     if kind in {"user", "assistant"}:
         return isinstance(get(get(line, "message"), "role"), str)

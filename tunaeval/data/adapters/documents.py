@@ -153,7 +153,7 @@ def _message_shape(shape: str | None, thing: object, where: str) -> Shape | None
 
 
 def _is_list(thing: object) -> bool:
-    """Whether `thing` is a list of messages; pydantic's models can be iterated as well."""
+    """Whether `thing` is a list of messages, and no pydantic model, which is iterable as well."""
     listed = isinstance(thing, Iterable) and not isinstance(thing, str | bytes | Mapping)
     return listed and held_messages(thing) is None
 

@@ -64,7 +64,7 @@ def identifier(value: JsonValue) -> str | None:
 
 
 def json_words(value: JsonValue) -> str:
-    """Return any value as JSON, objects by their fields; what JSON cannot express as a note."""
+    """Return any value as JSON text, objects by their fields, or a note why that fails."""
     try:
         return json.dumps(value, default=_plain, ensure_ascii=False)
     except RecursionError:
@@ -124,7 +124,7 @@ def usage_of(reported: JsonValue, *, cached: tuple[str, ...] = ()) -> Usage | No
 
 
 def total_usage(reports: Iterable[Usage | None]) -> Usage | None:
-    """Return the sum of all; a count that none of them has stays unknown."""
+    """Return the sum of all reports; a number that none of them has stays unknown."""
     known = [one for one in reports if one]
     if not known:
         return None

@@ -28,7 +28,7 @@ _PYTHON = "code_execution"
 
 
 def claims(message: object) -> bool:
-    """Whether it is a content, or an event with one: the fields of its parts name their kinds."""
+    """Whether `message` is a content of Gemini, or an event of ADK, judged by its parts."""
     is_event = isinstance(get(message, "author"), str) and first(message, _EVENT) is not None
     return is_event or any(_is_part(part) for part in _parts(message))
 

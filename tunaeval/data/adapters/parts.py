@@ -46,7 +46,7 @@ class Result(NamedTuple):
 
 
 class Media(NamedTuple):
-    """Media; the message gets the kind in brackets instead."""
+    """Media, of which the message contains only the kind, in brackets."""
 
 
 class Silent(NamedTuple):

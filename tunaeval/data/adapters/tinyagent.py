@@ -44,7 +44,7 @@ def read(message: object, reading: Reading) -> None:
     )
     content = get(message, "content")
     read_content(content, _KINDS, reading)
-    _tell_ending(message, content, reading)
+    _notice_ending(message, content, reading)
 
 
 def session_usage(reported: JsonValue) -> Usage | None:
@@ -56,7 +56,7 @@ def session_usage(reported: JsonValue) -> Usage | None:
     return replace(usage, prompt_tokens=max(usage.prompt_tokens or 0, total - completion))
 
 
-def _tell_ending(message: object, content: JsonValue, reading: Reading) -> None:
+def _notice_ending(message: object, content: JsonValue, reading: Reading) -> None:
     reason, error = get(message, "stop_reason"), get(message, "error_message")
     parts = [content, *(get(part, "text") for part in listed(content))]
     cut = any(isinstance(text, str) and text.startswith(_INTERRUPTED) for text in parts)

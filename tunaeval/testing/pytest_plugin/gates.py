@@ -118,5 +118,7 @@ def _bound(report: Report, percent: float) -> Verdict:
 
 
 def _verdict(is_sure: bool, is_measured: bool, words: str) -> Verdict:
-    """Return a gate that passed for sure, only as measured ("too little data"), or not at all."""
+    """Return the verdict of a gate: passed if the value is certain to suffice, "too little data" if
+    it suffices only as measured, else failed.
+    """
     return Verdict(words, "passed" if is_sure else "too little data" if is_measured else "failed")

@@ -131,7 +131,7 @@ class Asker:
             raise
 
     def run_of(self, path: Path, suite: Suite) -> SuiteRun:
-        """Return the run of a suite in this session."""
+        """Return the run of a suite, made once for a test session."""
         if path not in self._runs:
             name, client = self._made()
             usual = EMBEDDED if name == "llamacpp" else RunOptions()

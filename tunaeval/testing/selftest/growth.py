@@ -36,13 +36,13 @@ The memory excludes that of the result.
 _CHUNK = 4
 _FIRST_LOOK = (64, 8)
 """The sizes of the first measurement, as fractions of the largest."""
-_LEAST_HELD = 65536
-"""Memory is not measured on shorter texts, for which capped structures are large."""
+_LEAST_FOR_MEMORY = 65536
+"""The shortest text on which memory is measured: structures with a cap outweigh shorter ones."""
 _FIRST_READ = 2048
 """Characters of the text that is parsed before memory is measured."""
-_FIRST_LONG, _TAKEN_LONG = 8192, 8
+_FIRST_LONG, _WORST_LONG = 8192, 8
 """Characters of the first measurement for long texts, and the number of families that go on."""
-_TAKEN_ON = 4
+_WORST = 4
 """How many of the fastest growing, the slowest and the hungriest go on to the largest size."""
 _REPEATS = 4
 _STEPS = 3_000_000
@@ -92,7 +92,7 @@ def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     for subject in subjects:
         cases = list(_cases(subject))
         families += len(cases)
-        finals += _taken_on(cases, largest)
+        finals += _worst_growths(cases, largest)
         memory += _hungriest([case for case in cases if case.way == "whole"], largest)
     figures = {
         "formats": len(subjects),
@@ -118,7 +118,7 @@ def _long_texts(subject: Subject, seed: int) -> list[tuple[float, int, Case]]:
     floods = (*floods_of(subject.forms), *combinations_of(subject.forms, seed))
     cases = list(_cases(subject, floods, chunk=_PIECE))
     first = [(_seconds(case.read, case.flood.text(_FIRST_LONG), 1), case) for case in cases]
-    slowest = [case for _, case in nlargest(_TAKEN_LONG, first, key=lambda pair: pair[0])]
+    slowest = [case for _, case in nlargest(_WORST_LONG, first, key=lambda pair: pair[0])]
     unit = min(_seconds(_busy, "", 1) for _ in range(3))
     return [
         (_seconds(case.read, case.flood.text(size), 1) / unit / (size / _MIB), size, case)
@@ -156,11 +156,11 @@ def _cases(
             yield Case(subject, flood, "streamed", streamed)
 
 
-def _taken_on(cases: Sequence[Case], largest: int) -> list[Growth]:
+def _worst_growths(cases: Sequence[Case], largest: int) -> list[Growth]:
     """Measure the last doublings of the cases that were worst at small sizes."""
     first = [_growth(case, *(max(64, largest // part) for part in _FIRST_LOOK)) for case in cases]
-    worst = {id(look.case): look.case for look in nlargest(_TAKEN_ON, first, attrgetter("growth"))}
-    slowest = nlargest(_TAKEN_ON, first, attrgetter("seconds"))
+    worst = {id(look.case): look.case for look in nlargest(_WORST, first, attrgetter("growth"))}
+    slowest = nlargest(_WORST, first, attrgetter("seconds"))
     worst |= {id(look.case): look.case for look in slowest}
     return [_confirmed(case, largest) for case in worst.values()]
 
@@ -193,10 +193,10 @@ def _seconds(read: Read, text: str, runs: int) -> float:
 
 def _hungriest(cases: Sequence[Case], largest: int) -> list[tuple[float, Case]]:
     """Return the memory at the largest size of the cases with most memory at a small size."""
-    largest = max(largest, _LEAST_HELD)
+    largest = max(largest, _LEAST_FOR_MEMORY)
     small = largest // 16
     first = [(_memory(case, small), case) for case in cases]
-    taken = nlargest(_TAKEN_ON, first, key=lambda pair: pair[0])
+    taken = nlargest(_WORST, first, key=lambda pair: pair[0])
     return [(_memory(case, largest), case) for _, case in taken]
 
 

@@ -153,7 +153,7 @@ def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[Scena
 
 
 def _reader(parser: Parser, suite: Suite, reply: Reply) -> Read:
-    """Return a reader that parses the one reply once for all scenarios."""
+    """Return a reader that parses the model's only reply once, for all scenarios."""
     known = {
         level: parse_message(reply.message, format=parser, tools=suite.tools, level=level)
         for level in LEVELS

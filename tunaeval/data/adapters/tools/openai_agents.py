@@ -22,7 +22,7 @@ from tunaeval.types.calls import JsonObject
 Invoke: TypeAlias = Callable[..., Awaitable[object]]
 
 _SHAPE = ("name", "params_json_schema", "on_invoke_tool")
-_HELD = "_invoke_tool_impl"
+_INNER = "_invoke_tool_impl"
 """The attribute in which the invoker keeps the function that may fail."""
 
 
@@ -32,25 +32,25 @@ def fits(tool: roles.AnyTool) -> bool:
 
 def runs(tool: roles.AnyTool) -> tuple[object, ...]:
     """Return the invoker's function, and the function that the tool was made from."""
-    return _held(tool.on_invoke_tool), getattr(tool, "__wrapped__", None)
+    return _inner(tool.on_invoke_tool), getattr(tool, "__wrapped__", None)
 
 
 def wrap(tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
     """Return a copy that records each run, with the id of its call from the context."""
     recorded = copy(tool)
     invoke = recorded.on_invoke_tool
-    inner = _held(invoke)
+    inner = _inner(invoke)
     run = _answering(record_runs(inner, recorder, name=tool.name, arguments=_arguments))
     if inner is invoke:
         recorded.on_invoke_tool = run
     else:
         recorded.on_invoke_tool = copy(invoke)
-        setattr(recorded.on_invoke_tool, _HELD, run)
+        setattr(recorded.on_invoke_tool, _INNER, run)
     return recorded
 
 
-def _held(invoke: Any) -> Invoke:
-    return cast("Invoke", getattr(invoke, _HELD, invoke))
+def _inner(invoke: Any) -> Invoke:
+    return cast("Invoke", getattr(invoke, _INNER, invoke))
 
 
 def _answering(run: Invoke) -> Invoke:
