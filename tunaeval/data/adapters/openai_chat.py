@@ -43,8 +43,8 @@ def claims(message: object) -> bool:
 
 
 def read(message: object, reading: Reading) -> None:
-    timestamp = get(message, "role")
-    role = str.__str__(timestamp) if isinstance(timestamp, str) else ""  # or a str enum
+    given = get(message, "role")
+    role = str.__str__(given) if isinstance(given, str) else ""  # it may be of a str enum
     begin(message, role, reading)
     if role not in _ROLES:
         reading.notice("unknown-role", f"the role {role[:40]!r} is not known")

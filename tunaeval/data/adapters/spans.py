@@ -72,9 +72,9 @@ def attributes_of(attributes: JsonValue) -> Mapping[str, JsonValue]:
 def _value(value: JsonValue, depth: int = 0) -> JsonValue:
     """Return a value of OTLP as plain JSON; OTLP writes int64 as a string."""
     for leaf in _LEAVES:
-        fields = get(value, leaf)
-        if fields is not None:
-            return int(fields) if leaf == "intValue" and str(fields).isdecimal() else fields
+        found = get(value, leaf)
+        if found is not None:
+            return int(found) if leaf == "intValue" and str(found).isdecimal() else found
     if depth < _MAX_DEPTH:
         items = get(get(value, "arrayValue"), "values")
         if isinstance(items, list):
