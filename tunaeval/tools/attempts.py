@@ -179,7 +179,7 @@ class _Attempts:
         )
         self.executions.append(execution)
         if self.executor.recorder is not None and not self.runnable.is_recorded:
-            _told(self.executor.recorder, execution)
+            _record(self.executor.recorder, execution)
 
 
 def _last(state: RetryCallState) -> Any:
@@ -187,7 +187,7 @@ def _last(state: RetryCallState) -> Any:
     return state.outcome.result() if state.outcome else None
 
 
-def _told(recorder: roles.Recorder, execution: ToolExecution) -> None:
+def _record(recorder: roles.Recorder, execution: ToolExecution) -> None:
     try:
         recorder.record(execution)
     except Exception as error:  # noqa: BLE001 - a recorder's failure must not become the tool's
