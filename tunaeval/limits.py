@@ -144,8 +144,8 @@ COMMENT_AHEAD = 1000
 CUT_TOKEN = 16
 """How near to the end of a piece of JSON a token may be cut: `\\ud83d\\ude00` and some more."""
 
-UNICODE_NAME = 92
-"""Longest name of a character in `\\N{...}`: the longest has 88, and there are two brackets."""
+UNICODE_NAME = 90
+"""Of a character's name in `\\N{...}`: the longest has 88."""
 
 UNMARKED_TEXT = 200
 """Longest text without quotes in Gemma's braces. A longer one is prose."""

@@ -62,7 +62,7 @@ def test_a_cassette_stands_beside_its_test_and_is_played(tmp_path: Path) -> None
     assert child.counts == {"passed": 2}, child.said
     properties = ET.parse(tmp_path / "junit.xml").iter("property")  # noqa: S314 - pytest's own
     told = {one.get("name"): one.get("value") for one in properties}
-    assert (told["tunaeval.files.turns"], told["tunaeval.calls"]) == ("1", "read_file")
+    assert (told["tunaeval.turns"], told["tunaeval.calls"]) == ("1", "read_file")
     changed = run(tmp_path, files={"test_it.py": REPLAYED.replace('"calc.py"', '"other.py"')})
     assert changed.code == 1
     assert "does not have this request" in changed.said or "there is no cassette" in changed.said

@@ -1,4 +1,4 @@
-"""The keyword arguments of a scoring session as types, for editors and type checkers."""
+"""The keywords of clients and of scoring sessions by type, so that type checkers know them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,43 @@ if TYPE_CHECKING:
     from tunaeval.types.runs import Expectation, ExpectedCall
 
     from .checks import Check
+
+
+class ClientSettings(TypedDict, total=False):
+    """What the clients of tunaeval are made with, all of them together.
+
+    A client refuses the keywords of the others. For a client of a plug-in, which has keywords of
+    its own, make the client and pass it.
+    """
+
+    # of "openai"
+    base_url: str | None
+    model: str | None
+    attempt_timeout: float
+    deadline: float | None
+    connections: int
+    max_retries: int | None
+    rpm: float | None
+    stream: bool
+    key_variables: Sequence[str]
+    headers: Mapping[str, str] | None
+    ca: str | None
+    cert: str | None
+    cert_key: str | None
+    proxy: str | None
+    http2: bool
+    transport: Any
+    # of "llamacpp"
+    model_file: str | None
+    threads: int | None
+    context: int
+    slots: int
+    # of "replay" and "scripted"
+    path: str | Path | None
+    replies: Sequence[Any]
+    # of a command
+    script: Any
+    upstream: str | None
 
 
 class ScoreKeywords(TypedDict, total=False):

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from pkgutil import iter_modules
+from importlib.util import find_spec
+from pkgutil import walk_packages
 from types import ModuleType
 
 MOVED = {
@@ -46,16 +47,17 @@ class OldPaths(MetaPathFinder, Loader):
         old = next((old for old in MOVED if f"{fullname}.".startswith(f"{old}.")), None)
         if old is None:
             return None
-        spec = ModuleSpec(fullname, self, is_package=True)
-        spec.loader_state = MOVED[old] + fullname.removeprefix(old)
-        return spec
+        new = MOVED[old] + fullname.removeprefix(old)
+        if find_spec(new) is None:
+            return None
+        return ModuleSpec(fullname, self, loader_state=new, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         new = str(spec.loader_state)
         warnings.warn(
             f"{spec.name} has moved; import it from {new}",
             DeprecationWarning,
-            stacklevel=2 + _frames_of_the_import_system(),
+            stacklevel=2,  # the frames of the import system do not count
         )
         return _Moved(spec.name, import_module(new))
 
@@ -63,14 +65,6 @@ class OldPaths(MetaPathFinder, Loader):
         """Let `import tunaeval.formats` return the registry, which keeps that name."""
         if module.__name__ == "tunaeval.formats":
             sys.modules["tunaeval.formats"] = import_module("tunaeval").formats
-
-
-def _frames_of_the_import_system() -> int:
-    """Return how many frames the import system has between the finder and the import statement."""
-    frame, count = sys._getframe(2), 0  # noqa: SLF001 - there is no other way to the importer
-    while str(frame.f_globals.get("__name__")).startswith("importlib.") and frame.f_back:
-        frame, count = frame.f_back, count + 1
-    return count
 
 
 class _Moved(ModuleType):
@@ -81,12 +75,17 @@ class _Moved(ModuleType):
         self._new = new
 
     def __getattr__(self, name: str) -> object:
-        """Return the name from the module's replacement, or from a module of that package."""
-        if hasattr(self._new, name):
-            return getattr(self._new, name)
-        if not name.startswith("_"):
-            for found in iter_modules(getattr(self._new, "__path__", ())):
-                module = import_module(f"{self._new.__name__}.{found.name}")
+        """Return what the module has that replaces this one, or a module within that one.
+
+        Names of the import system (`__path__` most of all) are this module's own: a module that
+        was found by them would be a second copy.
+        """
+        if not name.startswith("__"):
+            if hasattr(self._new, name):
+                return getattr(self._new, name)
+            inner = f"{self._new.__name__}."
+            for found in walk_packages(getattr(self._new, "__path__", ()), inner):
+                module = import_module(found.name)
                 if name in vars(module):
                     return getattr(module, name)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from .listing import add_json
+from .network import add_network, network_of
 from .numbers import POSITIVE, seconds
 from .output import Output
 
@@ -39,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--deadline", type=seconds, default=600.0, metavar="SECONDS", help="for all of it (600)"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress")
+    add_network(parser.add_argument_group("how the server is reached"))
     shape = parser.add_mutually_exclusive_group()
     add_json(shape)
     shape.add_argument(
@@ -50,9 +52,9 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 0 if the server has no fault, 1 if it has one, 2 if it was not tested."""
     import asyncio  # noqa: PLC0415 - not for --help
 
-    from tunaeval.doctor.examination import examine  # noqa: PLC0415 - httpx, not for --help
-    from tunaeval.doctor.report import markdown, show_examination  # noqa: PLC0415 - httpx, not for --help
-    from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - httpx, not for --help
+    from tunaeval.doctor.examination import examine  # noqa: PLC0415 - httpx2, not for --help
+    from tunaeval.doctor.report import markdown, show_examination  # noqa: PLC0415 - httpx2, not for --help
+    from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - httpx2, not for --help
     from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
 
     def report(answer: Answer) -> None:
@@ -70,6 +72,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             arguments.base_url,
             settings,
             only=arguments.only,
+            network=network_of(arguments),
             on_answer=None if arguments.quiet else report,
         )
     )

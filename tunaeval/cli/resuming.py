@@ -14,6 +14,7 @@ from tunaeval.errors import RecordError, UsageError
 from tunaeval.files.plain_files import is_there
 
 from .budget import read_budget
+from .network import refuse_unkept, visible_value
 
 if TYPE_CHECKING:
     # These import pydantic, which --help does not need.
@@ -29,8 +30,8 @@ _NOT_KEPT = frozenset(
 _GATE = ("fail_under", "max_errors")
 """The run's gate: a continued run has to pass it, too, so it is not lost by resuming."""
 
-_PATHS = ("suite", "bfcl", "model_file", "recording", "faults")
-"""Options that may be paths; stored as absolute ones, so that a run continues from anywhere."""
+_PATHS = ("suite", "bfcl", "model_file", "recording", "faults", "ca", "cert", "cert_key")
+"""Options that may be paths: kept as paths from the root, so that a run goes on from anywhere."""
 
 _BY_FIELD = {
     "suite": "suite",
@@ -86,7 +87,8 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
 
     info = read_info(Path(arguments.resume))
     if "report" in arguments.given:
-        arguments.given |= {"writer"}  # the stored writer belongs to the stored report
+        arguments.given |= {"writer"}  # that of then was for a report of then
+    refuse_unkept(info.options or {}, arguments.given)
     for name, value in (info.options or _of_fields(info)).items():
         is_no_bar = name in _GATE and value is None
         if name not in arguments.given and hasattr(arguments, name) and not is_no_bar:
@@ -120,6 +122,8 @@ def _kept(arguments: argparse.Namespace) -> JsonObject:
         is_name = name in {"suite", "faults"} and not Path(str(value)).suffix
         if isinstance(value, str) and not is_name and is_there(value):
             options[name] = str(Path(value).absolute())
+    for name in ("header", "proxy"):
+        options[name] = visible_value(name, options.get(name))
     options["report"] = [str(Path(file).absolute()) for file in arguments.report]
     if options["max_errors"] is not None:
         options["max_errors"] = str(options["max_errors"])

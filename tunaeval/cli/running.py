@@ -29,6 +29,7 @@ from .budget import TOO_MANY_FAILURES, is_over
 from .clients import Asked, make_client
 from .ending import Ended
 from .installed import chosen_suite
+from .network import network_of
 from .output import Output
 from .reports import asked_for
 from .resuming import resumed_options
@@ -135,7 +136,7 @@ def _announce(
     if words := expected_bare(suite, run.info.profile):
         output.note(f"tunaeval: warning: {words}")
     if arguments.check_server:
-        run.info = checked(run.info, chosen.client, output)
+        run.info = checked(run.info, chosen.client, output, network_of(arguments))
     if arguments.resume:
         output.note(
             f"tunaeval: run {run.info.run_id} goes on, with {counted(run.left, 'result')} to come"

@@ -6,6 +6,7 @@ import asyncio
 import json
 
 from tunaeval.errors import UsageError
+from tunaeval.models.clients.network import Network
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.roles import Client
@@ -18,9 +19,10 @@ _LOST = "says finish_reason 'tool_calls' and sends no call"
 """Part of a scenario's error if a reply announced calls and had none."""
 
 
-def checked(info: RunInfo, client: Client, output: Output) -> RunInfo:
-    """Return the run's information with the verdict of the quick check on its server. Raises
-    UsageError if the client has no server.
+def checked(info: RunInfo, client: Client, output: Output, network: Network) -> RunInfo:
+    """The run's words with the verdict of the quick check on its server.
+
+    Raises UsageError where the client has no server.
     """
     from tunaeval.doctor.examination import examine  # noqa: PLC0415 - only where it is asked for
     from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - only where it is asked for
@@ -31,7 +33,7 @@ def checked(info: RunInfo, client: Client, output: Output) -> RunInfo:
             f"--check-server wants a server to examine, and the client {info.client!r} has none; "
             "give --base-url URL, or leave it out"
         )
-    found = asyncio.run(examine(address, Settings(model=model, quick=True)))
+    found = asyncio.run(examine(address, Settings(model=model, quick=True), network=network))
     faults = [finding.check for finding in found.findings if finding.verdict == "server"]
     verdict = {"exit": found.exit, "server": found.server["name"], "faults": faults}
     if found.exit:

@@ -15,6 +15,8 @@ from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.files.plain_files import read_plain
 from tunaeval.types.calls import JsonObject, JsonValue
 
+from .network import visible_value
+
 FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
 """The files that may have defaults, with the table below which each has them."""
 
@@ -126,5 +128,5 @@ def shown(
             source = "command line"
         else:
             source = settings.file if name in named and settings.file else "default"
-        value = getattr(arguments, action.dest)
+        value = visible_value(name, getattr(arguments, action.dest))
         yield {"option": name, "value": "" if value is None else value, "from": source}

@@ -16,8 +16,8 @@ from .output import Output
 from .reading import add_reading
 
 if TYPE_CHECKING:
-    # At run time this is imported when there is something to read, not for --help.
-    from tunaeval.parsing.live import Event
+    # At run time it is imported when there is something to read, not for --help.
+    from tunaeval.parsing.collect import Event
 
 _MOST = 1 << 16
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tunaeval.errors import UnknownNameError
+from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.server import Server as Connection
 from tunaeval.models.clients.server import read_key
 from tunaeval.reports.statistics.proportions import wilson
@@ -67,18 +68,23 @@ async def examine(
     *,
     only: str | None = None,
     environment: Mapping[str, str] | None = None,
+    network: Network | None = None,
     on_answer: Callable[[Answer], None] | None = None,
 ) -> Examination:
     """Examine the server at `base_url` (http://127.0.0.1:8000/v1).
 
-    `only` is a group of checks. The key comes from the environment, as for other clients, and is in
-    no report. Raises ClientSetupError for an invalid address and UnknownNameError for an unknown
-    group; nothing that the server does raises.
+    `only` is a group of checks, `network` says how the server is reached. The key is that of the
+    environment, as for other clients; it is in no report. Raises ClientSetupError for an address
+    that cannot be one, UnknownNameError for a group that is none; what a server does raises
+    nothing.
     """
     settings = settings or Settings()
     checks = chosen(only, quick=settings.quick)
     connection = Connection(
-        base_url, key=read_key(environment=environment), attempt_timeout=_ATTEMPT_SECONDS
+        base_url,
+        key=read_key(environment=environment),
+        attempt_timeout=_ATTEMPT_SECONDS,
+        network=network,
     )
     runner = Runner(connection, checks, settings, on_answer)
     try:

@@ -1,7 +1,9 @@
 """Finds known secrets, so that no file that is written contains one.
 
-Known are values of environment variables whose names suggest a key, values of headers, credentials
-in URLs, and texts of a known key's shape. Any other secret looks like plain text.
+Known are the values of variables of the environment that are named as keys are, what this process
+was given beside them (`remember`), what a header bears, who a URL is asked as, and whatever looks
+as keys do. A secret that is none of these looks
+like any other text.
 """
 
 from __future__ import annotations
@@ -58,15 +60,24 @@ def shown_safely(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def of_environment(environment: Mapping[str, str] | None = None) -> frozenset[str]:
-    """Return the values of variables whose names suggest a key (OPENAI_API_KEY, DB_PASS,
-    GITHUB_PAT), and passwords in the addresses of any variable (DATABASE_URL).
+    """The values of variables that are named as keys are (OPENAI_API_KEY, DB_PASS, GITHUB_PAT), and
+    passwords of addresses in any (DATABASE_URL); of this process, what it was given beside them.
     """
     every = os.environ if environment is None else environment
     named = (value.strip() for name, value in every.items() if _VARIABLE.search(name))
     asked_as = (
         found for value in every.values() if "://" in value for found in _USER.findall(value)
     )
-    return long_enough([*named, *asked_as])
+    found = long_enough([*named, *asked_as])
+    return found | _GIVEN if environment is None else found
+
+
+_GIVEN: set[str] = set()
+
+
+def remember(secrets: Iterable[str]) -> None:
+    """Know these as secrets of this process from now on, as if its environment had them."""
+    _GIVEN.update(secrets)
 
 
 def of_headers(headers: Mapping[str, str]) -> frozenset[str]:

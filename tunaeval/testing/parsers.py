@@ -44,7 +44,7 @@ class _Asked:
 def check_parser(
     parser: Parser | Format, *, examples: Sequence[str] = (), render: Render | None = None
 ) -> None:
-    """Check the laws that hold for any parser; raises AssertionError with the text.
+    """Check the laws of every parser; raises AssertionError with the text.
 
     1. Nothing raises, whatever the text, the tools and the level.
     2. A text always has the same result: the second time, and in several threads at once.

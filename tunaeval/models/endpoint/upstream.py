@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 
-import httpx
+import httpx2
 import orjson
 
 from tunaeval.errors import ClientSetupError, UsageError
@@ -26,16 +26,16 @@ class Upstream:
     """A client for the server at `base_url` that always asks for a whole answer; streams are made
     from it.
 
-    As for other clients, the body is bounded, the address keeps its path and query, certificates
-    come from `$SSL_CERT_FILE`, and no proxy is used. User and password in the address take
-    precedence over the key in the environment (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`), and that over
-    the agent's own key. `model` replaces the model that the agent asks for.
+    It is asked as every server is: the body is bounded, path and query of the address are kept,
+    proxies and certificates are those that the environment names. The key is that of the
+    environment (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`), else the one that the agent itself sends;
+    user and password in the address come before both. `model` replaces the model that is asked for.
     """
 
     def __init__(self, base_url: str, *, model: str | None, timeout_seconds: float) -> None:
         try:
-            url = httpx.URL(base_url)
-        except (httpx.InvalidURL, TypeError) as error:
+            url = httpx2.URL(base_url)
+        except (httpx2.InvalidURL, TypeError) as error:
             raise _no_address(base_url) from error
         if url.scheme not in {"http", "https"} or not url.host:
             raise _no_address(base_url)

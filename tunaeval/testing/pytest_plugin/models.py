@@ -112,7 +112,7 @@ def _keep(node: pytest.Item, model: ModelEndpoint) -> None:
     """Add properties for JUnit, and the refused requests as a section of a failure's report."""
     usage = model.usage
     node.user_properties += [
-        ("tunaeval.files.turns", len(model.turns)),
+        ("tunaeval.turns", len(model.turns)),
         ("tunaeval.calls", " ".join(call.name for call in model.calls)),
         ("tunaeval.prompt_tokens", usage.prompt_tokens),
         ("tunaeval.completion_tokens", usage.completion_tokens),
