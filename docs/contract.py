@@ -80,7 +80,7 @@ def public_names(module: str) -> list[str]:
         )  # fmt: skip
     return sorted(
         name.asname
-        for node in tree.body
+        for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.level
         for name in node.names
         if name.asname == name.name

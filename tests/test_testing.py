@@ -66,12 +66,18 @@ def elsewhere(result: ParseResult, text: str, *_: object) -> ParseResult:
 
 
 def test_without_hypothesis_it_says_what_to_install() -> None:
-    code = "import sys; sys.modules['hypothesis'] = None; import tunaeval.testing"
+    code = "import sys; sys.modules['hypothesis'] = None; from tunaeval.testing import calls"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.rstrip().splitlines()[-1]
     assert last == (
         "ModuleNotFoundError: tunaeval.testing needs hypothesis; run pip install hypothesis"
     )
+
+
+def test_the_plug_in_and_the_self_test_do_without_hypothesis() -> None:
+    inner = "import tunaeval.testing.pytest_plugin, tunaeval.testing.selftest"
+    code = f"import sys; sys.modules['hypothesis'] = None; {inner}"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def repaired(result: ParseResult, *_: object) -> ParseResult:

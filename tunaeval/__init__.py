@@ -28,7 +28,7 @@ _NAMES = {
     "api.switches": "from_environment",
     "api.verdicts": "match",
     "data.adapters.documents": "read_conversation read_conversations",
-    "data.adapters.tools": "wrap_tool",
+    "tools.frameworks": "wrap_tool",
     "grammar.format": "Format",
     "matching.calls": "Verdict",
     "models.clients.llamacpp": "LlamaCppClient",

@@ -15,7 +15,6 @@ from .api.switches import from_environment as from_environment
 from .api.verdicts import match as match
 from .data.adapters.documents import read_conversation as read_conversation
 from .data.adapters.documents import read_conversations as read_conversations
-from .data.adapters.tools import wrap_tool as wrap_tool
 from .grammar.format import Format as Format
 from .matching.calls import Verdict as Verdict
 from .models.clients.llamacpp import LlamaCppClient as LlamaCppClient
@@ -63,6 +62,7 @@ from .tools.classifying import classifiers as classifiers
 from .tools.executor import Executor as Executor
 from .tools.executor import ToolResult as ToolResult
 from .tools.executor import execute as execute
+from .tools.frameworks import wrap_tool as wrap_tool
 from .tools.recorder import Recorder as Recorder
 from .tools.specs import to_tools as to_tools
 from .tools.storages import ContextRecorder as ContextRecorder

@@ -78,15 +78,14 @@ def test_a_key_in_the_query_is_in_no_cassette(tmp_path: Path) -> None:
     assert "I am asked with <key>." in file.read_text("utf-8")
 
 
-def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")  # for the agent
+def test_proxies_of_the_environment_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
     with FaultServer() as proxy, FaultServer() as server:
-        for name in ("http_proxy", "ALL_PROXY"):
-            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
         assert said(asked(server, f"http://localhost:{server.port}/v1"))["content"] == "hello"
-        words = refusal(asked(server, "http://server.invalid/v1"))
-    assert proxy.connections == 0
-    assert "The proxy that $ALL_PROXY, $http_proxy names is not used" in words
+        assert proxy.connections == 0
+        assert said(asked(server, "http://server.invalid/v1"))["content"] == "hello"
+        assert proxy.connections == 1
 
 
 @pytest.mark.parametrize(

@@ -157,9 +157,9 @@ SHOWN = {
     "H5: a body whose end is unclear": "endpoint/test_strangers.py"
     "::test_a_body_whose_end_is_unclear_is_refused_and_the_connection_ends",
     "H6: proxies": "endpoint/test_upstream.py"
-    "::test_no_proxy_of_the_environment_is_used",
-    "H6: a proxy that is not used": "clients/test_addresses.py"
-    "::test_a_proxy_that_is_not_used_is_named_where_it_might_help",
+    "::test_proxies_of_the_environment_are_used",
+    "H6: a proxy that is not there": "clients/test_network.py"
+    "::test_a_proxy_that_is_not_there_is_named",
     "H8: a base URL with path and query": "endpoint/test_upstream.py"
     "::test_path_and_query_of_the_base_url_are_kept",
     "H9: other variables of certificates": "clients/test_addresses.py"

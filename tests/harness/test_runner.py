@@ -42,10 +42,11 @@ def test_run_json_tells_how_the_run_was_made(
     make_suite: MakeSuite, parser: Parser, tmp_path: Path
 ) -> None:
     options = RunOptions(ask="schema", seed=3, level="strict", repeats=2)
-    report = run(make_suite(2), Answers(good), parser, options, out=tmp_path, run_id="mine")
+    suite = make_suite(2)
+    report = run(suite, Answers(good), parser, options, out=tmp_path, run_id="mine")
     told = json.loads((tmp_path / "mine" / RUN_FILE).read_text())
     assert told["heading"] == "constrained decoding; not a model"
-    assert (told["suite"], told["suite_digest"], told["seed"]) == ("small", "d", 3)
+    assert (told["suite"], told["suite_digest"], told["seed"]) == ("small", suite.digest, 3)
     assert (told["client"], told["model"]) == ("answers", "tuna-1")  # known after the first reply
     assert (told["format"], told["level"], told["ask"]) == ("one-object", "strict", "schema")
     assert {"python", "tunaeval", "pydantic", "orjson"} <= set(told["versions"])

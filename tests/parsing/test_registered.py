@@ -25,7 +25,6 @@ OLD_CONSTANT = "from tunaeval.formats import HERMES"
 CONSTANT = "from tunaeval.grammar.formats import HERMES"
 ATTRIBUTE = "from tunaeval import formats"
 PARSE = "import tunaeval; tunaeval.parse('x', 'hermes')"
-INNER = "import tunaeval.grammar.object_formats as B; B.GEMMA4"
 REGISTRY = "from tunaeval.parsing.api import formats as R; R.names()"
 
 SAME = """
@@ -49,9 +48,7 @@ def python(program: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    "first", ["", OLD, OLD_CONSTANT, CONSTANT, ATTRIBUTE, PARSE, INNER, REGISTRY]
-)
+@pytest.mark.parametrize("first", ["", OLD, OLD_CONSTANT, CONSTANT, ATTRIBUTE, PARSE, REGISTRY])
 def test_it_is_one_object_whichever_way_it_is_come_by_first(first: str) -> None:
     assert python(first + SAME) == "Registry\n"
 
@@ -61,7 +58,7 @@ def test_several_threads_come_by_it_at_once() -> None:
 import sys, threading, tunaeval
 from concurrent.futures import ThreadPoolExecutor
 sys.setswitchinterval(1e-6)
-ways = {[OLD, OLD_CONSTANT, CONSTANT, ATTRIBUTE, PARSE, REGISTRY]!r}
+ways = {[CONSTANT, ATTRIBUTE, PARSE, REGISTRY]!r}
 gate = threading.Barrier(len(ways))
 def come(way):
     gate.wait()

@@ -286,7 +286,7 @@ def wrapped(tool: Tool, recorder: Recorder) -> Tool:
     """Like `tunaeval.wrap_tool`, but log a failure and return the tool unchanged. Scoring may be on
     where nobody watches, and an agent that lost a tool would behave otherwise.
     """
-    from tunaeval.data.adapters.tools import wrap_tool  # noqa: PLC0415 - see the top
+    from tunaeval.tools.frameworks import wrap_tool  # noqa: PLC0415 - see the top
 
     try:
         return wrap_tool(tool, recorder)
@@ -299,7 +299,7 @@ def routed(tool: Tool, inbox: Inbox) -> Tool:
     """Like `wrapped`, but the tool reports to this inbox and to those of sessions that wrap it
     later. A tool that is recorded for sessions already is returned unchanged.
     """
-    from tunaeval.data.adapters.tools import recorders_of, wrap_tool  # noqa: PLC0415 - see the top
+    from tunaeval.tools.frameworks import recorders_of, wrap_tool  # noqa: PLC0415 - see the top
 
     try:
         found = tuple(recorders_of(tool))

@@ -131,6 +131,8 @@ def parse_message(
         {'path': '.'}
     """
     known, names = known_tools(tools), names_of(abstain)
+    if level not in LEVELS:  # which a message of structured calls alone would not ask
+        wanted_name(level, "level", LEVELS)
     read = reading(parser_for(format), known, level, names)
     result = read_message(message, read, known, level, names)
     return with_leaked(result, level) if source == STRUCTURED else result

@@ -21,9 +21,8 @@ from functools import lru_cache
 from typing import Any
 
 from tunaeval.errors import UsageError
-
-from .recipe import Recipe, recipe_of
-from .scored import gold_of, reward
+from tunaeval.rewards.recipe import Recipe, recipe_of
+from tunaeval.rewards.scored import gold_of, reward
 
 __all__ = ["compute_score"]
 

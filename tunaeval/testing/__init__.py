@@ -14,30 +14,57 @@ of a growing call add up to the final call; levels are monotone; if tools are gi
 is called.
 """
 
-from .laws import LAWS as LAWS
-from .laws import LAWS_OF_CALLS as LAWS_OF_CALLS
-from .laws import LAWS_OF_TEXTS as LAWS_OF_TEXTS
-from .laws import check_format as check_format
-from .laws import check_law as check_law
-from .laws import check_laws as check_laws
-from .laws import check_text as check_text
-from .laws import stream_of as stream_of
-from .parsers import check_parser as check_parser
-from .strategies import calls as calls
-from .strategies import chunkings as chunkings
-from .strategies import damaged as damaged
-from .strategies import fragments as fragments
-from .strategies import json_values as json_values
-from .strategies import literals as literals
-from .strategies import prose as prose
-from .strategies import taped as taped
-from .strategies import tools_for as tools_for
-from .strategies import writable as writable
-from .tape import FRAGMENTS as FRAGMENTS
+from __future__ import annotations
 
-try:
-    import hypothesis as hypothesis
-except ModuleNotFoundError:
-    raise ModuleNotFoundError(
-        "tunaeval.testing needs hypothesis; run pip install hypothesis", name="hypothesis"
-    ) from None
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .laws import LAWS as LAWS
+    from .laws import LAWS_OF_CALLS as LAWS_OF_CALLS
+    from .laws import LAWS_OF_TEXTS as LAWS_OF_TEXTS
+    from .laws import check_format as check_format
+    from .laws import check_law as check_law
+    from .laws import check_laws as check_laws
+    from .laws import check_text as check_text
+    from .laws import stream_of as stream_of
+    from .parsers import check_parser as check_parser
+    from .strategies import calls as calls
+    from .strategies import chunkings as chunkings
+    from .strategies import damaged as damaged
+    from .strategies import fragments as fragments
+    from .strategies import json_values as json_values
+    from .strategies import literals as literals
+    from .strategies import prose as prose
+    from .strategies import taped as taped
+    from .strategies import tools_for as tools_for
+    from .strategies import writable as writable
+    from .tape import FRAGMENTS as FRAGMENTS
+
+# hypothesis is heavy, and the pytest plug-in and the self-test, which are within this package, do
+# without it: so a name that needs it is imported when it is asked for.
+_NAMES = {
+    "laws": (
+        "LAWS LAWS_OF_CALLS LAWS_OF_TEXTS check_format check_law check_laws check_text stream_of"
+    ),
+    "parsers": "check_parser",
+    "strategies": (
+        "calls chunkings damaged fragments json_values literals prose taped tools_for writable"
+    ),
+    "tape": "FRAGMENTS",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name. Raises ModuleNotFoundError with the remedy where hypothesis is not."""
+    home = next((home for home, names in _NAMES.items() if name in names.split()), None)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f".{home}", __name__), name)
+    except ModuleNotFoundError as error:
+        if error.name != "hypothesis":
+            raise
+        raise ModuleNotFoundError(
+            "tunaeval.testing needs hypothesis; run pip install hypothesis", name="hypothesis"
+        ) from None

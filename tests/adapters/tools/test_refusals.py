@@ -11,8 +11,8 @@ import pytest
 
 import tunaeval
 from tests.tools.samples import only, read
-from tunaeval.data.adapters.tools.refusals import PACKAGES, SCHEMAS
 from tunaeval.errors import UsageError
+from tunaeval.tools.frameworks.refusals import PACKAGES, SCHEMAS
 
 
 class Called:

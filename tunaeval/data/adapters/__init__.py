@@ -13,8 +13,6 @@ from .documents import read_conversations as read_conversations
 from .documents import refuse_silence as refuse_silence
 from .files import read_file as read_file
 from .reading import NOTICES as NOTICES
-from .tools import recorders_of as recorders_of
-from .tools import wrap_tool as wrap_tool
 
 
 def to_messages(messages: object) -> tuple[Message, ...]:

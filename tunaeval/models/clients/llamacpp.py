@@ -26,7 +26,7 @@ from .retries import Patience
 from .server import Server
 from .weights import INSTALL_SERVER, find_weights
 
-_SCRIPT = Path(__file__).with_name("_llama_server.py")
+_SCRIPT = Path(__file__).with_name("llama_server.py")
 _START_SECONDS = 180.0
 _END_SECONDS = 5.0
 _MAX_THREADS = 2  # more gain nothing with a model this small
