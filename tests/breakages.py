@@ -41,27 +41,27 @@ MISSION = "tests/parsing/test_mission.py"
 
 BREAKAGES = (
     Breakage(
-        "every quote ends a string", "repair",
+        "every quote ends a string", "parsing/repair",
         "if self._in_key:", "if True:",
         ("tests/repair", FORMATS, "-k", "quote"),
     ),
     Breakage(
-        "a value that was cut is as good as whole", "repair",
+        "a value that was cut is as good as whole", "parsing/repair",
         '"truncated": ("lenient"', '"truncated": ("standard"',
         ("tests/parsing/test_truncation.py",),
     ),
     Breakage(
-        "NaN is a text that lost its quotes", "repair",
+        "NaN is a text that lost its quotes", "parsing/repair",
         'text.lstrip("-") in NEVER or', "",
         ("tests/repair/test_json.py", MISSION),
     ),
     Breakage(
-        "duplicate keys are silent", "repair",
+        "duplicate keys are silent", "parsing/repair",
         "        if twice:", "        if False:",
         ("tests/repair/test_json.py", MISSION),
     ),
     Breakage(
-        "the fast path takes floats that were integers", "repair",
+        "the fast path takes floats that were integers", "parsing/repair",
         "float(2**63)", 'float("inf")',
         ("tests/parsing/test_alike.py", MISSION),
     ),
@@ -106,12 +106,12 @@ BREAKAGES = (
         (FORMATS, "-k", "hermes and chunks"),
     ),
     Breakage(
-        "spans are counted from the window", "window",
+        "spans are counted from the window", "parsing/window",
         "return self.base + self.pos", "return self.pos",
         (FORMATS, "-k", "hermes and cut"),
     ),
     Breakage(
-        "the window never drops what was read", "window",
+        "the window never drops what was read", "parsing/window",
         "if dropped > 0:", "if dropped > len(self.text):",
         (CAPS, "-k", "forgets"),
     ),
@@ -132,7 +132,7 @@ BREAKAGES = (
     ),
     Breakage(
         "a call that was lost is an abstention", "api",
-        "verdict = matching.without_calls(verdict, read.outcome)", "pass",
+        "verdict = without_calls(verdict, read.outcome)", "pass",
         ("tests/api/test_match.py",),
     ),
     Breakage(
@@ -147,7 +147,7 @@ BREAKAGES = (
         ("tests/cli/test_error_budget.py",),
     ),
     Breakage(
-        "another profile judges than the suite's", "harness",
+        "another profile judges than the suite's", "runs",
         "profile_of(self.profile or suite.profile)", "profile_of(self.profile)",
         ("tests/harness/test_one_profile.py",),
     ),
@@ -173,7 +173,7 @@ BREAKAGES = (
         ("tests/scoring/test_failures_and_repeats.py",),
     ),
     Breakage(
-        "a transcript that nobody could read scores", "adapters",
+        "a transcript that nobody could read scores", "data/adapters",
         "if conversation.length and not says_something and conversation.failure is None:",
         "if False:",
         ("tests/adapters/test_silence.py",),
@@ -239,7 +239,7 @@ BREAKAGES = (
         ("tests/fuzz/test_spellings.py",),
     ),
     Breakage(
-        "what was written is kept beside it", "repair",
+        "what was written is kept beside it", "parsing/repair",
         "self.pieces = self._out = self.pieces[:2]", "pass",
         ("tests/parsing/test_memory.py",),
     ),

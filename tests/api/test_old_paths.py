@@ -23,7 +23,7 @@ OLD = [
     ("tunaeval.harness", "check_suite", "tunaeval.runs"),
     ("tunaeval.judging", "frames", "tunaeval.scoring.judging"),
     ("tunaeval.pytest_plugin.workspace", "Workspace", "tunaeval.testing.pytest_plugin.workspace"),
-    ("tunaeval.repair.reader", "read_json", "tunaeval.parsing.repair.reader"),
+    ("tunaeval.repair.machine", "read_json", "tunaeval.parsing.repair.machine"),
     ("tunaeval.selftest", "Extent", "tunaeval.testing.selftest"),
     ("tunaeval.success", "Success", "tunaeval.tools.success"),
 ]

@@ -111,7 +111,7 @@ def test_another_way_of_asking_is_refused_and_named(
 
 
 def test_another_suite_is_refused(make_suite: MakeSuite, parser: Parser, cut: Path) -> None:
-    other = make_suite(3).model_copy(update={"digest": "e"})
+    other = make_suite(3).with_(system_prompt="Another.")
     with pytest.raises(RecordError, match="other scenarios, tools or system prompt now") as refused:
         go_on(other, Answers(good), parser, cut, ONE)
     assert len(str(refused.value)) < 250
@@ -120,9 +120,7 @@ def test_another_suite_is_refused(make_suite: MakeSuite, parser: Parser, cut: Pa
 def test_a_suite_of_another_name_is_all_that_is_said(
     make_suite: MakeSuite, parser: Parser, cut: Path
 ) -> None:
-    other = make_suite(3).model_copy(
-        update={"name": "other", "digest": "e", "profile": "tunacode", "system_prompt": "Hm."}
-    )
+    other = make_suite(3).with_(name="other", profile="tunacode", system_prompt="Hm.")
     with pytest.raises(RecordError) as refused:
         go_on(other, Answers(good), parser, cut, ONE)
     said = str(refused.value)

@@ -423,6 +423,7 @@ def _unread_fault(form: Format) -> str | None:
                 found = reader_of(alone).parse(written, tools=tools, level=level)
                 read = [(call.name, call.arguments) for call in found.calls]
                 lost = read != [(call.name, call.arguments) for call in calls]
+                lost |= any(one.code == "unclosed" for call in found.calls for one in call.repairs)
                 if lost or found.diagnoses or found.content.strip():
                     why = found.diagnoses[0].message if found.diagnoses else f"{read!r:.200}"
                     return (
