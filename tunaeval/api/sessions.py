@@ -283,8 +283,9 @@ def scoring_session(query: str, **settings: Unpack[SessionKeywords]) -> ScoringS
 
 
 def wrapped(tool: Tool, recorder: Recorder) -> Tool:
-    """Like `tunaeval.wrap_tool`, but log a failure and return the tool unchanged. Scoring may be on
-    where nobody watches, and an agent that lost a tool would behave otherwise.
+    """Wrap a tool; where that fails, log the failure and return the tool itself.
+
+    Scoring may be on where nobody watches, and an agent without a tool would behave differently.
     """
     from tunaeval.tools.frameworks import wrap_tool  # noqa: PLC0415 - see the top
 

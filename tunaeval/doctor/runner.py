@@ -75,7 +75,7 @@ class Runner:
 
     @property
     def seen(self) -> Seen:
-        """What was seen of the server so far."""
+        """The observations of the server so far."""
         return Seen(self._server, self._answers, self._stopped)
 
     async def run(self) -> Seen:

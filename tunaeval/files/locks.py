@@ -65,7 +65,7 @@ class DirectoryLock:
         os.close(file)
 
     def _claimed(self) -> int:
-        """Open and lock the file; retry if it was removed meanwhile, as that locks nobody out."""
+        """Open and lock the file; try again if it was removed meanwhile, with its lock."""
         while True:
             file = -1
             try:

@@ -26,7 +26,7 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Fit:
-    """Which calls meet which wishes (expected calls), computed on demand."""
+    """A table of which calls meet which wishes (expected calls), filled as it is asked."""
 
     __slots__ = ("_compare", "_known", "_specs", "calls", "wishes")
 

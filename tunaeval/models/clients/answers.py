@@ -27,14 +27,14 @@ _QUOTED_CHARACTERS = 200
 
 
 async def read_body(response: httpx2.Response) -> bytes:
-    """The decoded body; it is never kept beyond the limit, however well it was compressed."""
+    """Return the decoded body, of which at most the limit is ever kept, however compressed."""
     body = bytearray()
     await read_into(body, response)
     return bytes(body)
 
 
 async def read_into(body: bytearray, response: httpx2.Response) -> None:
-    """The same into `body`, which has what came also where the rest failed."""
+    """Read the decoded body into `body`, which keeps what came before a failure."""
     unpacking = Unpacking(response.headers)
     async for chunk in response.stream:  # type: ignore[union-attr] # async transports give async streams
         body += unpacking.piece(chunk)
@@ -61,7 +61,7 @@ class Unpacking:
         self._size = 0
 
     def piece(self, chunk: bytes) -> bytes:
-        """What the next bytes of the body say."""
+        """Decode the next bytes of the body."""
         try:
             piece = chunk if self._encoding == "identity" else self._unpacked(chunk)
         except zlib.error as error:
@@ -72,13 +72,13 @@ class Unpacking:
         return piece
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Decode what is left at the end of the body."""
         is_whole = self._inflate is not None and self._inflate.eof
         if self._encoding != "identity" and not is_whole:
             raise TryFailed(f"the {self._encoding} body ends in the middle")
 
     def _unpacked(self, chunk: bytes) -> bytes:
-        """Up to a byte beyond the limit. Raises zlib.error."""
+        """Decode up to one byte beyond the limit. Raises zlib.error."""
         if self._inflate is None:
             self._head, chunk = b"", self._head + chunk
             if len(chunk) < _HEAD_BYTES:
@@ -97,14 +97,14 @@ class Unpacking:
         return bytes(unpacked)
 
     def _window(self, head: bytes) -> int:
-        """How zlib is to read a body that begins so."""
+        """Return the window size with which zlib reads a body with this beginning."""
         has_head = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2]) % 31 == 0
         is_raw = self._encoding == "deflate" and not has_head and head[:2] != _GZIP
         return -zlib.MAX_WBITS if is_raw else _GZIP_OR_ZLIB
 
 
 def read_object(body: bytes) -> JsonObject:
-    """The JSON object that a body is."""
+    """Return the JSON object in a body."""
     try:
         return records.decode(body)
     except (ValueError, RecursionError):
@@ -120,7 +120,7 @@ def read_object(body: bytes) -> JsonObject:
 def read_reply(
     answer: JsonObject, *, latency_seconds: float, source: Source | None = None
 ) -> Reply:
-    """The reply in a chat completion; its message is left as the server gave it."""
+    """Return the reply in a chat completion, with its message as the server gave it."""
     choices = answer.get("choices")
     if choices == []:
         raise TryFailed("the reply has no choices: 'choices' is an empty list")
@@ -142,7 +142,7 @@ def read_reply(
 
 
 def error_words(answer: JsonObject) -> str | None:
-    """What a server says is wrong, in the places where servers say it."""
+    """Return the error message of a body, from the places where servers put it."""
     match answer:
         case {"error": {"message": str(words)}} | {"error": str(words)}:
             return words
@@ -155,7 +155,7 @@ def error_words(answer: JsonObject) -> str | None:
 
 
 def words_of(body: bytes) -> str:
-    """What a server says in the body of an error."""
+    """Return the message in the body of an error."""
     try:
         words = error_words(records.decode(body))
     except (ValueError, RecursionError):
@@ -164,7 +164,7 @@ def words_of(body: bytes) -> str:
 
 
 def quoted(words: str) -> str:
-    """A server's words on one line: cut, and with control characters escaped."""
+    """Return a server's message on one line, shortened and with control characters escaped."""
     if not words.strip():
         return "(nothing)"
     cut = words[:_QUOTED_CHARACTERS]
@@ -172,7 +172,7 @@ def quoted(words: str) -> str:
 
 
 def read_usage(usage: JsonValue) -> Usage:
-    """How many tokens a server counted; None where it says nothing that makes sense."""
+    """Return the token counts of a server; None where they are missing or make no sense."""
     if not isinstance(usage, dict):
         return Usage()
     return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))

@@ -1,4 +1,4 @@
-"""Why a server was not reached, or not heard to the end, in the words of the system."""
+"""Why a connection to a server failed or broke, in the words of the system."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def failure_of(
     is_certified: bool,
     route: Route | None,
 ) -> TryFailed:
-    """The failure of a try whose connection was not made, or broke.
+    """Return the failure of a try whose connection was not made, or broke.
 
     `is_answered` says whether a response had begun, `is_certified` whether a client certificate was
     at hand.
@@ -68,7 +68,7 @@ def failure_of(
 
 
 def _refusal_of_proxy(words: str) -> TryFailed:
-    """What a proxy says in place of a tunnel: its status, at the beginning of httpcore2's words."""
+    """Return the failure of a tunnel, whose status is at the beginning of httpcore2's message."""
     first = words.partition(" ")[0]
     status = int(first) if first.isascii() and first.isdigit() else 0
     tip = _PROXY_TIPS.get(status, "is the base URL right, and can the proxy reach it?")
@@ -80,7 +80,7 @@ def _refusal_of_proxy(words: str) -> TryFailed:
 
 
 def _root(error: BaseException) -> BaseException:
-    """What was first: the exception that others were raised from."""
+    """Return the first exception of a chain, which the others were raised from."""
     while not _says_why(error):
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
@@ -93,13 +93,13 @@ def _root(error: BaseException) -> BaseException:
 
 
 def _says_why(error: BaseException) -> bool:
-    """Whether it is a breach of HTTP, in h11's words; below it is only how h11 found out."""
+    """Whether an exception is h11's complaint about a breach of HTTP; its causes are h11's own."""
     is_breach = isinstance(error, httpx2.ProtocolError) and bool(str(error))
     return is_breach and not isinstance(error.__cause__, OSError)
 
 
 def _system_words(error: BaseException) -> str:
-    """The system's words for an errno, without the address that asyncio puts beside them."""
+    """Return the system's message for an errno, without the address that asyncio adds to it."""
     if isinstance(error, ssl.SSLError) and error.reason:
         return error.reason.lower().replace("_", " ")
     number = error.errno if isinstance(error, OSError) else None

@@ -27,11 +27,11 @@ _T = TypeVar("_T")
 
 _NO_LIST = (404, 405, 501)
 _UNNAMED = "default"
-"""What a server that lists no models is asked for: most of those have one and ignore the name."""
+"""The model to ask for if a server lists none: most such servers have one and ignore the name."""
 
 
 class Chat:
-    """What every client with a server behind it is made of."""
+    """The part that all clients of a server share: requests, retries and pace."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Chat:
         return replace(reply, retries=retries) if retries else reply
 
     async def look_up(self, path: str, clock: Deadline | None = None) -> JsonObject:
-        """What the server has at a path, such as its models or its properties."""
+        """Return the JSON object at a path of the server, such as its models or its properties."""
         answer, _ = await self._patiently(lambda: self.server.ask(path, clock=clock), clock)
         return answer
 
@@ -104,7 +104,7 @@ class Chat:
     async def _patiently(
         self, one_try: Callable[[], Awaitable[_T]], clock: Deadline | None
     ) -> tuple[_T, int]:
-        """What a try gives in the end, and how many failed before it.
+        """Return the result of the last try, and the number of tries that failed before it.
 
         When the time is over, the last failure says why there is nothing: a server that answers
         every try with an error has not kept silent.
@@ -142,7 +142,7 @@ class Chat:
     async def _again(
         self, in_turn: Callable[[], Awaitable[_T]], first: TryFailed, clock: Deadline | None
     ) -> tuple[_T, int]:
-        """The tries after the first, whose failure tenacity is told: most requests need no other.
+        """Make the tries after the first one, whose failure is passed to tenacity.
 
         Without this every request pays a tenth of a millisecond for retries it does not make.
         """
@@ -158,7 +158,7 @@ class Chat:
         return result, tries.statistics["attempt_number"] - 1
 
     def _failure(self, failed: TryFailed, tries: int) -> TransportFailure:
-        """The failure of a request whose last try failed so, in the server's words if any."""
+        """Return the failure of a request, made from that of its last try."""
         words = None if failed.said is None else self.server.quote(failed.said)
         said = "" if words is None else f"; the server says: {words}"
         after = f" (after {tries} tries)" if tries > 1 else ""
@@ -172,14 +172,14 @@ class Chat:
 
 
 def _clock(request: Request) -> Deadline | None:
-    """What the request's time is measured by, where it is limited."""
+    """Return the clock of a request whose time is limited, else None."""
     if request.deadline is not None or request.within_seconds is None:
         return request.deadline
     return Deadline(request.within_seconds)
 
 
 def chat_payload(request: Request, model: str) -> dict[str, object]:
-    """The body of a request in the shape of OpenAI's chat completions."""
+    """Return the body of a request in the shape of OpenAI's chat completions."""
     payload: dict[str, object] = {
         "model": model,
         "messages": request.messages,

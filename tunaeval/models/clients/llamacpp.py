@@ -77,7 +77,7 @@ class LlamaCppClient:
 
     @classmethod
     def available(cls) -> str | None:
-        """Why it cannot be used here; None if it can. Imports no package, and is quick."""
+        """Return why the client cannot be used here, or None. It is quick, without imports."""
         try:
             cls()
         except ClientSetupError as error:
@@ -91,7 +91,7 @@ class LlamaCppClient:
 
     @cached_property
     def details(self) -> JsonObject:
-        """What made the replies; the first look reads the whole file of weights."""
+        """What made the replies; the first access reads the whole file of weights."""
         return {
             "model": self.model,
             "title": self._weights.name,
@@ -177,7 +177,7 @@ class _Child:
         self.end = weakref.finalize(self, _end, self._process, self._stderr)
 
     async def address(self) -> str:
-        """Where the server listens, once its model is loaded."""
+        """Return the address of the server, once its model is loaded."""
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         reading = asyncio.ensure_future(asyncio.to_thread(self._process.stdout.readline))
         try:
@@ -191,7 +191,7 @@ class _Child:
         return address
 
     def _why(self) -> str:
-        """The last words of the process, which is ending or was asked to."""
+        """Return the last lines of the process, which is ending or was asked to."""
         try:
             status = self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:

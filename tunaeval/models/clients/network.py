@@ -37,7 +37,7 @@ class Route(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What a client may be told of the way to its server.
+    """The options of a client for the way to its server.
 
     `headers` go along with every request, in place of the client's own of the same name. `ca` is a
     file of certificates in PEM that are trusted in place of the system's. `cert` and `cert_key` are
@@ -78,16 +78,16 @@ class Network:
 
     @property
     def is_of_transport(self) -> bool:
-        """Whether it asks for what only the built-in transport does."""
+        """Whether an option is set that only the built-in transport serves."""
         return bool(self.ca or self.cert or self.cert_key or self.proxy or self.http2)
 
     @property
     def secrets(self) -> frozenset[str]:
-        """What no message may contain."""
+        """Return the secrets, which no message may contain."""
         return long_enough(self.headers.values())
 
     def over(self, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-        """These headers and those of the caller, which replace them, as they are sent."""
+        """Return these headers with those of the caller, which replace them."""
         both = httpx2.Headers(headers)
         for name, value in self.headers.items():
             both[name] = value
@@ -98,7 +98,7 @@ class Network:
         ]
 
     def route(self, url: httpx2.URL) -> Route | None:
-        """The proxy on the way to `url`, if there is one. Raises ClientSetupError."""
+        """Return the proxy on the way to `url`, if there is one. Raises ClientSetupError."""
         if self.proxy is not None:
             return _route(self.proxy, "'proxy', --proxy") if self.proxy else None
         found = getproxies_environment()
@@ -118,7 +118,7 @@ class Network:
         return _authorities(self.ca)
 
     def identity(self) -> ssl.SSLContext:
-        """Whom to trust, and the certificate for a server that asks for one."""
+        """Return the TLS context with the trusted authorities and any client certificate."""
         context = self.authorities()
         if self.cert is not None:
             _show(context, self.cert, self.cert_key)
@@ -192,7 +192,7 @@ def _show(context: ssl.SSLContext, cert: str, key: str | None) -> None:
     """Have a context show the client's own certificate."""
 
     def refuse() -> str:
-        """OpenSSL would ask for it on the terminal, in the middle of a run."""
+        """Refuse a key with a password: OpenSSL would ask for it on the terminal in mid-run."""
         raise ClientSetupError(
             f"the key of the client certificate {cert!r} is encrypted; name a file with the key "
             "as it is, which only you can read"

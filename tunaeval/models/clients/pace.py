@@ -39,7 +39,7 @@ _LOG = logging.getLogger("tunaeval.clients")
 _FAILURES_IN_A_ROW = 10
 _FIRST_PROBE_SECONDS = 0.5
 _TOLD_SECONDS = 30.0
-"""So often it is said that all requests wait."""
+"""The seconds between two notes that all requests wait."""
 
 
 class Breaker:
@@ -52,23 +52,23 @@ class Breaker:
         self._pause = 0.0
         self._probes = False
         self.last: TryFailed | None = None
-        """The failure that the server is taken to be down by; None while it is taken to be up."""
+        """The failure that made the server count as down; None while it counts as up."""
 
     @property
     def is_open(self) -> bool:
         return self.last is not None
 
     def wait(self) -> float:
-        """Seconds until the next probe; 0 for who may be it."""
+        """Return the seconds until the next probe; 0 if this request may be it."""
         left = self._next_at - time.monotonic()
         return max(left, 0.05) if self._probes else max(0.0, left)
 
     def probe(self) -> None:
-        """This request is the one that finds out."""
+        """Make this request the probe."""
         self._probes = True
 
     def gave_up(self, *, is_probe: bool) -> None:
-        """A request ended without a word of the server: another one may find out."""
+        """Let another request be the probe, since this one ended without an answer."""
         if is_probe:
             self._probes = False
 
@@ -90,7 +90,7 @@ class Breaker:
         self._next_at = now + self._pause * random.uniform(0.5, 1.0)
 
     def succeeded(self) -> bool:
-        """The server answered; whether it was taken to be down."""
+        """Note an answer of the server; return whether the server counted as down."""
         self._in_a_row, self._probes = 0, False
         if self.last is None:
             return False
@@ -108,7 +108,7 @@ class _Lane:
     waiting: dict[asyncio.Future[None], None] = field(default_factory=dict)
 
     async def wait(self, seconds: float | None) -> None:
-        """Until somebody calls `wake`, or for so long."""
+        """Wait until `wake` is called, or for so many seconds."""
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
         self.waiting[turn] = None
@@ -131,7 +131,7 @@ class _Lane:
 
 
 class Pace:
-    """The turns of the requests to one server; `connections` is how many it is asked at most."""
+    """The order of the requests to one server, at most `connections` of which are in flight."""
 
     def __init__(self, name: str, connections: int, *, rpm: float | None = None) -> None:
         self._most = affordable(connections, address=name)
@@ -147,7 +147,7 @@ class Pace:
 
     @property
     def limit(self) -> int:
-        """How many requests are asked at once by now."""
+        """The number of requests that may be in flight now."""
         return int(self._limit)
 
     async def in_turn(
@@ -179,7 +179,7 @@ class Pace:
             lane.wake(self.limit - lane.in_flight)
 
     async def _enter(self, lane: _Lane, clock: Deadline | None, longest_rest: float) -> bool:
-        """Wait for a turn; whether it is that of a probe."""
+        """Wait for a turn; return whether it is that of a probe."""
         is_probe = False
         while True:
             if self.breaker.is_open:
@@ -212,7 +212,7 @@ class Pace:
         return is_probe
 
     async def _share(self, clock: Deadline | None) -> None:
-        """Wait for this request's part of a minute."""
+        """Wait until the limit of requests a minute lets this one begin."""
         now = time.monotonic()
         start = max(now, self._next_at)
         self._next_at = start + self._interval
@@ -246,7 +246,7 @@ class Pace:
             self._reopen()
 
     def _reopen(self) -> None:
-        """Begin with a quarter: what just came back is not to be run over."""
+        """Begin with a quarter of the requests, not to flood a server that just came back."""
         self._limit = max(1.0, min(self._limit, self._most / 4))
         for lane in self._lanes.values():
             lane.wake(self.limit)
@@ -257,7 +257,7 @@ def _asks_for_fewer(failure: TryFailed) -> bool:
 
 
 def _before(clock: Deadline | None, seconds: float) -> float:
-    """So many seconds, or those that are left. Raises TimeoutError where none are."""
+    """Return the seconds, or those that are left if fewer. Raises TimeoutError if none are."""
     if clock is None:
         return seconds
     if clock.left <= 0:

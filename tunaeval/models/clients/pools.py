@@ -21,7 +21,7 @@ from .network import Network, Route
 _LOG = logging.getLogger("tunaeval.clients")
 
 _CONNECTIONS = 16
-"""Of one transport."""
+"""The most connections of one transport."""
 _FEW = 2
 """Idle connections of a transport, where descriptors were wanting."""
 _KEEP_IDLE_SECONDS = 30.0
@@ -59,7 +59,7 @@ class Pools:
             self.route.proxy.ssl_context = network.authorities()
 
     def transport(self) -> AbstractAsyncContextManager[httpx2.AsyncBaseTransport]:
-        """The transport for one request, from its beginning to the end of its response."""
+        """Lend a transport to one request, from its beginning to the end of its response."""
         if self._given is not None:
             return nullcontext(self._given)
         loop = asyncio.get_running_loop()
@@ -84,7 +84,7 @@ class Pools:
         )
 
     def has(self, pool: _Pool) -> bool:
-        """Whether further requests will go through it."""
+        """Whether further requests are to go through a transport."""
         return pool in self._pools
 
     async def keep_few(self) -> None:
@@ -156,7 +156,7 @@ def affordable(wanted: int, *, address: str) -> int:
 
 
 def is_shortage(error: BaseException | None) -> bool:
-    """Whether it, or what it was raised from, says that no further file can be opened."""
+    """Whether an exception, or its cause, says that no further file can be opened."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
             return True

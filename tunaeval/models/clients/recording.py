@@ -54,7 +54,7 @@ class _Line(BaseModel):
     source: Source | None = None
 
     def as_reply(self) -> Reply:
-        """Without its latency: nobody waited for it now."""
+        """Return the reply without its latency, since nobody waited for it now."""
         return Reply(
             message=self.message,
             finish_reason=self.finish_reason,
@@ -64,7 +64,7 @@ class _Line(BaseModel):
 
 
 class Recording(BaseModel):
-    """What was recorded: how the run was made, and its replies by their places."""
+    """A recording that was read: how the run was made, and its replies by their places."""
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
@@ -76,7 +76,7 @@ class Recording(BaseModel):
 
 
 def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult]) -> int:
-    """Write a recording, and say how many replies it has. The file must not be there yet."""
+    """Write a recording to a new file and return the number of its replies."""
     _check_first_hand(run, str(path))
     header = _Header(
         recording=2,
@@ -143,7 +143,7 @@ def _read_run(directory: Path) -> Recording:
 
 
 def _lines(result: ScenarioResult) -> Iterator[_Line]:
-    """The replies of a result; an attempt that infrastructure failed has none."""
+    """Yield the replies of a result; an attempt that failed for the infrastructure has none."""
     for number, attempt in enumerate(result.attempts, start=1):
         if attempt.outcome != "transport_failure":
             yield _Line(

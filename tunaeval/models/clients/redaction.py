@@ -21,7 +21,7 @@ class KeyFilter(logging.Filter):
         self._keys = sorted(map(Secret, keys), key=len, reverse=True)
 
     def begin(self) -> None:
-        """Watch the loggers; once is enough."""
+        """Watch the loggers; further calls change nothing."""
         for name in _LOGGERS if self._keys else ():
             logging.getLogger(name).addFilter(self)
 

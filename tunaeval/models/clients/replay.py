@@ -13,7 +13,7 @@ from .recording import read_recording
 
 
 class ReplayClient:
-    """Gives the replies of a recorded run, by scenario, repeat and attempt.
+    """A client that gives the replies of a recorded run, by scenario, repeat and attempt.
 
     `path` is a run directory or a file of `write_recording`. A question that nobody asked then
     is a TransportFailure of the kind "replay". What headed the scores of the recorded run heads
@@ -40,12 +40,12 @@ class ReplayClient:
 
     @property
     def model(self) -> str | None:
-        """The model that gave the replies then."""
+        """The model that gave the recorded replies."""
         return self._recording.model
 
     @property
     def suite_digests(self) -> dict[str, str]:
-        """Of the suites that were asked, by name: a suite that changed since is another."""
+        """The digest of each recorded suite, by name, which shows whether the suite has changed."""
         return self._recording.suite_digests
 
     @property
@@ -77,7 +77,7 @@ class ReplayClient:
         return reply
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: a recording keeps no file open."""
 
     def __repr__(self) -> str:
         return f"ReplayClient(path={str(self._path)!r})"

@@ -70,7 +70,7 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
 
     @property
     def asks_all(self) -> bool:
-        """Whether its pause is for all requests."""
+        """Whether the pause of this failure is for all requests to the server."""
         return self.status in _REST_STATUSES and self.retry_after is not None
 
     @property
@@ -83,13 +83,13 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
 
 
 def is_retried(status: int) -> bool:
-    """Whether a server that answers with this status may answer otherwise next time."""
+    """Whether a server that answers with this status may give another answer next time."""
     return status in _RETRIED_STATUSES or status >= 500
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long one request is tried for.
+    """How long, and how many times, one request is tried.
 
     By time, where there is a limit: until `deadline` seconds are over, pauses and all, or what the
     request's own clock has left, which stops while all requests wait. Else, or if
@@ -147,7 +147,7 @@ class Rest:
 
     @property
     def left(self) -> float:
-        """Seconds that are left of it; below 0 when it is over."""
+        """The seconds that are left of the pause; below 0 when it is over."""
         return self._until - time.monotonic()
 
     @property
@@ -163,7 +163,7 @@ class Rest:
             self._until = max(self._until, now + failure.retry_after)
 
     def over(self) -> None:
-        """The server answers again."""
+        """End the pause, since the server answers again."""
         self._since = None
 
 
@@ -183,7 +183,7 @@ def asks_for_too_long(header: str | None) -> bool:
 
 
 def _asked_for(header: str | None, now: float | None = None) -> float:
-    """NaN for nothing and for nonsense: a comparison with it is false."""
+    """Return the number in a header; NaN, with which every comparison is false, if it has none."""
     if header is None:
         return math.nan
     if _SECONDS.fullmatch(header.strip()):
@@ -196,7 +196,7 @@ def _asked_for(header: str | None, now: float | None = None) -> float:
 
 
 def _pause(state: RetryCallState) -> float:
-    """Seconds until the next try, spread so that many clients do not come back at once."""
+    """Return the seconds until the next try, spread so that clients do not return all at once."""
     failure = _failure(state)
     if failure.asks_all and failure.retry_after is not None:
         return 0.0  # all requests keep that rest, this one with them

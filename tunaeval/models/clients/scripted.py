@@ -12,7 +12,7 @@ from tunaeval.types.wanted import wanted_items
 
 
 class ScriptedClient:
-    """Gives `replies` one after another, whatever is asked.
+    """A client that gives `replies` one after another, whatever it is asked.
 
     A string is the content of an assistant's message, a dictionary a whole message, a Reply
     itself; an exception is raised. Calls may be in the text, unless a Reply's `source` says that
@@ -58,4 +58,4 @@ class ScriptedClient:
                 raise failure
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: a script keeps nothing open."""

@@ -45,7 +45,7 @@ _SETUP_ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """An answer of a server, good or bad; `failure` says why a part of it is missing."""
+    """An answer of a server, good or bad; `failure` is the reason why a part of it is missing."""
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -71,9 +71,9 @@ class Server:
     ) -> None:
         self._base = _checked_url(base_url)
         self.address = str(self._base.copy_with(query=None, fragment=None)).rstrip("/")
-        """Without a query: what may be shown and kept."""
+        """The address without its query, which may be shown and kept."""
         self.reached = False
-        """Whether it ever answered."""
+        """Whether the server has ever answered."""
         self._key = Secret(key) if key else None
         network = Network() if network is None else network
         if transport is not None:
@@ -104,7 +104,7 @@ class Server:
         *,
         clock: Deadline | None = None,
     ) -> JsonObject:
-        """The JSON object at `path`, by POST if there is a payload: as `exchange`."""
+        """Return the JSON object at `path`, asked for by POST if there is a payload."""
         return await self.exchange(path, payload, _read_whole, clock=clock)
 
     async def exchange(
@@ -115,7 +115,7 @@ class Server:
         *,
         clock: Deadline | None = None,
     ) -> T:
-        """What `read` makes of the response at `path`: one try, within its time.
+        """Return what `read` makes of the response at `path`, in one try within its time.
 
         Raises TryFailed, and TimeoutError when it was the time of `clock` that was over.
         """
@@ -150,7 +150,7 @@ class Server:
         *,
         authorization: str | None = None,
     ) -> Heard:
-        """What is answered at `path`, whatever its status: one try, within its time.
+        """Return the answer at `path`, whatever its status, in one try within its time.
 
         For those who look at the server itself, or ask it for somebody else, whose `authorization`
         goes along. A body that breaks off is kept as far as it came. Never raises for what a server
@@ -185,7 +185,7 @@ class Server:
 
     @property
     def root_path(self) -> str:
-        """The path of the base URL without its last part `v1`, and without a slash at its end."""
+        """Return the path of the base URL without a last part `v1` or a slash at its end."""
         return self._base.path.rstrip("/").removesuffix("/v1").rstrip("/")
 
     def hide(self, words: str) -> str:
@@ -195,12 +195,12 @@ class Server:
         return others
 
     def quote(self, words: str) -> str:
-        """A server's words, fit for a message: without the key, cut, on one line."""
+        """Return a server's message without the key, shortened and on one line."""
         return quoted(self.hide(words))
 
     @property
     def through(self) -> str:
-        """The proxy that is asked in the server's place, as it follows the server's address."""
+        """Return the note on the proxy that follows the server's address in a message."""
         return "" if self._pools.route is None else f" through {self._pools.route}"
 
     async def close(self) -> None:
@@ -235,7 +235,7 @@ class Server:
         return self._urls[path]
 
     async def _refuse(self, response: httpx2.Response, path: str) -> NoReturn:
-        """Say why there is no answer, in the server's words where it has some."""
+        """Raise the failure of an answer, with the server's message if it has one."""
         status = response.status_code
         phrase = f"{status} {_phrase(status)}"
         if response.is_redirect:
@@ -302,7 +302,7 @@ async def _read_whole(response: httpx2.Response) -> JsonObject:
 def read_key(
     variables: Sequence[str] = KEY_VARIABLES, environment: Mapping[str, str] | None = None
 ) -> Secret | None:
-    """The key in the environment; None if there is none. It is checked but never shown."""
+    """Return the key in the environment, checked and never shown; None if there is none."""
     for variable in variables:
         key = Secret((os.environ if environment is None else environment).get(variable, "").strip())
         if key:

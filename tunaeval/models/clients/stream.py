@@ -48,7 +48,7 @@ async def read_stream(
 
 
 class Gathered:
-    """What of a reply has come so far."""
+    """The part of a streamed reply that has come so far."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
@@ -63,10 +63,10 @@ class Gathered:
         self._data = ""
         self._pieces = self._repeats = 0
         self.begun = False
-        """Whether there was an event."""
+        """Whether an event has come."""
 
     def take(self, data: str) -> None:
-        """The data of one event. Raises TryFailed for an error, and for what is no chunk."""
+        """Add the data of one event. Raises TryFailed for an error, and for what is no chunk."""
         self.begun = True
         if data == "[DONE]":
             self._done = True
@@ -139,7 +139,7 @@ class Gathered:
                 known["function"][name] = text
 
     def reply(self, source: Source | None) -> Reply:
-        """The whole. Raises TryFailed where the stream was cut, or gave nothing."""
+        """Return the whole reply. Raises TryFailed if the stream was cut or gave nothing."""
         if not (self._done or self._finish):
             raise TryFailed("the stream ended without [DONE] and without a finish reason")
         if self._first is None and self._final is None and self._finish is None:
@@ -169,7 +169,7 @@ class Gathered:
         return (tokens - 1) / (seconds - self._first)
 
     def _notes(self, message: JsonObject) -> list[str]:
-        """In what the stream's calls differ from those of the final message; what is odd."""
+        """Return the oddities of the stream, a sentence each, such as events that came twice."""
         notes = [OTHER_CHOICES] if self._has_others else []
         if self._repeats:
             how_many, are = counted(self._repeats, "event"), "is" if self._repeats == 1 else "are"
@@ -191,7 +191,7 @@ class Gathered:
 
 
 def _calls_of(message: JsonObject) -> list[tuple[JsonValue, JsonValue]]:
-    """Names and arguments, those that are text as what they say."""
+    """Return names and arguments; arguments that are text are decoded."""
     calls = message.get("tool_calls")
     functions = [
         call.get("function")

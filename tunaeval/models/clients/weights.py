@@ -80,7 +80,7 @@ def find_weights(model_file: str | None) -> Weights:
 
 
 def read_weights(path: Path, source: str) -> Weights:
-    """What the head of a GGUF file says. `source` is who named the file, for the error."""
+    """Return the data in the head of a GGUF file. `source` is who named the file, for errors."""
     try:
         with open_plain(path) as file:
             about = _read_head(file)
@@ -103,7 +103,7 @@ def read_weights(path: Path, source: str) -> Weights:
 
 
 def _installed_weights() -> Path | None:
-    """The package's GGUF file, found without importing it: its imports are not installed."""
+    """Return the package's GGUF file, found without an import: its own imports are missing."""
     try:
         package = metadata.distribution(WEIGHTS_PACKAGE)
     except metadata.PackageNotFoundError:
@@ -115,7 +115,7 @@ def _installed_weights() -> Path | None:
 
 
 def _read_head(file: BinaryIO) -> dict[str, object]:
-    """The plain values before the first array: the `general` ones are there."""
+    """Return the plain values before the first array, with the `general` ones among them."""
     if file.read(4) != _MAGIC:
         raise ValueError("it does not start with 'GGUF'")
     _, _, count = struct.unpack("<IQQ", file.read(20))
