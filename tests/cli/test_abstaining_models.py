@@ -50,7 +50,10 @@ def asked(suite: Path, url: str, **more: Any) -> Report:
 
 
 def outcomes(report: Report) -> list[tuple[str, bool]]:
-    return [(one.outcome, one.ok) for one in report.results]
+    """In the order of ROWS; a kept run has its results in the order in which they ended."""
+    order = [row["id"] for row in ROWS]
+    results = sorted(report.results, key=lambda one: order.index(one.scenario))
+    return [(one.outcome, one.ok) for one in results]
 
 
 NEITHER = [("malformed", False), ("malformed", False)]
