@@ -1,7 +1,7 @@
-"""The map of the packages: on which layer each is, and what it knows.
+"""The map of the packages: on which layer each is, and what it knows; and what plug-ins fill.
 
-    python docs/map.py            # writes the map into docs/explanation/design.md
-    python docs/map.py --sizes    # prints it, with the files and lines of each package
+    python docs/map.py            # writes both into docs/explanation/design.md
+    python docs/map.py --sizes    # prints the map, with the files and lines of each package
 
 The layers are those of tests/test_architecture.py, which holds every import against them; what a
 package knows is the first sentence of its docstring.
@@ -19,6 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "explanation" / "design.md"
 BEGIN, END = "<!-- the map: python docs/map.py -->\n", "<!-- end of the map -->\n"
+ROLES, END_ROLES = "<!-- the roles: python docs/map.py -->\n", "<!-- end of the roles -->\n"
+SHOWN = ("Parser", "Scorer", "ToolWrapper", "Harness")
+"""The protocols that the whole library is built around; `types/roles.py` has the others, too."""
 
 
 def drawn(*, sizes: bool = False) -> str:
@@ -33,6 +36,18 @@ def drawn(*, sizes: bool = False) -> str:
             row = [str(number), f"`{package}`", _knowledge(package)]
             rows.append([*row, *(map(str, _size(package)) if sizes else ())])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def roles() -> str:
+    """Return the code of the core protocols as it is written in `tunaeval/types/roles.py`."""
+    text = (ROOT / "tunaeval" / "types" / "roles.py").read_text("utf-8")
+    found = {one.name: one for one in ast.parse(text).body if isinstance(one, ast.ClassDef)}
+    code = (ast.get_source_segment(text, found[name]) for name in SHOWN)
+    return (
+        "<!-- not run here: it is a part of a file -->\n```python\n"
+        + "\n\n\n".join(map(str, code))
+        + "\n```\n"
+    )
 
 
 def _files(package: str) -> Iterator[Path]:
@@ -63,8 +78,11 @@ def main() -> None:
     if parser.parse_args().sizes:
         print(drawn(sizes=True), end="")
         return
-    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    PAGE.write_text(before + BEGIN + "\n" + drawn() + "\n" + END + rest.partition(END)[2], "utf-8")
+    page = PAGE.read_text("utf-8")
+    for begin, made, end in ((BEGIN, drawn(), END), (ROLES, roles(), END_ROLES)):
+        before, _, rest = page.partition(begin)
+        page = before + begin + "\n" + made + "\n" + end + rest.partition(end)[2]
+    PAGE.write_text(page, "utf-8")
 
 
 if __name__ == "__main__":

@@ -352,8 +352,9 @@ def test_type_checkers_read_the_same_names() -> None:
     assert written == ast.literal_eval(python(program))
 
 
-def test_the_map_shows_the_same_layers() -> None:
-    drawing = [sys.executable, "-c", "import map; print(map.drawn(), end='')"]
+@pytest.mark.parametrize("what", ["drawn", "roles"])
+def test_the_page_of_the_design_shows_what_the_code_says(what: str) -> None:
+    drawing = [sys.executable, "-c", f"import map; print(map.{what}(), end='')"]
     done = subprocess.run(
         drawing, capture_output=True, text=True, cwd=ROOT / "docs", timeout=60, check=True
     )

@@ -38,11 +38,23 @@ def written() -> tuple[str, ...]:
     return tuple(filter(can_write, formats.names()))
 
 
+@cache
+def least_cut(name: str) -> int:
+    """How many characters of a call are more than prose in every format.
+
+    Where only a whole text is a call, any prose beside it makes prose of both; so what a cut has
+    left must show that it was to be a call.
+    """
+    good = in_format(name, city="Paris")
+    alone = not parse(f"It is {good}", name, TOOLS, "standard").calls
+    return good.index("get_weather") + len("get_weather(") if alone else 1
+
+
 def damages(name: str) -> st.SearchStrategy[str]:
     """A call of a format, broken or cut, and code fences that hold one, left open or not."""
     good = in_format(name, city="Paris")
     at, end = good.index("get_weather"), good.index("Paris")
-    cut = st.integers(1, end + 5).map(lambda size: good[:size])
+    cut = st.integers(least_cut(name), end + 5).map(lambda size: good[:size])
     changed = [
         good.replace("Paris", '", {"').replace("get_weather", 'get_weather"'),
         good[: end + 5] + good[end + 5 :].replace("}", "", 1),
