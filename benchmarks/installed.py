@@ -22,11 +22,11 @@ from startup import ROOT, install, whole_process
 
 
 class Peer(NamedTuple):
-    """What is installed, by what, and which command is started."""
+    """What is installed, by what, and which command is started; None if it brings no command."""
 
     what: str
     by: Callable[[str, Path], tuple[int, float]]
-    command: str
+    command: str | None
 
 
 def by_pip(what: str, directory: Path) -> tuple[int, float]:
@@ -48,15 +48,18 @@ def by_npm(what: str, directory: Path) -> tuple[int, float]:
 PEERS = {
     "tunaeval": Peer(str(ROOT), by_pip, "bin/tunaeval"),
     "inspect-ai": Peer("inspect-ai", by_pip, "bin/inspect"),
+    "pydantic-evals": Peer("pydantic-evals", by_pip, None),
     "deepeval": Peer("deepeval", by_pip, "bin/deepeval"),
     "promptfoo": Peer("promptfoo", by_npm, "node_modules/.bin/promptfoo"),
 }
 
 
-def measured(name: str, rounds: int) -> tuple[str, int, float, float]:
+def measured(name: str, rounds: int) -> tuple[str, int, float, float | None]:
     peer = PEERS[name]
     with TemporaryDirectory() as folder:
         packages, mb = peer.by(peer.what, Path(folder))
+        if peer.command is None:
+            return name, packages, mb, None
         home = {**os.environ, "HOME": folder}  # what it writes there goes with it
         command = [str(Path(folder, peer.command)), "--help"]
         cpus = [whole_process(command, home)[1] for _ in range(rounds + 1)]

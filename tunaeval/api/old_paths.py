@@ -10,11 +10,19 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
-from pkgutil import walk_packages
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader, MetaPathFinder
+
+    class _Hook(MetaPathFinder, Loader): ...
+
+else:
+    # `import tunaeval` imports this file, and `importlib.abc` takes longer than all the rest of
+    # it. The import system asks a hook for its methods alone.
+    _Hook = object
 
 MOVED = {
     "tunaeval.adapters": "tunaeval.data.adapters",
@@ -40,13 +48,15 @@ MOVED = {
 """The old path of each public module that moved, with its new one."""
 
 
-class OldPaths(MetaPathFinder, Loader):
+class OldPaths(_Hook):
     """An import hook that finds modules under their old names."""
 
     def find_spec(self, fullname: str, *_: Sequence[str] | ModuleType | None) -> ModuleSpec | None:
         old = next((old for old in MOVED if f"{fullname}.".startswith(f"{old}.")), None)
         if old is None:
             return None
+        from importlib.util import find_spec  # noqa: PLC0415 - only an old path needs it
+
         new = MOVED[old] + fullname.removeprefix(old)
         if find_spec(new) is None:
             return None
@@ -80,6 +90,8 @@ class _Moved(ModuleType):
         Names of the import system (`__path__` most of all) are this module's own: a module that
         was found by them would be a second copy.
         """
+        from pkgutil import walk_packages  # noqa: PLC0415 - only an old path needs it
+
         if not name.startswith("__"):
             if hasattr(self._new, name):
                 return getattr(self._new, name)
