@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
-from tunaeval.models.clients.weights import find_weights
+from tunaeval.models.clients.llamacpp import find_weights
 
 
 @contextmanager

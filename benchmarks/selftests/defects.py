@@ -15,7 +15,7 @@ from tunaeval.errors import TransportFailure
 from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.scoring.judging.judge import Judge
 from tunaeval.testing.selftest.measured import Fault
-from tunaeval.tools.busy import busy_seconds
+from tunaeval.tools.recorder import busy_seconds
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.messages import Message, ToolExecution, Usage
 from tunaeval.types.runs import ScoreResult

@@ -11,7 +11,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from tunaeval import load_suite
-from tunaeval.models.clients.recording import read_recording
+from tunaeval.models.clients.replay import read_recording
 
 Tuna = Callable[..., CompletedProcess[str]]
 

@@ -16,7 +16,7 @@ from tests.clients.asking import HELLO, using
 from tests.faults import Answer, FaultServer
 from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.models.clients.openai import OpenAIClient
-from tunaeval.models.clients.retries import asks_for_too_long, read_retry_after
+from tunaeval.models.clients.pace import asks_for_too_long, read_retry_after
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from typing import TypeAlias
 import pytest
 
 from tunaeval.errors import ClientSetupError, UsageError
-from tunaeval.models.clients.llamacpp import LlamaCppClient
-from tunaeval.models.clients.weights import find_weights
+from tunaeval.models.clients.llamacpp import LlamaCppClient, find_weights
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure
 from tunaeval.files import records
-from tunaeval.models.clients.recording import read_recording, write_recording
-from tunaeval.models.clients.replay import ReplayClient
+from tunaeval.models.clients.replay import ReplayClient, read_recording, write_recording
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import LEVELS

@@ -16,7 +16,7 @@ from tests.clients.asking import GOOD, HELLO, ask, failure
 from tests.faults import Answer, FaultServer
 from tunaeval.errors import TransportFailure
 from tunaeval.models.clients.openai import OpenAIClient
-from tunaeval.models.clients.retries import read_retry_after
+from tunaeval.models.clients.pace import read_retry_after
 from tunaeval.types.exchange import Reply
 
 BROKEN_BODIES = {
@@ -224,7 +224,7 @@ def test_no_header_makes_a_pause_that_is_endless_or_negative(header: str) -> Non
 
 def test_a_server_that_answered_before_is_waited_for_longer() -> None:
     """A restart in the middle of a run takes longer than a wrong address takes to notice."""
-    from tunaeval.models.clients.retries import Patience, TryFailed
+    from tunaeval.models.clients.pace import Patience, TryFailed
 
     async def tries(*, reached: bool) -> int:
         count = 0

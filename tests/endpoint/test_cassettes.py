@@ -16,8 +16,8 @@ import tunaeval
 from tests.endpoint.asking import READ, chat, question, refusal, said, sent
 from tests.faults import CANARY_KEY
 from tunaeval.errors import RecordError, UsageError
-from tunaeval.models.endpoint.exchange import ModelRequest
-from tunaeval.models.endpoint.masking import MASKS, Masker, key_of
+from tunaeval.models.endpoint.apis import ModelRequest
+from tunaeval.models.endpoint.cassettes import MASKS, Masker, key_of
 from tunaeval.types.faults import Cut, Fail, Fault, Garbage
 
 

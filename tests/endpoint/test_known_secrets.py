@@ -16,7 +16,7 @@ from tests.harness.tasks import ONE, TASK, call, suite_of
 from tests.harness.whole_runs import Answers
 from tunaeval.errors import UsageError
 from tunaeval.files.keys import COVER, long_enough, of_environment, of_headers, without
-from tunaeval.models.endpoint.masking import MASKS, key_of
+from tunaeval.models.endpoint.cassettes import MASKS, key_of
 from tunaeval.types.exchange import Request
 
 ENVIRONMENT = {

@@ -16,7 +16,7 @@ import tunaeval
 from tests.endpoint.asking import chat, question
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.matching.patterns import Pattern
-from tunaeval.models.endpoint.masking import MASKS, Masker, checked_masks
+from tunaeval.models.endpoint.cassettes import MASKS, Masker, checked_masks
 
 EVIL = ["(a+)+$", "(a|a)*b", "(a|aa)+$", r"a+a+a+b", "a*a*a*a*c", "(?:a?){30}a{30}b", "[^b]*b"]
 

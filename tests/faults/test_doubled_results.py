@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.cli.conftest import ANSWERS, Tuna, here, suite
 from tunaeval.files.results import FAILED_OUTCOMES, RESULTS_FILE, counted_results
-from tunaeval.models.clients.recording import read_recording
+from tunaeval.models.clients.replay import read_recording
 from tunaeval.reports.summary import INFRASTRUCTURE
 
 __all__ = ["here", "suite"]

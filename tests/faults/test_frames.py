@@ -16,7 +16,7 @@ from tunaeval.files.keys import Secret
 from tunaeval.models.clients.openai import OpenAIClient
 from tunaeval.models.clients.server import Server, read_key
 from tunaeval.models.endpoint.connections import HttpRequest, HttpResponse, Loopback, whole
-from tunaeval.models.endpoint.upstream import Upstream
+from tunaeval.models.endpoint.sources import Upstream
 from tunaeval.types.exchange import Request
 
 PART = CANARY_KEY[:12]

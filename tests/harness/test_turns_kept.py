@@ -23,8 +23,7 @@ from tests.harness.tasks import (
     suite_of,
 )
 from tunaeval.errors import SuiteError
-from tunaeval.models.clients.recording import write_recording
-from tunaeval.models.clients.replay import ReplayClient
+from tunaeval.models.clients.replay import ReplayClient, write_recording
 
 SCRIPTS = st.lists(
     st.sampled_from([READ, REPAIR, "<tool_call>\n{", "Done.", call("list_dir"), READ + REPAIR]),

@@ -11,7 +11,7 @@ import tunaeval
 from tests.scoring.transcripts import FINE, GONE, batches, call, ran, transcript
 from tunaeval import ScoreSettings
 from tunaeval.scoring.settings import Price
-from tunaeval.tools.busy import busy_seconds
+from tunaeval.tools.recorder import busy_seconds
 from tunaeval.types.messages import Message, ToolExecution, Usage
 from tunaeval.types.runs import WeightedScore
 

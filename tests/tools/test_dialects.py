@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tunaeval import parse, to_tools
 from tunaeval.testing.strategies import json_values
-from tunaeval.tools.dialects import plain_schema
+from tunaeval.tools.specs import plain_schema
 
 PLAIN: dict[str, Any] = {
     "type": "object",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.tools.docstrings import Docstring, read_docstring
+from tunaeval.tools.signatures import Docstring, read_docstring
 
 words = st.from_regex(r"[A-Z][a-z]{0,7}( [a-z(){}=,\"']{1,8}){0,4}\.", fullmatch=True)
 paragraphs = st.lists(words, min_size=1, max_size=3).map("\n".join)

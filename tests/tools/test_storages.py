@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from tests.tools.samples import BrokenError, fail, fetch, only, read
 from tunaeval import busy_seconds, call_id
 from tunaeval.errors import UsageError
-from tunaeval.tools.recorder import Recorder
-from tunaeval.tools.storages import STORAGES, ContextRecorder, ResultRecorder
+from tunaeval.tools.recorder import ContextRecorder, Recorder, ResultRecorder
 from tunaeval.tools.wrapper import wrap_tool
 from tunaeval.types.messages import ToolExecution
+
+STORAGES = {"collector": Recorder, "context": ContextRecorder, "result": ResultRecorder}
 
 
 def test_each_run_of_an_agent_has_its_own_mapping() -> None:

@@ -17,8 +17,7 @@ import pytest
 
 from tests.tools.samples import count, fetch, only, read
 from tunaeval import scoring_session, wrap_tool
-from tunaeval.tools.recorder import Recorder
-from tunaeval.tools.storages import ContextRecorder
+from tunaeval.tools.recorder import ContextRecorder, Recorder
 
 RECORDER = Recorder(7, classifiers=["exit-code"])
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tunaeval
-from tunaeval.tools.success import INTERRUPTED, Result, Success
-from tunaeval.tools.waiting import WAITING, raised
+from tunaeval.tools.success import INTERRUPTED, WAITING, Result, Success, raised_in_wrapper
 
 
 @pytest.mark.parametrize(("module", "name"), sorted(WAITING))
@@ -23,13 +22,13 @@ def test_what_a_framework_raises_to_wait_is_no_failure(module: str, name: str) -
             tunaeval.wrap_tool(ask, recorder)()
         (run,) = recorder.executions
         assert (run.ok, run.ok_reason, run.error) == INTERRUPTED
-    assert raised(type(name, (Exception,), {"__module__": "mine"})()).ok is False
+    assert raised_in_wrapper(type(name, (Exception,), {"__module__": "mine"})()).ok is False
 
 
 @pytest.mark.parametrize(("module", "name"), sorted(WAITING))
 def test_the_real_framework_has_it(module: str, name: str) -> None:
     real = pytest.importorskip(module)
-    assert raised(getattr(real, name)()) == INTERRUPTED
+    assert raised_in_wrapper(getattr(real, name)()) == INTERRUPTED
 
 
 class Strict:
@@ -43,4 +42,4 @@ class Strict:
 
 def test_a_classifier_knows_better() -> None:
     waits = type("GraphInterrupt", (Exception,), {"__module__": "langgraph.errors"})
-    assert raised(waits(), [Strict()]) == (False, "strict", None)
+    assert raised_in_wrapper(waits(), [Strict()]) == (False, "strict", None)

@@ -17,9 +17,8 @@ from tests.tools.samples import BrokenError, fail, fetch, made, only, read, sear
 from tunaeval.errors import UsageError
 from tunaeval.tools.recorder import Recorder
 from tunaeval.tools.specs import to_tools
-from tunaeval.tools.wrapper import RecordingWrapper, wrap_tool
+from tunaeval.tools.wrapper import wrap_tool
 from tunaeval.types.messages import ToolExecution
-from tunaeval.types.roles import ToolWrapper
 
 
 class Server:
@@ -205,10 +204,3 @@ def test_what_is_no_recorder_is_refused() -> None:
     nothing: Any = []
     with pytest.raises(UsageError, match=r"wanted a tunaeval\.Recorder"):
         wrap_tool(read, nothing)
-
-
-def test_the_built_in_wrapper_plays_its_role() -> None:
-    wrapper, recorder = RecordingWrapper(), Recorder()
-    assert isinstance(wrapper, ToolWrapper)
-    wrapper.wrap(read, recorder)("a")
-    assert only(recorder).tool == "read"

@@ -17,9 +17,7 @@ from hypothesis import assume, example, given, reject
 from hypothesis import strategies as st
 
 from tunaeval.errors import WorkspaceError
-from tunaeval.tools.workspace.commands import allowed
-from tunaeval.tools.workspace.configured import configurations
-from tunaeval.tools.workspace.running import run_command
+from tunaeval.tools.workspace.commands import allowed, configurations, run_command
 from tunaeval.tools.workspace.space import Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 

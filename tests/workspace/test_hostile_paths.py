@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tunaeval.tools.backoff import Backoff
-from tunaeval.tools.executor import Executor
-from tunaeval.tools.workspace.snapshots import Snapshot
-from tunaeval.tools.workspace.space import Workspace
+from tunaeval.tools.executor import Backoff, Executor
+from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 from tunaeval.types.calls import ToolCall
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tunaeval.errors import UsageError, WorkspaceError
 from tunaeval.runs.suites.tools import load_catalogue
 from tunaeval.tools.specs import tool_spec
-from tunaeval.tools.workspace.globs import path_fits
+from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 
@@ -83,7 +83,7 @@ def test_unreadable_huge_and_binary_files_are_compared() -> None:
 
 
 def test_too_many_files_are_said_to_be_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tunaeval.tools.workspace.snapshots.MAX_ENTRIES", 3)
+    monkeypatch.setattr("tunaeval.tools.workspace.space.MAX_ENTRIES", 3)
     with Workspace({f"{n}": "" for n in range(5)}) as workspace:
         assert not workspace.before.complete
 

@@ -10,7 +10,7 @@ from tunaeval.reports import WRITERS
 from tunaeval.runs.grading.grades import checks
 from tunaeval.scoring import SCORERS
 from tunaeval.scoring.assess import is_weight
-from tunaeval.tools.classifying import classifiers
+from tunaeval.tools.success import classifiers
 from tunaeval.types.roles import Client, Scorer, Writer
 
 PAGE_WRITERS = {"html": "tunaeval.runs.viewer.html:page_writer"}

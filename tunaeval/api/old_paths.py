@@ -26,7 +26,7 @@ else:
 
 MOVED = {
     "tunaeval.adapters": "tunaeval.data.adapters",
-    "tunaeval.busy": "tunaeval.tools.busy",
+    "tunaeval.busy": "tunaeval.tools.recorder",
     "tunaeval.clients": "tunaeval.models.clients",
     "tunaeval.columns": "tunaeval.data.columns",
     "tunaeval.convert": "tunaeval.data.convert",

@@ -24,9 +24,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.tools.recorder import Recorder
-from tunaeval.tools.routing import Inbox, Router, SessionRecorder
-from tunaeval.tools.storages import ContextRecorder
+from tunaeval.tools.recorder import ContextRecorder, Inbox, Recorder, Router, SessionRecorder
 from tunaeval.types.wanted import any_path
 
 from .beginnings import Beginning, beginning_of

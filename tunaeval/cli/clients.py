@@ -16,8 +16,7 @@ from tunaeval.api.running import EMBEDDED
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files.plain_files import is_there, read_plain
 from tunaeval.models.clients.llamacpp import LlamaCppClient
-from tunaeval.models.clients.recording import read_recording
-from tunaeval.models.clients.replay import ReplayClient
+from tunaeval.models.clients.replay import ReplayClient, read_recording
 from tunaeval.registry import made_client
 from tunaeval.runs.options import DEADLINE_SECONDS, RunOptions
 from tunaeval.runs.prompts import ASKS, Ask, Asking, asking

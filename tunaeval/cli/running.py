@@ -9,8 +9,7 @@ from pathlib import Path
 
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.files.plain_files import is_there
-from tunaeval.models.clients.recording import write_recording
-from tunaeval.models.clients.replay import ReplayClient
+from tunaeval.models.clients.replay import ReplayClient, write_recording
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.registry import closed
 from tunaeval.reports.console import Live, show

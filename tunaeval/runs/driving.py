@@ -14,10 +14,8 @@ from typing import TypeAlias
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
 from tunaeval.registry import shown, words_of
-from tunaeval.tools.backoff import Backoff
-from tunaeval.tools.executor import Executor, ToolResult
-from tunaeval.tools.workspace.snapshots import Snapshot
-from tunaeval.tools.workspace.space import Workspace
+from tunaeval.tools.executor import Backoff, Executor, ToolResult
+from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 from tunaeval.types.calls import JsonObject, ToolCall, Tools
 from tunaeval.types.deadlines import Deadline

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from tunaeval.showing import counted
-from tunaeval.tools.busy import busy_seconds
+from tunaeval.tools.recorder import busy_seconds
 from tunaeval.types.messages import Usage
 
 from .categories import Category, Finding, where

@@ -4,30 +4,106 @@ This is the order of the TunaCode agent: tools of the category "research", then 
 in one parallel batch each; tools of the category "write", or of none, run one after another, in the
 order of the calls. Results are always in the order of the calls.
 
+Tools of frameworks are recognized by their shape and validate their arguments themselves; the
+arguments of a function are converted to the types of its signature:
+
+    a function, a coroutine function, a partial, a callable object     tool(**arguments)
+    LangChain's BaseTool                                               tool.ainvoke(arguments)
+    pydantic-ai's Tool                                                 tool.function(**arguments)
+    tinyagent's AgentTool                           tool.execute(call_id, arguments, None, ignore)
+
 A tool that fails gives a result whose `ok` is false. A cancellation, or what a tool raises to stop
-everything (`UserAbortError`, Ctrl-C, an exit), stops all running tools and is raised.
+everything (`UserAbortError`, Ctrl-C, an exit), stops all running tools and is raised. What a tool
+raises is caught where it runs and kept as a value, for two reasons: a task that ends in Ctrl-C or
+an exit takes the event loop with it, and a future cannot contain a `StopIteration`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import asyncio
+import inspect
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from random import random
 from time import perf_counter, time
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import orjson
+from tenacity import AsyncRetrying, retry_if_result, stop_after_attempt
 
+from tunaeval.errors import ToolsError, UnknownNameError
 from tunaeval.types import roles
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.messages import ToolExecution
-from tunaeval.types.wanted import refusal, wanted_count, wanted_items, wanted_name
+from tunaeval.types.roles import AnyTool
+from tunaeval.types.wanted import refusal, wanted_amount, wanted_count, wanted_items, wanted_name
 
-from .backoff import Backoff
+from .answering import call_of
+from .signatures import read_signature, taker_of
+from .success import raised, returned
+from .wrapper import AnyFunction, is_recorded, log_unrecorded
 
-if TYPE_CHECKING:
-    # Only for types: an executor imports it, with pydantic, when it is made.
-    from .runnables import Runnable
+_ABORTING = frozenset({"UserAbortError"})
+_FINAL = frozenset({
+    # Agents' tools raise these to report to the model (pydantic-ai, tinyagent, TunaCode,
+    # LangChain), or to leave a decision to somebody else.
+    "ApprovalRequired", "CallDeferred", "FileOperationError", "ModelRetry", "ToolException",
+    "ToolExecutionError", "ToolRetryError",
+    # The same arguments raise these every time.
+    "ConfigurationError", "FileExistsError", "FileNotFoundError", "IsADirectoryError",
+    "NotADirectoryError", "NotImplementedError", "PermissionError", "TypeError", "ValidationError",
+})  # fmt: skip
+"""Exceptions that are not retried, by name, so that no framework is imported; subclasses too."""
+
+
+def aborts(error: BaseException) -> bool:
+    """Whether `error` ends the whole batch: a user aborted, or it is no `Exception` (a
+    cancellation, Ctrl-C, an exit).
+    """
+    return not isinstance(error, Exception) or _is_one_of(error, _ABORTING)
+
+
+def is_transient(error: Exception) -> bool:
+    """Whether another attempt may succeed, judged by the exception's class."""
+    return not _is_one_of(error, _FINAL | _ABORTING)
+
+
+def _is_one_of(error: BaseException, names: frozenset[str]) -> bool:
+    return any(layer.__name__ in names for layer in type(error).__mro__)
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How often a failing tool is run, and how long the pauses between its attempts are.
+
+    The first pause is `base_seconds`; it doubles after each attempt, up to `cap_seconds`, and a
+    random share of up to `jitter` is added. An exception is retried if `is_retried` returns true
+    for it. Raises UsageError for numbers that are negative or infinite.
+
+    Examples:
+        >>> tunaeval.Backoff(max_attempts=2, base_seconds=0.1).cap_seconds
+        5.0
+    """
+
+    max_attempts: int = 3
+    base_seconds: float = 0.5
+    cap_seconds: float = 5.0
+    jitter: float = 0.1
+    is_retried: Callable[[Exception], bool] = is_transient
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a `max_attempts` below 1, or another number below 0 or infinite."""
+        wanted_count(self.max_attempts, "max_attempts")
+        for name in ("base_seconds", "cap_seconds", "jitter"):
+            wanted_amount(getattr(self, name), name)
+
+    def pause_seconds(self, attempt: int, chance: float) -> float:
+        """Return the pause in seconds after attempt `attempt` (from 1); `chance` is in [0, 1]."""
+        pause = min(self.base_seconds * 2.0 ** min(attempt - 1, 1000), self.cap_seconds)
+        return pause * (1 + self.jitter * chance)
+
 
 Category: TypeAlias = Literal["research", "read-only", "write"]
 
@@ -125,7 +201,7 @@ class Executor:
         3
     """
 
-    tools: Mapping[str, roles.AnyTool] | Iterable[roles.AnyTool]
+    tools: Mapping[str, AnyTool] | Iterable[AnyTool]
     categories: Mapping[str, Category] = field(default_factory=lambda: TUNACODE_CATEGORIES)
     backoff: Backoff = field(default_factory=Backoff)
     max_parallel: int | None = None
@@ -135,8 +211,6 @@ class Executor:
 
     def __post_init__(self) -> None:
         """Check the options and prepare the tools."""
-        from .runnables import runnables_of  # noqa: PLC0415 - imports pydantic, which only running tools needs
-
         if not isinstance(self.categories, Mapping):
             raise refusal("categories", self.categories, "a category for each tool's name")
         for category in self.categories.values():
@@ -147,14 +221,19 @@ class Executor:
 
     async def execute(self, calls: Iterable[ToolCall]) -> list[ToolResult]:
         """Run `calls` and return their results in the order of the calls."""
-        from .attempts import run  # noqa: PLC0415 - imports asyncio and tenacity
-
-        return await run(self, wanted_items(calls, "calls", ToolCall, "tool calls"))
+        wanted = wanted_items(calls, "calls", ToolCall, "tool calls")
+        asked_at = self.pace.clock()
+        free = asyncio.Semaphore(self.max_parallel or os.cpu_count() or 1)
+        results: dict[int, ToolResult] = {}
+        for batch in planned(wanted, self.categories):
+            work = [_result(self, wanted[index], asked_at, free) for index in batch]
+            results.update(zip(batch, await _at_once(work), strict=True))
+        return [results[index] for index in range(len(wanted))]
 
 
 async def execute(
     calls: Iterable[ToolCall],
-    tools: Mapping[str, roles.AnyTool] | Iterable[roles.AnyTool],
+    tools: Mapping[str, AnyTool] | Iterable[AnyTool],
     *,
     categories: Mapping[str, Category] = TUNACODE_CATEGORIES,
     backoff: Backoff | None = None,
@@ -189,3 +268,245 @@ def planned(calls: Sequence[ToolCall], categories: Mapping[str, Category]) -> li
         by_category[categories.get(call.name, "write")].append(index)
     writes = [[index] for index in by_category.pop("write")]
     return [*filter(None, by_category.values()), *writes]
+
+
+_INSIDE = ("function", "func", "coroutine", "execute", "_run", "_arun")
+"""Attributes in which frameworks' tools keep the function that they run."""
+
+Taker: TypeAlias = Callable[[JsonObject], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """A tool that can be run. `take` converts a call's arguments and raises ValueError for those
+    that do not fit; `start` returns an awaitable if `awaits`, else it may block.
+    """
+
+    take: Taker
+    start: Callable[[ToolCall, dict[str, Any]], object]
+    awaits: bool
+    is_recorded: bool = False
+    """Whether the tool reports to the executor's recorder itself."""
+
+
+def runnables_of(
+    tools: Mapping[str, AnyTool] | Iterable[AnyTool], recorder: roles.Recorder | None = None
+) -> dict[str, Runnable]:
+    """Return the tools by name. Raises ToolsError naming what is no tool or has a taken name."""
+    found: dict[str, Runnable] = {}
+    for name, tool, where in _named(tools):
+        if name in found:
+            raise ToolsError(f"{where}: the name {name!r} is taken; rename one, or pass a dict")
+        parts = (tool, *(getattr(tool, inner, None) for inner in _INSIDE))
+        recorded = recorder is not None and any(is_recorded(part, recorder) for part in parts)
+        found[name] = replace(_runnable(tool, where), is_recorded=recorded)
+    return found
+
+
+def _named(
+    tools: Mapping[str, AnyTool] | Iterable[AnyTool],
+) -> Iterator[tuple[str, AnyTool, str]]:
+    """Yield each tool with its name and its place in `tools`, for errors."""
+    if isinstance(tools, Mapping):
+        yield from ((name, tool, f"tools[{name!r}]") for name, tool in tools.items())
+    elif isinstance(tools, str) or not isinstance(tools, Iterable):
+        raise ToolsError(f"tools is {tools!r:.80}, wanted a list of tools, or a dict by name")
+    else:
+        for index, tool in enumerate(tools):
+            yield _name(tool, f"tools[{index}]"), tool, f"tools[{index}]"
+
+
+def _name(tool: AnyTool, where: str) -> str:
+    inner = tool
+    while isinstance(inner, partial):
+        inner = inner.func
+    for name in (getattr(inner, "__name__", None), getattr(inner, "name", None)):
+        if isinstance(name, str) and name and name != "<lambda>":
+            return name
+    raise ToolsError(f"{where} is {tool!r:.80}, which has no name; pass a dict by name")
+
+
+def _runnable(tool: AnyTool, where: str) -> Runnable:
+    if inspect.isroutine(tool) or isinstance(tool, partial):
+        return _of_function(tool, where)
+    if callable(getattr(tool, "ainvoke", None)):
+        return Runnable(dict, lambda _call, arguments: tool.ainvoke(arguments), awaits=True)
+    if callable(getattr(tool, "execute", None)) and isinstance(
+        getattr(tool, "parameters", None), Mapping
+    ):
+        return Runnable(
+            dict,
+            lambda call, given: tool.execute(call.id or "", given, None, lambda _update: None),
+            awaits=True,
+        )
+    if hasattr(tool, "function_schema") and callable(getattr(tool, "function", None)):
+        return _of_function(tool.function, where)
+    if callable(tool) and not isinstance(tool, type):
+        return _of_function(tool, where)
+    raise ToolsError(
+        f"{where} is {tool!r:.80}, which cannot be run; wanted a function, or a tool of LangChain, "
+        "pydantic-ai or tinyagent"
+    )
+
+
+def _of_function(function: AnyFunction, where: str) -> Runnable:
+    try:
+        signature = read_signature(function, "tool")
+        take = taker_of(signature)
+    except ValueError as error:
+        raise ToolsError(f"{where} is {function!r:.80}: {error}") from error
+    for parameter in signature.injected:
+        if parameter.default is inspect.Parameter.empty:
+            raise ToolsError(
+                f"{where} is {function!r:.80}: nobody gives it {parameter.name!r} here; bind it, "
+                "functools.partial(tool, ...)"
+            )
+    awaits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        type(function).__call__
+    )
+    return Runnable(take, lambda _call, arguments: function(**arguments), awaits)
+
+
+class _Ended(Exception):  # noqa: N818 - only carries an exception out of a task group
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+async def _at_once(work: Sequence[Coroutine[Any, Any, ToolResult]]) -> list[ToolResult]:
+    """Return all results; on an `_Ended`, cancel and await the rest, then raise its cause."""
+    ended: BaseException | None = None
+    tasks: list[asyncio.Task[ToolResult]] = []
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks += [group.create_task(one) for one in work]
+    except* _Ended as several:
+        ended = several.exceptions[0]
+    if isinstance(ended, _Ended):
+        raise ended.error
+    return [task.result() for task in tasks]
+
+
+async def _result(
+    executor: Executor, call: ToolCall, asked_at: float, free: asyncio.Semaphore
+) -> ToolResult:
+    runnable = executor.runnables.get(call.name)
+    if runnable is None:
+        unknown = UnknownNameError("tool", call.name, executor.runnables)
+        return ToolResult(call, ok=False, reason="unknown-tool", error=str(unknown))
+    try:
+        arguments = runnable.take(call.arguments)
+    except (TypeError, ValueError) as error:  # TypeError if they are no object
+        return ToolResult(call, ok=False, reason="invalid-arguments", error=str(error))
+    async with free:
+        return await _Attempts(executor, call, runnable, arguments, asked_at).result()
+
+
+@dataclass(slots=True)
+class _Run:
+    """One attempt. `begun` is None until the tool runs; `ended` is None if its end was not seen."""
+
+    started_at: float = 0.0
+    begun: float | None = None
+    ended: float | None = None
+    value: Any = None
+    error: BaseException | None = None
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """Runs one call, with its retries. `asked_at` is when the next attempt was requested."""
+
+    executor: Executor
+    call: ToolCall
+    runnable: Runnable
+    arguments: dict[str, Any]
+    asked_at: float
+    executions: list[ToolExecution] = field(default_factory=list)
+
+    async def result(self) -> ToolResult:
+        backoff, pace = self.executor.backoff, self.executor.pace
+        tries = AsyncRetrying(
+            stop=stop_after_attempt(backoff.max_attempts),
+            wait=lambda state: backoff.pause_seconds(state.attempt_number, pace.chance()),
+            retry=retry_if_result(
+                lambda run: isinstance(run.error, Exception) and backoff.is_retried(run.error)
+            ),
+            sleep=pace.sleep or asyncio.sleep,
+            retry_error_callback=lambda last: last.outcome and last.outcome.result(),
+        )
+        run: _Run = await tries(self._attempt)
+        last = self.executions[-1]
+        exception = run.error if isinstance(run.error, Exception) else None
+        return ToolResult(
+            self.call, last.ok, last.ok_reason, run.value, last.error,
+            tuple(self.executions), exception,
+        )  # fmt: skip
+
+    async def _attempt(self) -> _Run:
+        run = _Run()
+        await (self._awaited(run) if self.runnable.awaits else self._in_a_thread(run))
+        self._keep(run)
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError  # even if the tool has caught the cancellation
+        if run.error is not None and aborts(run.error):
+            raise _Ended(run.error)
+        self.asked_at = self.executor.pace.clock()
+        return run
+
+    async def _awaited(self, run: _Run) -> None:
+        self._begin(run)
+        try:
+            with call_of(self.call.id):
+                run.value = await cast(
+                    "Awaitable[object]", self.runnable.start(self.call, self.arguments)
+                )
+        except BaseException as error:  # noqa: BLE001 - kept as a value; see the module's docstring
+            run.error = error
+        run.ended = self.executor.pace.clock()
+
+    async def _in_a_thread(self, run: _Run) -> None:
+        """Run in a thread, which cannot be stopped: after a cancellation it goes on unobserved."""
+
+        def work() -> tuple[float, object, BaseException | None]:
+            self._begin(run)
+            value, raised_ = None, None
+            try:
+                with call_of(self.call.id):
+                    value = self.runnable.start(self.call, self.arguments)
+            except BaseException as error:  # noqa: BLE001 - as above
+                raised_ = error
+            return self.executor.pace.clock(), value, raised_
+
+        try:
+            run.ended, run.value, run.error = await asyncio.to_thread(work)
+            if inspect.isawaitable(run.value):  # a plain function that returns a coroutine
+                run.value, run.ended = await run.value, self.executor.pace.clock()
+        except BaseException as error:  # noqa: BLE001 - as above
+            run.value, run.error = None, error
+
+    def _begin(self, run: _Run) -> None:
+        run.started_at, run.begun = self.executor.pace.now(), self.executor.pace.clock()
+
+    def _keep(self, run: _Run) -> None:
+        if run.begun is None:
+            return  # cancelled while it waited for a thread
+        success = returned(run.value) if run.error is None else raised(run.error)
+        execution = ToolExecution(
+            tool=self.call.name,
+            call_id=self.call.id,
+            arguments=self.call.arguments,
+            started_at=run.started_at,
+            duration_seconds=None if run.ended is None else run.ended - run.begun,
+            ok=success.ok,
+            ok_reason=success.reason,
+            error=success.error,
+            queued_seconds=run.begun - self.asked_at,
+        )
+        self.executions.append(execution)
+        if self.executor.recorder is not None and not self.runnable.is_recorded:
+            try:
+                self.executor.recorder.record(execution)
+            except Exception as error:  # noqa: BLE001 - a recorder's failure is not the tool's
+                log_unrecorded(execution.tool, error)

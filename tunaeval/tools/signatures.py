@@ -1,4 +1,4 @@
-"""How a function's signature is shown to a model, and how a call's arguments are validated by it.
+"""How a function is shown to a model, and how a call's arguments are validated by its signature.
 
 A model gives arguments by name, so it is shown of a signature:
 
@@ -10,17 +10,33 @@ A model gives arguments by name, so it is shown of a signature:
     name, /                          refused: it cannot be given by name
     *names                           refused: it has no name, and a decorator that shows only this
                                      has lost the signature
+
+A docstring is read in Google, NumPy and Sphinx style:
+
+    Args:                         Parameters                    :param path: Where it is,
+        path (str): Where it is,  ----------                        on disk.
+            on disk.              path : str                    :param int limit: How many.
+        limit: How many.              Where it is,              :returns: the text.
+                                      on disk.
+                                  limit : int, optional
+                                      How many.
+
+The description is the text before the first section. The style is recognized line by line. Any
+text is accepted without an error, and each line is read once.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType, SimpleNamespace
+from inspect import cleandoc
+from types import SimpleNamespace
 from typing import (
     Any,
+    NamedTuple,
     NotRequired,
     Required,
     TypeAlias,
@@ -38,9 +54,7 @@ from pydantic_core import ArgsKwargs
 
 from tunaeval.types.calls import JsonObject
 
-from .docstrings import Docstring, read_docstring
-
-AnyFunction: TypeAlias = Callable[..., object]
+from .wrapper import FUNCTIONS, AnyFunction, layers_of
 
 _UNNAMED: dict[object, str] = {
     inspect.Parameter.POSITIONAL_ONLY: "can only be given by position",
@@ -60,7 +74,6 @@ _INJECTED = frozenset({
 be resolved (an import for type checkers alone) only the name is compared.
 """
 _INJECTED_NAMES = frozenset(name for _, name in _INJECTED)
-_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
 _LEFT_OUT = object()
 _UNDESCRIBABLE = (PydanticUserError, PydanticSchemaGenerationError, NameError)
 _MOST_FAULTS = 5
@@ -81,7 +94,7 @@ def read_signature(function: AnyFunction, name: str | None = None) -> Signature:
 
     Raises ValueError if the function cannot be shown to a model, with the reason and a remedy.
     """
-    inner = _innermost(function)
+    *_, inner = layers_of(function)  # which has the name, and the module of the types
     own_name = getattr(inner, "__name__", "")
     if not (name or own_name.isidentifier()):
         raise ValueError("it has no name a model could call; write a def around it")
@@ -100,7 +113,7 @@ def read_signature(function: AnyFunction, name: str | None = None) -> Signature:
                 f"the parameter {parameter.name!r} {how}, but a model gives arguments by name"
             )
         arguments += _by_name(parameter.replace(annotation=hint))
-    docstring = read_docstring(_words(function, inner))
+    docstring = read_docstring(_docstring_of(function, inner))
     return Signature(name or own_name, docstring, tuple(arguments), tuple(injected))
 
 
@@ -108,7 +121,7 @@ def _by_name(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
     """Yield the parameter as keyword-only; for `**more: Unpack[Keys]`, one for each key."""
     if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
         yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-    elif _is_unpacked(parameter.annotation):
+    elif getattr(get_origin(parameter.annotation), "_name", "") == "Unpack":  # also the backport's
         (keys,) = get_args(parameter.annotation)
         for name, hint in get_type_hints(keys, include_extras=True).items():
             mark = get_origin(hint)  # unknown to __required_keys__ if hints are strings
@@ -123,11 +136,6 @@ def _by_name(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
             )
     else:
         yield parameter
-
-
-def _is_unpacked(hint: object) -> bool:
-    """Whether it is `Unpack[...]`; the backport's is no object of `typing`."""
-    return getattr(get_origin(hint), "_name", "") == "Unpack"
 
 
 def schema_of(signature: Signature) -> JsonObject:
@@ -269,24 +277,7 @@ def _bound_by_name(function: AnyFunction) -> frozenset[str]:
     return bound
 
 
-def _innermost(function: AnyFunction) -> AnyFunction:
-    """Return the function inside partials and wrappers: it has the name and the types' module."""
-    *_, inner = _layers(function)
-    return inner
-
-
-def _layers(function: AnyFunction) -> Iterator[AnyFunction]:
-    """Yield a function, then the functions that it wraps or binds, down to the innermost."""
-    seen: set[int] = set()
-    layer: AnyFunction | None = function
-    while layer is not None and id(layer) not in seen:
-        seen.add(id(layer))
-        yield layer
-        wrapped: AnyFunction | None = getattr(layer, "__wrapped__", None)
-        layer = layer.func if wrapped is None and isinstance(layer, partial) else wrapped
-
-
-def _words(function: AnyFunction, inner: AnyFunction) -> str | None:
+def _docstring_of(function: AnyFunction, inner: AnyFunction) -> str | None:
     """Return the docstring of the outermost layer that has its own, else the innermost one's.
 
     `functools.wraps` copies the docstring of the wrapped function, and so does a recorder, so a
@@ -294,11 +285,152 @@ def _words(function: AnyFunction, inner: AnyFunction) -> str | None:
     so only one that was set on the object itself counts.
     """
     innermost = inspect.getdoc(inner)
-    for layer in _layers(function):
+    for layer in layers_of(function):
         attributes: dict[str, object] = getattr(layer, "__dict__", {})
-        own = layer.__doc__ if isinstance(layer, _FUNCTIONS) else attributes.get("__doc__")
+        own = layer.__doc__ if isinstance(layer, FUNCTIONS) else attributes.get("__doc__")
         if layer is not inner and isinstance(own, str) and own.strip():
             words = inspect.cleandoc(own)
             if words != innermost:
                 return words
     return innermost
+
+
+_FirstLine: TypeAlias = Callable[[str], "tuple[Sequence[str], str] | None"]
+
+_ARGUMENT_SECTIONS = frozenset({
+    "args", "arguments", "parameters", "params", "keyword args", "keyword arguments",
+    "keyword parameters", "other args", "other arguments", "other parameters", "other params",
+})  # fmt: skip
+_OTHER_SECTIONS = frozenset({
+    "attributes", "classes", "deprecated", "example", "examples", "exceptions", "functions",
+    "methods", "modules", "note", "notes", "raises", "receives", "references", "return", "returns",
+    "see also", "todo", "warning", "warnings", "warns", "yield", "yields",
+})  # fmt: skip
+_LEADING_NAME = re.compile(r"^[*\\]*+(\w*+)")
+"""A name at the start of a line, without the stars of `**kw`."""
+_ARGUMENT_FIELDS = frozenset({"param", "parameter", "arg", "argument", "key", "keyword"})
+_OTHER_FIELDS = frozenset({
+    "type", "return", "returns", "rtype", "raise", "raises", "except", "exception", "var", "ivar",
+    "cvar", "vartype", "yields", "ytype", "meta",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Docstring:
+    """A function's description, and the description of each argument by its name."""
+
+    description: str = ""
+    arguments: dict[str, str] = field(default_factory=dict)
+
+
+def read_docstring(text: str | None) -> Docstring:
+    """Read `text`, a `__doc__`. If an argument is described twice, the first description counts."""
+    lines = cleandoc(text or "").split("\n")
+    first = at = next((at for at in range(len(lines)) if _section(lines, at)), len(lines))
+    arguments: dict[str, str] = {}
+    while at < len(lines):
+        section = _section(lines, at)
+        end = section.end(lines, at + 1) if section else at + 1
+        for name, words in section.read(lines[at:end]) if section else ():
+            arguments.setdefault(name, words)
+        at = end
+    return Docstring("\n".join(lines[:first]).strip(), arguments)
+
+
+class _Section(NamedTuple):
+    """How to find the end of a section, and how to read (argument, description) pairs from it."""
+
+    end: Callable[[Sequence[str], int], int]
+    read: Callable[[Sequence[str]], Iterable[tuple[str, str]]]
+
+
+def _section(lines: Sequence[str], at: int) -> _Section | None:
+    """Return the section that begins at line `at`, or None; reads that line and the next."""
+    line = lines[at]
+    if line.startswith(":"):
+        return _FIELD.get(line[1:].partition(":")[0].partition(" ")[0])
+    if line[:1].isspace():
+        return None  # sections have the indent of the docstring
+    following = lines[at + 1] if at + 1 < len(lines) else ""
+    heading = line.rstrip().lower()
+    if heading.endswith(":") and following[:1].isspace():
+        return _GOOGLE.get(heading[:-1])
+    underlined = len(following.rstrip()) >= 3 and not following.rstrip().strip("-")
+    return _NUMPY.get(heading) if underlined else None
+
+
+def _while_indented(lines: Sequence[str], at: int) -> int:
+    while at < len(lines) and (not lines[at].strip() or lines[at][0].isspace()):
+        at += 1
+    return at
+
+
+def _until_next(lines: Sequence[str], at: int) -> int:
+    while at < len(lines) and _section(lines, at) is None:
+        at += 1
+    return at
+
+
+def _google(line: str) -> tuple[Sequence[str], str] | None:
+    """Read `limit (int, optional): How many.` as the name and the text after the colon."""
+    _, word, rest = _LEADING_NAME.split(line, maxsplit=1)
+    name, rest = word if word.isidentifier() else "", rest.lstrip()
+    if rest.startswith("("):
+        _, closed, rest = rest.partition("):")
+        return ((name,), rest) if name and closed else None
+    return ((name,), rest[1:]) if name and rest.startswith(":") else None
+
+
+def _numpy(line: str) -> tuple[Sequence[str], str] | None:
+    """Read `first, second : int, optional` as its names; the text is in the lines below."""
+    names = [name.strip().lstrip("*") for name in line.partition(":")[0].split(",")]
+    return (names, "") if all(name.isidentifier() for name in names) else None
+
+
+def _sphinx(lines: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Read `:param int limit: How many.`; the words between `param` and the name are a type."""
+    field_, _, text = lines[0][1:].partition(":")
+    name = field_.split()[-1].lstrip("*\\")
+    if name.isidentifier() and len(field_.split()) > 1:
+        yield name, _words(text, lines[1:])
+
+
+_FIELD = {
+    **dict.fromkeys(_ARGUMENT_FIELDS, _Section(_while_indented, _sphinx)),
+    **dict.fromkeys(_OTHER_FIELDS, _Section(_while_indented, lambda _lines: ())),
+}
+_GOOGLE = {
+    **dict.fromkeys(
+        _ARGUMENT_SECTIONS, _Section(_while_indented, lambda lines: _entries(lines[1:], _google))
+    ),
+    **dict.fromkeys(_OTHER_SECTIONS, _Section(_while_indented, lambda _lines: ())),
+}
+_NUMPY = {
+    **dict.fromkeys(
+        _ARGUMENT_SECTIONS, _Section(_until_next, lambda lines: _entries(lines[2:], _numpy))
+    ),
+    **dict.fromkeys(_OTHER_SECTIONS, _Section(_until_next, lambda _lines: ())),
+}
+
+
+def _entries(lines: Sequence[str], first: _FirstLine) -> Iterator[tuple[str, str]]:
+    """Yield the entries at the first line's indent, each with the deeper lines below it."""
+    indent = next((_indent(line) for line in lines if line.strip()), 0)
+    starts = [
+        (at, entry)
+        for at, line in enumerate(lines)
+        if line.strip() and _indent(line) == indent and (entry := first(line[indent:])) is not None
+    ]
+    ends = [*(at for at, _ in starts), len(lines)][1:]
+    for (at, (names, text)), end in zip(starts, ends, strict=True):
+        words = _words(text, lines[at + 1 : end])
+        for name in names:
+            yield name, words
+
+
+def _words(text: str, below: Sequence[str]) -> str:
+    return cleandoc("\n".join([text.strip(), *below])).strip()
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -11,12 +11,16 @@ succeeded ("assumed"). Further reasons: "awaitable" (an awaitable was returned, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
+from operator import is_
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import orjson
 
-from tunaeval.registry import shown, warn_once, words_of
+from tunaeval.errors import UsageError
+from tunaeval.registry import Registry, instance_of, shown, warn_once, words_of
 from tunaeval.types.calls import JsonValue
+from tunaeval.types.wanted import wanted_items
 
 Fields: TypeAlias = Mapping[str, JsonValue]
 
@@ -55,28 +59,16 @@ class Result:
     JSON text; a string itself, or an object's content.
     """
 
-    __slots__ = ("_fields", "_text", "error", "value")
-
     def __init__(self, value: object = None, error: BaseException | None = None) -> None:
         self.value = value
         self.error = error
-        self._fields: Fields | None = None
-        self._text: str | None = None
 
-    @property
-    def fields(self) -> Fields:
-        if self._fields is None:
-            self._fields = self._read_fields()
-        return self._fields
-
-    @property
+    @cached_property
     def text(self) -> str:
-        if self._text is None:
-            value = self.value
-            self._text = value if isinstance(value, str) else _content_of(value)
-        return self._text
+        return self.value if isinstance(self.value, str) else _content_of(self.value)
 
-    def _read_fields(self) -> Fields:
+    @cached_property
+    def fields(self) -> Fields:
         value = self.value
         if isinstance(value, (dict, Mapping)):  # dict first: isinstance of Mapping is slow
             return value
@@ -108,7 +100,8 @@ class ByFields(NamedTuple):
         for field in self.fields:
             value = result.fields.get(field)
             if value is not None and self.fails(value):
-                return _failure(self.name, _error_text(result) or f"{field} is {_shown(value)}")
+                found = repr(value) if isinstance(value, str) else str(value).lower()
+                return _failure(self.name, _error_text(result) or f"{field} is {found}")
         return None
 
 
@@ -205,10 +198,6 @@ def _failure(reason: str, error: str) -> Success:
     return Success(ok=False, reason=reason, error=error[:ERROR_CHARACTERS])
 
 
-def _shown(value: JsonValue) -> str:
-    return repr(value) if isinstance(value, str) else str(value).lower()
-
-
 def _error_text(result: Result) -> str:
     """Return the error text of a result that declares itself failed, or ""."""
     said = result.fields.get("error") or result.fields.get("message") or result.text
@@ -238,14 +227,6 @@ def _json_fields(text: str) -> Fields:
     except ValueError:
         return {}
     return fields
-
-
-def _is_true(value: JsonValue) -> bool:
-    return value is True
-
-
-def _is_false(value: JsonValue) -> bool:
-    return value is False
 
 
 def _is_failed_word(value: JsonValue) -> bool:
@@ -306,11 +287,11 @@ def _lone_error(fields: Fields) -> str | None:
     return said if isinstance(said, str) else repr(said)
 
 
-IS_ERROR = ByFields("is-error", ("is_error", "isError"), _is_true)
+IS_ERROR = ByFields("is-error", ("is_error", "isError"), partial(is_, True))
 STATUS = ByFields("status", ("status",), _is_failed_word)
 OUTCOME = ByFields("outcome", ("outcome",), _is_failed_word)
-OK_FALSE = ByFields("ok-false", ("ok",), _is_false)
-SUCCESS_FALSE = ByFields("success-false", ("success",), _is_false)
+OK_FALSE = ByFields("ok-false", ("ok",), partial(is_, False))
+SUCCESS_FALSE = ByFields("success-false", ("success",), partial(is_, False))
 LONE_ERROR = ByWhole("lone-error", _lone_error)
 EXIT_CODE = ByText("exit-code", _exit_code)
 ERROR_PREFIX = ByText("error-prefix", _error_prefix)
@@ -329,3 +310,47 @@ CLASSIFIERS = (*BY_FIELDS, *LATER, *BY_TEXT)
 """The built-in classifiers, in their order."""
 
 _DECLARING = {field: one.fails for one in (*BY_FIELDS, SUCCESS_FALSE) for field in one.fields}
+
+
+WAITING = frozenset({
+    ("langgraph.errors", "GraphInterrupt"),
+    ("pydantic_ai.exceptions", "ApprovalRequired"),
+    ("pydantic_ai.exceptions", "CallDeferred"),
+})  # fmt: skip
+"""Module and name of the classes; subclasses count."""
+
+
+def raised_in_wrapper(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
+    """Judge what a tool raised_in_wrapper; the verdict of a classifier wins over `WAITING`."""
+    known = tuple(classifiers)
+    found = raised(error, known)
+    waits = any((kind.__module__, kind.__name__) in WAITING for kind in type(error).__mro__)
+    spoken = found.reason in {one.name for one in known}
+    return INTERRUPTED if waits and not spoken else found
+
+
+_check = instance_of(Classifier)
+
+classifiers: Registry[Classifier] = Registry(
+    "tunaeval.classifiers",
+    "success classifier",
+    builtins={
+        one.name: f"tunaeval.tools.success:{one.name.upper().replace('-', '_')}"
+        for one in sorted(CLASSIFIERS, key=lambda one: one.name)
+    },
+    check=_check,
+)
+
+
+def chosen(wanted: Iterable[str | Classifier]) -> tuple[Classifier, ...]:
+    """Return the classifiers in their order. Raises UsageError for an item that is none."""
+    several = "names of classifiers, or classifiers"
+    return tuple(map(_classifier, wanted_items(wanted, "classifiers", object, several)))
+
+
+def _classifier(one: str | Classifier) -> Classifier:
+    if isinstance(one, str):
+        return classifiers.get(one)
+    if fault := _check(one):
+        raise UsageError(f"{one!r:.60} is no classifier of success: {fault}")
+    return one

@@ -1,42 +1,71 @@
 """How a tool is wrapped: as a copy that behaves the same, and each of whose runs is recorded.
 
-A wrapper returns the same object and raises the same exception as the tool, a cancellation too. If
-recording fails, that is logged (`tunaeval.tools`) and does not affect the caller.
+There is one wrapper for each kind of function, and it is of the same kind: it returns the same
+object, raises the same exception, a cancellation too, and passes on what is sent or thrown into it.
+The time of a generator is the time in which its own code ran, from each resumption to the next
+yield; a generator that was never started is not recorded. If recording fails, that is logged
+(`tunaeval.tools`) and does not affect the caller.
+
+When a run ends, its result is inspected only so far that it need not be kept: a short text is kept
+and judged later; a result that the built-in classifiers cannot judge is dropped.
+
+`current_call` is called as an attribute of its module: a wrapper that is pickled by value takes the
+names that it uses with it, and a context variable cannot be pickled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import inspect
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from contextlib import suppress
 from functools import partial, update_wrapper
+from time import perf_counter, time
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import UsageError
 from tunaeval.types import roles
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.messages import ToolExecution
 
-from .notes import AnyFunction, Arguments, notes_of
+from . import answering
+from .answering import Call
 from .recorder import Recorder
-from .running import KINDS, recorded_function
+from .success import (
+    ASSUMED,
+    AWAITABLE,
+    CLOSED,
+    SILENT,
+    Success,
+    declares_nothing,
+    raised_in_wrapper,
+    returned,
+)
 
+AnyFunction: TypeAlias = Callable[..., object]
+Args: TypeAlias = tuple[object, ...]
+Kwargs: TypeAlias = dict[str, object]
+Arguments: TypeAlias = Callable[[Args, Kwargs], JsonObject]
+Seen: TypeAlias = Success | str | None
+"""How a run went, a short text from which that is judged later, or None if nothing shows it."""
+Look: TypeAlias = Callable[[object], Seen]
+Facts: TypeAlias = tuple[Call | None, Args, Kwargs, float, float, float]
+"""The call, the tool's args and kwargs, its start by the wall and the monotonic clock, seconds."""
+UNBOUND = "*args"
+"""The argument that holds positional values for which the signature has no names."""
 Tool = TypeVar("Tool", bound=AnyFunction)
 
+_SHORT = 2000
+"""Characters of the longest text that is kept for later; a longer one is judged at once."""
+
 _RECORDER = "__tunaeval_recorder__"
-_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
+FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
 _WANTED = (
     "functions, coroutine functions, generators of both kinds, bound methods, callable objects, "
     "functools.partial of these, and the tools of LangChain, pydantic-ai, OpenAI Agents, "
     "smolagents and tinyagent"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class RecordingWrapper:
-    """The built-in `ToolWrapper`."""
-
-    def wrap(self, tool: roles.AnyTool, recorder: roles.Recorder) -> roles.AnyTool:
-        """Return `wrap_tool(tool, recorder)`."""
-        return wrap_tool(tool, recorder)
 
 
 class RecordedTool(partial[object]):
@@ -97,7 +126,7 @@ def record_runs(
     check_recorder(recorder)
     function = _function_of(tool)
     own_name = getattr(function, "__name__", type(function).__name__)
-    kind = tool if isinstance(function, _FUNCTIONS) else type(function).__call__
+    kind = tool if isinstance(function, FUNCTIONS) else type(function).__call__
     run = next((run for is_kind, run in KINDS if is_kind(kind)), recorded_function)
     wrapper = run(tool, notes_of(recorder, tool, name or own_name, arguments))
     if isinstance(tool, FunctionType):
@@ -127,7 +156,7 @@ def is_recorded(tool: object, recorder: roles.Recorder) -> bool:
 
 def recorders_of(tool: object) -> Iterator[roles.Recorder]:
     """Yield the recorders of a tool's runs, the outermost first."""
-    for layer in _layers(tool):
+    for layer in layers_of(tool):
         recorder = getattr(layer, _RECORDER, None)
         if recorder is not None:
             yield recorder
@@ -153,12 +182,281 @@ def _function_of(tool: object) -> AnyFunction:
     return cast("AnyFunction", function)
 
 
-def _layers(tool: object) -> Iterator[object]:
-    """Yield a tool, what it wraps, what that wraps, and so on."""
+def layers_of(tool: Any) -> Iterator[Any]:
+    """Yield a function, then the functions that it wraps or binds, down to the innermost."""
     seen: set[int] = set()
-    layer: object | None = tool
+    layer = tool
     while layer is not None and id(layer) not in seen:
         seen.add(id(layer))
         yield layer
         wrapped = getattr(layer, "__wrapped__", None)
         layer = layer.func if wrapped is None and isinstance(layer, partial) else wrapped
+
+
+class Notes(NamedTuple):
+    """What a wrapper needs in order to record the runs of one tool.
+
+    `taker` identifies the recorder; `returned` and `raised` inspect a result or an exception.
+    `keep(ending, call, args, kwargs, started_at, begun, seconds, seen)` records a run; what it
+    raises goes to `failed`, which logs it: a recorder's failure must not become the tool's.
+    """
+
+    taker: object
+    returned: Look
+    raised: Look
+    keep: Callable[..., None]
+    failed: Callable[[Exception], None]
+
+
+def notes_of(
+    recorder: roles.Recorder, tool: AnyFunction, name: str, arguments: Arguments | None
+) -> Notes:
+    """Return the notes for one tool and one recorder.
+
+    `arguments` extracts the arguments from a framework's call at once, so that the rest of the
+    call is not kept; without it the signature names them when the execution is read.
+    """
+    classifiers = recorder.classifiers if isinstance(recorder, Recorder) else None
+    judge = partial(returned, classifiers=classifiers)
+    signature = None
+    if arguments is None:
+        with suppress(TypeError, ValueError):  # some functions written in C have none
+            signature = inspect.signature(tool)
+    keep = _keeping(recorder, _maker(name, judge, signature))
+    return Notes(
+        taker=recorder.taker if isinstance(recorder, Recorder) else recorder,
+        returned=_glance if classifiers is None else judge,
+        raised=cast("Look", partial(raised_in_wrapper, classifiers=classifiers or ())),
+        keep=keep if arguments is None else _with_arguments(arguments, keep),
+        failed=partial(log_unrecorded, name),
+    )
+
+
+def _glance(result: Any) -> Seen:
+    """Return the verdict on a result, a short text to judge later, or None."""
+    kind = type(result)
+    if kind in SILENT or (kind is dict and declares_nothing(result)):
+        return None
+    return result if kind is str and len(result) <= _SHORT else returned(result)
+
+
+def _keeping(recorder: roles.Recorder, make: Callable[..., ToolExecution]) -> Callable[..., None]:
+    """Return the function that records facts: lazily, or at once where `record` is overridden."""
+    if isinstance(recorder, Recorder) and type(recorder).record is Recorder.record:
+        return partial(recorder.keep, make)
+
+    def at_once(_: object, *facts: object) -> None:
+        recorder.record(make(*facts))
+
+    return at_once
+
+
+def _with_arguments(arguments: Arguments, keep: Callable[..., None]) -> Callable[..., None]:
+    """Return a `keep` that stores the extracted arguments instead of the call's own."""
+
+    def given(ending: object, call: object, args: Args, kwargs: Kwargs, *facts: object) -> None:
+        keep(ending, call, (), arguments(args, kwargs), *facts)
+
+    return given
+
+
+def _maker(
+    name: str, judge: Callable[[object], Success], signature: inspect.Signature | None
+) -> Callable[..., ToolExecution]:
+    """Return the function that makes an execution from facts, when the execution is read."""
+
+    def execution(  # noqa: PLR0917 - the facts, in the order in which wrappers pass them
+        call: Call | None, args: Args, kwargs: Kwargs,
+        started_at: float, begun: float, seconds: float, seen: Seen,
+    ) -> ToolExecution:  # fmt: skip
+        success = ASSUMED if seen is None else judge(seen) if isinstance(seen, str) else seen
+        return ToolExecution(
+            tool=name,
+            call_id=None if call is None else call.id,
+            arguments=named(signature, args, kwargs),
+            started_at=started_at,
+            duration_seconds=None if success is AWAITABLE else seconds,
+            ok=success.ok,
+            ok_reason=success.reason,
+            error=success.error,
+            queued_seconds=None if call is None else max(0.0, begun - call.asked),
+        )
+
+    return execution
+
+
+def named(signature: inspect.Signature | None, args: Args, kwargs: Kwargs) -> JsonObject:
+    """Return the arguments by name: without defaults, with `**kwargs` beside the others."""
+    try:
+        bound = signature.bind(*args, **kwargs) if signature else None
+    except TypeError:  # the tool was called with wrong arguments, and raised
+        bound = None
+    if signature is None or bound is None:
+        return {**({UNBOUND: list(args)} if args else {}), **kwargs}
+    found: JsonObject = {}
+    for name, value in bound.arguments.items():
+        if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            found = {**value, **found}
+        else:
+            found[name] = value
+    return found
+
+
+def log_unrecorded(name: str, error: Exception) -> None:
+    """Log that a run could not be recorded, which must not become a failure of the tool."""
+    logging.getLogger("tunaeval.tools").warning(
+        "a run of the tool %r could not be recorded: %s: %s", name, type(error).__name__, error
+    )
+
+
+def recorded_function(tool: AnyFunction, notes: Notes) -> AnyFunction:
+    taker, returned, raised, keep, failed = notes
+
+    def wrapper(*args: object, **kwargs: object) -> object:
+        if (call := answering.current_call()) is not None:
+            call = call.taken(taker)
+        started_at = time()
+        begun = perf_counter()
+        try:
+            result = tool(*args, **kwargs)
+        except BaseException as error:
+            seconds = perf_counter() - begun
+            _ended(notes, error, (call, args, kwargs, started_at, begun, seconds), raised)
+            raise
+        seconds = perf_counter() - begun
+        try:  # `_ended` inlined: calling it would be a tenth of the time
+            if call is not None:
+                call.left(taker)
+            keep(result, call, args, kwargs, started_at, begun, seconds, returned(result))
+        except Exception as error:  # noqa: BLE001 - a failure to record must not fail the tool
+            failed(error)
+        return result
+
+    return wrapper
+
+
+def recorded_coroutine(tool: AnyFunction, notes: Notes) -> AnyFunction:
+    taker, returned, raised, *_ = notes
+    begin = cast("Callable[..., Awaitable[object]]", tool)
+
+    async def wrapper(*args: object, **kwargs: object) -> object:
+        if (call := answering.current_call()) is not None:
+            call = call.taken(taker)
+        started_at = time()
+        begun = perf_counter()
+        try:
+            result = await begin(*args, **kwargs)
+        except BaseException as error:
+            seconds = perf_counter() - begun
+            _ended(notes, error, (call, args, kwargs, started_at, begun, seconds), raised)
+            raise
+        seconds = perf_counter() - begun
+        _ended(notes, result, (call, args, kwargs, started_at, begun, seconds), returned)
+        return result
+
+    return wrapper
+
+
+def recorded_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
+    def wrapper(*args: object, **kwargs: object) -> Generator[object, object, object]:
+        start = _call(notes), args, kwargs, time(), perf_counter()
+        steps = _Timed()
+        try:
+            steps.of = cast("Generator[object, object, object]", tool(*args, **kwargs))
+            result = yield from steps
+        except BaseException as error:
+            _ended(notes, error, (*start, steps.seconds), _look(notes, error))
+            raise
+        _ended(notes, result, (*start, steps.seconds), notes.returned)
+        return result
+
+    return wrapper
+
+
+def recorded_async_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
+    async def wrapper(*args: object, **kwargs: object) -> AsyncGenerator[object, object]:
+        start = _call(notes), args, kwargs, time(), perf_counter()
+        seconds = 0.0
+        try:
+            steps = cast("AsyncGenerator[object, object]", tool(*args, **kwargs))
+            resume: Callable[[], Awaitable[object]] = steps.__anext__
+            while True:
+                begun = perf_counter()
+                try:
+                    item = await resume()
+                except StopAsyncIteration:
+                    break
+                finally:
+                    seconds += perf_counter() - begun
+                try:
+                    resume = partial(steps.asend, (yield item))
+                except GeneratorExit:
+                    await steps.aclose()
+                    raise
+                except BaseException as error:  # noqa: BLE001 - the generator decides what to do
+                    resume = partial(steps.athrow, error)
+        except BaseException as error:
+            _ended(notes, error, (*start, seconds), _look(notes, error))
+            raise
+        _ended(notes, None, (*start, seconds), notes.returned)
+
+    return wrapper
+
+
+def _call(notes: Notes) -> Call | None:
+    """Return the call that a run which begins now answers, or None."""
+    call = answering.current_call()
+    return call if call is None else call.taken(notes.taker)
+
+
+def _look(notes: Notes, error: BaseException) -> Look:
+    """Return how to inspect the end of a generator, which its consumer may have closed."""
+    return (lambda _ending: CLOSED) if isinstance(error, GeneratorExit) else notes.raised
+
+
+def _ended(notes: Notes, ending: object, facts: Facts, look: Look) -> None:
+    """Record the end of a run; a failure to do so is logged, not raised."""
+    try:
+        if facts[0] is not None:
+            facts[0].left(notes.taker)
+        notes.keep(ending, *facts, look(ending))
+    except Exception as error:  # noqa: BLE001 - a failure to record must not fail the tool
+        notes.failed(error)
+
+
+class _Timed(Generator[object, object, object]):
+    """A generator that counts the seconds in which the generator `of` runs."""
+
+    __slots__ = ("of", "seconds")
+
+    of: Generator[object, object, object]
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __next__(self) -> object:
+        return self._timed(self.of.__next__)
+
+    def send(self, value: object) -> object:
+        return self._timed(self.of.send, value)
+
+    def throw(self, *error: Any) -> object:
+        return self._timed(self.of.throw, *error)
+
+    def close(self) -> None:
+        self._timed(self.of.close)
+
+    def _timed(self, step: Callable[..., object], *given: object) -> object:
+        begun = perf_counter()
+        try:
+            return step(*given)
+        finally:
+            self.seconds += perf_counter() - begun
+
+
+KINDS: tuple[tuple[Callable[[object], bool], Callable[[AnyFunction, Notes], AnyFunction]], ...] = (
+    (inspect.isasyncgenfunction, recorded_async_generator),
+    (inspect.iscoroutinefunction, recorded_coroutine),
+    (inspect.isgeneratorfunction, recorded_generator),
+)
+"""The wrapper for each kind of function; any other kind has `recorded_function`."""

@@ -12,7 +12,7 @@ import pytest
 import tunaeval
 from tests.tools.samples import only, read
 from tunaeval.errors import UsageError
-from tunaeval.tools.frameworks.refusals import PACKAGES, SCHEMAS
+from tunaeval.tools.frameworks import PACKAGES, SCHEMAS
 
 
 class Called:

@@ -1,19 +1,26 @@
-"""What a server said: its body read within limits, and the reply or the failure in it."""
+"""What a server said: its body read within limits, and the reply or the failure in it.
+
+A streamed reply is put together from its chunks. Fragments of calls belong together by their index;
+under one index a new id begins a new call, as some servers number all calls 0. A stream that ends
+without `[DONE]` and without a finish reason was cut, and is no reply.
+"""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import httpx2
 
 from tunaeval.files import records
-from tunaeval.parsing.sse import OTHER_CHOICES, first_choice
+from tunaeval.files.records import decode
+from tunaeval.parsing.sse import OTHER_CHOICES, DataLines, chunk_of, first_choice
+from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue, Source
-from tunaeval.types.exchange import Reply
+from tunaeval.types.exchange import Reply, Streamed
 from tunaeval.types.messages import Usage
 
-from .retries import TryFailed
+from .pace import TryFailed
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 """Of a body, after decoding. A reply of a hundred thousand tokens has less than one."""
@@ -181,3 +188,196 @@ def read_usage(usage: JsonValue) -> Usage:
 def _count(value: JsonValue) -> int | None:
     whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if whole else None
+
+
+_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+
+
+async def read_stream(
+    response: httpx2.Response, *, seconds: Callable[[], float], source: Source | None
+) -> Reply:
+    """The reply in a response of server-sent events, or in one of JSON, where a server does not
+    stream: which of the two it is, the body says. `seconds` says how long ago it was asked for.
+    Raises TryFailed.
+    """
+    unpacking, lines = Unpacking(response.headers), DataLines()
+    gathered, body = Gathered(seconds), bytearray()
+    async for chunk in response.stream:  # type: ignore[union-attr] # async transports give async streams
+        piece = unpacking.piece(chunk)
+        if not gathered.begun:
+            body += piece
+        for data in lines.feed(piece):
+            gathered.take(data)
+    unpacking.end()
+    for data in lines.end():
+        gathered.take(data)
+    if lines.others and not gathered.begun:
+        return read_reply(read_object(bytes(body)), latency_seconds=seconds(), source=source)
+    return gathered.reply(source)
+
+
+class Gathered:
+    """The part of a streamed reply that has come so far."""
+
+    def __init__(self, seconds: Callable[[], float]) -> None:
+        self._seconds = seconds
+        self._texts: dict[str, list[str]] = {}
+        self._calls: dict[tuple[int, int], JsonObject] = {}
+        self._latest: dict[int, tuple[int, int]] = {}
+        self._usage = Usage()
+        self._finish: str | None = None
+        self._final: JsonObject | None = None
+        self._first: float | None = None
+        self._done = self._has_others = False
+        self._data = ""
+        self._pieces = self._repeats = 0
+        self.begun = False
+        """Whether an event has come."""
+
+    def take(self, data: str) -> None:
+        """Add the data of one event. Raises TryFailed for an error, and for what is no chunk."""
+        self.begun = True
+        if data == "[DONE]":
+            self._done = True
+            return
+        try:
+            chunk = chunk_of(data)
+        except (ValueError, RecursionError):
+            raise TryFailed("wanted a chunk of JSON in the stream", said=data) from None
+        if not isinstance(chunk, dict):
+            raise TryFailed("wanted a chunk of JSON in the stream", said=data)
+        if chunk.get("error"):
+            raise TryFailed("the stream ended in an error", said=error_words(chunk) or data)
+        if chunk.get("usage"):
+            self._usage = read_usage(chunk["usage"])
+        choices, before = chunk.get("choices"), self._pieces
+        for choice in choices if isinstance(choices, list) else ():
+            if not isinstance(choice, dict):
+                continue
+            if choice.get("index"):
+                self._has_others = True
+            else:
+                self._choice(choice)
+        self._repeats += data == self._data and self._pieces > before
+        self._data = data
+
+    def _choice(self, choice: JsonObject) -> None:
+        if isinstance(reason := choice.get("finish_reason"), str):
+            self._finish = reason
+        if isinstance(message := choice.get("message"), dict):
+            self._final = message
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            return
+        for name in _TEXTS:
+            if isinstance(text := delta.get(name), str) and text:
+                self._texts.setdefault(name, []).append(text)
+                self._came()
+        fragments = delta.get("tool_calls")
+        for place, fragment in enumerate(fragments if isinstance(fragments, list) else ()):
+            if isinstance(fragment, dict):
+                self._fragment(fragment, place)
+                self._came()
+
+    def _came(self) -> None:
+        self._pieces += 1
+        if self._first is None:
+            self._first = self._seconds()
+
+    def _fragment(self, fragment: JsonObject, place: int) -> None:
+        index = fragment.get("index")
+        index = index if isinstance(index, int) else place
+        call_id = fragment.get("id") or None
+        key = self._latest.get(index)
+        known = None if key is None else self._calls[key]
+        if key is None or known is None or (call_id and known["id"] and call_id != known["id"]):
+            key = (index, len(self._calls))
+            known = {"id": None, "type": "function", "function": {"name": "", "arguments": ""}}
+            self._calls[key], self._latest[index] = known, key
+        known["id"] = known["id"] or call_id
+        function = fragment.get("function")
+        if not isinstance(function, Mapping):
+            return
+        for name in ("name", "arguments"):
+            text = function.get(name)
+            if name == "name" and text == known["function"][name]:
+                continue  # a name that comes whole again is no longer for it
+            if isinstance(text, str) and isinstance(known["function"][name], str):
+                known["function"][name] += text
+            elif text:
+                known["function"][name] = text
+
+    def reply(self, source: Source | None) -> Reply:
+        """Return the whole reply. Raises TryFailed if the stream was cut or gave nothing."""
+        if not (self._done or self._finish):
+            raise TryFailed("the stream ended without [DONE] and without a finish reason")
+        if self._first is None and self._final is None and self._finish is None:
+            raise TryFailed("the stream has no choices")
+        seconds, message = self._seconds(), self._message()
+        notes = tuple(self._notes(message))
+        return Reply(
+            message=message if self._first is not None or self._final is None else self._final,
+            finish_reason=self._finish,
+            usage=self._usage,
+            latency_seconds=seconds,
+            source=source,
+            streamed=Streamed(self._first, self._rate(seconds), notes),
+        )
+
+    def _message(self) -> JsonObject:
+        texts = {name: "".join(pieces) for name, pieces in self._texts.items()}
+        message: JsonObject = {"role": "assistant", "content": None, **texts}
+        if self._calls:
+            message["tool_calls"] = [self._calls[key] for key in sorted(self._calls)]
+        return message
+
+    def _rate(self, seconds: float) -> float | None:
+        tokens = self._usage.completion_tokens
+        if tokens is None or tokens < 2 or self._first is None or seconds <= self._first:
+            return None
+        return (tokens - 1) / (seconds - self._first)
+
+    def _notes(self, message: JsonObject) -> list[str]:
+        """Return the oddities of the stream, a sentence each, such as events that came twice."""
+        notes = [OTHER_CHOICES] if self._has_others else []
+        if self._repeats:
+            how_many, are = counted(self._repeats, "event"), "is" if self._repeats == 1 else "are"
+            notes.append(
+                f"{how_many} {are} the same, byte for byte, as the one before, and all count: "
+                "a proxy repeats them, or the model wrote the same again"
+            )
+        if list(self._calls) != sorted(self._calls):
+            notes.append("the calls did not come in the order of their indices")
+        if len({index for index, _ in self._calls}) < len(self._calls):
+            notes.append("several calls have one index")
+        if self._final is not None and self._first is not None:
+            streamed, whole = _calls_of(message), _calls_of(self._final)
+            if streamed != whole:
+                notes.append(
+                    f"the stream has the calls {streamed!r:.200}, the final message {whole!r:.200}"
+                )
+        return notes
+
+
+def _calls_of(message: JsonObject) -> list[tuple[JsonValue, JsonValue]]:
+    """Return names and arguments; arguments that are text are decoded."""
+    calls = message.get("tool_calls")
+    functions = [
+        call.get("function")
+        for call in (calls if isinstance(calls, list) else ())
+        if isinstance(call, dict)
+    ]
+    return [
+        (function.get("name"), _read(function.get("arguments")))
+        for function in functions
+        if isinstance(function, dict)
+    ]
+
+
+def _read(arguments: JsonValue) -> JsonValue:
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        return decode(arguments.encode(errors="replace"))
+    except (ValueError, RecursionError):
+        return arguments

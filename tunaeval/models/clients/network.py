@@ -1,13 +1,21 @@
-"""How a server is reached: headers of the caller's own, the proxy, certificates and HTTP/2."""
+"""How a server is reached: headers, proxy, certificates, connections, and why one failed.
+
+Connections are those of httpx2's transports, each of a few. A pool of httpx2 looks at all of its
+connections several times for every request, so that one pool of 256 costs twice what sixteen of 16
+do; `benchmarks/throughput.py` has the figures.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import errno
+import logging
 import os
 import re
 import ssl
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from ipaddress import ip_address, ip_network
@@ -18,6 +26,8 @@ import httpx2
 
 from tunaeval.errors import ClientSetupError
 from tunaeval.files.keys import Secret, SecretBytes, long_enough, of_headers, remember, shown_safely
+
+from .pace import REFUSED, TryFailed
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING = frozenset({"connection", "content-length", "te", "trailer", "transfer-encoding"})
@@ -115,7 +125,22 @@ class Network:
         """Whom to trust: those in `ca`, else in $SSL_CERT_FILE or $SSL_CERT_DIR where they are set,
         as OpenSSL does, else those of the system. Raises ClientSetupError.
         """
-        return _authorities(self.ca)
+        file, folder = self.ca, None
+        what = f"the certificates in 'ca' (--ca {self.ca!r})"
+        if file is None:
+            file, folder = (
+                os.environ.get(one) or None for one in ("SSL_CERT_FILE", "SSL_CERT_DIR")
+            )
+            what = f"the certificates in $SSL_CERT_FILE ({file!r}) or $SSL_CERT_DIR ({folder!r})"
+        if file is None and folder is None:
+            return httpx2.create_ssl_context(trust_env=False)
+        try:
+            return ssl.create_default_context(cafile=file, capath=folder)
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            raise ClientSetupError(
+                f"{what} cannot be read: {getattr(error, 'strerror', None) or error}; name a file "
+                "of certificates in PEM, or leave it out"
+            ) from error
 
     def identity(self) -> ssl.SSLContext:
         """Return the TLS context with the trusted authorities and any client certificate."""
@@ -171,23 +196,6 @@ def _route(address: str, named_by: str) -> Route:
     return Route(httpx2.Proxy(url), named_by)
 
 
-def _authorities(ca: str | None) -> ssl.SSLContext:
-    file, folder = ca, None
-    what = f"the certificates in 'ca' (--ca {ca!r})"
-    if ca is None:
-        file, folder = (os.environ.get(name) or None for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
-        what = f"the certificates in $SSL_CERT_FILE ({file!r}) or $SSL_CERT_DIR ({folder!r})"
-    if file is None and folder is None:
-        return httpx2.create_ssl_context(trust_env=False)
-    try:
-        return ssl.create_default_context(cafile=file, capath=folder)
-    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
-        raise ClientSetupError(
-            f"{what} cannot be read: {getattr(error, 'strerror', None) or error}; name a file of "
-            "certificates in PEM, or leave it out"
-        ) from error
-
-
 def _show(context: ssl.SSLContext, cert: str, key: str | None) -> None:
     """Have a context show the client's own certificate."""
 
@@ -214,3 +222,244 @@ def _show(context: ssl.SSLContext, cert: str, key: str | None) -> None:
             f"the client certificate {cert!r} or its key {key!r} cannot be read: "
             f"{error.strerror or error}"
         ) from error
+
+
+_CONNECTIONS = 16
+"""The most connections of one transport."""
+_FEW = 2
+"""Idle connections of a transport, where descriptors were wanting."""
+_KEEP_IDLE_SECONDS = 30.0
+
+
+class Pools:
+    """Has as many transports as requests in flight need, those used first the busiest.
+
+        async with pools.transport() as transport: ...  # from a request to its response's end
+
+    Whoever calls it limits how many requests are in flight, and how long each may take. With a
+    `transport` of the caller's, all requests go through that one.
+    """
+
+    def __init__(
+        self, network: Network, url: httpx2.URL, transport: httpx2.AsyncBaseTransport | None
+    ) -> None:
+        self._given = transport
+        self.route: Route | None = None if transport is not None else network.route(url)
+        self._http2 = network.http2
+        self._pools: list[_Pool] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._most_idle = _CONNECTIONS
+        # A transport makes a context of its own unless it is given one, which takes 20 ms. This
+        # one trusts nobody: no https is spoken there.
+        self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if transport is None and (url.scheme == "https" or network.ca or network.cert):
+            self._tls = network.identity()
+        if self.route is not None and self.route.proxy.url.scheme == "https":
+            self.route.proxy.ssl_context = network.authorities()
+
+    @asynccontextmanager
+    async def transport(self) -> AsyncIterator[httpx2.AsyncBaseTransport]:
+        """Lend a transport to one request, from its beginning to the end of its response."""
+        if self._given is not None:
+            yield self._given
+            return
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:  # a second asyncio.run: sockets of the first are of no use
+            self._pools, self._loop = [], loop
+        pool = next((pool for pool in self._pools if pool.in_flight < _CONNECTIONS), None)
+        if pool is None:
+            pool = _Pool(self._new())
+            self._pools.append(pool)
+        pool.in_flight += 1
+        try:
+            yield pool.transport
+        except httpx2.ConnectError as error:
+            if is_shortage(error):
+                await self._keep_few()
+            raise
+        finally:
+            pool.in_flight -= 1
+            if not pool.in_flight and pool not in self._pools:
+                await pool.transport.aclose()
+
+    def _new(self) -> httpx2.AsyncHTTPTransport:
+        limits = httpx2.Limits(
+            max_connections=_CONNECTIONS,
+            max_keepalive_connections=self._most_idle,
+            keepalive_expiry=_KEEP_IDLE_SECONDS,
+        )
+        proxy = None if self.route is None else self.route.proxy
+        return httpx2.AsyncHTTPTransport(
+            verify=self._tls, http2=self._http2, limits=limits, proxy=proxy
+        )
+
+    async def _keep_few(self) -> None:
+        """Keep few idle connections from now on: descriptors were wanting, also for others."""
+        if self._most_idle == _CONNECTIONS:
+            self._most_idle = _FEW
+            await self._end([pool for pool in self._forgotten() if not pool.in_flight])
+
+    async def aclose(self) -> None:
+        if self._given is not None:
+            await self._given.aclose()
+        elif asyncio.get_running_loop() is self._loop:
+            await self._end(self._forgotten())
+            await asyncio.sleep(0)  # the loop closes their sockets
+
+    def _forgotten(self) -> list[_Pool]:
+        pools, self._pools = self._pools, []
+        return pools
+
+    async def _end(self, pools: list[_Pool]) -> None:
+        for pool in pools:
+            await pool.transport.aclose()
+
+
+@dataclass(eq=False, slots=True)
+class _Pool:
+    """A transport, and how many requests are on their way through it."""
+
+    transport: httpx2.AsyncBaseTransport
+    in_flight: int = 0
+
+
+def is_shortage(error: BaseException | None) -> bool:
+    """Whether an exception, or its cause, says that no further file can be opened."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            return True
+        if isinstance(error, BaseExceptionGroup):
+            return any(map(is_shortage, error.exceptions))
+        error = error.__cause__ or error.__context__
+    return False
+
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+"""The names of this machine."""
+
+_SERVER_TIP = "is the server running, and is the base URL right?"
+_CERTIFICATE_TIPS = {
+    True: "; it may not accept the client certificate that it was shown",
+    False: "; it may want a client certificate: give one with --cert FILE ('cert')",
+}
+WANTS_A_USER = "the proxy wants a user and a password: put USER:PASSWORD@ before its host"
+_PROXY_TIPS = {
+    407: WANTS_A_USER,
+    403: "the proxy does not let requests through to that address",
+}
+
+
+def failure_of(
+    error: Exception,
+    *,
+    is_https: bool,
+    is_answered: bool,
+    is_certified: bool,
+    route: Route | None,
+) -> TryFailed:
+    """Return the failure of a try whose connection was not made, or broke.
+
+    `is_answered` says whether a response had begun, `is_certified` whether a client certificate was
+    at hand.
+    """
+    root = _root(error)
+    if isinstance(root, ssl.SSLCertVerificationError):
+        return TryFailed(
+            f"its certificate is not trusted ({root.verify_message}); check the address, or name "
+            "the authority that signed it with --ca FILE ('ca'), $SSL_CERT_FILE or $SSL_CERT_DIR, "
+            "else those of the system are trusted; $REQUESTS_CA_BUNDLE is not read",
+            kind=REFUSED,
+            again=False,
+        )
+    if isinstance(error, httpx2.ProxyError):
+        return _refusal_of_proxy(str(error))
+    words = _system_words(root)
+    # So it looks when a server asks for a certificate: an alert, or the end of the connection.
+    is_alert = isinstance(root, ssl.SSLError) and "ALERT" in (root.reason or "")
+    is_end = is_https and not is_answered and not isinstance(error, httpx2.ConnectError)
+    if is_alert or is_end:
+        words += _CERTIFICATE_TIPS[is_certified]
+    if isinstance(error, httpx2.ConnectError):
+        tip, ours = _SERVER_TIP, is_shortage(root)
+        if ours:
+            tip = "ask fewer at a time, or raise the limit (ulimit -n)"
+        elif route is not None:
+            tip = "is the proxy running, and is its address right? $NO_PROXY names who has none"
+        return TryFailed(f"no connection ({words}); {tip}", kind="connect", is_ours=ours)
+    return TryFailed(f"the connection broke ({words})", kind="connect")
+
+
+def _refusal_of_proxy(words: str) -> TryFailed:
+    """Return the failure of a tunnel, whose status is at the beginning of httpcore2's message."""
+    first = words.partition(" ")[0]
+    status = int(first) if first.isascii() and first.isdigit() else 0
+    tip = _PROXY_TIPS.get(status, "is the base URL right, and can the proxy reach it?")
+    return TryFailed(
+        f"the proxy refused ({words.strip() or 'without a word'}); {tip}",
+        kind="connect" if status >= 500 else REFUSED,
+        again=status >= 500,
+    )
+
+
+def _root(error: BaseException) -> BaseException:
+    """Return the first exception of a chain, which the others were raised from.
+
+    Of h11's complaint about a breach of HTTP the causes are h11's own, so it is the root.
+    """
+    while not (
+        isinstance(error, httpx2.ProtocolError)
+        and str(error)
+        and not isinstance(error.__cause__, OSError)
+    ):
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+            continue
+        below = error.__cause__ or error.__context__
+        if below is None:
+            return error
+        error = below
+    return error
+
+
+def _system_words(error: BaseException) -> str:
+    """Return the system's message for an errno, without the address that asyncio adds to it."""
+    if isinstance(error, ssl.SSLError) and error.reason:
+        return error.reason.lower().replace("_", " ")
+    number = error.errno if isinstance(error, OSError) else None
+    if isinstance(error, ConnectionResetError):
+        number = errno.ECONNRESET  # asyncio raises some without
+    if number is not None and number > 0:
+        return os.strerror(number)
+    return str(error) or "it was closed"
+
+
+_LOGGERS = (
+    "httpx2", "httpcore2.connection", "httpcore2.http11", "httpcore2.http2", "httpcore2.proxy",
+    "httpcore2.socks", "hpack.hpack", "hpack.table",
+)  # fmt: skip
+
+
+class KeyFilter(logging.Filter):
+    """Replaces keys in every record of theirs from `begin` until `end`."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        super().__init__()
+        self._keys = sorted(map(Secret, keys), key=len, reverse=True)
+
+    def begin(self) -> None:
+        """Watch the loggers; further calls change nothing."""
+        for name in _LOGGERS if self._keys else ():
+            logging.getLogger(name).addFilter(self)
+
+    def end(self) -> None:
+        for name in _LOGGERS:
+            logging.getLogger(name).removeFilter(self)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record pass, without a key."""
+        said = record.getMessage()
+        for key in self._keys:
+            if key in said:
+                said = said.replace(key, "(the key)")
+                record.msg, record.args = said, ()
+        return True

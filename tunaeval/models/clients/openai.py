@@ -9,16 +9,14 @@ import httpx2
 
 from tunaeval.errors import ClientSetupError
 from tunaeval.types.calls import JsonObject
-from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.wanted import wanted_count, wanted_seconds
 
-from .chat import Chat
 from .network import Network
-from .retries import Patience
-from .server import KEY_VARIABLES, Server, read_key
+from .pace import Patience
+from .server import KEY_VARIABLES, Chat, Server, read_key
 
 
-class OpenAIClient:
+class OpenAIClient(Chat):
     """Asks `{base_url}/chat/completions`.
 
     The key comes from the environment only, from the first of `key_variables` that is set
@@ -76,57 +74,37 @@ class OpenAIClient:
         http2: bool = False,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        address = _address(base_url)
+        address = base_url or os.environ.get("OPENAI_BASE_URL")
+        if not address:
+            raise ClientSetupError(
+                "the client 'openai' needs the address of a server: give the option 'base_url' "
+                "(--base-url http://127.0.0.1:8000/v1), or set $OPENAI_BASE_URL"
+            )
         wanted_seconds(attempt_timeout, "attempt_timeout")
         wanted_count(connections, "connections")
-        if deadline is not None:
-            wanted_seconds(deadline, "deadline")
+        for option, number in {"deadline": deadline, "rpm": rpm}.items():
+            if number is not None:
+                wanted_seconds(number, option)
         if max_retries is not None:
             wanted_count(max_retries, "max_retries", 0)
-        if rpm is not None:
-            wanted_seconds(rpm, "rpm")
-        self._chat = Chat(
-            Server(
-                address,
-                key=read_key(key_variables, environment),
-                attempt_timeout=attempt_timeout,
-                network=Network(headers or {}, ca, cert, cert_key, proxy, http2),
-                transport=transport,
-            ),
-            model=model,
-            patience=Patience(max_retries, deadline),
-            connections=connections,
-            rpm=rpm,
-            streams=stream,
+        server = Server(
+            address,
+            key=read_key(key_variables, environment),
+            attempt_timeout=attempt_timeout,
+            network=Network(headers or {}, ca, cert, cert_key, proxy, http2),
+            transport=transport,
         )
-
-    @property
-    def model(self) -> str | None:
-        """The model that is asked; None until it is known."""
-        return self._chat.model
+        patience = Patience(max_retries, deadline)
+        super().__init__(
+            server, model=model, patience=patience, connections=connections, rpm=rpm, streams=stream
+        )
 
     @property
     def details(self) -> JsonObject:
-        details: JsonObject = {"model": self._chat.model, "base_url": self._chat.server.address}
-        return details | {"stream": True} if self._chat.streams else details
-
-    async def complete(self, request: Request) -> Reply:
-        return await self._chat.complete(request)
-
-    async def close(self) -> None:
-        await self._chat.close()
+        details: JsonObject = {"model": self.model, "base_url": self.server.address}
+        return details | {"stream": True} if self.streams else details
 
     def __repr__(self) -> str:
-        if not hasattr(self, "_chat"):  # a traceback of what kept it from being made
+        if not hasattr(self, "server"):  # a traceback of what kept it from being made
             return "OpenAIClient()"
-        return f"OpenAIClient(base_url={self._chat.server.address!r}, model={self.model!r})"
-
-
-def _address(base_url: str | None) -> str:
-    address = base_url or os.environ.get("OPENAI_BASE_URL")
-    if not address:
-        raise ClientSetupError(
-            "the client 'openai' needs the address of a server: give the option 'base_url' "
-            "(--base-url http://127.0.0.1:8000/v1), or set $OPENAI_BASE_URL"
-        )
-    return address
+        return f"OpenAIClient(base_url={self.server.address!r}, model={self.model!r})"

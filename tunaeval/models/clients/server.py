@@ -1,31 +1,35 @@
-"""One OpenAI-compatible server: where it is, and one try at asking it."""
+"""One OpenAI-compatible server: where it is, one try at asking it, and a patient conversation."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from http import HTTPStatus
 from typing import NoReturn, TypeVar
 
 import httpx2
 import orjson
 
-from tunaeval.errors import ClientSetupError
+from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.files import records
 from tunaeval.files.keys import Secret, of_environment, without
-from tunaeval.types.calls import JsonObject
+from tunaeval.types.calls import JsonObject, Source
 from tunaeval.types.deadlines import Deadline
+from tunaeval.types.exchange import Reply, Request
 
-from .answers import ACCEPT_ENCODING, quoted, read_body, read_into, read_object, words_of
-from .broken import WANTS_A_USER, failure_of
-from .network import Network
-from .pools import Pools
-from .redaction import KeyFilter
-from .retries import (
+from . import answers
+from .network import WANTS_A_USER, KeyFilter, Network, Pools, failure_of
+from .pace import (
     MAX_RETRY_AFTER_SECONDS,
     REFUSED,
+    Pace,
+    Patience,
     TryFailed,
     asks_for_too_long,
     is_retried,
@@ -85,7 +89,7 @@ class Server:
         headers = {
             "Host": self._base.netloc.decode("ascii"),
             "accept": "application/json",
-            "accept-encoding": ACCEPT_ENCODING,
+            "accept-encoding": answers.ACCEPT_ENCODING,
             "content-type": "application/json",
             "user-agent": "tunaeval",
         }
@@ -105,7 +109,11 @@ class Server:
         clock: Deadline | None = None,
     ) -> JsonObject:
         """Return the JSON object at `path`, asked for by POST if there is a payload."""
-        return await self.exchange(path, payload, _read_whole, clock=clock)
+
+        async def read(response: httpx2.Response) -> JsonObject:
+            return answers.read_object(await answers.read_body(response))
+
+        return await self.exchange(path, payload, read, clock=clock)
 
     async def exchange(
         self,
@@ -124,16 +132,11 @@ class Server:
         most = self._attempt_timeout
         response: httpx2.Response | None = None
         try:
-            async with asyncio.timeout(most if clock is None else min(most, clock.left)):
-                async with self._pools.transport() as transport:
-                    response = await transport.handle_async_request(request)
-                    try:
-                        self.reached = True
-                        if not response.is_success:
-                            await self._refuse(response, path)
-                        return await read(response)
-                    finally:
-                        await response.stream.aclose()  # type: ignore[union-attr] # async transports give async streams
+            seconds = most if clock is None else min(most, clock.left)
+            async with self._response(request, seconds) as response:
+                if not response.is_success:
+                    await self._refuse(response, path)
+                return await read(response)
         except TimeoutError:
             if clock is not None and clock.left <= 0:
                 raise
@@ -162,16 +165,10 @@ class Server:
         heard, body = Heard(), bytearray()
         failure: str | None = None
         try:
-            async with asyncio.timeout(self._attempt_timeout):
-                async with self._pools.transport() as transport:
-                    response = await transport.handle_async_request(request)
-                    self.reached = True
-                    asked = read_retry_after(response.headers.get("retry-after"))
-                    heard = Heard(response.status_code, dict(response.headers), retry_after=asked)
-                    try:
-                        await read_into(body, response)
-                    finally:
-                        await response.stream.aclose()  # type: ignore[union-attr] # as above
+            async with self._response(request, self._attempt_timeout) as response:
+                asked = read_retry_after(response.headers.get("retry-after"))
+                heard = Heard(response.status_code, dict(response.headers), retry_after=asked)
+                await answers.read_into(body, response)
         except TimeoutError:
             failure = f"no whole reply within {self._attempt_timeout:g} s"
             heard = replace(heard, timed_out=True)
@@ -182,6 +179,19 @@ class Server:
             is_new = isinstance(error, httpx2.ConnectError | httpx2.ProxyError)
             heard = replace(heard, dropped=heard.status is None and not is_new)
         return replace(heard, body=bytes(body), failure=failure)
+
+    @asynccontextmanager
+    async def _response(
+        self, request: httpx2.Request, seconds: float
+    ) -> AsyncIterator[httpx2.Response]:
+        """Yield the response to a request, all of which has so many seconds until it is read."""
+        async with asyncio.timeout(seconds), self._pools.transport() as transport:
+            response = await transport.handle_async_request(request)
+            self.reached = True
+            try:
+                yield response
+            finally:
+                await response.stream.aclose()  # type: ignore[union-attr] # async transports give async streams
 
     @property
     def root_path(self) -> str:
@@ -196,7 +206,7 @@ class Server:
 
     def quote(self, words: str) -> str:
         """Return a server's message without the key, shortened and on one line."""
-        return quoted(self.hide(words))
+        return answers.quoted(self.hide(words))
 
     @property
     def through(self) -> str:
@@ -237,7 +247,8 @@ class Server:
     async def _refuse(self, response: httpx2.Response, path: str) -> NoReturn:
         """Raise the failure of an answer, with the server's message if it has one."""
         status = response.status_code
-        phrase = f"{status} {_phrase(status)}"
+        known = status in frozenset(HTTPStatus)
+        phrase = f"{status} {HTTPStatus(status).phrase if known else '(not a known status)'}"
         if response.is_redirect:
             location = self.quote(response.headers.get("location", ""))
             raise TryFailed(
@@ -247,7 +258,10 @@ class Server:
                 status=status,
                 again=False,
             )
-        words = await _words(response)
+        try:
+            words = answers.words_of(await answers.read_body(response))
+        except (TryFailed, httpx2.TransportError):
+            words = "(something that cannot be read)"
         advice = self._key_advice() if status in (401, 403) else _SETUP_ADVICE.get(status)
         if advice:
             raise TryFailed(
@@ -293,10 +307,6 @@ def _check_transport(transport: object, network: Network) -> None:
             "a transport of one's own decides about proxy, certificates and HTTP/2: leave out "
             "'ca', 'cert', 'cert_key', 'proxy' and 'http2', or the transport"
         )
-
-
-async def _read_whole(response: httpx2.Response) -> JsonObject:
-    return read_object(await read_body(response))
 
 
 def read_key(
@@ -348,15 +358,174 @@ def _encode(payload: Mapping[str, object]) -> bytes:
         return records.encode(payload)
 
 
-async def _words(response: httpx2.Response) -> str:
-    try:
-        return words_of(await read_body(response))
-    except (TryFailed, httpx2.TransportError):
-        return "(something that cannot be read)"
+_NO_LIST = (404, 405, 501)
+_UNNAMED = "default"
+"""The model to ask for if a server lists none: most such servers have one and ignore the name."""
 
 
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "(not a known status)"
+class Chat:
+    """The part that all clients of a server share: requests, retries and pace."""
+
+    def __init__(
+        self,
+        server: Server,
+        *,
+        model: str | None,
+        patience: Patience,
+        connections: int,
+        rpm: float | None = None,
+        streams: bool = False,
+    ) -> None:
+        self.server = server
+        self.model = model
+        """The model that is asked; None until it is known."""
+        self.streams = streams
+        self._patience = patience
+        self._pace = Pace(server.address, connections, rpm=rpm)
+
+    async def complete(self, request: Request) -> Reply:
+        clock = _clock(request)
+        model = self.model or await self._first_model(clock)
+        payload = chat_payload(request, model)
+        if self.streams:
+            payload |= {"stream": True, "stream_options": {"include_usage": True}}
+        source: Source | None = "structured" if "tools" in payload else "text"
+
+        async def one_try() -> Reply:
+            started = time.perf_counter()
+            if self.streams:
+
+                def seconds() -> float:
+                    return time.perf_counter() - started
+
+                reading = partial(answers.read_stream, seconds=seconds, source=source)
+                return await self.server.exchange("chat/completions", payload, reading, clock=clock)
+            answer = await self.server.ask("chat/completions", payload, clock=clock)
+            latency_seconds = time.perf_counter() - started
+            return answers.read_reply(answer, latency_seconds=latency_seconds, source=source)
+
+        reply, retries = await self._patiently(one_try, clock)
+        return replace(reply, retries=retries) if retries else reply
+
+    async def look_up(self, path: str, clock: Deadline | None = None) -> JsonObject:
+        """Return the JSON object at a path of the server, such as its models or its properties."""
+        answer, _ = await self._patiently(lambda: self.server.ask(path, clock=clock), clock)
+        return answer
+
+    async def close(self) -> None:
+        await self.server.close()
+
+    async def _first_model(self, clock: Deadline | None) -> str:
+        advice = "name one with the option 'model'"
+        try:
+            answer = await self.look_up("models", clock)
+        except TransportFailure as error:
+            if error.status in _NO_LIST:
+                self.model = _UNNAMED
+                return _UNNAMED
+            if error.kind != REFUSED:
+                raise
+            raise TransportFailure(
+                f"no model was named, and: {error}; or {advice}", kind=REFUSED, status=error.status
+            ) from None
+        match answer:
+            case {"data": [{"id": str(model)}, *_]} if model:
+                self.model = model
+                return model
+            case _:
+                raise ClientSetupError(f"{self.server.address} lists no model; {advice}")
+
+    async def _patiently(
+        self, one_try: Callable[[], Awaitable[T]], clock: Deadline | None
+    ) -> tuple[T, int]:
+        """Return the result of the last try, and the number of tries that failed before it.
+
+        When the time is over, the last failure says why there is nothing: a server that answers
+        every try with an error has not kept silent.
+        """
+        hard = self._patience.deadline
+        failures: list[TryFailed] = []
+
+        async def in_turn() -> T:
+            try:
+                longest_rest = math.inf if hard is None else hard
+                return await self._pace.in_turn(one_try, clock, longest_rest)
+            except TryFailed as failed:
+                failures.append(failed)
+                raise
+
+        try:
+            async with nullcontext() if hard is None else asyncio.timeout(hard):
+                try:
+                    return await in_turn(), 0
+                except TryFailed as failed:
+                    return await self._again(in_turn, failed, clock)
+        except TryFailed as failed:
+            raise self._failure(failed, len(failures)) from None
+        except TimeoutError:
+            last = failures[-1] if failures else self._pace.breaker.last
+            if last is not None:
+                raise self._failure(last, len(failures)) from None
+            seconds = hard if clock is None else clock.seconds
+            where = f"{self.server.address}{self.server.through}"
+            raise TransportFailure(
+                f"{where}: no reply within {seconds:.3g} s in all",
+                kind="timeout",
+            ) from None
+
+    async def _again(
+        self, in_turn: Callable[[], Awaitable[T]], first: TryFailed, clock: Deadline | None
+    ) -> tuple[T, int]:
+        """Make the tries after the first one, whose failure is passed to tenacity.
+
+        Without this every request pays a tenth of a millisecond for retries it does not make.
+        """
+        tries = self._patience.tries(reached=lambda: self.server.reached, clock=clock)
+        known = [first]
+
+        async def one_more() -> T:
+            if known:
+                raise known.pop()
+            return await in_turn()
+
+        result: T = await tries(one_more)
+        return result, tries.statistics["attempt_number"] - 1
+
+    def _failure(self, failed: TryFailed, tries: int) -> TransportFailure:
+        """Return the failure of a request, made from that of its last try."""
+        words = None if failed.said is None else self.server.quote(failed.said)
+        said = "" if words is None else f"; the server says: {words}"
+        after = f" (after {tries} tries)" if tries > 1 else ""
+        where = f"{self.server.address}{self.server.through}"
+        return TransportFailure(
+            f"{where}: {self.server.hide(str(failed))}{said}{after}",
+            kind=failed.kind,
+            status=failed.status,
+            advice=failed.advice,
+        )
+
+
+def _clock(request: Request) -> Deadline | None:
+    """Return the clock of a request whose time is limited, else None."""
+    if request.deadline is not None or request.within_seconds is None:
+        return request.deadline
+    return Deadline(request.within_seconds)
+
+
+def chat_payload(request: Request, model: str) -> dict[str, object]:
+    """Return the body of a request in the shape of OpenAI's chat completions."""
+    payload: dict[str, object] = {
+        "model": model,
+        "messages": request.messages,
+        "max_tokens": request.max_tokens,
+    }
+    options = {"temperature": request.temperature, "seed": request.seed}
+    payload |= {name: value for name, value in options.items() if value is not None}
+    if request.tools:
+        payload |= {"tools": request.tools, "tool_choice": "auto"}
+    if request.schema is not None:
+        payload["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "reply", "strict": True, "schema": request.schema},
+        }
+    return payload

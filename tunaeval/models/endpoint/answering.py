@@ -1,28 +1,42 @@
-"""Turns an HTTP request to the endpoint into its response, and records the turn."""
+"""Turns an HTTP request to the endpoint into its response, plays faults, and records the turn."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from functools import partial
+from typing import Protocol
 
 import httpx2
 import orjson
 
-from tunaeval.errors import TunaevalError
+from tunaeval.errors import TunaevalError, UsageError
 from tunaeval.files import records
 from tunaeval.files.keys import of_headers
-from tunaeval.models.clients.broken import LOOPBACK
+from tunaeval.models.clients.network import LOOPBACK
 from tunaeval.parsing.api import parse_message
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.faults import Delay, Fail, Fault, Garbage, is_of_result
+from tunaeval.types.exchange import text_of
+from tunaeval.types.faults import (
+    Cut,
+    Delay,
+    Fail,
+    Fault,
+    Garbage,
+    Inject,
+    RepeatId,
+    cut_message,
+    is_of_result,
+    spoiled_result,
+)
+from tunaeval.types.wanted import refusal
 
-from .chat import CREATED, chunks, completion, read_chat
+from . import apis
+from .apis import Answer, Api, EndpointTurn, ModelRequest, Refused, is_result
 from .connections import HttpRequest, HttpResponse, options, streamed, whole
-from .exchange import Answer, Api, EndpointTurn, ModelRequest, Refused
-from .playing import Faults, breaks_off, broken, keeps_item, spoiled
-from .responses import events, read_responses, response, response_id
+from .sources import Passing
 
 _APIS: dict[str, Api] = {"/v1/chat/completions": "chat", "/v1/responses": "responses"}
 _MODELS = "/v1/models"
@@ -38,13 +52,6 @@ class Source(Protocol):
     ) -> Answer:
         """Return the answer; with `keeps`, the next request gets the same one again."""
         ...
-
-
-@runtime_checkable
-class ListsModels(Protocol):
-    """A source that can list its models."""
-
-    async def models(self) -> JsonObject: ...
 
 
 class Answering:
@@ -74,41 +81,50 @@ class Answering:
         if http.method == "OPTIONS" and path in _METHODS:
             return options({"OPTIONS", *_METHODS[path]})
         if http.method not in _METHODS.get(path, ()):
-            raise _unknown(http.method, path)
+            raise Refused(
+                f"there is no {http.method} {path}; this endpoint has {_PATHS}",
+                status=405 if path in _METHODS else 404,
+                code="unknown_url",
+            )
         if path == _MODELS:
             return whole(200, _json(await self._listed()))
         return await self._turn(_APIS[path], http)
 
     async def _listed(self) -> JsonObject:
-        if isinstance(self._source, ListsModels):
+        if isinstance(self._source, Passing):
             return await self._source.models()
         listed = getattr(self._source, "recorded_models", ()) or (self._model,)
-        head = {"object": "model", "created": CREATED, "owned_by": "tunaeval"}
+        head = {"object": "model", "created": apis.CREATED, "owned_by": "tunaeval"}
         return {"object": "list", "data": [{"id": name, **head} for name in listed]}
 
     async def _turn(self, api: Api, http: HttpRequest) -> HttpResponse:
         """Answer a request, and record it as a turn if it could be read."""
         body, planted = self._faults.planted(_body(http), api)
-        read = read_chat(body) if api == "chat" else read_responses(body, self._history)
+        read = apis.read_chat(body) if api == "chat" else apis.read_responses(body, self._history)
         request = replace(read, secrets=of_headers(http.headers))
         self._count += 1
         number = self._count
         hit = self._faults.at(number)
-        met = (*hit, *planted)
+        turn = partial(EndpointTurn, number, request, faults=(*hit, *planted))
+        for fault in hit:
+            if isinstance(fault, Garbage):
+                self.turns.append(turn(error="garbage was sent"))
+                return whole(200, fault.body.encode("utf-8", "surrogatepass"), "text/html")
         try:
-            if any(isinstance(fault, Garbage) for fault in hit):
-                self._keep(EndpointTurn(number, request, error="garbage was sent", faults=met))
-                return _garbage(hit)
             answer = await self._answer(request, http, [*hit, *planted])
         except Refused as refused:
-            words, code = str(refused), refused.code
-            self._keep(EndpointTurn(number, request, error=words, code=code, faults=met))
+            self.turns.append(turn(error=str(refused), code=refused.code))
             raise
-        if breaks_off(hit):
-            self._keep(EndpointTurn(number, request, error="the reply broke off", faults=met))
-            return broken(_written(answer, request, number), hit)
-        self._keep(_made(number, request, answer, met))
-        self._history[response_id(answer, number)] = (*request.messages, answer.message)
+        for fault in hit:
+            if isinstance(fault, Cut) and fault.by == "connection":
+                self.turns.append(turn(error="the reply broke off"))
+                return broken(_written(answer, request, number), fault.share)
+        message = answer.message
+        # Structured calls count even if no such tool was offered, so that tests can see them.
+        tools = None if message.get("tool_calls") else request.tools
+        calls = parse_message(message, tools=tools).calls
+        self.turns.append(turn(message, calls, answer.finish_reason, answer.usage))
+        self._history[apis.response_id(answer, number)] = (*request.messages, answer.message)
         return _written(answer, request, number)
 
     async def _answer(self, request: ModelRequest, http: HttpRequest, met: list[Fault]) -> Answer:
@@ -122,20 +138,16 @@ class Answering:
                 raise Refused(fault.message, status=fault.status, code="fault")
         try:
             sent = http.headers.get("authorization")
-            answer = await self._source.answer(request, sent, keeps=keeps_item(hit))
+            keeps = any(isinstance(fault, Cut) for fault in hit)  # it does not arrive whole
+            answer = await self._source.answer(request, sent, keeps=keeps)
         except Refused:
             raise
         except Exception as error:
             if isinstance(error, TunaevalError):
                 raise Refused(str(error)) from error
             raise _own_failure(error) from error
-        return spoiled(answer, hit, [call.id for call in self._calls() if call.id])
-
-    def _calls(self) -> Iterator[Any]:
-        return (call for turn in self.turns for call in turn.calls)
-
-    def _keep(self, turn: EndpointTurn) -> None:
-        self.turns.append(turn)
+        used = [call.id for turn in self.turns for call in turn.calls if call.id]
+        return spoiled(answer, hit, used)
 
 
 def _own_failure(error: Exception) -> Refused:
@@ -173,25 +185,6 @@ def _host_in(url: str) -> str | None:
         return None
 
 
-def _unknown(method: str, path: str) -> Refused:
-    is_known = path in _APIS or path == _MODELS
-    return Refused(
-        f"there is no {method} {path}; this endpoint has {_PATHS}",
-        status=405 if is_known else 404,
-        code="unknown_url",
-    )
-
-
-def _made(
-    number: int, request: ModelRequest, answer: Answer, met: tuple[Fault, ...]
-) -> EndpointTurn:
-    # Structured calls count even if no such tool was offered, so that tests can see them.
-    tools = None if answer.message.get("tool_calls") else request.tools
-    calls = parse_message(answer.message, tools=tools).calls
-    reason, usage = answer.finish_reason, answer.usage
-    return EndpointTurn(number, request, answer.message, calls, reason, usage, faults=met)
-
-
 def _body(http: HttpRequest) -> JsonObject:
     try:
         body: JsonValue = orjson.loads(http.body)
@@ -202,24 +195,153 @@ def _body(http: HttpRequest) -> JsonObject:
     return body
 
 
-def _garbage(hit: list[Fault]) -> HttpResponse:
-    text = next(fault.body for fault in hit if isinstance(fault, Garbage))
-    return whole(200, text.encode("utf-8", "surrogatepass"), "text/html")
-
-
 def _written(answer: Answer, request: ModelRequest, number: int) -> HttpResponse:
     if request.api == "chat":
         if not request.streams:
-            return whole(200, _json(completion(answer, request.model, number)))
-        sent = [b"data: " + _json(one) + b"\n\n" for one in chunks(answer, request, number)]
+            return whole(200, _json(apis.completion(answer, request.model, number)))
+        sent = [b"data: " + _json(one) + b"\n\n" for one in apis.chunks(answer, request, number)]
         return streamed([*sent, b"data: [DONE]\n\n"])
     if not request.streams:
-        return whole(200, _json(response(answer, request, number)))
+        return whole(200, _json(apis.response(answer, request, number)))
     return streamed(
         b"event: " + one["type"].encode() + b"\ndata: " + _json(one) + b"\n\n"
-        for one in events(answer, request, number)
+        for one in apis.events(answer, request, number)
     )
 
 
 def _json(document: JsonObject) -> bytes:
     return records.encode(document).rstrip(b"\n")
+
+
+_FAULTS = (Fail, Delay, Cut, RepeatId, Garbage, Inject)
+
+
+class Faults:
+    """The faults of an endpoint. Raises UsageError for a value that is no fault."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        given: object = faults
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise refusal("faults", faults, "a list of them, as in faults=[Fail(at=3)]")
+        for index, fault in enumerate(faults):
+            if not isinstance(fault, _FAULTS):
+                names = ", ".join(kind.__name__ for kind in _FAULTS)
+                raise UsageError(
+                    f"faults[{index}] is {brief(fault)}; wanted one of {names}, of "
+                    "tunaeval.types.faults"
+                )
+        self.every = tuple(faults)
+        self._of_results = [one for one in faults if is_of_result(one)]
+        self._of_replies = [one for one in faults if not is_of_result(one)]
+
+    def at(self, number: int) -> list[Fault]:
+        """Return the faults of the reply to request `number`."""
+        return [
+            fault
+            for fault in self._of_replies
+            if not isinstance(fault, Inject) and fault.hits(number)
+        ]
+
+    def planted(self, body: JsonObject, api: Api) -> tuple[JsonObject, list[Fault]]:
+        """Return the request with its tool results spoiled, and the faults that did so."""
+        field, result = _PLACES[api]
+        items = body.get(field)
+        if not self._of_results or not isinstance(items, list):
+            return body, []
+        made, met = [*items], []
+        for fault in self._of_results:
+            for index in _results(items, fault):
+                if isinstance(fault, Delay) and not _is_new(items, index):
+                    continue  # an earlier request with this result was delayed
+                made[index] = {**made[index], result: _spoiled(made[index].get(result), fault)}
+                met.append(fault)
+        return {**body, field: made}, list(dict.fromkeys(met))
+
+
+_PLACES = {"chat": ("messages", "content"), "responses": ("input", "output")}
+"""The fields of a request that have its messages, and the text of a tool's result."""
+
+
+def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
+    """Yield the indices of the results that a fault applies to."""
+    names: dict[str, JsonValue] = {}
+    found = 0
+    tool: str | None = getattr(fault, "tool", None)
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            continue
+        for id_, name in _named(item):
+            names[str(id_ or "")] = name
+        answered = str(item.get("tool_call_id") or item.get("call_id") or "")
+        is_output = is_result(item) or item.get("type") == "function_call_output"
+        if is_output and _is_of(tool, items, index, names.get(answered)):
+            found += 1
+            if fault.at in {None, found}:
+                yield index
+
+
+def _named(item: JsonObject) -> Iterator[tuple[JsonValue, JsonValue]]:
+    """Yield the id and the name of each call in an item."""
+    calls = item.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        match call:
+            case {"function": {"name": name}}:
+                yield call.get("id"), name
+    if item.get("type") == "function_call":
+        yield item.get("call_id"), item.get("name")
+
+
+def _is_of(tool: str | None, items: Sequence[JsonValue], index: int, name: JsonValue) -> bool:
+    """Whether a result is of `tool`; of an observation, the message before it names the tool."""
+    item, before = items[index], items[index - 1]
+    if tool is None or tool == (item.get("name") or name):
+        return True
+    is_named = index > 0 and isinstance(before, dict) and tool in text_of(before.get("content"))
+    return item.get("role") == "user" and is_named
+
+
+def _is_new(items: Sequence[JsonValue], index: int) -> bool:
+    """Whether the model has not replied since this result."""
+    later = (item for item in items[index + 1 :] if isinstance(item, dict))
+    return not any(
+        item.get("role") == "assistant" or item.get("type") == "function_call" for item in later
+    )
+
+
+def _spoiled(content: JsonValue, fault: Fault) -> JsonValue:
+    """Return a result's content, a text or parts, as the fault changes it."""
+    if isinstance(fault, Delay):
+        return content
+    if isinstance(fault, Inject) and isinstance(content, list):
+        kinds = [part.get("type") for part in content if isinstance(part, dict) and "text" in part]
+        return [*content, {"type": kinds[0] if kinds else "text", "text": fault.text}]
+    return spoiled_result(fault, content if isinstance(content, str) else text_of(content))
+
+
+def spoiled(answer: Answer, faults: Sequence[Fault], used: Sequence[str]) -> Answer:
+    """Return the answer with repeated ids (the last one `used`, or its own first), or cut short."""
+    for fault in faults:
+        if isinstance(fault, RepeatId):
+            answer = _with_one_id(answer, used)
+        elif isinstance(fault, Cut) and fault.by == "length":
+            cut = cut_message(answer.message, fault.share)
+            answer = replace(answer, message=cut, finish_reason="length", items=None)
+    return answer
+
+
+def broken(response: HttpResponse, share: float) -> HttpResponse:
+    """Return the response, of which only a share arrives before the connection breaks off."""
+    if response.length is None:
+        kept = response.parts[: int(len(response.parts) * share)]
+    else:
+        kept = tuple(part[: int(len(part) * share)] for part in response.parts)
+    return replace(response, parts=kept, breaks_off=True)
+
+
+def _with_one_id(answer: Answer, used: Sequence[str]) -> Answer:
+    calls = answer.message.get("tool_calls") or []
+    if not calls:
+        return answer
+    again = used[-1] if used else calls[0].get("id")
+    same = [{**call, "id": again} for call in calls]
+    return replace(answer, message={**answer.message, "tool_calls": same}, items=None)

@@ -49,10 +49,6 @@ class HttpResponse:
 Respond: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
-class TooLong(Exception):  # noqa: N818 - named for what the body is
-    """The body of a request has more bytes than are read."""
-
-
 class Loopback:
     """A server at a free port of 127.0.0.1, in the event loop that starts it."""
 
@@ -112,11 +108,6 @@ class _Connection:
         while True:
             try:
                 request = await self._request()
-            except TooLong:
-                words = f"the request has more than {_MAX_BODY} bytes"
-                await self._send(_error(413, words), is_last=True)
-                await self._drain()
-                return
             except h11.RemoteProtocolError as error:
                 await self._refuse(error)
                 await self._drain()
@@ -143,19 +134,14 @@ class _Connection:
                 self._http.receive_data(await self._reader.read(_READ))
             elif isinstance(event, h11.Request):
                 head = event
-                _check_size(head)
-                _check_length(head)
+                _check(head)
             elif isinstance(event, h11.Data):
                 body += event.data
                 if len(body) > _MAX_BODY:
-                    raise TooLong
+                    raise _too_long()
             elif isinstance(event, h11.EndOfMessage) and head is not None:
-                headers = shown_safely(
-                    {
-                        name.decode("latin-1"): value.decode("latin-1")
-                        for name, value in head.headers
-                    }
-                )
+                pairs = ((name.decode("latin-1"), value) for name, value in head.headers)
+                headers = shown_safely({name: value.decode("latin-1") for name, value in pairs})
                 target = head.target.decode("latin-1")
                 return HttpRequest(head.method.decode("ascii"), target, headers, bytes(body))
             else:  # the connection is closed, or was paused
@@ -188,6 +174,8 @@ class _Connection:
             status, words = error.error_status_hint, f"this is no HTTP request: {error}"
             if status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
                 words = f"the headers have more than {_MAX_HEADERS:,} bytes"
+            elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+                words = f"the request has more than {_MAX_BODY} bytes"
             await self._send(_error(status, words), is_last=True)
 
     async def _drain(self) -> None:
@@ -227,23 +215,24 @@ def options(methods: Iterable[str]) -> HttpResponse:
     return HttpResponse(204, (), allow=", ".join(sorted(methods)))
 
 
-def _check_size(head: h11.Request) -> None:
-    """Raise RemoteProtocolError for headers that are too long; h11 limits only incomplete ones."""
+def _check(head: h11.Request) -> None:
+    """Raise RemoteProtocolError for headers that are too long, as h11 limits only incomplete ones;
+    for a body whose announced length is too large, before any of it is read; and for two lengths,
+    as a proxy may have read another end of the body.
+    """
     size = sum(len(name) + len(value) + len(": \r\n") for name, value in head.headers)
     if size + len(head.target) > _MAX_HEADERS:
         raise h11.RemoteProtocolError("its headers are too long", error_status_hint=431)
-
-
-def _check_length(head: h11.Request) -> None:
-    """Raise TooLong for a body whose announced length is too large, before any of it is read. Raise
-    RemoteProtocolError for two lengths, as a proxy may have read another end of the body.
-    """
     headers = dict(head.headers)
     length = headers.get(b"content-length")
     if length is not None and b"transfer-encoding" in headers:
         raise h11.RemoteProtocolError("it has both Transfer-Encoding and Content-Length")
     if int(length or 0) > _MAX_BODY:
-        raise TooLong
+        raise _too_long()
+
+
+def _too_long() -> h11.RemoteProtocolError:
+    return h11.RemoteProtocolError("its body is too long", error_status_hint=413)
 
 
 def _error(status: int, words: str) -> HttpResponse:

@@ -8,25 +8,19 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from tunaeval.errors import UsageError
-from tunaeval.files import records
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.faults import Fault
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import wanted_path, wanted_seconds
 
-from .answering import Answering, Source
-from .cassettes import Cassette, CassetteWriter
+from .answering import Answering, Faults, Source
+from .apis import EndpointTurn, MadeCalls, ModelRequest
+from .cassettes import Cassette, checked_masks
 from .connections import Loopback
-from .exchange import Answer, EndpointTurn, MadeCalls, ModelRequest, Refused
-from .masking import checked_masks
-from .playing import Faults
-from .scripts import Script, Scripted
-from .upstream import Upstream
+from .sources import Passing, Script, Scripted
 
 MODEL = "tunaeval"
 """The name of the model that a scripted endpoint lists."""
@@ -86,77 +80,10 @@ def model_endpoint(
             raise UsageError("a script answers alone; leave out cassette, upstream and record")
         source: Source = Scripted(script, format=format)
     elif record or path is None:
-        source = _Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
+        source = Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
     else:
         source = Cassette(path, checked_masks(masks))
     return ModelEndpoint(source, Faults(faults), model or MODEL)
-
-
-class _Passing:
-    """A source that passes requests on to an upstream, and records if there is a writer."""
-
-    def __init__(self, server: Upstream, writer: CassetteWriter | None) -> None:
-        self._server, self._writer = server, writer
-        self._lost: dict[bytes, str] = {}
-        self._kept: dict[bytes, Answer] = {}
-
-    @classmethod
-    def of(
-        cls,
-        upstream: str | None,
-        path: Path | None,
-        masks: Mapping[str, str],
-        record: bool,
-        server: tuple[str | None, float],
-    ) -> Self:
-        """Return a source; `server` has the upstream's model and timeout (s). Raise UsageError."""
-        if record and (path is None or upstream is None):
-            raise UsageError("record=True wants a cassette to write and an upstream to ask")
-        if upstream is None:
-            raise UsageError("nobody would answer; give a script, a cassette, or an upstream")
-        if record and path is not None and path.exists() and not path.is_file():
-            raise UsageError(f"cassette is {str(path)!r}, which is no file; wanted one to replace")
-        client = Upstream(upstream, model=server[0], timeout_seconds=server[1])
-        return cls(client, None if path is None else CassetteWriter(path, masks))
-
-    async def models(self) -> JsonObject:
-        return await self._server.models()
-
-    async def answer(
-        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
-    ) -> Answer:
-        """Return the server's answer; with `keeps`, the same request gets the same answer again."""
-        key = records.encode(request.body)
-        answer = self._kept.get(key) or await self._fetched(key, request, authorization)
-        if keeps:
-            self._kept[key] = answer
-        else:
-            self._kept.pop(key, None)
-        return answer
-
-    async def _fetched(
-        self, key: bytes, request: ModelRequest, authorization: str | None
-    ) -> Answer:
-        try:
-            answer = await self._server.answer(request, authorization)
-        except Refused as refused:
-            self._lost[key] = str(refused)
-            raise
-        self._lost.pop(key, None)
-        if self._writer is not None:
-            self._writer.add(request, answer, request.secrets | self._server.secrets)
-        return answer
-
-    @property
-    def unanswered(self) -> tuple[str, ...]:
-        """The errors of requests that failed and were not answered later."""
-        return tuple(self._lost.values())
-
-    async def close(self, *, keeps: bool) -> None:
-        """Close the connection; with `keeps` replace the cassette, unless an answer is missing."""
-        await self._server.close()
-        if self._writer is not None and keeps:
-            self._writer.close(self.unanswered)
 
 
 class ModelEndpoint:
@@ -216,7 +143,7 @@ class ModelEndpoint:
     @property
     def unanswered(self) -> tuple[str, ...]:
         """The errors of requests that the upstream failed to answer, and did not answer later."""
-        return self._source.unanswered if isinstance(self._source, _Passing) else ()
+        return self._source.unanswered if isinstance(self._source, Passing) else ()
 
     @property
     def unused_faults(self) -> tuple[Fault, ...]:
@@ -266,12 +193,7 @@ class ModelEndpoint:
             raise self._failure
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: object, _traceback: object) -> None:
         assert self._loop is not None  # noqa: S101 - it was entered
         assert self._stop is not None  # noqa: S101 - as above
         assert self._thread is not None  # noqa: S101 - as above
@@ -286,12 +208,7 @@ class ModelEndpoint:
         await self._start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _kind: object, error: object, _traceback: object) -> None:
         self._raised = error is not None
         await self._end()
 
@@ -325,5 +242,5 @@ class ModelEndpoint:
     async def _end(self) -> None:
         assert self._loopback is not None  # noqa: S101 - as above
         await self._loopback.stop()
-        if isinstance(self._source, _Passing):
+        if isinstance(self._source, Passing):
             await self._source.close(keeps=not self._raised)

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tunaeval.errors import WorkspaceError
-from tunaeval.tools.workspace.globs import path_fits
-from tunaeval.tools.workspace.snapshots import Changes, Snapshot
-from tunaeval.tools.workspace.space import Workspace
+from tunaeval.tools.workspace.confined import path_fits
+from tunaeval.tools.workspace.space import Changes, Snapshot, Workspace
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from tunaeval.errors import UnknownNameError, UsageError, WorkspaceError
 from tunaeval.runs.grading.checks import check_fault
-from tunaeval.tools.workspace.confined import parts_of
-from tunaeval.tools.workspace.globs import path_fits
+from tunaeval.tools.workspace.confined import parts_of, path_fits
 from tunaeval.types.calls import JsonObject, Tools
 from tunaeval.types.faults import read_fault
 from tunaeval.types.runs import Expectation, Scenario, Task

@@ -12,7 +12,7 @@ import pytest
 from tunaeval.api.expecting import Expected, expect
 from tunaeval.errors import TunaevalError
 from tunaeval.files.plain_files import read_plain
-from tunaeval.models.endpoint.masking import masked
+from tunaeval.models.endpoint.cassettes import masked
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 
 from .options import option

@@ -13,7 +13,7 @@ import pytest
 
 import tunaeval
 from tunaeval.errors import RecordError, TunaevalError, UsageError
-from tunaeval.models.endpoint.masking import MASKS, checked_masks
+from tunaeval.models.endpoint.cassettes import MASKS, checked_masks
 from tunaeval.models.endpoint.serving import ModelEndpoint
 from tunaeval.types.wanted import wanted_path
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tunaeval.errors import UsageError, WorkspaceError
-from tunaeval.tools.workspace.snapshots import Entry, Snapshot
+from tunaeval.tools.workspace.space import Entry, Snapshot, file_bytes
 from tunaeval.tools.workspace.space import Workspace as Watched
-from tunaeval.tools.workspace.space import file_bytes
 from tunaeval.types.wanted import refusal
 
 

@@ -1,28 +1,46 @@
-"""Which commands are allowed in a workspace.
+"""Which commands are allowed in a workspace, what decides what they do, and how they are run.
 
 An allowed command is a list of words. Each word has to match exactly; `{path}` matches any one path
-inside of the workspace. `running` runs the commands.
+inside of the workspace. A command is run without a shell and within limits: it gets neither the
+caller's environment nor an input, its output is kept up to a limit, and after its time limit it is
+killed with all processes that it started. "python" is the interpreter of this program.
 
 A command that runs a file runs what the model has written, with the rights of this process: this is
-no sandbox. Allow such commands only if the whole process is in a container. Tools cannot write the
-files that an allowed command reads as its configuration, if `configured.py` lists its program; for
-other programs those files are unknown.
+no sandbox. Allow such commands only if the whole process is in a container.
+
+Who can write the files that a command reads as its configuration can make it run any program, so no
+tool of a workspace writes, moves or deletes them while the command is allowed.
+`configurations.toml` lists them by program; for a program that is not listed, nothing is refused.
+
+Of git the configuration itself names further files. `git status` runs the program in
+`core.fsmonitor`; other commands run those in `core.hooksPath`, filters and aliases. A value may be
+a shell command, in which files cannot be recognized. So a given path is searched for in the values,
+rather than paths being extracted from them.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import tomllib
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
 from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 from tunaeval.errors import WorkspaceError
 
-from .configured import check_unlisted, check_unread, programs_that
-from .confined import Confined, Parts, check_kind, walked
-from .running import Words
+from .confined import Confined, Parts, check_kind, name_fits, plain, walked
 
 PATH_WORD = "{path}"
 
@@ -128,3 +146,354 @@ def _shown(path: Parts, folder: Parts) -> str:
     """Return the path relative to `folder`, without links or ".." that the program would follow."""
     word = os.path.relpath("/".join(("/", *path)), "/".join(("/", *folder)))
     return f"./{word}" if word.startswith("-") else word
+
+
+Commands = tuple[tuple[str, ...], ...]
+
+_PROGRAM = re.compile(r"[a-z0-9_+.-]++")
+_VERSION = re.compile(r"[\d.]{1,16}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The files that a program reads as its configuration, and the programs that it starts."""
+
+    files: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+
+
+class Read(NamedTuple):
+    """A file name that a program reads, in lower case; `below`: any file below that directory."""
+
+    pattern: str
+    below: bool
+    program: str
+
+
+def configurations() -> Mapping[str, Program]:
+    """Return the listed programs by name."""
+    programs: Mapping[str, Mapping[str, Sequence[str]]] = _list()["programs"]
+    return {
+        name: Program(**{key: tuple(names) for key, names in one.items()})
+        for name, one in programs.items()
+    }
+
+
+def programs_that(do: str) -> frozenset[str]:
+    """Return the programs in the list `do`: "readers", "nameless" or "writers"."""
+    return frozenset(_list()[do])
+
+
+@cache
+def _list() -> Mapping[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("configurations.toml").read_text("utf-8"))
+
+
+@lru_cache(maxsize=256)
+def read_by(commands: Commands) -> tuple[Read, ...]:
+    """Return the names that allowed commands read. Any word of a command may be a program, because
+    `sh -c` and `timeout` have theirs among their arguments.
+    """
+    table = configurations()
+    found: dict[tuple[str, bool], Read] = {}
+    for program, name in _run_by(commands).items():
+        for one in table.get(program, Program()).files:
+            pattern, below = one.removesuffix("/").casefold(), one.endswith("/")
+            found.setdefault((pattern, below), Read(pattern, below, name))
+    return tuple(found.values())
+
+
+@lru_cache(maxsize=256)
+def _run_by(commands: Commands) -> Mapping[str, str]:
+    """Map each program that allowed commands run to the program in a command that starts it."""
+    table = configurations()
+    found: dict[str, str] = {}
+    for name in sorted(set(_programs(commands))):
+        waiting = [name]
+        while waiting:
+            program = waiting.pop()
+            if program not in found:
+                found[program] = name
+                waiting += table.get(program, Program()).runs
+    return found
+
+
+def _programs(commands: Commands) -> Iterator[str]:
+    for words in commands:
+        for word in words:
+            for name in _PROGRAM.findall(word.lower()):
+                yield name
+                yield _VERSION.sub("", name)  # python3.12
+
+
+def check_unread(parts: Parts, commands: Commands, root: Path) -> None:
+    """Raise `WorkspaceError` for a file that an allowed command reads as its configuration, or that
+    the configuration of a git repository names.
+    """
+    check_unlisted(parts, commands)
+    if "git" not in _run_by(commands):
+        return
+    named = named_by_git(root, parts) if parts else None
+    if named is not None:
+        raise WorkspaceError(
+            f"{'/'.join(parts)!r:.80} is not written, moved or deleted by tools: git, which may "
+            f"run here, finds {named!r:.80} in its configuration, and may run what is there; leave "
+            "it as it is"
+        )
+
+
+def check_unlisted(parts: Parts, commands: Commands) -> None:
+    """Raise `WorkspaceError` for a file that `configurations.toml` lists for an allowed command."""
+    names = list(map(plain, parts))
+    for read in read_by(commands):
+        for name in names if read.below else names[-1:]:
+            if name_fits(name, read.pattern):
+                raise WorkspaceError(
+                    f"{'/'.join(parts)!r:.80} is not written, moved or deleted by tools: "
+                    f"{read.program}, which may run here, reads {read.pattern!r} as its "
+                    "configuration, and what is in it decides which programs run; leave it as it is"
+                )
+
+
+MAX_SEARCHED = 50_000
+"""How many files are searched for repositories, which may be anywhere."""
+MAX_REPOSITORIES = 100
+_LIST = ("git", "config", "--list", "--show-origin", "--includes", "-z")
+_BYTES = 1 << 20
+_SECONDS = 2.0
+_WORD = re.compile(r"""[^\s'"=;:|&<>()$`,!]+""")
+_QUOTES = str.maketrans("", "", "'\"\\")
+_NAMES_FILES = ("path", "file", "dir")
+_NAMES_NO_FILE = re.compile(
+    r"user\..*|branch\..*|remote\..*\.(?:url|pushurl|fetch|push)|submodule\..*\.url"
+    r"|init\.defaultbranch|core\.worktree|safe\..*"
+)
+_BARE = {"HEAD", "objects", "refs"}
+
+
+def named_by_git(root: Path, parts: Parts) -> str | None:
+    """Return the part of a repository's configuration that names the path, or one above or below.
+
+    All repositories below `root` count, and the one that contains `root`. Without git the result is
+    None. Raises `WorkspaceError` if a configuration cannot be read.
+    """
+    tops, links = _walked(root)
+    above = next((one for one in (root, *root.parents) if (one / ".git").exists()), None)
+    texts: list[str] = []
+    files: set[Path] = set()
+    for top in dict.fromkeys([*([above] if above else []), *tops]):
+        _read(top, texts, files)
+    inside = str(root) + os.sep
+    texts = [plain(text.replace(inside, "./")) for text in texts]
+    found = _in_texts(parts, texts)
+    if found or not parts:
+        return found
+    files |= {one for one in links if _in_texts(one.relative_to(root).parts, texts)}
+    names = tuple(map(plain, parts))
+    for file in map(Path, map(os.path.realpath, files)):
+        if file == root or root in file.parents:
+            named = file.relative_to(root)
+            first = tuple(map(plain, named.parts))
+            if first[: len(names)] == names[: len(first)]:
+                return str(named)
+    return None
+
+
+def _in_texts(parts: Parts, texts: list[str]) -> str | None:
+    """Return the path, a directory above it, or one of its names, if a text has it as a word."""
+    whole = ("/".join(parts[: end + 1]) for end in range(len(parts)))
+    names = {one for name in (*whole, *parts) for one in (name, name.translate(_QUOTES)) if one}
+    by_plain = {plain(name): name for name in sorted(names)}
+    either = "|".join(map(re.escape, sorted(by_plain, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![\w.-])(?:{either})(?![\w.-])")
+    found = next(filter(None, map(pattern.search, texts)), None) if names else None
+    return by_plain[found[0]] if found else None
+
+
+def _walked(root: Path) -> tuple[list[Path], list[Path]]:
+    """Return the directories below one that are or contain a repository, and the symbolic links,
+    the highest first.
+    """
+    tops: list[Path] = []
+    links: list[Path] = []
+    waiting, count = deque([root]), 0
+    while waiting:
+        folder = waiting.popleft()
+        with suppress(OSError):  # git cannot look into it either
+            with os.scandir(folder) as found:
+                entries = list(found)
+            count += len(entries)
+            if count > MAX_SEARCHED:
+                raise WorkspaceError(
+                    f"there are over {MAX_SEARCHED} files here, too many to look for git "
+                    "repositories whose configuration may name the path; allow no git here"
+                )
+            names = {entry.name for entry in entries}
+            if ".git" in names or names >= _BARE:
+                tops.append(folder)
+            links.extend(Path(entry) for entry in entries if entry.is_symlink())
+            waiting.extend(
+                Path(entry)
+                for entry in entries
+                if entry.name != ".git" and entry.is_dir(follow_symlinks=False)
+            )
+    if len(tops) > MAX_REPOSITORIES:
+        raise WorkspaceError(
+            f"there are over {MAX_REPOSITORIES} git repositories here, too many to look for the "
+            "path in their configurations; allow no git here"
+        )
+    return tops, links
+
+
+def _read(top: Path, texts: list[str], files: set[Path]) -> None:
+    """Collect from a repository's configuration the values that may name files, into `texts`, and
+    the files that are certain, into `files`.
+    """
+    own = _directory(top)
+    if own.parent != top or own.is_symlink():
+        files.add(own)
+    folders = {own, own / "hooks"}
+    for origin, key, value in _listed(top, own):
+        file = top / origin.removeprefix("file:")
+        files.add(file)
+        if _NAMES_NO_FILE.fullmatch(key):
+            continue
+        unquoted = value.translate(_QUOTES)
+        is_command = len(value.split()) > 1 or value.startswith("!")
+        if is_command or key.endswith(_NAMES_FILES) or "/" in unquoted or "." in unquoted:
+            texts += [value, unquoted]
+            words = {value, unquoted, *_WORD.findall(unquoted)}
+            paths = {str(base / word) for base in (top, file.parent) for word in words}
+            files |= {Path(one) for one in paths if os.path.realpath(one) != os.path.normpath(one)}
+            if key == "core.hookspath":
+                folders.add(top / value)
+                files.add(top / value)
+    for folder in folders:
+        with suppress(OSError), os.scandir(folder) as found:
+            files |= {Path(entry) for entry in found if entry.is_symlink()}
+
+
+def _directory(top: Path) -> Path:
+    """Return the repository's own directory: `.git`, the one a `.git` file names, or `top`."""
+    own = top / ".git"
+    if own.is_file():
+        with suppress(OSError):
+            return top / own.read_text("utf-8", "replace").removeprefix("gitdir:").strip()
+    return own if os.path.lexists(own) else top
+
+
+def _listed(top: Path, own: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield the file, the key and the value of each entry of the configuration."""
+    try:
+        listing = run_command(_LIST, top, output_bytes=_BYTES, seconds=_SECONDS)
+    except WorkspaceError:
+        return  # there is no git
+    if listing.code is None or listing.cut or (listing.code and os.path.lexists(own / "config")):
+        raise WorkspaceError(
+            "nothing is written, moved or deleted by tools: git, which may run here, cannot list "
+            f"its configuration in {top.name!r:.80}, so the files that it names are not known; "
+            "repair the configuration, or allow no git here"
+        )
+    fields = listing.output.split("\0") if not listing.code else []
+    for origin, entry in zip(fields[::2], fields[1::2], strict=False):
+        key, _, value = entry.partition("\n")
+        yield origin, key, value
+
+
+COMMAND_SECONDS = 30.0
+OUTPUT_BYTES = 64 * 1024
+_GRACE_SECONDS = 2.0
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The result of a command: its exit code (None after a timeout) and its output, stdout and
+    stderr together; `cut` if there was more output than was kept.
+    """
+
+    words: Words
+    code: int | None
+    output: str
+    cut: bool = False
+
+    def __str__(self) -> str:
+        """Return the text that the model gets."""
+        cut = "\n(more was printed)" if self.cut else ""
+        text = f"{self.output}{cut}"
+        if self.code is None:
+            return f"{text}\nthe command took too long and was ended\nExit Code: 124".lstrip()
+        return f"{text}\nExit Code: {self.code}".lstrip()
+
+
+def run_command(
+    words: Words,
+    folder: Path,
+    *,
+    files: Sequence[int] = (),
+    seconds: float = COMMAND_SECONDS,
+    output_bytes: int = OUTPUT_BYTES,
+) -> Ran:
+    """Run a command in a folder and wait for it; it inherits the descriptors `files`.
+
+    Raises `WorkspaceError` if it cannot be started.
+    """
+    process = _started(words, folder, files)
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
+    kept = _Kept(output_bytes)
+    reader = threading.Thread(target=kept.read, args=(process.stdout,), daemon=True)
+    reader.start()
+    try:
+        code: int | None = process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        code = None
+    finally:  # kill what is left of the command's process group
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    reader.join(_GRACE_SECONDS)  # a process that left the group may keep the pipe
+    return Ran(words, code, bytes(kept.data).decode(errors="replace").rstrip(), kept.cut)
+
+
+def _started(words: Words, folder: Path, files: Sequence[int]) -> subprocess.Popen[bytes]:
+    program = sys.executable if words[0] in {"python", "python3"} else words[0]
+    found = program if "/" in program else shutil.which(program, path=_PATH)
+    if found is None:
+        raise WorkspaceError(f"there is no program {words[0]!r:.60} on this machine")
+    try:
+        return subprocess.Popen(  # noqa: S603 - words of an allow-list, and no shell
+            [found, *words[1:]],
+            cwd=folder,
+            env=_ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=files,
+        )
+    except (OSError, ValueError) as error:
+        raise WorkspaceError(f"the command {shlex.join(words)!r:.80}: {error}") from error
+
+
+class _Kept:
+    """The first bytes of the output; the rest is read, to keep the program going, and dropped."""
+
+    def __init__(self, limit: int) -> None:
+        self.data = bytearray()
+        self.cut = False
+        self._limit = limit
+
+    def read(self, stream: IO[bytes]) -> None:
+        with stream:
+            while piece := os.read(stream.fileno(), 1 << 16):
+                self.cut = self.cut or len(self.data) + len(piece) > self._limit
+                self.data += piece[: self._limit - len(self.data)]
+
+
+_PATH = os.pathsep.join((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"))
+_ENVIRONMENT = {
+    "PATH": _PATH, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0",
+    "PYTHONNOUSERSITE": "1",
+}  # fmt: skip
+"""All that commands see of an environment: the caller's variables may have API keys."""

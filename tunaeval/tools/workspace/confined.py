@@ -4,6 +4,10 @@ A path is split first: an absolute path that is not below the directory, or one 
 it, is refused. Then each part is opened relative to the descriptor of the part before it, and no
 link is followed, so a link that is put there meanwhile has no effect. A file with a second name (a
 hard link) is not read; a written file replaces the old one instead of changing it in place.
+
+A pattern of paths has `*` and `?` within a name, `**` for any directories, and `{a,b}`. Names are
+matched character by character, and directories by dynamic programming, so that matching takes at
+most the length of the pattern times that of the path.
 """
 
 from __future__ import annotations
@@ -11,8 +15,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from secrets import token_hex
 
@@ -281,3 +287,73 @@ def _os_errors(path: str) -> Iterator[None]:
     except OSError as error:
         reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
         raise WorkspaceError(f"{path!r:.80}: {reason}") from error
+
+
+MAX_PATTERN = 400
+_MAX_CHOICES = 64
+
+
+def path_fits(path: str, pattern: str) -> bool:
+    """Whether a path from the root matches. A pattern without a slash matches names in any
+    directory; one that ends in a slash matches everything below that directory.
+
+        path_fits("src/a/b.py", "src/**/*.py")   path_fits("src/a.py", "*.py")
+    """
+    return any(_fits_one(path, one) for one in choices(pattern))
+
+
+@lru_cache(maxsize=256)
+def choices(pattern: str) -> tuple[str, ...]:
+    """Return the patterns without braces: "*.{py,md}" is "*.py" and "*.md"."""
+    if len(pattern) > MAX_PATTERN:
+        raise WorkspaceError(f"the pattern {pattern!r:.60} has over {MAX_PATTERN} characters")
+    waiting, found = [pattern], []
+    while waiting:
+        one = waiting.pop()
+        start = one.find("{")
+        end = one.find("}", start)
+        if start < 0 or end < 0:
+            found.append(one)
+        else:
+            waiting += [
+                one[:start] + each + one[end + 1 :] for each in one[start + 1 : end].split(",")
+            ]
+        if len(found) + len(waiting) > _MAX_CHOICES:
+            raise WorkspaceError(f"the pattern {pattern!r:.60} has over {_MAX_CHOICES} choices")
+    return tuple(found)
+
+
+def _fits_one(path: str, pattern: str) -> bool:
+    if pattern.endswith("/"):
+        pattern += "**"
+    wanted = [name for name in pattern.split("/") if name not in {"", "."}]
+    if "/" not in pattern:
+        wanted = ["**", *wanted]
+    return _matches(path.split("/"), wanted, "**", name_fits)
+
+
+def name_fits(name: str, pattern: str) -> bool:
+    """Whether one name matches: `*` is any characters, `?` is one."""
+    return _matches(name, pattern, "*", lambda character, want: want in {"?", character})
+
+
+def _matches(
+    items: Sequence[str], wanted: Sequence[str], any_number: str, fits: Callable[[str, str], bool]
+) -> bool:
+    met = [True] + [False] * len(items)
+    for want in wanted:
+        if want == any_number:
+            first = met.index(True) if True in met else len(met)
+            met = [index >= first for index in range(len(met))]
+        else:
+            met = [False] + [met[index] and fits(item, want) for index, item in enumerate(items)]
+    return met[-1]
+
+
+def plain(name: str) -> str:
+    """Return a name in a form that is equal for names that file systems may treat as the same,
+    because they ignore case or invisible characters.
+    """
+    read = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # as git's output is
+    compared = unicodedata.normalize("NFKC", read)
+    return "".join(one for one in compared if unicodedata.category(one) != "Cf").casefold()

@@ -15,11 +15,8 @@ from tunaeval.errors import WorkspaceError
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
 
-from .commands import allowed
-from .configured import check_unread
-from .confined import MAX_WALKED
-from .globs import path_fits
-from .running import COMMAND_SECONDS, run_command
+from .commands import COMMAND_SECONDS, allowed, check_unread, run_command
+from .confined import MAX_WALKED, path_fits
 from .space import Workspace
 
 MAX_SHOWN = 64 * 1024
@@ -166,13 +163,8 @@ class _Toolbox:
         text = self._text(filepath)
         times = text.count(target) if target else 0
         if times != 1:
-            found = (
-                "is empty"
-                if not target
-                else f"is there {counted(times, 'time')}"
-                if times
-                else "is not there"
-            )
+            there = f"is there {counted(times, 'time')}" if times else "is not there"
+            found = there if target else "is empty"
             raise WorkspaceError(f"the target {found} in {filepath!r:.80}; wanted it once")
         self._write(filepath, text.replace(target, patch))
         return f"{filepath} was changed"

@@ -1,0 +1,434 @@
+"""What passes through the endpoint, and how OpenAI's two APIs write it: requests, answers, turns.
+
+Requests of the Responses API are read as chat messages; answers are written whole or as a stream.
+Formats: https://platform.openai.com/docs/api-reference/chat and .../responses
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from tunaeval.errors import ToolsError, TunaevalError
+from tunaeval.models.clients.answers import read_usage
+from tunaeval.showing import brief
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.exchange import text_of
+from tunaeval.types.faults import Fault
+from tunaeval.types.messages import Usage
+
+Api: TypeAlias = Literal["chat", "responses"]
+"""The one of OpenAI's APIs that a request uses: chat completions, or responses."""
+
+
+class Refused(TunaevalError):  # noqa: N818 - the request is refused; the endpoint has not failed
+    """A request that is answered with an error, written as OpenAI's API writes them."""
+
+    def __init__(self, message: str, *, status: int = 400, code: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+    def document(self) -> JsonObject:
+        """Return the body of the error response."""
+        kind = "server_error" if self.status >= 500 else "invalid_request_error"
+        error = {"message": str(self), "type": kind, "param": None, "code": self.code}
+        return {"error": error}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """A request of an agent to its model.
+
+    `body` is the request as it came. `messages` are in the shape of chat completions for either
+    `api`; `tools` are those that the request offers, or None. `secrets` are the secrets in its
+    headers, so that they can be kept out of records.
+
+    Examples:
+        >>> import httpx2
+        >>> def script(request: tunaeval.ModelRequest) -> str:
+        ...     return request.messages[-1]["content"].upper()
+        ...
+        >>> with tunaeval.model_endpoint(script) as model:
+        ...     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+        ...     answer = httpx2.post(f"{model.url}/chat/completions", json=asked).json()
+        ...
+        >>> answer["choices"][0]["message"]["content"]
+        'HI'
+    """
+
+    api: Api
+    body: JsonObject
+    messages: tuple[JsonObject, ...]
+    tools: Tools | None
+    model: str
+    streams: bool = False
+    wants_usage: bool = True
+    secrets: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The results of tools so far, as texts, in order."""
+        found = [one.get("content") for one in self.messages if is_result(one)]
+        return tuple(one if isinstance(one, str) else text_of(one) for one in found)
+
+
+def is_result(message: JsonObject) -> bool:
+    """Whether a message is a tool's result. smolagents writes it as a user's message that begins
+    with "Observation:", as ReAct agents do.
+    """
+    if message.get("role") == "tool":
+        return True
+    return message.get("role") == "user" and text_of(message.get("content")).startswith(
+        "Observation:"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A model's answer: an assistant's message in the shape of chat completions. `items` and `id`
+    are the output and the id that an upstream gave in the Responses API.
+    """
+
+    message: JsonObject
+    finish_reason: str
+    usage: Usage = field(default_factory=Usage)
+    items: tuple[JsonObject, ...] | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointTurn:
+    """One request to the endpoint with its answer. `number` counts from 1. `message` is the model's
+    reply, or None if there was an `error`; `calls` are its calls, as read by
+    `tunaeval.parse_message`. `faults` are those that occurred in this turn.
+    """
+
+    number: int
+    request: ModelRequest
+    message: JsonObject | None = None
+    calls: tuple[ToolCall, ...] = ()
+    finish_reason: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    error: str | None = None
+    code: str | None = None
+    faults: tuple[Fault, ...] = ()
+
+
+class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length has no slots
+    """A tuple of calls that has the turn (from 1) of each in `turns`."""
+
+    turns: tuple[int, ...]
+
+    @classmethod
+    def of(cls, turns: Sequence[EndpointTurn]) -> MadeCalls:
+        """Return all calls of the turns."""
+        made = cls(call for turn in turns for call in turn.calls)
+        made.turns = tuple(turn.number for turn in turns for _ in turn.calls)
+        return made
+
+
+CREATED = 0
+"""The time in every reply; it is fixed, so that equal requests get equal bytes."""
+_PIECE = 16
+"""How many characters of a text or of arguments one event of a stream has."""
+
+
+def read_chat(body: JsonObject) -> ModelRequest:
+    """Return the request. Raise Refused if OpenAI's API would refuse it, too."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise Refused(f"'messages' is {brief(messages)}; wanted a list of at least one message")
+    for index, message in enumerate(messages):
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise Refused(f"'messages[{index}]' is {brief(message)}; wanted an object with a role")
+    if body.get("n", 1) not in (1, None):
+        raise Refused(f"'n' is {brief(body['n'])}; this endpoint gives one choice")
+    options = body.get("stream_options")
+    return ModelRequest(
+        api="chat",
+        body=body,
+        messages=tuple(messages),
+        tools=read_tools(body.get("tools")),
+        model=str(body.get("model") or ""),
+        streams=bool(body.get("stream")),
+        wants_usage=isinstance(options, Mapping) and bool(options.get("include_usage")),
+    )
+
+
+def read_tools(tools: JsonValue) -> Tools | None:
+    """Return the functions among the tools of a request, or None if there are none."""
+    if not tools:
+        return None
+    if not isinstance(tools, list):
+        raise Refused(f"'tools' is {brief(tools)}; wanted a list")
+    functions = [one for one in tools if isinstance(one, dict) and one.get("type") == "function"]
+    try:
+        return to_tools(functions) if functions else None
+    except ToolsError as error:
+        raise Refused(f"'tools' cannot be read: {error}") from error
+
+
+def completion(answer: Answer, model: str, number: int) -> JsonObject:
+    """Return the answer as a whole chat completion."""
+    choice = {"index": 0, "message": answer.message, "finish_reason": answer.finish_reason}
+    head = _chat_head("chat.completion", model, number)
+    return {**head, "choices": [{**choice, "logprobs": None}], "usage": usage_of(answer.usage)}
+
+
+def chunks(answer: Answer, request: ModelRequest, number: int) -> Iterator[JsonObject]:
+    """Yield the answer as the chunks of a stream; usage comes last, if it was requested."""
+    head = _chat_head("chat.completion.chunk", request.model, number)
+    if request.wants_usage:
+        head["usage"] = None
+    for delta, reason in (*_deltas(answer.message), ({}, answer.finish_reason)):
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+        yield {**head, "choices": [choice]}
+    if request.wants_usage:
+        yield {**head, "choices": [], "usage": usage_of(answer.usage)}
+
+
+def usage_of(usage: Usage) -> JsonObject:
+    prompt, reply = usage.prompt_tokens or 0, usage.completion_tokens or 0
+    return {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply}
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces, as a stream sends it."""
+    return (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+
+
+def arguments_of(function: JsonObject) -> str:
+    """Return a call's arguments as text; some servers give them as an object."""
+    arguments = function.get("arguments") or ""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+
+
+def _chat_head(kind: str, model: str, number: int) -> JsonObject:
+    return {"id": f"chatcmpl-{number}", "object": kind, "created": CREATED, "model": model}
+
+
+def _deltas(message: JsonObject) -> Iterator[tuple[JsonObject, None]]:
+    yield {"role": "assistant", "content": ""}, None
+    for key in ("reasoning_content", "content", "refusal"):
+        for piece in pieces(text_of(message.get(key))):
+            yield {key: piece}, None
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        function = call.get("function") or {}
+        opened = {**call, "index": index, "function": {**function, "arguments": ""}}
+        yield {"tool_calls": [opened]}, None
+        for piece in pieces(arguments_of(function)):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}, None
+
+
+_ECHOED = ("instructions", "metadata", "previous_response_id", "temperature", "top_p")
+"""Fields of a request that the response repeats."""
+
+
+def read_responses(body: JsonObject, history: Mapping[str, tuple[JsonObject, ...]]) -> ModelRequest:
+    """Return the request; `history` has the messages up to each earlier response, by its id."""
+    given = body.get("input")
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    if not isinstance(items, list) or not items:
+        raise Refused(f"'input' is {brief(given)}; wanted a text or a list of items")
+    previous = body.get("previous_response_id")
+    if previous is not None and not (isinstance(previous, str) and previous in history):
+        raise Refused(
+            f"'previous_response_id' is {brief(previous)}, which this endpoint never gave",
+            code="previous_response_not_found",
+        )
+    text = body.get("instructions")
+    system = [{"role": "system", "content": text}] if isinstance(text, str) and text else []
+    return ModelRequest(
+        api="responses",
+        body=body,
+        messages=(*system, *history.get(previous or "", ()), *messages_of(items)),
+        tools=read_tools(body.get("tools")),
+        model=str(body.get("model") or ""),
+        streams=bool(body.get("stream")),
+    )
+
+
+def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:
+    """Return items as chat messages; adjacent calls become one message, with text before them."""
+    messages: list[JsonObject] = []
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            raise Refused(f"'input[{index}]' is {brief(item)}; wanted an item, an object")
+        kind = item.get("type", "message")
+        if kind == "message":
+            messages.append(_message(item, index))
+        elif kind == "function_call":
+            _assistant(messages).setdefault("tool_calls", []).append(_call(item))
+        elif kind == "function_call_output":
+            output = item.get("output")
+            content = output if isinstance(output, str) else text_of(output)
+            result = {"role": "tool", "tool_call_id": item.get("call_id"), "content": content}
+            messages.append(result)
+    return messages
+
+
+def _message(item: JsonObject, index: int) -> JsonObject:
+    role = item.get("role")
+    if not isinstance(role, str):
+        raise Refused(f"'input[{index}].role' is {brief(role)}; wanted a text")
+    content = item.get("content")
+    return {"role": role, "content": text_of(content) if role == "assistant" else _plain(content)}
+
+
+def _plain(content: JsonValue) -> JsonValue:
+    """Join text parts into one text; leave content with other parts, such as images, as it is."""
+    parts = content if isinstance(content, list) else ()
+    is_text = all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts)
+    return text_of(content) if is_text else content
+
+
+def _assistant(messages: list[JsonObject]) -> JsonObject:
+    if not messages or messages[-1]["role"] != "assistant":
+        messages.append({"role": "assistant", "content": None})
+    return messages[-1]
+
+
+def _call(item: JsonObject) -> JsonObject:
+    function = {"name": item.get("name"), "arguments": item.get("arguments") or ""}
+    return {"id": item.get("call_id"), "type": "function", "function": function}
+
+
+def answer_of(document: JsonObject) -> Answer:
+    """Return the answer in an upstream's response."""
+    items = document.get("output")
+    if not isinstance(items, list):
+        raise Refused("the upstream's response has no 'output'", status=502)
+    message: JsonObject = {"role": "assistant", "content": None}
+    texts = []
+    try:
+        messages = messages_of(items)
+    except Refused as refused:
+        raise Refused(f"the upstream's response: {refused}", status=502) from None
+    for one in messages:
+        texts += [one["content"]] if one.get("content") else []
+        message.setdefault("tool_calls", []).extend(one.get("tool_calls", ()))
+    message["content"] = "".join(texts) or None
+    if not message.get("tool_calls"):
+        message.pop("tool_calls", None)
+    is_cut = document.get("status") == "incomplete"
+    reason = "length" if is_cut else "tool_calls" if message.get("tool_calls") else "stop"
+    own = document.get("id")
+    id_ = own if isinstance(own, str) else None
+    given = document.get("usage")
+    spent: JsonObject = given if isinstance(given, dict) else {}
+    prompt, made = spent.get("input_tokens"), spent.get("output_tokens")
+    usage = read_usage({"prompt_tokens": prompt, "completion_tokens": made})
+    return Answer(message, reason, usage, items=tuple(items), id=id_)
+
+
+def response(answer: Answer, request: ModelRequest, number: int) -> JsonObject:
+    """Return the answer as a whole response."""
+    prompt, made = answer.usage.prompt_tokens or 0, answer.usage.completion_tokens or 0
+    is_cut = answer.finish_reason == "length"
+    return {
+        **_head(answer, request, number),
+        "status": "incomplete" if is_cut else "completed",
+        "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
+        "output": list(_items(answer, number)),
+        "usage": {
+            "input_tokens": prompt,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": made,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": prompt + made,
+        },
+    }
+
+
+def response_id(answer: Answer, number: int) -> str:
+    return answer.id or f"resp_{number}"
+
+
+def events(answer: Answer, request: ModelRequest, number: int) -> Iterator[JsonObject]:
+    """Yield the answer as the events of a stream, numbered from 0."""
+    for sequence, event in enumerate(_events(answer, request, number)):
+        yield {**event, "sequence_number": sequence}
+
+
+def _head(answer: Answer, request: ModelRequest, number: int) -> JsonObject:
+    body = request.body
+    return {
+        "id": response_id(answer, number),
+        "object": "response",
+        "created_at": CREATED,
+        "status": "in_progress",
+        "error": None,
+        "incomplete_details": None,
+        "model": request.model,
+        "output": [],
+        "parallel_tool_calls": body.get("parallel_tool_calls", True),
+        "tool_choice": body.get("tool_choice", "auto"),
+        "tools": body.get("tools") or [],
+        "usage": None,
+        **{key: body.get(key) for key in _ECHOED},
+    }
+
+
+def _items(answer: Answer, number: int) -> Iterator[JsonObject]:
+    if answer.items is not None:
+        yield from answer.items
+        return
+    thought = answer.message.get("reasoning_content")
+    if thought:
+        summary = [{"type": "summary_text", "text": thought}]
+        yield {"type": "reasoning", "id": f"rs_{number}", "summary": summary}
+    done = {"status": "completed"}
+    text = answer.message.get("content")
+    if text or not answer.message.get("tool_calls"):
+        part: JsonObject = {"type": "output_text", "text": text or "", "annotations": []}
+        head = {"type": "message", "id": f"msg_{number}", "role": "assistant"}
+        yield {**head, **done, "content": [part]}
+    for index, call in enumerate(answer.message.get("tool_calls") or ()):
+        head = {"type": "function_call", "id": f"fc_{number}_{index}", "call_id": call.get("id")}
+        yield {**head, **done, **call["function"]}
+
+
+def _events(answer: Answer, request: ModelRequest, number: int) -> Iterator[JsonObject]:
+    begun = _head(answer, request, number)
+    yield {"type": "response.created", "response": begun}
+    yield {"type": "response.in_progress", "response": begun}
+    whole = response(answer, request, number)
+    for index, item in enumerate(whole["output"]):
+        more = _EMPTY.get(str(item.get("type")))
+        opened = item if more is None else {**item, **more, "status": "in_progress"}
+        yield {"type": "response.output_item.added", "output_index": index, "item": opened}
+        yield from _inner(item, {"output_index": index, "item_id": item.get("id")})
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    yield {"type": f"response.{whole['status']}", "response": whole}
+
+
+_EMPTY: JsonObject = {"message": {"content": []}, "function_call": {"arguments": ""}}
+"""What an item lacks when a stream announces it, by the kind of the item."""
+
+
+def _inner(item: JsonObject, at: JsonObject) -> Iterator[JsonObject]:
+    if item.get("type") == "function_call":
+        text = arguments_of(item)
+        for piece in pieces(text):
+            yield {"type": "response.function_call_arguments.delta", **at, "delta": piece}
+        yield {"type": "response.function_call_arguments.done", **at, "arguments": text}
+    parts = item.get("content") if item.get("type") == "message" else None
+    for index, part in enumerate(parts if isinstance(parts, list) else ()):
+        where = {**at, "content_index": index}
+        match part:
+            case {"type": "output_text", "text": str()}:
+                pass
+            case _:
+                continue
+        opened = {**part, "text": ""}
+        yield {"type": "response.content_part.added", **where, "part": opened}
+        for piece in pieces(part["text"]):
+            delta = {"delta": piece, "logprobs": []}
+            yield {"type": "response.output_text.delta", **where, **delta}
+        done = {"text": part["text"], "logprobs": []}
+        yield {"type": "response.output_text.done", **where, **done}
+        yield {"type": "response.content_part.done", **where, "part": part}

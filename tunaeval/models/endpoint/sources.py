@@ -1,0 +1,342 @@
+"""Where the answers of an endpoint come from, beside cassettes: a script, or a real server."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self, TypeAlias
+
+import httpx2
+import orjson
+
+from tunaeval.errors import ClientSetupError, UsageError
+from tunaeval.files import records
+from tunaeval.files.keys import COVER, Secret, SecretBytes, long_enough, of_environment
+from tunaeval.models.clients.answers import error_words, read_usage
+from tunaeval.models.clients.server import Heard, Server, read_key
+from tunaeval.parsing.api import parser_for
+from tunaeval.parsing.sse import first_choice
+from tunaeval.showing import brief, counted
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
+from tunaeval.types.messages import Usage
+from tunaeval.types.parsing import ParseResult
+
+from .apis import Answer, ModelRequest, Refused, answer_of
+from .cassettes import CassetteWriter
+
+Said: TypeAlias = str | ToolCall | Sequence[ToolCall] | Mapping[str, Any]
+"""A text, calls, or an assistant's message in the shape of chat completions."""
+
+Item: TypeAlias = Said | Callable[[ModelRequest], Said | Awaitable[Said]]
+Script: TypeAlias = Iterable[Item] | Callable[[ModelRequest], Said | Awaitable[Said]]
+
+_WANTED = "a text, a list of ToolCalls, an assistant's message, or a callable that returns one"
+
+
+class Scripted:
+    """A source that answers by a script. Raises UsageError for an invalid script."""
+
+    def __init__(self, script: Script, *, format: str = "auto") -> None:  # noqa: A002 - as in `parse`
+        self._every = script if callable(script) else None
+        if not callable(script) and (
+            isinstance(script, str | bytes | Mapping) or not isinstance(script, Iterable)
+        ):
+            raise UsageError(
+                f"script is {brief(script)}; wanted a list with an item for each turn, or a "
+                "callable"
+            )
+        self._items = [] if callable(script) else [*script]
+        for index, item in enumerate(self._items):
+            _check(item, f"script[{index}]")
+        self._used = 0
+        self._made = 0
+        self._parser = parser_for(format)
+
+    @property
+    def left(self) -> int | None:
+        """How many items were not used; None for a callable."""
+        return None if self._every is not None else len(self._items) - self._used
+
+    async def answer(
+        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+    ) -> Answer:
+        """Return the next item as the model's answer; with `keeps`, the next request gets it again.
+        Raises Refused if there is no item left, or if a callable fails.
+        """
+        del authorization  # a script needs none
+        item: Any = self._next(keeps=keeps)
+        if callable(item):
+            try:
+                item = item(request)
+                item = await item if inspect.isawaitable(item) else item
+            except Refused:
+                raise
+            except (Exception, SystemExit) as error:
+                words = f"the script raised {type(error).__name__}: {str(error)[:300]}"
+                raise Refused(words, code="script_failed") from error
+            try:
+                _check(item, "what the script returned", of_callable=True)
+            except UsageError as error:
+                raise Refused(str(error), code="script_failed") from error
+        return self._made_of(item, request)
+
+    def _next(self, *, keeps: bool) -> Item:
+        if self._every is not None:
+            return self._every
+        if self._used == len(self._items):
+            raise Refused(
+                f"the script is over: it has {counted(len(self._items), 'turn')}, and this request "
+                "wants another; give it a further item, or find out why the agent goes on",
+                code="script_over",
+            )
+        item = self._items[self._used]
+        self._used += not keeps
+        return item
+
+    def _made_of(self, item: Said, request: ModelRequest) -> Answer:
+        match item:
+            case str():
+                message = self._of_text(item, request)
+            case ToolCall():
+                message = self._of_calls((item,), None)
+            case Mapping():
+                message = {"role": "assistant", "content": None, **item}
+            case _:
+                message = self._of_calls(item, None)
+        reason = "tool_calls" if message.get("tool_calls") else "stop"
+        return Answer(message, reason, _usage(request, message))
+
+    def _of_text(self, text: str, request: ModelRequest) -> JsonObject:
+        """Return a message with structured calls, as a server that got the tools would send it."""
+        tools = request.tools
+        read: ParseResult | None = None if tools is None else self._parser.parse(text, tools=tools)
+        if read is None or not read.calls:
+            return {"role": "assistant", "content": text}
+        message = self._of_calls(read.calls, read.content.strip() or None)
+        if read.reasoning:
+            message["reasoning_content"] = read.reasoning
+        return message
+
+    def _of_calls(self, calls: Sequence[ToolCall], content: str | None) -> JsonObject:
+        message: JsonObject = {"role": "assistant", "content": content}
+        if calls:
+            message["tool_calls"] = [self._call(call) for call in calls]
+        return message
+
+    def _call(self, call: ToolCall) -> JsonObject:
+        self._made += 1
+        function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
+        return {"id": call.id or f"call_{self._made}", "type": "function", "function": function}
+
+
+def _check(item: object, where: str, *, of_callable: bool = False) -> None:
+    if isinstance(item, str | ToolCall) or (callable(item) and not of_callable):
+        return
+    if isinstance(item, Mapping) and (item.keys() & {"content", "tool_calls"}):
+        return
+    if isinstance(item, Sequence) and all(isinstance(one, ToolCall) for one in item):
+        return
+    raise UsageError(f"{where} is {brief(item)}; wanted {_WANTED}")
+
+
+def _usage(request: ModelRequest, message: JsonObject) -> Usage:
+    """Estimate the tokens as characters / 4, as there is no model to count them."""
+    prompt = json.dumps([request.messages, request.body.get("tools")], default=str)
+    return Usage(len(prompt) // 4 + 1, len(json.dumps(message, default=str)) // 4 + 1)
+
+
+_PATHS = {"chat": "chat/completions", "responses": "responses"}
+_TEXTS = ("content", "reasoning_content", "refusal")
+
+
+class Passing:
+    """A source that passes requests on to an upstream, and records if there is a writer."""
+
+    def __init__(self, server: Upstream, writer: CassetteWriter | None) -> None:
+        self._server, self._writer = server, writer
+        self._lost: dict[bytes, str] = {}
+        self._kept: dict[bytes, Answer] = {}
+
+    @classmethod
+    def of(
+        cls,
+        upstream: str | None,
+        path: Path | None,
+        masks: Mapping[str, str],
+        record: bool,
+        server: tuple[str | None, float],
+    ) -> Self:
+        """Return a source; `server` has the upstream's model and timeout (s). Raise UsageError."""
+        if record and (path is None or upstream is None):
+            raise UsageError("record=True wants a cassette to write and an upstream to ask")
+        if upstream is None:
+            raise UsageError("nobody would answer; give a script, a cassette, or an upstream")
+        if record and path is not None and path.exists() and not path.is_file():
+            raise UsageError(f"cassette is {str(path)!r}, which is no file; wanted one to replace")
+        client = Upstream(upstream, model=server[0], timeout_seconds=server[1])
+        return cls(client, None if path is None else CassetteWriter(path, masks))
+
+    async def models(self) -> JsonObject:
+        return await self._server.models()
+
+    async def answer(
+        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+    ) -> Answer:
+        """Return the server's answer; with `keeps`, the same request gets the same answer again."""
+        key = records.encode(request.body)
+        answer = self._kept.get(key) or await self._fetched(key, request, authorization)
+        if keeps:
+            self._kept[key] = answer
+        else:
+            self._kept.pop(key, None)
+        return answer
+
+    async def _fetched(
+        self, key: bytes, request: ModelRequest, authorization: str | None
+    ) -> Answer:
+        try:
+            answer = await self._server.answer(request, authorization)
+        except Refused as refused:
+            self._lost[key] = str(refused)
+            raise
+        self._lost.pop(key, None)
+        if self._writer is not None:
+            self._writer.add(request, answer, request.secrets | self._server.secrets)
+        return answer
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The errors of requests that failed and were not answered later."""
+        return tuple(self._lost.values())
+
+    async def close(self, *, keeps: bool) -> None:
+        """Close the connection; with `keeps` replace the cassette, unless an answer is missing."""
+        await self._server.close()
+        if self._writer is not None and keeps:
+            self._writer.close(self.unanswered)
+
+
+class Upstream:
+    """A client for the server at `base_url` that always asks for a whole answer; streams are made
+    from it.
+
+    It is asked as every server is: the body is bounded, path and query of the address are kept,
+    proxies and certificates are those that the environment names. The key is that of the
+    environment (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`), else the one that the agent itself sends;
+    user and password in the address come before both. `model` replaces the model that is asked for.
+    """
+
+    def __init__(self, base_url: str, *, model: str | None, timeout_seconds: float) -> None:
+        try:
+            url = httpx2.URL(base_url)
+        except (httpx2.InvalidURL, TypeError) as error:
+            raise _no_address(base_url) from error
+        if url.scheme not in {"http", "https"} or not url.host:
+            raise _no_address(base_url)
+        self._url = url
+        self._user = SecretBytes(url.userinfo)
+        self._key = read_key()
+        self._model = model
+        try:
+            self._server = Server(
+                str(url.copy_with(userinfo=b"")),
+                key=None if self._user else self._key,
+                attempt_timeout=timeout_seconds,
+            )
+        except ClientSetupError as error:
+            raise UsageError(f"upstream: {error}") from error
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The secrets of the environment and of the address, which must not be recorded."""
+        asked_as = (self._user.decode(), self._url.username, self._url.password)
+        query = (value for _, value in self._url.params.multi_items())
+        return of_environment() | long_enough((self._key or "", *asked_as, *query))
+
+    async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
+        """Return the server's answer. Raise Refused with its error, or with why there is none."""
+        body = {name: one for name, one in request.body.items() if name != "stream_options"}
+        body |= {"stream": False} | ({"model": self._model} if self._model else {})
+        given = None if self._key or authorization is None else Secret(authorization)
+        document = await self._ask(_PATHS[request.api], body, given)
+        answer = answer_of(document) if request.api == "responses" else _chat_answer(document)
+        _check_message(answer.message)
+        return answer
+
+    async def models(self) -> JsonObject:
+        return await self._ask("models", None, None)
+
+    async def close(self) -> None:
+        await self._server.close()
+
+    async def _ask(
+        self, path: str, body: Mapping[str, JsonValue] | None, authorization: str | None
+    ) -> JsonObject:
+        if self._user:
+            user = SecretBytes(f"{self._url.username}:{self._url.password}".encode())
+            authorization = Secret(f"Basic {base64.b64encode(user).decode()}")
+        received = await self._server.hear(path, body, authorization=authorization)
+        if received.dropped:
+            received = await self._server.hear(path, body, authorization=authorization)
+        if received.failure is None:
+            return _document(received, self._server.hide)
+        if received.timed_out:
+            words, status = f"gave {received.failure}", 504
+        else:
+            how = "was not reached" if received.status is None else "gave no whole reply"
+            words, status = f"{how}: {received.failure}", 502
+        raise Refused(f"the upstream {self._url.host} {words}", status=status)
+
+
+def _document(received: Heard, hide: Callable[[str], str]) -> JsonObject:
+    document: JsonValue
+    try:
+        document = orjson.loads(received.body)
+    except orjson.JSONDecodeError:
+        document = None
+    status = received.status or 502
+    is_success = 200 <= status < 300
+    if isinstance(document, dict) and is_success:
+        return document
+    words = error_words(document) if isinstance(document, dict) else None
+    words = hide(words) if words else repr(hide(received.body.decode(errors="replace"))[:300])
+    raise Refused(f"the upstream says: {words}", status=502 if is_success else max(400, status))
+
+
+def _chat_answer(document: JsonObject) -> Answer:
+    choice = first_choice(document)
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise Refused("the upstream's answer has no choices[0].message", status=502)
+    reason = str(choice.get("finish_reason") or "stop")
+    return Answer({"role": "assistant", **message}, reason, read_usage(document.get("usage")))
+
+
+def _check_message(message: JsonObject) -> None:
+    """Raise Refused for a message that could not be written as a stream."""
+    for name in _TEXTS:
+        if not isinstance(message.get(name), str | list | None):
+            raise _odd(name, message[name], "a text")
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else [calls] if calls else []:
+        match call:
+            case {"function": {"arguments": str() | dict() | None}}:
+                continue
+            case {"function": dict() as function} if "arguments" not in function:
+                continue
+        raise _odd("tool_calls", calls, "calls with a function and its arguments")
+
+
+def _odd(name: str, value: JsonValue, wanted: str) -> Refused:
+    words = f"the upstream's message has {name!r}: {value!r:.100}; wanted {wanted}"
+    return Refused(words, status=502)
+
+
+def _no_address(base_url: object) -> UsageError:
+    if isinstance(base_url, str) and "@" in base_url:
+        scheme, found, rest = base_url.partition("://")
+        base_url = f"{scheme}{found}{COVER}@{rest.rpartition('@')[2]}"
+    return UsageError(f"upstream is {base_url!r:.60}; wanted a URL as http://127.0.0.1:8000/v1")
