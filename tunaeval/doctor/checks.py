@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from . import asks, rules, rules_stream
-from .rules import Rule, each
-from .rules_prompt import reaches, result_reaches
+from . import asks, rules
+from .rules import Rule, each, reaches, result_reaches
 from .values import Ask
 
 Needs: TypeAlias = Literal["nothing", "copying"]
@@ -108,14 +107,14 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STREAM_FRAMES, "stream", (*_streams(_CALLING), *asks.HELLO[1:]),
-        rules_stream.frames_sound, "nothing", "frame",
+        rules.frames_sound, "nothing", "frame",
     ),
     Check(
-        "stream-fragments", "stream", _streams(_CALLING), each(rules_stream.fragments_sound),
+        "stream-fragments", "stream", _streams(_CALLING), each(rules.fragments_sound),
         "nothing", "index",
     ),
     Check(
-        "usage", "stream", (*asks.ONE, *asks.HELLO), rules_stream.counted_alike, "nothing",
+        "usage", "stream", (*asks.ONE, *asks.HELLO), rules.counted_alike, "nothing",
         "usage-missing",
     ),
     Check(
@@ -168,7 +167,7 @@ CHECKS: tuple[Check, ...] = (
         for name, ask in zip(_NAMED, asks.NAMES, strict=True)
     ),
     Check(
-        "stability", "stability", _wholes(_CALLING), rules_stream.steady, "copying", "calls-lost"
+        "stability", "stability", _wholes(_CALLING), rules.steady, "copying", "calls-lost"
     ),
 )  # fmt: skip
 """All checks, in the order of a report."""

@@ -1,11 +1,15 @@
-"""The examination of a server: each check is judged, each finding has evidence and a remedy."""
+"""The examination of a server: each check is judged, each finding has evidence and a remedy.
+
+Checks share asks. An ask that the server answers with an error is reported by the check that is
+about it, the one with the fewest asks; the others judge the rest of their asks.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tunaeval.errors import UnknownNameError
 from tunaeval.models.clients.network import Network
@@ -15,12 +19,11 @@ from tunaeval.reports.statistics.proportions import wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
-from .causes import answered, with_causes
+from .blame import misshapen, unanswered
 from .checks import CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
 from .remedies import remedy
 from .runner import Runner, Settings, in_quick
 from .seen import CASES, Seen, worst
-from .shapes import misshapen, unanswered
 from .values import GROUPS, Answer, Ask, Finding, Judgement
 
 FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
@@ -109,7 +112,7 @@ def _examined(
 ) -> Examination:
     made = _with_cause(checks, seen)
     judged = [(check, judge(check, seen, made)) for check in made]
-    findings = with_causes(
+    findings = _with_causes(
         [
             _finding(check, reported, seen)
             for check, reported in judged
@@ -151,7 +154,7 @@ def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Seq
     if not wanted:
         return (), f"the server does not stream ({STREAM_FRAMES})"
     if check.group != "prompt":
-        wanted = answered(check, wanted, checks, seen)
+        wanted = _answered(check, wanted, checks, seen)
     return wanted, "every request of it fails, which other checks report"
 
 
@@ -296,3 +299,40 @@ def _hide(value: JsonValue, connection: Connection) -> JsonValue:
     if isinstance(value, dict):
         return {connection.hide(str(key)): _hide(each, connection) for key, each in value.items()}
     return [_hide(each, connection) for each in value] if isinstance(value, list) else value
+
+
+SAME = "same_fault_as"
+"""The evidence key of a repeated finding: it names the first check that found the fault."""
+
+
+def _answered(
+    check: Check, wanted: Sequence[Ask], checks: Iterable[Check], seen: Seen
+) -> Sequence[Ask]:
+    """Return the asks that this check judges: those that succeed, and its own failing ones."""
+    others = [other for other in checks if len(other.asks) < len(check.asks)]
+    return [ask for ask in wanted if not (_fails(ask, seen) and _asked_by(others, ask))]
+
+
+def _fails(ask: Ask, seen: Seen) -> bool:
+    answers = seen.all(ask)
+    return not seen.streams_nothing(ask) and all(answer.error is not None for answer in answers)
+
+
+def _asked_by(checks: Iterable[Check], ask: Ask) -> bool:
+    return any(ask.key == own.key for check in checks for own in check.asks)
+
+
+def _with_causes(findings: Sequence[Finding]) -> list[Finding]:
+    """Mark each server fault that an earlier finding already has with the check of that finding."""
+    first: dict[tuple[object, ...], str] = {}
+    found = []
+    for finding in findings:
+        fault = finding.evidence.get("fault")
+        if finding.verdict == "server" and fault:
+            words = finding.evidence["summary"] if fault == "error" else ""
+            name = first.setdefault((fault, finding.remedy, words), finding.check)
+            if name != finding.check:
+                found.append(replace(finding, evidence={**finding.evidence, SAME: name}))
+                continue
+        found.append(finding)
+    return found

@@ -1,4 +1,9 @@
-"""The rules of the checks on calls: each judges what was seen, and none sends a request."""
+"""The rules of the checks: each judges what was seen, and none sends a request.
+
+The rules on what reaches the prompt judge by the prompt tokens that the server reports, and need no
+skill of the model: one text is put into different parts of a request, and each time the prompt has
+to grow by more than half of what the text adds to a plain message.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +13,17 @@ from typing import TypeAlias
 from tunaeval.showing import counted
 
 from . import asks
-from .blame import CALL_MARKUP, leak, same_calls
+from .blame import (
+    CALL_MARKUP,
+    is_refused,
+    leak,
+    misshapen,
+    no_answer,
+    refused_or,
+    same_calls,
+    unanswered,
+)
 from .seen import Seen, compare_pair, worst
-from .shapes import is_refused, misshapen, no_answer, refused_or, unanswered
 from .values import Answer, Ask, Judgement
 
 Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]
@@ -198,3 +211,158 @@ def pairs(wanted: Sequence[Ask]) -> Iterator[tuple[Ask, Ask]]:
     for ask in wanted:
         if not ask.streamed and ask.name in streamed:
             yield ask, streamed[ask.name]
+
+
+_LEAST_GROWTH = 10
+"""The least growth in tokens from a text of 380 characters if the server counts tokens at all."""
+_SHARE = 0.5  # of the growth that the same text causes in a plain message
+
+
+def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
+    """Return a rule that an ask's prompt exceeds that of `against` by `times` the known text."""
+
+    def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+        shown = seen.one(wanted[0])
+        if shown.ok and shown.prompt is not None and shown.prompt.count(asks.TEXT) < times:
+            words = f"{what} is not in the prompt that the server shows"
+            return Judgement("server", words, "", shown)
+        unit = _growth(seen, asks.CONTROL, asks.PLAIN)
+        if shown.ok and shown.prompt is not None and (unit is None or unit < _LEAST_GROWTH):
+            words = f"{what} is in the prompt that the server shows"
+            return Judgement("pass", words, answer=shown)
+        if unit is None or unit < _LEAST_GROWTH:
+            words = "prompt_tokens do not grow with a message, so they show nothing"
+            return Judgement("not tested", words)
+        answer = seen.one(wanted[0])
+        if not answer.ok:
+            if times > 1 and is_refused(answer):
+                return Judgement("pass", f"refused clearly: {answer.error}", answer=answer)
+            # Separate checks test whether requests like this one are accepted at all.
+            return Judgement("not tested", no_answer(answer).why, answer=answer)
+        growth = _growth(seen, wanted[0], against)
+        if growth is None:
+            return Judgement("not tested", "prompt_tokens are not counted", answer=answer)
+        words = f"{what}: the prompt grew by {growth} tokens, a message by {unit * times}"
+        if growth > _SHARE * unit * times:
+            return Judgement("pass", words, answer=answer)
+        return Judgement("server", words, "", answer)
+
+    return rule
+
+
+def result_reaches(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Check that a model that repeats what a message says also repeats what a tool's result says.
+
+    A model that repeats neither proves nothing; then the token counts of the prompt decide.
+    """
+    answer = seen.one(wanted[0])
+    if not answer.ok:
+        return no_answer(answer)
+    if _says_code(answer):
+        return Judgement("pass", "the answer says what the tool's result says", answer=answer)
+    by_count = reaches("a tool's result", against=asks.PAST)(seen, wanted[2:])
+    if by_count.verdict == "server":
+        words = "results never reach the prompt (results-in-prompt)"
+        return Judgement("not tested", words, answer=answer)
+    if _says_code(seen.one(wanted[1])):
+        words = f"it says {asks.CODE_WORD} where a message says so, and not where a result does"
+        return Judgement("note", words, "result-unseen", answer)
+    if by_count.verdict == "pass":
+        return Judgement("pass", "results are in the prompt; this model repeats nothing")
+    return Judgement("not tested", "the model repeats nothing that it reads", answer=answer)
+
+
+def _says_code(answer: Answer) -> bool:
+    given = [answer.text, answer.reasoning, answer.raw or "", *map(str, answer.calls)]
+    return any(asks.CODE_WORD in text for text in given)
+
+
+def _growth(seen: Seen, longer: Ask, shorter: Ask) -> int | None:
+    more, less = seen.one(longer).prompt_tokens, seen.one(shorter).prompt_tokens
+    return None if more is None or less is None else more - less
+
+
+_REMARKS = ("id-null",)
+"""Faults that most clients tolerate."""
+
+Judge = Callable[[Seen, Answer], Judgement]
+
+
+def without(prefixes: tuple[str, ...], fine: str) -> Judge:
+    """Return a rule that a stream has no fault whose code begins with one of the prefixes."""
+
+    def judge(_: Seen, answer: Answer) -> Judgement:
+        stream = answer.streamed
+        if stream is None or answer.failure:
+            return no_answer(answer, "no stream came")
+        found = [(code, words) for code, words in stream.faults if code.startswith(prefixes)]
+        if not found:
+            return unanswered(answer) or Judgement("pass", fine, answer=answer)
+        code, words = min(found, key=lambda fault: fault[0] in _REMARKS)
+        return Judgement("note" if code in _REMARKS else "server", words, code, answer)
+
+    return judge
+
+
+_sound = without(("frame", "role", "text"), "every frame is sound, and [DONE] ends them")
+_OFTEN = 2  # broken streams; a single one may be an accident of the network
+
+
+def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Check that every frame is sound; one broken stream may be chance, two are a fault."""
+    answers = [answer for ask in wanted for answer in seen.all(ask)]
+    broken = [answer for answer in answers if answer.failure and not answer.skipped]
+    if len(broken) >= _OFTEN and seen.stopped is None:
+        words = f"{len(broken)} of {len(answers)} streams come to nothing: {broken[0].failure}"
+        return Judgement("server", words, "frame-cut", broken[0])
+    return worst(_sound(seen, answer) for answer in answers)
+
+
+fragments_sound = without(("index", "id", "name", "type"), "one index, id and name for each call")
+
+
+def _usage(_: Seen, answer: Answer) -> Judgement:
+    """Check that token counts are reported; a stream has them in a frame of its own."""
+    if not answer.ok:
+        return no_answer(answer)
+    if answer.uncounted and answer.prompt_tokens is None:
+        words = "the server refuses stream_options, so no usage was asked for"
+        return Judgement("not tested", words, answer=answer)
+    if answer.prompt_tokens is None or answer.completion_tokens is None:
+        where = "the stream" if answer.ask.streamed else "the answer"
+        return Judgement("server", f"{where} has no usage", "usage-missing", answer)
+    if not answer.completion_tokens and (answer.calls or answer.text):
+        words = f"completion_tokens is {answer.completion_tokens} beside an answer"
+        return Judgement("note", words, "usage-differs", answer)
+    return Judgement("pass", "tokens are counted", answer=answer)
+
+
+def counted_alike(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Check that token counts are reported, and that prompt tokens agree whole and streamed."""
+    reported = worst(_usage(seen, answer) for ask in wanted for answer in seen.all(ask))
+    if reported.verdict != "pass":
+        return reported
+    for whole, streamed in pairs(wanted):
+        a, b = seen.one(whole), seen.one(streamed)
+        if a.prompt_tokens != b.prompt_tokens:
+            words = f"prompt_tokens of one request are {a.prompt_tokens}, and {b.prompt_tokens} "
+            return Judgement("note", f"{words}streamed", "usage-differs", b)
+    return reported
+
+
+def steady(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Check that the repeats of an ask are all blamed on the server, or none."""
+    judged = [(ask, [seen.blame(a) for a in seen.all(ask) if not a.skipped]) for ask in wanted]
+    for ask, found in judged:
+        bad = [one for one in found if one.verdict == "server"]
+        if 0 < len(bad) < len(found):
+            words = f"{ask.key}: {len(bad)} of {len(found)} answers, now and then: {bad[0].why}"
+            return Judgement("server", words, bad[0].fault, bad[0].answer)
+    count = sum(len(found) for _, found in judged)
+    if not count:
+        return Judgement("not tested", seen.stopped or "not asked")
+    untested = [one for _, found in judged for one in found if one.verdict == "not tested"]
+    if len(untested) == count:
+        return worst(untested)
+    words = f"{count} answers, none lost now and then (95 % bound on the rate: {300 / count:.0f} %)"
+    return Judgement("pass", words)

@@ -12,16 +12,16 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from tunaeval.models.clients.server import Heard
 from tunaeval.models.clients.server import Server as Connection
+from tunaeval.types.calls import JsonObject, JsonValue
 
 from . import asks
 from .blame import same_calls
 from .checks import REPEATED, Check
-from .fields import Fields
-from .raw import detokenized
-from .reading import json_object, read_answer
+from .reading import detokenized, extras, json_object, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
 from .rules import pairs
 from .seen import Seen, compare_pair, names_flags
@@ -63,7 +63,7 @@ class Runner:
         self._until = time.monotonic() + settings.deadline_seconds
         self._limit = REQUESTS + max(0, settings.repeats - REPEATS) * len(REPEATED)
         self._answers: dict[str, list[Answer]] = {}
-        self._fields = Fields("unknown")
+        self._fields = _Fields("unknown")
         self._texts: dict[tuple[int, ...], str | None] = {}
         self._to_ask = 0
         self._failed = 0
@@ -107,7 +107,7 @@ class Runner:
                 f"the server refuses the key ({signs.models.status}); set $TUNAEVAL_API_KEY"
             )
         self.model = self.model or next(iter(self._server.models), None)
-        self._fields = Fields(self._server.kind)
+        self._fields = _Fields(self._server.kind)
 
     async def _first_contact(self) -> None:
         """Ask for one whole call, to see whether this is a chat server and what it reveals."""
@@ -274,3 +274,79 @@ def _why(answer: Answer) -> str:
 def in_quick(check: Check) -> Check:
     """Return the check with only the asks that `--quick` makes."""
     return replace(check, asks=tuple(ask for ask in check.asks if ask.quick))
+
+
+Kind: TypeAlias = Literal["whole", "streamed", "prompt"]
+
+_THOUGHT_TOKENS = 2000
+"""Additional `max_tokens` for a model that reasons before it calls."""
+_REFUSED = (400, 404, 415, 422, 500, 501)
+"""Status codes with which servers refuse a field that they do not know."""
+_NEW_LIMIT = "max_completion_tokens"
+"""The name that OpenAI's newest models require in place of max_tokens."""
+
+
+class _Fields:
+    """The request fields for one server; a field that was accepted once is kept."""
+
+    def __init__(self, kind: str) -> None:
+        self._more: dict[Kind, list[JsonObject]] = {
+            "whole": list(extras(kind, streamed=False)),
+            "streamed": list(extras(kind, streamed=True)),
+            "prompt": list(prompt_extras(kind)),
+        }
+        self._settled: set[Kind] = set()
+        self._limit_field = "max_tokens"
+        self._temperature: JsonObject = {"temperature": 0}
+        self.thinks = False
+
+    def payload(self, ask: Ask, model: str | None) -> dict[str, JsonValue]:
+        thinking = self.thinks and ask.max_tokens > asks.CUT_TOKENS
+        return {
+            **({"model": model} if model else {}),
+            "messages": list(ask.messages),
+            self._limit_field: ask.max_tokens + (_THOUGHT_TOKENS if thinking else 0),
+            **self._temperature,
+            **({"tools": list(ask.tools)} if ask.tools else {}),
+            **({"stream": True} if ask.streamed else {}),
+            **self._of(ask),
+            **ask.more,
+        }
+
+    def counts(self, ask: Ask) -> bool:
+        """Whether the answer to this ask must report usage."""
+        return not ask.streamed or "stream_options" in self._of(ask)
+
+    def learn(self, answer: Answer) -> bool:
+        """Learn from an answer; return whether to repeat the ask without a refused field."""
+        if answer.ok:
+            self._settled.add(_kind(answer.ask))
+            return False
+        if answer.status not in _REFUSED or names_flags(answer):
+            return False
+        return self._adapt(answer) or self._fewer(answer.ask)
+
+    def _of(self, ask: Ask) -> JsonObject:
+        return {} if "model" in ask.more else self._more[_kind(ask)][0]
+
+    def _fewer(self, ask: Ask) -> bool:
+        left = self._more[_kind(ask)]
+        if _kind(ask) in self._settled or len(left) == 1 or "model" in ask.more:
+            return False
+        left.pop(0)
+        return True
+
+    def _adapt(self, answer: Answer) -> bool:
+        """Adapt to a refusal of one field: rename the token limit, or omit the temperature."""
+        message = answer.error or ""
+        if _NEW_LIMIT in message and self._limit_field != _NEW_LIMIT:
+            self._limit_field = _NEW_LIMIT
+            return True
+        if "temperature" in message and self._temperature:
+            self._temperature = {}
+            return True
+        return False
+
+
+def _kind(ask: Ask) -> Kind:
+    return "prompt" if ask.max_tokens == 1 else ask.mode

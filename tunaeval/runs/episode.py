@@ -19,7 +19,7 @@ from tunaeval.matching.calls import Verdict, match, without_calls
 from tunaeval.matching.profiles import DEFAULT_PROFILE
 from tunaeval.reports.summary import USED_UP
 from tunaeval.types.calls import LEAKED_CALL, ToolCall, Tools
-from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.exchange import Reply, Request, is_blank
 from tunaeval.types.parsing import ABSTAINED, LEVELS, Level, ParseResult
 from tunaeval.types.runs import (
     AttemptRecord,
@@ -30,7 +30,6 @@ from tunaeval.types.runs import (
     ScenarioResult,
 )
 
-from .failed_replies import failed_reply
 from .prompts import Asking, retry_prompt, said
 
 MAX_ATTEMPTS = 2
@@ -314,3 +313,31 @@ def sum_if_all(numbers: list[_Number | None]) -> _Number | None:
     """Return the sum, or None if any part of it is unknown."""
     known = [number for number in numbers if number is not None]
     return sum(known) if known and len(known) == len(numbers) else None
+
+
+_FILTERED = "content_filter"
+_CALLED = frozenset({"tool_calls", "function_call"})
+
+
+def failed_reply(
+    reply: Reply, read: Callable[[Reply, Level], ParseResult]
+) -> TransportFailure | None:
+    """Return the failure of a reply whose finish reason says that the server lost its content.
+
+    The part that a filter left is an answer, if a short one. A reply that ended with calls but
+    contains nothing like a call, not even in its text, is neither a call nor an abstention (unlike
+    a call of a name that means no call).
+    """
+    if reply.finish_reason == _FILTERED and is_blank(reply.message):
+        return TransportFailure(
+            f"the reply is empty and its finish_reason is {_FILTERED!r}", kind="filter"
+        )
+    if reply.finish_reason not in _CALLED:
+        return None
+    result = read(reply, "lenient")
+    if result.outcome != "no_call" or result.detail == ABSTAINED:
+        return None
+    return TransportFailure(
+        f"the server says finish_reason {reply.finish_reason!r} and sends no call: it lost one",
+        kind="lost-call",
+    )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias, get_args
@@ -24,12 +24,9 @@ import orjson
 from tunaeval.errors import UnknownNameError
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import instructions, render
-from tunaeval.types.calls import JsonObject, ToolCall, Tools, ToolSpec
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Suite
-
-from .constraint import call_schema, plain_type
-from .suites.examples import EXAMPLES, Example, fitting
 
 Ask: TypeAlias = Literal["api", "prompt", "schema"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
@@ -179,3 +176,152 @@ def _signature(spec: ToolSpec) -> str:
         for name, schema in properties.items()
     )
     return f"- {spec.name}({arguments}): {' '.join(spec.description.split())}"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question, and the calls or (if no tool is needed) the text that answers it."""
+
+    question: str
+    calls: tuple[ToolCall, ...] = ()
+    words: str = ""
+
+
+def fitting(examples: Iterable[Example], tools: Tools) -> tuple[Example, ...]:
+    """Return the examples whose calls these tools can make."""
+    return tuple(
+        example for example in examples if all(_possible(call, tools) for call in example.calls)
+    )
+
+
+def _possible(call: ToolCall, tools: Tools) -> bool:
+    if call.name not in tools:
+        return False
+    parameters = tools[call.name].parameters
+    properties: Mapping[str, JsonValue] = parameters.get("properties", {})
+    required: Iterable[str] = parameters.get("required", ())
+    return all(name in properties for name in call.arguments) and all(
+        name in call.arguments for name in required
+    )
+
+
+def _called(name: str, **arguments: JsonValue) -> ToolCall:
+    return ToolCall(name, arguments)
+
+
+# A small model imitates what it saw last: text and pairs of calls are in the middle.
+EXAMPLES: tuple[Example, ...] = (
+    Example("What lies in the folder museum?", (_called("list_dir", directory="museum"),)),
+    Example(
+        "Make a new file menu.txt that says: soup at noon",
+        (_called("write_file", filepath="menu.txt", content="soup at noon"),),
+    ),
+    Example("Who painted the Mona Lisa?", words="Leonardo da Vinci painted it."),
+    Example(
+        "Get https://weather.example/today, and open the file diary/june.md.",
+        (
+            _called("web_fetch", url="https://weather.example/today"),
+            _called("read_file", filepath="diary/june.md"),
+        ),
+    ),
+    Example(
+        "Change `colour = red` to `colour = blue` in paint.ini.",
+        (
+            _called(
+                "update_file",
+                filepath="paint.ini",
+                target="colour = red",
+                patch="colour = blue",
+            ),
+        ),
+    ),
+    Example("Find every file that ends in .ogg.", (_called("glob", pattern="**/*.ogg"),)),
+    Example(
+        "Look for the word lighthouse inside the folder poems.",
+        (_called("grep", pattern="lighthouse", directory="poems"),),
+    ),
+    Example("Execute `cal 2031` in the shell.", (_called("bash", command="cal 2031"),)),
+    Example("Where is the harbour drawn?", (_called("discover", query="drawing of the harbour"),)),
+)
+
+
+MAX_STRING = 240  # characters of a string argument
+MAX_ITEMS = 8
+MAX_CALLS = 4
+
+_KEPT = ("type", "enum", "const", "minimum", "maximum", "minItems")
+_MAX_DEPTH = 8  # levels of a schema; anything is allowed below
+
+
+def call_schema(tools: Tools) -> JsonObject:
+    """Return a schema for one call, a list of two to four calls, or {"answer": text}."""
+    calls = [_call_schema(spec) for spec in tools.values()]
+    answer = _object({"answer": {"type": "string", "maxLength": MAX_STRING}}, ["answer"])
+    if not calls:
+        return answer
+    several = {
+        "type": "array",
+        "items": {"anyOf": calls},
+        "minItems": 2,
+        "maxItems": MAX_CALLS,
+    }
+    return {"anyOf": [*calls, several, answer]}
+
+
+def plain_type(schema: object) -> str:
+    """Return the type of an argument in a word or two, for people and small models."""
+    plain = _plain(schema, 0)
+    kind = plain.get("type", "any")
+    if kind == "array":
+        return f"list of {plain_type(plain['items'])}" if "items" in plain else "list"
+    return "/".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+
+
+def _call_schema(spec: ToolSpec) -> JsonObject:
+    properties = spec.parameters.get("properties", {})
+    arguments = _object(
+        {name: _plain(schema, 0) for name, schema in properties.items()},
+        [name for name in spec.parameters.get("required", ()) if name in properties],
+    )
+    return _object({"name": {"const": spec.name}, "arguments": arguments}, ["name", "arguments"])
+
+
+def _object(properties: Mapping[str, JsonValue], required: list[str]) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _plain(schema: object, depth: int) -> JsonObject:
+    """Return the part of a schema that a grammar can express, without null and with bounds."""
+    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
+        return {}
+    for key in ("anyOf", "oneOf"):
+        if isinstance(schema.get(key), list):
+            branches = [_plain(one, depth + 1) for one in schema[key] if one != {"type": "null"}]
+            return branches[0] if len(branches) == 1 else {"anyOf": branches}
+    plain: JsonObject = {key: schema[key] for key in _KEPT if key in schema}
+    kind = plain.get("type")
+    if isinstance(kind, list):
+        kinds = [one for one in kind if one != "null"]
+        kind = plain["type"] = kinds[0] if len(kinds) == 1 else kinds
+    if kind == "string" and "enum" not in plain:
+        plain["maxLength"] = min(MAX_STRING, schema.get("maxLength", MAX_STRING))
+    if kind == "array":
+        plain["items"] = _plain(schema.get("items"), depth + 1)
+        plain["maxItems"] = min(MAX_ITEMS, schema.get("maxItems", MAX_ITEMS))
+    if kind == "object":
+        plain |= _plain_object(schema, depth)
+    return plain
+
+
+def _plain_object(schema: Mapping[str, JsonValue], depth: int) -> JsonObject:
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping) and properties:
+        inner = {name: _plain(item, depth + 1) for name, item in properties.items()}
+        return _object(inner, [name for name in schema.get("required", ()) if name in inner])
+    extra = schema.get("additionalProperties", True)
+    return {"additionalProperties": _plain(extra, depth + 1) if isinstance(extra, dict) else extra}

@@ -13,10 +13,9 @@ from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import SCHEMA_VERSION, RunInfo, ScenarioResult, Suite
 
-from .directory import read_info
+from .contact import HOPELESS
+from .directory import found_results, placed_results, read_info
 from .options import model_of
-from .results import found_results, placed_results
-from .waiting import HOPELESS
 
 _SAME = (
     "suite", "suite_digest", "client", "format", "level", "profile", "calls", "abstain",

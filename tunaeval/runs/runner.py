@@ -24,20 +24,15 @@ from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.types.wanted import refusal, wanted_path
 
-from .agents import drive_agent
-from .contact import Contact, Placed
-from .directory import RunDirectory
-from .driving import Environment, drive
+from .contact import Contact, Placed, answer_of
+from .directory import Journal, RunDirectory, without_secrets
+from .driving import Environment, drive, drive_agent
 from .episode import Episode, episode
-from .journal import Journal
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking
-from .reading import reading
-from .results import without_secrets
+from .reading import keep_tools, kept_tools, reading, tools_of
 from .resume import Begun, begun
-from .tools import keep_tools, kept_tools, tools_of
 from .turns import task_episode
-from .waiting import answer_of
 
 OnResult = Callable[[ScenarioResult], None]
 
@@ -122,7 +117,9 @@ class SuiteRun:
         self._again = self._begun.failed if retry_failures else frozenset()
         self._take_over = take_over
         self._journal = self._new_journal(None)
-        self._contact = Contact(self._begun, self.options.concurrency, self._journal.left)
+        self._contact = Contact(
+            self.options.concurrency, self._journal.left, was_answered=self._begun.was_answered
+        )
         self.in_flight = 0
         """The number of scenarios that are in progress."""
 

@@ -17,8 +17,8 @@ from tunaeval.types.wanted import refusal
 
 from . import FAULTS
 from .files import Place, read_json, read_text
-from .tasks import check_fault_stated
-from .tools import packaged
+from .loading import packaged
+from .scenarios import check_fault_stated
 
 FaultAxis: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 """Lists of faults as a task states them, by name; an empty list means that nothing goes wrong."""

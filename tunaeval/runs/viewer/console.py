@@ -13,9 +13,21 @@ from tunaeval.reports.console import console_like
 from tunaeval.reports.results_as_rows import verdict_of
 from tunaeval.showing import counted, visible
 
-from .beside import MISSING, SAME, UNASKED, Argument, Pair
-from .marks import CALL, DIAGNOSIS, REPAIR, Mark, Piece
-from .scenario import WENT_WRONG, AttemptView, ScenarioView
+from .scenario import (
+    CALL,
+    DIAGNOSIS,
+    MISSING,
+    REPAIR,
+    SAME,
+    UNASKED,
+    WENT_WRONG,
+    Argument,
+    AttemptView,
+    Mark,
+    Pair,
+    Piece,
+    ScenarioView,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -1,21 +1,36 @@
-"""One result in full: the prompt, each reply with its marks, and expected beside actual calls."""
+"""One result in full: the prompt, each reply with its marks, and expected beside actual calls.
+
+Expected calls are paired with the actual ones, argument by argument, by the run's own rules. Keys
+and passwords are covered in all texts, which may be shown to others. A cover is as long as what it
+covers, so that positions in a text stay the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tunaeval.errors import TunaevalError
+from tunaeval.files.keys import with_keys_covered
+from tunaeval.files.records import decode, encode
+from tunaeval.matching.calls import match
 from tunaeval.reports.summary import REACTIONS
-from tunaeval.runs.replies import Replies
-from tunaeval.types.calls import Tools
+from tunaeval.runs.reading import Replies
+from tunaeval.types.calls import JsonObject, JsonValue, Span, ToolCall, Tools
 from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import ParseResult
-from tunaeval.types.runs import AttemptRecord, Report, RunInfo, ScenarioResult, TaskRecord
-
-from .beside import Pair, Rules, side_by_side, words_of
-from .marks import CALL, DIAGNOSIS, REPAIR, Mark, Piece, marks_of, pieces_of
-from .secrets import COVER, hidden, hidden_shortened
+from tunaeval.types.runs import (
+    AttemptRecord,
+    CallRecord,
+    Expectation,
+    ExpectedCall,
+    Report,
+    RunInfo,
+    ScenarioResult,
+    TaskRecord,
+)
 
 WENT_WRONG = "where it went wrong first"
 REASONING_KEYS = ("reasoning_content", "reasoning")
@@ -169,3 +184,261 @@ def _structured(record: AttemptRecord) -> tuple[str, ...]:
     items = record.message.get("tool_calls") or record.message.get("function_call") or ()
     listed = items if isinstance(items, list) else [items] if items else []
     return tuple(hidden(words_of(one)) for one in listed)
+
+
+CALL, REPAIR, DIAGNOSIS = "call", "repair", "diagnosis"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A call, a repair or a diagnosis; `number`, from 1, is used to refer to it.
+
+    `span` is None if it has no place in the text. Only repairs have a level.
+    """
+
+    number: int
+    kind: str
+    code: str
+    words: str
+    span: Span | None
+    level: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Characters of the text with the same marks; `ends` are the numbers of marks that end here."""
+
+    text: str
+    kinds: frozenset[str] = frozenset()
+    ends: tuple[int, ...] = ()
+
+
+def marks_of(result: ParseResult) -> tuple[Mark, ...]:
+    """Return everything that was found in a reply, in the order of the text."""
+    found = [(CALL, call.format or "structured", call.name, call.span, "") for call in result.calls]
+    found += [
+        (REPAIR, repair.code, repair.message, repair.span, repair.level)
+        for call in result.calls
+        for repair in call.repairs
+    ]
+    found += [(DIAGNOSIS, one.code, one.message, one.span, "") for one in result.diagnoses]
+    found.sort(key=lambda mark: (mark[3] is None, mark[3] or (0, 0)))
+    return tuple(Mark(number, *mark) for number, mark in enumerate(found, 1))
+
+
+def pieces_of(text: str, marks: Sequence[Mark]) -> tuple[Piece, ...]:
+    """Cut all of `text` wherever a mark begins or ends, in linear time apart from sorting.
+
+    A mark without characters (something is missing here) ends where it begins.
+    """
+    placed = [(mark, _within(mark.span, len(text))) for mark in marks if mark.span is not None]
+    cuts = sorted({0, len(text), *(at for _, span in placed for at in span)})
+    opened: dict[int, list[Mark]] = {}
+    closed: dict[int, list[Mark]] = {}
+    for mark, (start, end) in placed:
+        opened.setdefault(start, []).append(mark)
+        closed.setdefault(end, []).append(mark)
+    pieces: list[Piece] = []
+    depth = dict.fromkeys((CALL, REPAIR, DIAGNOSIS), 0)
+    for at, cut in enumerate(cuts):
+        for mark in closed.get(cut, ()):
+            depth[mark.kind] -= 1
+        for mark in opened.get(cut, ()):
+            depth[mark.kind] += 1
+        numbers = tuple(mark.number for mark in closed.get(cut, ()) if mark.kind != CALL)
+        if numbers:
+            before = pieces.pop() if pieces else Piece("")
+            pieces.append(Piece(before.text, before.kinds, before.ends + numbers))
+        if at + 1 < len(cuts):
+            kinds = frozenset(kind for kind, open_ones in depth.items() if open_ones)
+            pieces.append(Piece(text[cut : cuts[at + 1]], kinds))
+    return tuple(pieces)
+
+
+def _within(span: Span, length: int) -> tuple[int, int]:
+    start = min(max(span.start, 0), length)
+    return start, min(max(span.end, start), length)
+
+
+SAME, DIFFERS, MISSING, EXTRA, UNASKED = "same", "differs", "missing", "extra", "unasked"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument as expected and as received, None where it is absent.
+
+    `state` is "same", "differs", "missing", "extra" (a fault), or "unasked": present, but not
+    judged. `words` say what is wrong.
+    """
+
+    name: str
+    wanted: str | None
+    got: str | None
+    state: str
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An expected call and the received call nearest to it; either may be None."""
+
+    wanted: str | None
+    got: str | None
+    state: str
+    arguments: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The profile and tools by which a run compares calls."""
+
+    profile: str
+    tools: Tools
+
+
+def side_by_side(
+    expected: Expectation, got: Sequence[CallRecord], rules: Rules
+) -> tuple[Pair, ...]:
+    """Return each expected call with its partner, then the calls without one."""
+    wanted = list(expected.calls or ())
+    names = [ExpectedCall.model_construct(name=name, arguments={}) for name in expected.tools or ()]
+    calls = [ToolCall(call.name, call.arguments, call.id, call.format) for call in got]
+    partner = _partners(wanted or names, calls)
+    pairs = [
+        _pair(one, None if at is None else calls[at], rules, named_only=not wanted)
+        for one, at in zip(wanted or names, partner, strict=True)
+    ]
+    open_to_others = not (wanted or names) and not expected.none
+    left = (call for index, call in enumerate(calls) if index not in partner)
+    state = UNASKED if open_to_others or expected.match in _WITH_OTHERS else EXTRA
+    return (*pairs, *(Pair(None, call.name, state, tuple(_all_of(call))) for call in left))
+
+
+_WITH_OTHERS = ("in_order", "superset")
+
+
+def _partners(wanted: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[int | None]:
+    """Return each expected call's partner: one of the same name if possible, else one left over."""
+    free = dict.fromkeys(range(len(calls)))
+    found: list[int | None] = []
+    for one in wanted:
+        same = [index for index in free if calls[index].name == one.name]
+        equal = [index for index in same if calls[index].arguments == one.arguments]
+        chosen = next(iter(equal or same), None)
+        found.append(chosen)
+        if chosen is not None:
+            del free[chosen]
+    left = iter(list(free))
+    return [next(left, None) if index is None else index for index in found]
+
+
+def _pair(wanted: ExpectedCall, got: ToolCall | None, rules: Rules, *, named_only: bool) -> Pair:
+    if got is None:
+        rows = tuple(
+            Argument(name, words_of(value), None, MISSING)
+            for name, value in wanted.arguments.items()
+        )
+        return Pair(wanted.name, None, MISSING, rows)
+    if wanted.name != got.name:
+        rows = tuple(_unjudged(wanted.arguments, got.arguments))
+        return Pair(wanted.name, got.name, DIFFERS, rows)
+    if named_only:
+        return Pair(wanted.name, got.name, SAME, tuple(_all_of(got)))
+    faults = _faults(wanted, got, rules)
+    rows = tuple(_judged(wanted.arguments, got.arguments, faults))
+    return Pair(wanted.name, got.name, SAME if not faults else DIFFERS, rows)
+
+
+def _faults(wanted: ExpectedCall, got: ToolCall, rules: Rules) -> dict[str, str]:
+    """Return a message for each faulty argument; the key "" has a fault of the whole call."""
+    alone = Expectation.model_construct(calls=(wanted,))
+    try:
+        verdict = match(alone, [got], profile=rules.profile, tools=rules.tools)
+    except TunaevalError as error:  # an old run may have what this version refuses
+        return {"": str(error)}
+    found: dict[str, str] = {}
+    for failure in verdict.failures:
+        _, _, rest = failure.path.partition("arguments.")
+        known = [name for name in (*wanted.arguments, *got.arguments) if _reaches(rest, name)]
+        found.setdefault(max(known, key=len, default=""), failure.message)
+    return found
+
+
+def _reaches(path: str, name: str) -> bool:
+    return path == name or path.startswith((f"{name}.", f"{name}["))
+
+
+def _judged(wanted: JsonObject, got: JsonObject, faults: dict[str, str]) -> Iterator[Argument]:
+    for name in dict.fromkeys((*wanted, *got)):
+        words, state = faults.get(name, ""), SAME
+        if name not in got:
+            state = MISSING if words else SAME
+        elif name not in wanted:
+            state = EXTRA if words else UNASKED
+        elif words:
+            state = DIFFERS
+        shown = _shown(wanted, name), _shown(got, name)
+        is_secret = any(COVER in value for value in shown if value)
+        yield Argument(name, *shown, state, hidden_shortened(words) if is_secret else words)
+    if "" in faults:
+        yield Argument("", None, None, DIFFERS, faults[""])
+
+
+def _unjudged(wanted: JsonObject, got: JsonObject) -> Iterator[Argument]:
+    """Yield the arguments of calls to different tools, which are shown without a judgement."""
+    for name in dict.fromkeys((*wanted, *got)):
+        yield Argument(name, _shown(wanted, name), _shown(got, name), UNASKED)
+
+
+def _all_of(call: ToolCall) -> Iterator[Argument]:
+    for name, value in call.arguments.items():
+        yield Argument(name, None, words_of(value), UNASKED)
+
+
+def _shown(arguments: JsonObject, name: str) -> str | None:
+    return words_of(arguments[name]) if name in arguments else None
+
+
+def words_of(value: JsonValue) -> str:
+    """Return a value as readable JSON, encoded as in a run's files where JSON has no such value."""
+    return hidden(json.dumps(decode(encode({"": value}))[""], ensure_ascii=False))
+
+
+COVER = "•"
+
+_NAMED = re.compile(
+    r"""
+    (?:\b(?:bearer|basic)[ ]{1,4}
+     | \b(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|password|passwd)
+       ["']?[ ]{0,4}[=:][ ]{0,4}["']?)
+    ([A-Za-z0-9_.~+/=-]{8,}+)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Matches the value after a word such as "password" or "bearer"."""
+
+
+def hidden(text: str) -> str:
+    """Return the text with everything that looks like a secret covered, in linear time."""
+    return _NAMED.sub(_covered, with_keys_covered(text, lambda key: COVER * len(key)))
+
+
+def hidden_shortened(text: str) -> str:
+    """Cover secrets in a message that quotes values shortened in the middle.
+
+    Half a key matches no known pattern, so every shortened value is covered.
+    """
+    return _WORD.sub(lambda word: _cover_if_cut(word[0]), hidden(text))
+
+
+_WORD = re.compile(r"[^\s'\"]++")
+
+
+def _cover_if_cut(word: str) -> str:
+    return COVER * len(word) if "..." in word else word
+
+
+def _covered(found: re.Match[str]) -> str:
+    whole, start = found[0], found.start()
+    first, last = found.start(1) - start, found.end(1) - start
+    return whole[:first] + COVER * (last - first) + whole[last:]
