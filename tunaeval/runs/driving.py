@@ -49,20 +49,18 @@ from tunaeval.types.runs import (
 )
 from tunaeval.types.tasks import CallsCheck, Check, StatedFault
 
-from .episode import Read, Rules, read_at_all_levels
+from .episode import Read, Rules, Turn, read_at_all_levels
 from .grading.grades import FinalState, Met, grade, obeyed, reported
 from .left_behind import beside, leaving
 from .turns import (
     OUT_OF_TIME,
     Answered,
     Ended,
-    Graded,
     OutOfTime,
     Results,
     Run,
     Sent,
     TaskEpisode,
-    Turn,
     task_result,
 )
 
@@ -192,8 +190,17 @@ class _Driver:
                 return await self._results(calls)
             case Answered():
                 return await self._user(step)
-            case Ended(answer, turns):
-                return await self._graded(answer, turns)
+            case Ended():
+                return await _graded(
+                    self.scenario,
+                    self.tools,
+                    self.workspace,
+                    step,
+                    seen=self.seen,
+                    profile=self.profile,
+                    seconds=self.environment.checks_seconds,
+                    met=self.faulting.met(len(step.turns)),
+                )
         raise AssertionError(f"no step: {step!r:.60}")
 
     def _deadline(self) -> float:
@@ -233,10 +240,10 @@ class _Driver:
 
     async def _ran(self, calls: tuple[ToolCall, ...]) -> tuple[ResultRecord, ...]:
         """Return the results as the model sees them, faults applied, in the order of the calls."""
-        hit = self.faulting.of_results(calls)
-        late = max(map(_lateness, hit), default=0.0)
-        if late:
-            await asyncio.sleep(late)
+        hit = [self.faulting.of_result(call) for call in calls]
+        late = [sum(fault.seconds for fault in one if isinstance(fault, Delay)) for one in hit]
+        if any(late):
+            await asyncio.sleep(max(late))
         to_run = [call for call, faults in zip(calls, hit, strict=True) if _is_run(faults)]
         try:
             made = [_record(one) for one in await self.executor.execute(to_run)]
@@ -262,36 +269,29 @@ class _Driver:
             )
         return text
 
-    async def _graded(self, answer: str, turns: tuple[Turn, ...]) -> Graded:
-        return await _graded(
-            self.scenario, self.tools, self.workspace, answer=answer, turns=turns,
-            seen=self.seen, profile=self.profile, seconds=self.environment.checks_seconds,
-            met=self.faulting.met(len(turns)),
-        )  # fmt: skip
-
 
 async def _graded(
     scenario: Scenario,
     tools: Tools,
     workspace: Workspace,
+    end: Ended,
     *,
-    answer: str,
-    turns: Sequence[Turn],
     seen: Snapshot,
     profile: str | None,
-    seconds: float = CHECKS_SECONDS,
-    met: Sequence[Met] = (),
-) -> Graded:
+    seconds: float,
+    met: Sequence[Met],
+    ended_by: str | None = None,
+) -> TaskRecord:
     """Grade a finished episode: make its checks, and judge the reactions to the faults it `met`."""
     after = await beside(workspace.snapshot, seen)
-    numbered = [(number, call) for number, one in enumerate(turns, 1) for call in one.calls]
+    numbered = [(number, call) for number, one in enumerate(end.turns, 1) for call in one.calls]
     state = FinalState(
         prompt=scenario.prompt,
-        answer=answer,
+        answer=end.answer,
         calls=tuple(replace(call, id=None) for _, call in numbered),
-        turns=max(1, len(turns)),
+        turns=max(1, len(end.turns)),
         call_turns=tuple(number for number, _ in numbered),
-        touched=tuple(turn.touched for turn in turns),
+        touched=tuple(turn.touched for turn in end.turns),
         workspace=workspace,
         after=after,
         tools=tools,
@@ -307,9 +307,18 @@ async def _graded(
     except TimeoutError:
         words = f"the checks took over {seconds:g} s and were left behind"
         records = (CheckRecord(check="all", ok=None, reason=words),)
-    faults = tuple(one.record for one in met)
-    given = (faults, obeyed(met, checks, state), reported(met, state))
-    return Graded(records, changes.added, changes.removed, changes.changed, *given)
+    return TaskRecord(
+        ended=end.ended,
+        ended_by=ended_by,
+        answer=end.answer,
+        checks=records,
+        added=changes.added,
+        removed=changes.removed,
+        changed=changes.changed,
+        faults=tuple(one.record for one in met),
+        obeyed=obeyed(met, checks, state),
+        reported=reported(met, state),
+    )
 
 
 def _failed(call: ToolCall, words: str) -> ResultRecord:
@@ -348,11 +357,8 @@ class _Faulting:
                 self._hit(index, self._replies)
         return reply
 
-    def of_results(self, calls: Sequence[ToolCall]) -> list[list[Fault]]:
-        """Return for each call the faults that apply to its result."""
-        return [[*self._of_one(call)] for call in calls]
-
-    def _of_one(self, call: ToolCall) -> list[Fault]:
+    def of_result(self, call: ToolCall) -> list[Fault]:
+        """Return the faults that apply to a call's result; calls come in their order."""
         found: list[Fault] = []
         for index, fault in enumerate(self._faults):
             if is_of_result(fault) and getattr(fault, "tool", None) in {None, call.name}:
@@ -377,11 +383,6 @@ class _Faulting:
 def _is_run(faults: Sequence[Fault]) -> bool:
     """Whether the tool is run in spite of these faults."""
     return not any(isinstance(fault, Fail) for fault in faults)
-
-
-def _lateness(faults: Sequence[Fault]) -> float:
-    """Return by how many seconds the result is late."""
-    return sum(fault.seconds for fault in faults if isinstance(fault, Delay))
 
 
 def _spoiled(record: ResultRecord, faults: Sequence[Fault]) -> ResultRecord:
@@ -423,12 +424,18 @@ async def drive_agent(
             )
             ran = await _work(agent, work)
             turns = _turns(ran, workspace, read, rules)
-            checked = await _graded(
-                scenario, tools, workspace, answer=ran.answer, turns=turns,
-                seen=workspace.before, profile=rules.profile, seconds=environment.checks_seconds,
-                met=_met(task, ran),
-            )  # fmt: skip
-            record = checked.record(ran.ended, ran.answer, ran.words or None)
+            record = await _graded(
+                scenario,
+                tools,
+                workspace,
+                Ended(ran.ended, ran.answer, turns),
+                seen=workspace.before,
+                profile=rules.profile,
+                seconds=environment.checks_seconds,
+                # Unknown if the agent did not use our endpoint.
+                met=[Met(*pair) for pair in zip_longest(task.faults, ran.met[: len(task.faults)])],
+                ended_by=ran.words or None,
+            )
     except TransportFailure as caught:
         failure = caught
     except (OSError, WorkspaceError) as error:
@@ -436,12 +443,6 @@ async def drive_agent(
     return task_result(
         scenario, turns, task=record, failure=failure, level=rules.level, repeat=repeat
     )
-
-
-def _met(task: Task, ran: AgentRun) -> list[Met]:
-    """Pair faults with the turns that met them; unknown if the agent did not use our endpoint."""
-    turns = ran.met[: len(task.faults)]
-    return [Met(fault, turn) for fault, turn in zip_longest(task.faults, turns)]
 
 
 async def _work(agent: Agent, task: AgentTask) -> AgentRun:

@@ -4,7 +4,7 @@
     Request                         a Reply, a TransportFailure, or OUT_OF_TIME
     Run (calls to be run)           Results, or OUT_OF_TIME
     Answered (the user's turn)      the user's message, or None
-    Ended (work to be graded)       Graded
+    Ended (work to be graded)       the graded TaskRecord
 
 and returns the result. After a reply with calls come their results; after a reply whose call could
 not be read, a message about that; after a reply with text alone, the user. The episode ends with
@@ -20,10 +20,10 @@ different calls, it is unknown what would have followed: no verdict.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import orjson
 
@@ -34,6 +34,7 @@ from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 from tunaeval.types.runs import (
     AttemptRecord,
+    CallRecord,
     CheckRecord,
     LevelResult,
     ResultRecord,
@@ -43,17 +44,19 @@ from tunaeval.types.runs import (
     Task,
     TaskRecord,
 )
-from tunaeval.types.tasks import CallsCheck, Ending, FaultRecord
+from tunaeval.types.tasks import CallsCheck, Ending
 
 from .episode import (
     Read,
     Reread,
     Rules,
-    call_record,
+    Turn,
+    attempt_record,
     failed_reply,
     leaked_in,
     read_at_all_levels,
-    sum_if_all,
+    request_of,
+    result_of,
 )
 from .grading.grades import FinalState, grade, recovered
 from .prompts import Asking, said
@@ -94,36 +97,15 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A finished episode that is to be graded."""
+    """A finished episode that is to be graded: how it ended, and the model's last answer."""
 
+    ended: Ending
     answer: str
     turns: tuple[Turn, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
-    """The results of the checks, the changes in the workspace, and the reactions to faults."""
-
-    checks: tuple[CheckRecord, ...] = ()
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    faults: tuple[FaultRecord, ...] = ()
-    obeyed: bool | None = None
-    reported: bool | None = None
-
-    def record(self, ended: Ending, answer: str, ended_by: str | None = None) -> TaskRecord:
-        """Return the grades as the record that is kept in a result."""
-        return TaskRecord(
-            ended=ended,
-            ended_by=ended_by,
-            answer=answer,
-            **{one.name: getattr(self, one.name) for one in fields(self)},
-        )
-
-
 Step: TypeAlias = Request | Run | Answered | Ended
-Sent: TypeAlias = Reply | TransportFailure | Results | Graded | OutOfTime | str | None
+Sent: TypeAlias = Reply | TransportFailure | Results | TaskRecord | OutOfTime | str | None
 TaskEpisode: TypeAlias = Generator[Step, Sent, ScenarioResult]
 
 UNREADABLE = (
@@ -156,12 +138,7 @@ class _State:
 
 
 def task_episode(
-    scenario: Scenario,
-    *,
-    asking: Asking,
-    read: Read,
-    rules: Rules,
-    repeat: int = 1,
+    scenario: Scenario, *, asking: Asking, read: Read, rules: Rules, repeat: int = 1
 ) -> TaskEpisode:
     """Ask, run the calls, ask again until the episode ends, and return its graded result."""
     task = scenario.task or Task()
@@ -169,7 +146,14 @@ def task_episode(
     ended: Ending | None = None
     failure: TransportFailure | None = None
     while ended is None:
-        answer = yield _request(state, scenario, rules, repeat)
+        answer = yield request_of(
+            scenario,
+            state.asking,
+            rules,
+            state.messages,
+            repeat=repeat,
+            attempt=len(state.turns) + 1,
+        )
         if isinstance(answer, TransportFailure):
             ended, failure = "failure", answer
         elif isinstance(answer, Reply):
@@ -180,27 +164,12 @@ def task_episode(
                 ended = yield from _turn(state, answer, task)
         else:
             ended = "seconds"
-    graded = Graded()
+    record = TaskRecord(ended=ended, answer=state.answer)
     if failure is None:
-        sent = yield Ended(state.answer, tuple(state.turns))
-        graded = sent if isinstance(sent, Graded) else graded
-    record = graded.record(ended, state.answer)
+        sent = yield Ended(ended, state.answer, tuple(state.turns))
+        record = sent if isinstance(sent, TaskRecord) else record
     return task_result(
         scenario, state.turns, task=record, failure=failure, level=rules.level, repeat=repeat
-    )
-
-
-def _request(state: _State, scenario: Scenario, rules: Rules, repeat: int) -> Request:
-    return Request(
-        messages=list(state.messages),
-        tools=state.asking.tools,
-        schema=state.asking.schema,
-        max_tokens=rules.max_tokens,
-        temperature=rules.temperature,
-        seed=None if rules.seed is None else rules.seed + repeat - 1,
-        scenario=scenario.id,
-        repeat=repeat,
-        attempt=len(state.turns) + 1,
     )
 
 
@@ -223,7 +192,11 @@ def _turn(state: _State, reply: Reply, task: Task) -> Generator[Step, Sent, Endi
             return "seconds"
         state.turns[-1] = replace(turn, results=ran.records, touched=ran.touched)
         state.messages += _calls_and_results(result, calls, ran.records, state.asking)
-    if _is_done(task, result, calls):
+    done = task.done
+    if done is not None and (
+        (done.text is not None and done.text in result.content)
+        or any(call.name == done.tool for call in calls)
+    ):
         return "signal"
     if not calls:
         state.messages.append(said(reply.message))
@@ -253,14 +226,6 @@ def _limit_reached(state: _State, task: Task) -> Ending | None:
     if limits.tokens is not None and state.tokens >= limits.tokens:
         return "tokens"
     return "turns" if len(state.turns) >= limits.turns else None
-
-
-def _is_done(task: Task, result: ParseResult, calls: Sequence[ToolCall]) -> bool:
-    signal = task.done
-    if signal is None:
-        return False
-    said_so = signal.text is not None and signal.text in result.content
-    return said_so or any(call.name == signal.tool for call in calls)
 
 
 def _answer(result: ParseResult, asking: Asking) -> str:
@@ -294,10 +259,7 @@ def _with_ids(calls: Sequence[ToolCall], taken: set[str]) -> tuple[ToolCall, ...
 
 
 def _calls_and_results(
-    result: ParseResult,
-    calls: Sequence[ToolCall],
-    records: Sequence[ResultRecord],
-    asking: Asking,
+    result: ParseResult, calls: Sequence[ToolCall], records: Sequence[ResultRecord], asking: Asking
 ) -> list[JsonObject]:
     """Return the calls and results as messages: in the API's fields if the tools were given there,
     else in the text, as the model itself writes calls.
@@ -308,7 +270,10 @@ def _calls_and_results(
             "content": result.content or None,
             "tool_calls": [_as_openai(call) for call in calls],
         }
-        return [made, *(_result_message(one) for one in records)]
+        results = [
+            {"role": "tool", "tool_call_id": one.id, "content": one.content} for one in records
+        ]
+        return [made, *results]
     given = [{"name": one.tool, "id": one.id, "content": one.content} for one in records]
     texts = [f"<tool_response>\n{_json(one)}\n</tool_response>" for one in given]
     written = said({"content": result.content, "tool_calls": [_as_openai(call) for call in calls]})
@@ -320,29 +285,11 @@ def _as_openai(call: ToolCall) -> JsonObject:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _result_message(record: ResultRecord) -> JsonObject:
-    return {"role": "tool", "tool_call_id": record.id, "content": record.content}
-
-
 def _json(value: object) -> str:
     try:
         return orjson.dumps(value).decode()
     except TypeError:  # wide integers and lone surrogates, which a model may write
         return json.dumps(value, default=repr)
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A reply in an episode, what each level reads in it, and the calls that were run. `user` is
-    the user's message right before it; `touched` are the paths that its calls changed.
-    """
-
-    reply: Reply
-    read: Mapping[Level, ParseResult]
-    calls: tuple[ToolCall, ...]
-    user: str | None = None
-    results: tuple[ResultRecord, ...] = ()
-    touched: tuple[str, ...] = ()
 
 
 def task_result(
@@ -360,52 +307,28 @@ def task_result(
     failed = _failed(task.checks)
     outcome, reason, error = _judged(turns, task, failure, level)
     ok = error is None and all(check.ok for check in task.checks)
-    records = tuple(_attempt(turn, level) for turn in turns)
-    calls = tuple(record for one in records for record in one.calls)
+    records = tuple(
+        attempt_record(turn, level, turn.read[level].outcome, turn.calls) for turn in turns
+    )
     wrong = min((one.turn for one in failed if one.turn is not None), default=None)
-    return ScenarioResult.model_construct(  # our own values need no validation
-        **_about(scenario, repeat),
-        **_spent(records),
-        got=calls,
-        ok=ok,
-        first_attempt_ok=ok,
+    update = {"wrong_turn": wrong, "recovered": recovered(task.faults, passed=ok)}
+    return result_of(
+        scenario,
+        repeat,
+        level,
+        records=records,
+        levels={one: _level(turns, one, level, ok=ok) for one in LEVELS},
+        got=tuple(call for record in records for call in record.calls),
         reason=reason,
         outcome=outcome,
-        format=calls[0].format if calls else None,
-        repairs=tuple(code for call in calls for code in call.repairs),
-        levels={one: _level(turns, one, level, ok=ok) for one in LEVELS},
-        attempts=records,
         error=error,
         leaked_calls=sum(leaked_in(turn.read[level]) for turn in turns),
-        task=task.model_copy(
-            update={"wrong_turn": wrong, "recovered": recovered(task.faults, passed=ok)}
-        ),
+        task=task.model_copy(update=update),
     )
 
 
-def _about(scenario: Scenario, repeat: int) -> dict[str, Any]:
-    return {
-        "scenario": scenario.id,
-        "repeat": repeat,
-        "prompt": scenario.prompt,
-        "expected": scenario.expect,
-        "tags": scenario.tags,
-        "group": scenario.group,
-        "weight": scenario.weight,
-        "abstain": scenario.abstain,
-    }
-
-
-def _spent(records: Sequence[AttemptRecord]) -> dict[str, Any]:
-    kinds = ("latency_seconds", "prompt_tokens", "completion_tokens")
-    return {kind: sum_if_all([getattr(one, kind) for one in records]) for kind in kinds}
-
-
 def _judged(
-    turns: Sequence[Turn],
-    task: TaskRecord,
-    failure: TransportFailure | None,
-    level: Level,
+    turns: Sequence[Turn], task: TaskRecord, failure: TransportFailure | None, level: Level
 ) -> tuple[RunOutcome, str, str | None]:
     """Return the outcome, its reason, and an error if there is no verdict."""
     if failure is not None:
@@ -450,27 +373,8 @@ def _level(turns: Sequence[Turn], one: Level, run: Level, *, ok: bool) -> LevelR
     return LevelResult(ok=passed, first_attempt_ok=passed)
 
 
-def _plain(calls: Sequence[ToolCall]) -> list[tuple[str, object]]:
+def _plain(calls: Sequence[ToolCall | CallRecord]) -> list[tuple[str, object]]:
     return [(call.name, call.arguments) for call in calls]
-
-
-def _attempt(turn: Turn, level: Level) -> AttemptRecord:
-    reply, result = turn.reply, turn.read[level]
-    return AttemptRecord.model_construct(
-        message=reply.message,
-        finish_reason=reply.finish_reason,
-        latency_seconds=reply.latency_seconds,
-        prompt_tokens=reply.usage.prompt_tokens,
-        completion_tokens=reply.usage.completion_tokens,
-        retries=reply.retries,
-        outcome=result.outcome,
-        calls=tuple(map(call_record, turn.calls)),
-        diagnoses=tuple(f"{found.code}: {found.message}" for found in result.diagnoses),
-        source=reply.source,
-        user=turn.user,
-        results=turn.results,
-        touched=turn.touched,
-    )
 
 
 def reread_task(
@@ -502,9 +406,7 @@ def _turn_again(reply: Reply, was: AttemptRecord, read: Read, rules: Rules) -> t
     """Return the reply as read now, with the calls that were run, and whether both are the same."""
     found = read_at_all_levels(reply, read)
     now = found[rules.level].calls
-    is_same = [(one.name, one.arguments) for one in now] == [
-        (one.name, one.arguments) for one in was.calls
-    ]
+    is_same = _plain(now) == _plain(was.calls)
     ran = (
         tuple(replace(call, id=one.id) for call, one in zip(now, was.calls, strict=True))
         if is_same

@@ -80,9 +80,22 @@ def load_suite(
     unwanted = frozenset(exclude)
     try:
         if isinstance(name_or_path, str) and name_or_path.startswith(BFCL_PREFIX):
-            suite = _bfcl_suite(name_or_path, bfcl)
+            # Calls are compared by BFCL's own rules unless a run names others; each scenario has
+            # its own tools and, where needed, a system message.
+            scenarios = read_bfcl(name_or_path.removeprefix(BFCL_PREFIX), bfcl)
+            suite = Suite(
+                name=name_or_path,
+                scenarios=scenarios,
+                tools=Tools(),
+                system_prompt="",
+                profile="bfcl",
+            )
         else:
-            suite = _suite(_find(name_or_path), to_tools(tools), _is_outside(unwanted))
+            suite = _suite(
+                _find(name_or_path),
+                to_tools(tools),
+                lambda one: unwanted.isdisjoint({one.id, *one.tags}),
+            )
     except RecursionError as error:
         raise SuiteError(f"{name_or_path}: is nested too deeply to be read") from error
     return without(suite, unwanted) if unwanted else suite
@@ -98,7 +111,8 @@ def own_tools(name_or_path: str | Path) -> Tools | None:
     file = _find(name_or_path)
     if "from" in file.header:
         file = _find(_source(file))
-    return _header_tools(file.header, file.place) if _names_tools(file.header) else None
+    names_tools = "catalogue" in file.header or "tools" in file.header
+    return _header_tools(file.header, file.place) if names_tools else None
 
 
 def without(suite: Suite, names: Iterable[str]) -> Suite:
@@ -119,21 +133,6 @@ def without(suite: Suite, names: Iterable[str]) -> Suite:
     return suite.with_(scenarios=left)
 
 
-def _bfcl_suite(name: str, folder: str | Path | None) -> Suite:
-    """Load a BFCL category, whose scenarios have their own tools and, where needed, system message.
-
-    Calls are compared by BFCL's own rules unless a run names others.
-    """
-    scenarios = read_bfcl(name.removeprefix(BFCL_PREFIX), folder)
-    return Suite(
-        name=name,
-        scenarios=scenarios,
-        tools=Tools(),
-        system_prompt="",
-        profile="bfcl",
-    )
-
-
 def _find(name_or_path: str | Path) -> SuiteFile:
     if isinstance(name_or_path, str) and name_or_path in SUITES:
         file = SUITES[name_or_path].file
@@ -150,10 +149,6 @@ def _find(name_or_path: str | Path) -> SuiteFile:
     return read_suite_file(path, path.parent, str(path))
 
 
-def _is_outside(names: frozenset[str]) -> _Which:
-    return lambda scenario: names.isdisjoint({scenario.id, *scenario.tags})
-
-
 def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
     """Build the suite; only scenarios that are `wanted` are compared with the tools."""
     header, place = file.header, file.place
@@ -166,10 +161,12 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
             raise place.at(other).error(f"is given beside {one}; keep the one that is meant")
     tools = given if given is not None else _header_tools(header, place)
     prompt = _system_prompt(file)
-    scenarios = _scenarios(file, partial(read_scenario, tools=tools, wanted=wanted))
+    if not file.rows:
+        raise place.error("has no scenario, and none passed of none is no result; add one or more")
+    read = partial(read_scenario, tools=tools, wanted=wanted)
     return Suite(
         name=name,
-        scenarios=scenarios,
+        scenarios=PackedScenarios(_read_in_turn(file, read)),
         tools=tools,
         system_prompt=prompt,
         profile=_profile(header, place),
@@ -193,14 +190,6 @@ def _profile(header: JsonObject, place: Place) -> str | None:
         return profile_of(_text(header, "profile", place)).name
     except UnknownNameError as error:
         raise place.at("profile").error(error) from error
-
-
-def _scenarios(file: SuiteFile, read: Callable[..., Scenario]) -> PackedScenarios:
-    if not file.rows:
-        raise file.place.error(
-            "has no scenario, and none passed of none is no result; add one or more"
-        )
-    return PackedScenarios(_read_in_turn(file, read))
 
 
 def _read_in_turn(file: SuiteFile, read: Callable[..., Scenario]) -> Iterator[Scenario]:
@@ -291,11 +280,6 @@ def _suites_folder() -> Traversable:
     return files("tunaeval.runs.suites")
 
 
-def _names_tools(header: JsonObject) -> bool:
-    """Whether a suite's header names its tools."""
-    return "catalogue" in header or "tools" in header
-
-
 def _header_tools(header: JsonObject, place: Place) -> Tools:
     """Return the tools that a suite's header selects, by default those of the default catalogue."""
     if "catalogue" in header or "tools" not in header:
@@ -303,7 +287,12 @@ def _header_tools(header: JsonObject, place: Place) -> Tools:
     elif header["tools"] is None:
         tools = Tools()  # every scenario has its own
     else:
-        tools = _of_file(header["tools"], place)
+        try:
+            tools = to_tools(header["tools"] or [])
+        except ToolsError as error:
+            raise place.error(error) from error
+        if not tools:
+            raise place.at("tools").error("has no tool; give some, or leave it out")
     described = header.get("parameter_descriptions", True)
     if not isinstance(described, bool):
         at = place.at("parameter_descriptions")
@@ -311,16 +300,6 @@ def _header_tools(header: JsonObject, place: Place) -> Tools:
     if not described:
         tools = Tools(map(_undescribed, tools.values()))
     return _with_paths(tools, header.get("paths", {}), place.at("paths"))
-
-
-def _of_file(tools: JsonValue, place: Place) -> Tools:
-    try:
-        found = to_tools(tools or [])
-    except ToolsError as error:
-        raise place.error(error) from error
-    if not found:
-        raise place.at("tools").error("has no tool; give some, or leave it out")
-    return found
 
 
 def _of_catalogue(header: JsonObject, place: Place) -> Tools:
@@ -394,7 +373,12 @@ def write_suite(suite: Suite, path: Path | str) -> None:
     path = Path(path)
     if path.suffix.lower() != ".jsonl":
         raise SuiteError(f"{path}: a suite is written as JSON lines; give it a name in .jsonl")
-    rows = [_header(suite), *map(_row, suite.scenarios)]
+    rows = [_header(suite)]
+    for scenario in suite.scenarios:
+        row = scenario.model_dump(exclude={"tools"}, exclude_defaults=True)
+        if scenario.tools is not None:
+            row["tools"] = scenario.tools.as_openai()
+        rows.append(row)
     text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
     try:
         with path.open("x", encoding="ascii") as file:
@@ -418,10 +402,3 @@ def _header(suite: Suite) -> JsonObject:
         **({"profile": suite.profile} if suite.profile else {}),
         **({"abstain": [*suite.abstain]} if suite.abstain else {}),
     }
-
-
-def _row(scenario: Scenario) -> JsonObject:
-    row = scenario.model_dump(exclude={"tools"}, exclude_defaults=True)
-    if scenario.tools is not None:
-        row["tools"] = scenario.tools.as_openai()
-    return row

@@ -144,20 +144,17 @@ def _inside(key: str, value: JsonValue, names: _Names) -> JsonValue:
 
 def _scenario(scenario: Scenario, names: _Names, seed: int) -> Scenario:
     template = random.Random(f"{seed} {scenario.id}").choice(_REQUESTS)
+    prompt = scenario.prompt
+    values = json.dumps([call.arguments for call in scenario.expect.calls or ()])
+    if not any(found in values for found in _SPELLED.findall(prompt)):
+        prompt = names.text(prompt)  # no expected argument has to copy a name from it
     return scenario.model_copy(
         update={
-            "prompt": template.replace("{}", _prompt(scenario, names)),
+            "prompt": template.replace("{}", prompt),
             "tools": None if scenario.tools is None else names.tools(scenario.tools),
             "expect": _expectation(scenario.expect, names),
         }
     )
-
-
-def _prompt(scenario: Scenario, names: _Names) -> str:
-    """Rename tools in a prompt unless an expected argument has to copy a name from it."""
-    values = json.dumps([call.arguments for call in scenario.expect.calls or ()])
-    copied = any(found in values for found in _SPELLED.findall(scenario.prompt))
-    return scenario.prompt if copied else names.text(scenario.prompt)
 
 
 def _expectation(expect: Expectation, names: _Names) -> Expectation:

@@ -10,7 +10,7 @@ many turns, with rules of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from pydantic import ValidationError
@@ -59,15 +59,18 @@ def read_scenario(
     elif "expected_tool" in row:
         data, place = _from_one_call(data, place)
     data.setdefault("id", f"scenario-{number}")
-    data = _prepared(_with_own_tools(data, place), place)
+    if data.get("tools") is not None:
+        try:
+            data["tools"] = to_tools(data["tools"])
+        except ToolsError as error:
+            raise place.error(error) from error
+    task = data.get("task")
+    if task is not None:
+        data["expect"] = data.get("expect") or {}
+        if isinstance(task, Mapping):
+            known_keys(task, Task.model_fields, "field of a task", place.at("task"))
     scenario = _validated(data, place)
-    for key in ("id", "prompt"):
-        text: str = getattr(scenario, key)
-        if not text.strip():
-            raise place.at(key).error("found nothing but white space, wanted some text")
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise place.at(key).error("found a lone surrogate, which no model can be sent")
-    _check_messages(scenario.messages, place.at("messages"))
+    _check_texts(scenario, place)
     if wanted(scenario):
         own = tools if scenario.tools is None else scenario.tools
         if scenario.task is None or scenario.expect != Expectation():
@@ -76,19 +79,16 @@ def read_scenario(
     return scenario
 
 
-def _with_own_tools(data: JsonObject, place: Place) -> JsonObject:
-    if data.get("tools") is None:
-        return data
-    try:
-        return {**data, "tools": to_tools(data["tools"])}
-    except ToolsError as error:
-        raise place.error(error) from error
-
-
-def _check_messages(messages: Sequence[JsonObject], place: Place) -> None:
-    for index, message in enumerate(messages):
+def _check_texts(scenario: Scenario, place: Place) -> None:
+    for key in ("id", "prompt"):
+        text: str = getattr(scenario, key)
+        if not text.strip():
+            raise place.at(key).error("found nothing but white space, wanted some text")
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+            raise place.at(key).error("found a lone surrogate, which no model can be sent")
+    for index, message in enumerate(scenario.messages):
         if not all(isinstance(message.get(key), str) for key in ("role", "content")):
-            raise place.at(index).error(
+            raise place.at("messages", index).error(
                 f"found {shown(message)}, wanted an object with the strings role and content"
             )
 
@@ -203,16 +203,6 @@ def _wanted(schema: Mapping[str, JsonValue]) -> str:
     inner = schema.get("items") if kinds == "array" else None
     of = f" of {_wanted(inner)} each" if isinstance(inner, Mapping) else ""
     return (kinds if isinstance(kinds, str) else " or ".join(kinds)) + of
-
-
-def _prepared(data: JsonObject, place: Place) -> JsonObject:
-    """Return the row with an empty `expect` added if it is a task without one."""
-    task = data.get("task")
-    if task is None:
-        return data
-    if isinstance(task, Mapping):
-        known_keys(task, Task.model_fields, "field of a task", place.at("task"))
-    return {**data, "expect": data.get("expect") or {}}
 
 
 def _check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
