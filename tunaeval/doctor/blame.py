@@ -14,7 +14,7 @@ from dataclasses import replace
 from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import counted
 from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.parsing import ParseResult
 
 from .reading import raw_in_error
@@ -98,7 +98,8 @@ def right(answer: Answer) -> bool:
     if not raw:
         return False
     found = parse_levels(raw, tools=offered(answer.ask))["standard"].calls
-    return same_calls([_api(call) for call in found], wanted)
+    as_api = [ApiCall(call.name, json.dumps(call.arguments)) for call in found]
+    return same_calls(as_api, wanted)
 
 
 def format_of(answer: Answer) -> str | None:
@@ -146,10 +147,6 @@ def _same(a: JsonValue, b: JsonValue) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def _api(call: ToolCall) -> ApiCall:
-    return ApiCall(call.name, json.dumps(call.arguments))
-
-
 def _without_raw(answer: Answer, *, cut: bool) -> Judgement:
     wanted = answer.ask.calls
     leaked = leak(answer)
@@ -184,7 +181,8 @@ def _with_raw(
             )
         return Judgement("note", "lenient: the server made calls of malformed text")
     if len(sound) < len(read.calls):
-        return Judgement("model", f"its calls need repair: {_repairs(read)}")
+        codes = {repair.code for call in read.calls for repair in call.repairs} - {"type"}
+        return Judgement("model", f"its calls need repair: {', '.join(sorted(codes))}")
     if not answer.calls:
         return _lost(answer, read, native)
     return _changed(answer, expected)
@@ -289,13 +287,9 @@ def _content_kept(answer: Answer, read: ParseResult) -> Judgement | None:
     if answer.calls and (leaked := leak(answer)) is not None:
         words = f"in the content, too, there is {counted(len(leaked.calls), 'call')}"
         return Judgement("server", words, "calls-in-content")
-    return _stray(answer, read.content)
-
-
-def _stray(answer: Answer, content: str) -> Judgement | None:
-    """Report call markup left in the content that is not part of the model's own prose."""
+    # Call markup that is left in the content and is not part of the model's own prose.
     left = CALL_MARKUP.search(answer.text) if answer.calls else None
-    if left is None or left[0] in content:
+    if left is None or left[0] in read.content:
         return None
     words = f"markup is left in the content beside the call: {left[0]!r}"
     return Judgement("server", words, "calls-in-content")
@@ -305,11 +299,6 @@ def _complete_beyond(answer: Answer, expected: Sequence[Wanted]) -> bool:
     """Whether the API completed a call that the model had not finished."""
     whole = [call for call in answer.calls if call.object is not None]
     return len(whole) > len(expected)
-
-
-def _repairs(read: ParseResult) -> str:
-    codes = {repair.code for call in read.calls for repair in call.repairs}
-    return ", ".join(sorted(codes - {"type"}))
 
 
 def _reading(read: ParseResult, raw: str) -> JsonObject:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from tunaeval.errors import UnknownNameError
 from tunaeval.models.clients.network import Network
@@ -56,7 +56,7 @@ class Examination:
         """Return the report as JSON, for machines."""
         return {
             "server": self.server,
-            "findings": [finding.as_json() for finding in self.findings],
+            "findings": [asdict(finding) for finding in self.findings],
             "exit": self.exit,
             "passed": [{"check": name, "group": group} for group, name in self.passed],
             "rates": {name: rate.model_dump() for name, rate in self.rates.items()},
@@ -120,14 +120,19 @@ def _examined(
         ]
     )
     if seen.stopped is not None:
-        findings.insert(0, _stopped(seen))
-    hidden = [_without_key(finding, connection) for finding in findings]
+        advice = "check the base URL (it ends in /v1), the key in $TUNAEVAL_API_KEY, and the server"
+        evidence: JsonObject = {"summary": seen.stopped}
+        findings.insert(0, Finding("answers", "reach", "not tested", evidence, advice))
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
     untested = seen.stopped is not None or (wants_copying and not seen.capable)
     return Examination(
         server=_about(seen, runner, connection),
-        findings=tuple(hidden),
+        findings=tuple(
+            # A server may have repeated the key in its answers.
+            replace(finding, evidence=_hide(finding.evidence, connection))
+            for finding in findings
+        ),
         passed=tuple(
             (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
         ),
@@ -178,15 +183,11 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
         return found
     if seen.stopped is not None and all(answer.skipped for answer in answers):
         return Judgement("not tested", seen.stopped)
-    if _drops_tools(seen):
+    in_prompt = _named(TOOLS_IN_PROMPT)
+    if in_prompt.rule(seen, in_prompt.asks).verdict == "server":
         return Judgement("not tested", "the tools never reach the prompt (tools-in-prompt)")
     words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"
     return Judgement("not tested", words)
-
-
-def _drops_tools(seen: Seen) -> bool:
-    check = _named(TOOLS_IN_PROMPT)
-    return check.rule(seen, check.asks).verdict == "server"
 
 
 def _named(name: str) -> Check:
@@ -217,12 +218,6 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> Finding:
     elif reported.verdict == "model":
         fixed = remedy("model", seen.server)
     return Finding(check.name, check.group, reported.verdict, _evidence(reported), fixed)
-
-
-def _stopped(seen: Seen) -> Finding:
-    words = seen.stopped or ""
-    advice = "check the base URL (it ends in /v1), the key in $TUNAEVAL_API_KEY, and the server"
-    return Finding("answers", "reach", "not tested", {"summary": words}, advice)
 
 
 def _evidence(reported: Judgement) -> JsonObject:
@@ -287,12 +282,6 @@ def _rates(seen: Seen) -> dict[str, Rate]:
     }
 
 
-def _without_key(finding: Finding, connection: Connection) -> Finding:
-    """Remove the key from the evidence: a server may have repeated it in its answers."""
-    hidden = _hide(finding.evidence, connection)
-    return Finding(finding.check, finding.group, finding.verdict, hidden, finding.remedy)
-
-
 def _hide(value: JsonValue, connection: Connection) -> JsonValue:
     if isinstance(value, str):
         return connection.hide(value)
@@ -309,17 +298,15 @@ def _answered(
     check: Check, wanted: Sequence[Ask], checks: Iterable[Check], seen: Seen
 ) -> Sequence[Ask]:
     """Return the asks that this check judges: those that succeed, and its own failing ones."""
-    others = [other for other in checks if len(other.asks) < len(check.asks)]
-    return [ask for ask in wanted if not (_fails(ask, seen) and _asked_by(others, ask))]
+    others = {
+        ask.key for other in checks if len(other.asks) < len(check.asks) for ask in other.asks
+    }
 
+    def fails(ask: Ask) -> bool:
+        answers = seen.all(ask)
+        return not seen.streams_nothing(ask) and all(one.error is not None for one in answers)
 
-def _fails(ask: Ask, seen: Seen) -> bool:
-    answers = seen.all(ask)
-    return not seen.streams_nothing(ask) and all(answer.error is not None for answer in answers)
-
-
-def _asked_by(checks: Iterable[Check], ask: Ask) -> bool:
-    return any(ask.key == own.key for check in checks for own in check.asks)
+    return [ask for ask in wanted if not (ask.key in others and fails(ask))]
 
 
 def _with_causes(findings: Sequence[Finding]) -> list[Finding]:

@@ -106,7 +106,7 @@ def _streamed(ask: Ask, heard: Heard) -> Answer:
         finish=finishes[-1] if finishes else None,
         prompt_tokens=prompt,
         completion_tokens=completion,
-        raw=joined_raw(choices),
+        raw=_text([token for choice in choices for token in _tokens(choice)]),
         token_ids=ids_of(frames.objects),
         streamed=Streamed(len(frames.objects), (*faults, *wrong), bool(usages)),
     )
@@ -272,7 +272,8 @@ def fold(deltas: Sequence[JsonObject]) -> tuple[tuple[ApiCall, ...], tuple[Fault
     Where index and id disagree, the calls are those by id, or by index if two calls share an id:
     the fault is then reported once, for the fragments, and not again for each value.
     """
-    fragments = [fragment for delta in deltas for fragment in fragments_of(delta)]
+    listed = (found for delta in deltas if isinstance(found := delta.get("tool_calls"), list))
+    fragments = [one for found in listed for one in found if isinstance(one, dict)]
     by_index, by_id = _by_index(fragments), _by_id(fragments)
     faults = [*_faults(fragments)]
     if [_plain(call) for call in by_index] == [_plain(call) for call in by_id]:
@@ -285,13 +286,6 @@ def fold(deltas: Sequence[JsonObject]) -> tuple[tuple[ApiCall, ...], tuple[Fault
     if len(by_index) != len(by_id):
         words = f"the stream has {counted(len(by_index), 'call')} by index, {len(by_id)} by id"
     return tuple(by_id), (*faults, ("index-and-id", words))
-
-
-def fragments_of(delta: JsonObject) -> Iterator[JsonObject]:
-    listed = delta.get("tool_calls")
-    for fragment in listed if isinstance(listed, list) else ():
-        if isinstance(fragment, dict):
-            yield fragment
 
 
 def _plain(call: ApiCall) -> tuple[JsonValue, JsonValue]:
@@ -342,13 +336,18 @@ def _name(fragment: JsonObject) -> JsonValue:
     return function.get("name") if isinstance(function, dict) else None
 
 
+_KINDS = (None, "", "function")
+
+
 def _faults(fragments: Sequence[JsonObject]) -> Iterator[Fault]:
     """Yield what is wrong with indices, ids and names, each kind once."""
     reported: set[str] = set()
     names: dict[object, JsonValue] = {}
     ids: dict[object, JsonValue] = {}
     for fragment in fragments:
-        for code, words in (*_type_fault(fragment), *_faults_of(fragment, names, ids)):
+        kind = fragment.get("type")
+        other = [("type-other", f"a call's type is {kind!r}")] if kind not in _KINDS else []
+        for code, words in (*other, *_faults_of(fragment, names, ids)):
             if code not in reported:
                 reported.add(code)
                 yield code, words
@@ -356,11 +355,6 @@ def _faults(fragments: Sequence[JsonObject]) -> Iterator[Fault]:
         if not ids.get(index) and "id-missing" not in reported:
             reported.add("id-missing")
             yield "id-missing", f"call {index} never gets an id"
-
-
-def _type_fault(fragment: JsonObject) -> Iterator[Fault]:
-    if fragment.get("type") not in (None, "", "function"):
-        yield "type-other", f"a call's type is {fragment['type']!r}"
 
 
 def _faults_of(
@@ -482,11 +476,6 @@ def raw_of(body: JsonObject, choice: JsonObject) -> str | None:
     if isinstance(verbose, dict) and isinstance(text := verbose.get("content"), str) and text:
         return without_ending(text)
     return _text(_tokens(choice))
-
-
-def joined_raw(choices: Sequence[JsonObject]) -> str | None:
-    """Return the raw text of a stream, joined from the tokens of all its frames."""
-    return _text([token for choice in choices for token in _tokens(choice)])
 
 
 def raw_in_error(words: str) -> str | None:

@@ -20,10 +20,9 @@ from tunaeval.types.calls import JsonObject, JsonValue
 
 from . import asks
 from .blame import same_calls
-from .checks import REPEATED, Check
+from .checks import REPEATED, Check, pairs
 from .reading import detokenized, extras, json_object, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
-from .rules import pairs
 from .seen import Seen, compare_pair, names_flags
 from .values import Answer, Ask, Server
 
@@ -87,12 +86,15 @@ class Runner:
         if self._settings.quick:
             wanted = [ask for ask in wanted if ask.quick]
         self._to_ask = len(wanted) + len(REPEATED) * (self._settings.repeats - 1)
-        early = [a for a in wanted if a.max_tokens == 1 or _of_gate(a) if a is not asks.MANY_TOOLS]
+        gate = [ask for pair in asks.GATE for ask in pair]
+        early = [a for a in wanted if a.max_tokens == 1 or a in gate if a is not asks.MANY_TOOLS]
         await self._in_turn(early)
         late = [ask for ask in wanted if ask is asks.MANY_TOOLS]
         await self._together([ask for ask in wanted if ask not in early and ask not in late])
         if not self._settings.quick:
-            await self._repeat()
+            known = [ask for ask in REPEATED if self._known(ask)]
+            for _ in range(self._settings.repeats - 1):
+                await self._in_turn(known)
         await self._settle_differences()
         await self._in_turn(late)  # last, because a slow server may need very long for it
         return self.seen
@@ -155,11 +157,6 @@ class Runner:
 
         await asyncio.gather(*map(turn, by_name.values()))
 
-    async def _repeat(self) -> None:
-        known = [ask for ask in REPEATED if self._known(ask)]
-        for _ in range(self._settings.repeats - 1):
-            await self._in_turn(known)
-
     async def _settle_differences(self) -> None:
         """Ask again in both modes where single answers differ and no raw text decides."""
         check = next((check for check in self._checks if check.name == "stream-as-whole"), None)
@@ -175,9 +172,11 @@ class Runner:
         answer = await self._answer(ask)
         if not answer.skipped:
             self._answers.setdefault(ask.key, []).append(answer)
-            self._failed = self._failed + 1 if _is_gone(answer) else 0
+            is_gone = answer.status is None or answer.status in (429, 502, 503, 504)
+            self._failed = self._failed + 1 if is_gone else 0
             if self._failed >= _PATIENCE:
-                self._stop(f"the server does not answer any more: {_why(answer)}")
+                why = answer.failure or f"status {answer.status}: {answer.error}"
+                self._stop(f"the server does not answer any more: {why}")
             if self._on_answer is not None:
                 self._on_answer(answer)
         return answer
@@ -257,18 +256,6 @@ def _in_order(checks: Sequence[Check]) -> list[Ask]:
     needed = gate if any(check.needs == "copying" for check in checks) else []
     own = [ask for check in checks for ask in check.asks]
     return list({ask.key: ask for ask in [*own, *needed]}.values())
-
-
-def _of_gate(ask: Ask) -> bool:
-    return any(ask in pair for pair in asks.GATE)
-
-
-def _is_gone(answer: Answer) -> bool:
-    return answer.status is None or answer.status in (429, 502, 503, 504)
-
-
-def _why(answer: Answer) -> str:
-    return answer.failure or f"status {answer.status}: {answer.error}"
 
 
 def in_quick(check: Check) -> Check:

@@ -95,7 +95,9 @@ class Seen:
         answered = [answer for answer in self.all(ask) if not answer.skipped]
         if not ask.streamed or not answered:
             return False
-        return all(map(_came_whole, answered)) or self._never_streams
+        streams = (one.streamed.faults if one.streamed else () for one in answered)
+        came_whole = (any(code == "frame-none" for code, _ in faults) for faults in streams)
+        return all(came_whole) or self._never_streams
 
     @cached_property
     def _never_streams(self) -> bool:
@@ -109,12 +111,6 @@ class Seen:
 def names_flags(answer: Answer) -> bool:
     """Whether a refusal names the flags with which vLLM has to be started."""
     return FLAGS in (answer.error or "")
-
-
-def _came_whole(answer: Answer) -> bool:
-    return answer.streamed is not None and any(
-        code == "frame-none" for code, _ in answer.streamed.faults
-    )
 
 
 def worst(judgements: Iterable[Judgement]) -> Judgement:
@@ -135,17 +131,13 @@ def compare_pair(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgeme
     if alike(wholes[0], streams[0]):
         return Judgement("pass", "the same calls, whole and streamed")
     raws = trusted_raw(wholes[0]), trusted_raw(streams[0])
-    if None not in raws and not _leaky(wholes[0], streams[0]):
+    # A server may reveal a raw text only by leaving all of it in the content.
+    if None not in (*raws, wholes[0].raw, streams[0].raw):
         if raws[0] != raws[1]:
             return Judgement("pass", "the model wrote two texts; each is judged by itself")
         words = "one text of the model gave other calls streamed than whole"
         return Judgement("server", words, "stream-differs", streams[0])
     return _by_repeats(wholes, streams)
-
-
-def _leaky(whole: Answer, streamed: Answer) -> bool:
-    """Whether a raw text is known only because the server left all of it in the content."""
-    return whole.raw is None or streamed.raw is None
 
 
 def _by_repeats(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgement:

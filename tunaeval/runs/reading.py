@@ -22,7 +22,7 @@ from tunaeval.parsing.message import structured_only
 from tunaeval.parsing.reader import Reader
 from tunaeval.registry import guarded
 from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, Tools, ToolSpec
+from tunaeval.types.calls import STRUCTURED, Tools, ToolSpec
 from tunaeval.types.exchange import Reply
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import Level, ParseResult
@@ -175,8 +175,16 @@ def keep_tools(directory: Path, suite: Suite | RunTools) -> None:
     kept, secrets = tools_of(suite) if isinstance(suite, Suite) else suite, of_environment()
     with RecordWriter(directory / TOOLS_FILE) as file:
         for scenario, tools in ((None, kept.tools), *kept.own.items()):
-            row = {"scenario": scenario, "tools": [_tool_row(one) for one in tools.values()]}
-            file.append(without(row, secrets))
+            rows = [  # all fields of a tool; OpenAI's format has no place for `paths`
+                {
+                    "name": one.name,
+                    "description": one.description,
+                    "parameters": dict(one.parameters),
+                    "paths": sorted(one.paths),
+                }
+                for one in tools.values()
+            ]
+            file.append(without({"scenario": scenario, "tools": rows}, secrets))
 
 
 def kept_tools(directory: Path) -> RunTools | None:
@@ -187,23 +195,13 @@ def kept_tools(directory: Path) -> RunTools | None:
     found: dict[str | None, Tools] = {}
     for number, record in enumerate(read(path), 1):
         try:
-            found[record["scenario"]] = to_tools([_tool(one) for one in record["tools"]])
+            found[record["scenario"]] = to_tools(
+                ToolSpec(
+                    one["name"], one["description"], one["parameters"], frozenset(one["paths"])
+                )
+                for one in record["tools"]
+            )
         except (KeyError, TypeError, ToolsError) as error:
             raise RecordError(f"{path}, record {number}: these are no tools: {error!r}") from error
     own = {scenario: tools for scenario, tools in found.items() if scenario is not None}
     return RunTools(found.get(None, Tools()), own)
-
-
-def _tool_row(spec: ToolSpec) -> JsonObject:
-    """Return all fields of a tool; OpenAI's format has no place for `paths`."""
-    return {
-        "name": spec.name,
-        "description": spec.description,
-        "parameters": dict(spec.parameters),
-        "paths": sorted(spec.paths),
-    }
-
-
-def _tool(written: JsonValue) -> ToolSpec:
-    name, description = written["name"], written["description"]
-    return ToolSpec(name, description, written["parameters"], frozenset(written["paths"]))

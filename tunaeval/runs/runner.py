@@ -293,29 +293,7 @@ def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -
         raise UsageError(
             "retry_failures asks again what failed in a run that was kept; name it with resume"
         )
-    for package in ("matching", "parsing", "tools"):
-        _import_all(f"tunaeval.{package}")
-
-
-def _import_all(package: str) -> None:
-    """Import every module of a package now.
-
-    Later, when a reply needs a module, the process may be out of file descriptors to read it.
-    """
-    for module in walk_packages(import_module(package).__path__, f"{package}."):
-        import_module(module.name)
-
-
-async def run_suite(
-    suite: Suite,
-    client: Client,
-    parser: Parser,
-    options: RunOptions | None = None,
-    *,
-    out: Path | str | None = None,
-    run_id: str | None = None,
-    on_result: OnResult | None = None,
-) -> Report:
-    """Run a suite and return its report, without keeping the `SuiteRun`."""
-    run = SuiteRun(suite, client, parser, options, out=out, run_id=run_id, on_result=on_result)
-    return await run.run()
+    # Later, when a reply needs a module, the process may be out of file descriptors to read it.
+    for package in ("tunaeval.matching", "tunaeval.parsing", "tunaeval.tools"):
+        for module in walk_packages(import_module(package).__path__, f"{package}."):
+            import_module(module.name)

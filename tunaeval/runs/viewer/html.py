@@ -40,7 +40,7 @@ from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Rate, Report
 
-from .scenario import WENT_WRONG, AttemptView, Mark, Piece, ScenarioView, Viewer, hidden
+from .scenario import WENT_WRONG, AttemptView, Piece, ScenarioView, Viewer, hidden
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -68,7 +68,7 @@ class PageWriter:
                 style=_as_it_is(style),
                 script=_as_it_is(script),
                 policy=_policy(style, script),
-                title=_title(reports),
+                title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
                 runs=[_run(number, report) for number, report in enumerate(reports)],
                 tables=[*_tables(reports)],
                 comparisons=[*_comparisons(reports)],
@@ -118,28 +118,6 @@ def _digest(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class RunOnPage:
-    """A run's figures in the form that the template shows."""
-
-    letter: str
-    name: str
-    suite: str
-    heading: str
-    run_id: str
-    started: str
-    facts: tuple[tuple[str, str], ...]
-    remarks: tuple[str, ...]
-    score: Whisker
-    levels: tuple[tuple[str, Whisker, Whisker], ...]
-    outcomes: tuple[Slice, ...]
-    sources: tuple[Slice, ...]
-    repairs: tuple[tuple[str, int], ...]
-    failures: tuple[tuple[str, int], ...]
-    latency: Histogram | None
-    tokens: Histogram | None
-
-
-@dataclass(frozen=True, slots=True)
 class RatesTable:
     """Rates by name, one for each run: a text if nothing was answered, None if not asked."""
 
@@ -162,12 +140,8 @@ class ComparisonOnPage:
         return "" if self.found is None else power_words(self.found.overall)
 
 
-def _title(reports: Sequence[Report]) -> str:
-    suites = dict.fromkeys(visible(report.run.suite, 60) for report in reports)
-    return ", ".join(suites)
-
-
-def _run(number: int, report: Report) -> RunOnPage:
+def _run(number: int, report: Report) -> dict[str, object]:
+    """Return a run's figures in the form that the template shows."""
     run, summary = report.run, report.summary
     latencies, tokens = [], []
     for result in report.results:
@@ -176,33 +150,29 @@ def _run(number: int, report: Report) -> RunOnPage:
                 latencies.append(attempt.latency_seconds)
             if attempt.completion_tokens is not None:
                 tokens.append(float(attempt.completion_tokens))
-    return RunOnPage(
-        letter=LETTERS[number % len(LETTERS)],
-        name=_safe(run.model or run.client),
-        suite=_safe(run.suite),
-        heading=_safe(run.heading or ""),
-        run_id=_safe(run.run_id),
-        started=_safe(run.started_at[:16].replace("T", " ")),
-        facts=tuple(_facts(report)),
-        remarks=tuple(_safe(one) for one in remarks(report)),
-        score=whisker(summary.final),
-        levels=tuple(
+    left = summary.scenarios - summary.infrastructure_failures - sum(summary.sources.values())
+    without_call = {"no call": left} if left else {}
+    return {
+        "letter": LETTERS[number % len(LETTERS)],
+        "name": _safe(run.model or run.client),
+        "suite": _safe(run.suite),
+        "heading": _safe(run.heading or ""),
+        "run_id": _safe(run.run_id),
+        "started": _safe(run.started_at[:16].replace("T", " ")),
+        "facts": tuple(_facts(report)),
+        "remarks": tuple(_safe(one) for one in remarks(report)),
+        "score": whisker(summary.final),
+        "levels": tuple(
             (level, whisker(summary.levels[level]), whisker(summary.levels_first_attempt[level]))
             for level in LEVELS
         ),
-        outcomes=slices(_safe_names(summary.outcomes)),
-        sources=slices({**_safe_names(summary.sources), **_without_call(report)}),
-        repairs=tuple(_safe_names(summary.repairs).items()),
-        failures=tuple(_safe_names(summary.failures).items()),
-        latency=histogram(latencies, "s"),
-        tokens=histogram(tokens, "tokens"),
-    )
-
-
-def _without_call(report: Report) -> dict[str, int]:
-    summary = report.summary
-    left = summary.scenarios - summary.infrastructure_failures - sum(summary.sources.values())
-    return {"no call": left} if left else {}
+        "outcomes": slices(_safe_names(summary.outcomes)),
+        "sources": slices(_safe_names(summary.sources) | without_call),
+        "repairs": tuple(_safe_names(summary.repairs).items()),
+        "failures": tuple(_safe_names(summary.failures).items()),
+        "latency": histogram(latencies, "s"),
+        "tokens": histogram(tokens, "tokens"),
+    }
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -228,15 +198,14 @@ def _tables(reports: Sequence[Report]) -> Iterator[RatesTable]:
     for title, rates in (
         ("By tool", [report.summary.tools for report in reports]),
         ("By tag", [report.summary.tags for report in reports]),
-        ("With faults", [_reactions(report) for report in reports]),
+        (
+            "With faults",
+            [{row.name: row.rate for row in reactions(one.summary)} for one in reports],
+        ),
     ):
         rows = tuple(_rows(rates, [one[title] for one in lost]))
         if rows:
             yield RatesTable(title, rows)
-
-
-def _reactions(report: Report) -> dict[str, Rate]:
-    return {row.name: row.rate for row in reactions(report.summary)}
 
 
 def _unanswered(report: Report) -> dict[str, set[str]]:
@@ -396,7 +365,10 @@ def _attempt(view: AttemptView) -> JsonValue:
         "out": record.completion_tokens,
         "retries": record.retries,
         "pieces": [*_pieces(view.pieces)],
-        "marks": [_mark(mark) for mark in view.marks],
+        "marks": [
+            [mark.number, mark.kind, readable(mark.code), readable(mark.words), mark.level]
+            for mark in view.marks
+        ],
         "reasoning": readable(view.reasoning),
         "calls": [readable(call) for call in view.structured],
         "note": readable(view.note),
@@ -416,10 +388,6 @@ def _pieces(pieces: Sequence[Piece]) -> Iterator[JsonValue]:
         kinds = "".join(sorted(kind[0] for kind in piece.kinds))
         yield [readable(piece.text, remaining), kinds, [*piece.ends]]
         remaining -= len(piece.text)
-
-
-def _mark(mark: Mark) -> JsonValue:
-    return [mark.number, mark.kind, readable(mark.code), readable(mark.words), mark.level]
 
 
 def readable(text: str, limit: int = TEXT_CHARACTERS) -> str:

@@ -89,12 +89,16 @@ class Viewer:
         read, why = self._read(result)
         wrong = None if result.task is None else result.task.wrong_turn
         attempts = [
-            _of_episode(_attempt(record, found, why), is_wrong=number == wrong)
+            _attempt(record, found, why, is_wrong=number == wrong)
             for number, (record, found) in enumerate(zip(result.attempts, read, strict=True), 1)
         ]
-        pairs = self._pairs(result)
+        tools = self._replies.tools(result.scenario) if self._replies else Tools()
+        pairs = side_by_side(result.expected, result.got, Rules(self._info.profile, tools))
         given = result.error or result.reason
-        cover = hidden_shortened if _has_secret(pairs) else hidden
+        values = (
+            value for pair in pairs for one in pair.arguments for value in (one.wanted, one.got)
+        )
+        cover = hidden_shortened if any(COVER in value for value in values if value) else hidden
         checks = () if result.task is None else tuple(map(hidden, _checks(result.task)))
         prompt = hidden(result.prompt)
         return ScenarioView(result, prompt, cover(given), tuple(attempts), pairs, checks)
@@ -108,38 +112,31 @@ class Viewer:
         except TunaevalError as error:  # raised by a plug-in's parser
             return nothing, f"the reply cannot be read again: {error}"
 
-    def _pairs(self, result: ScenarioResult) -> tuple[Pair, ...]:
-        tools = self._replies.tools(result.scenario) if self._replies else Tools()
-        return side_by_side(result.expected, result.got, Rules(self._info.profile, tools))
 
-
-def _has_secret(pairs: tuple[Pair, ...]) -> bool:
-    """Whether a value that the reason may quote has a secret in it."""
-    values = ((one.wanted, one.got) for pair in pairs for one in pair.arguments)
-    return any(COVER in value for pair in values for value in pair if value)
-
-
-def _attempt(record: AttemptRecord, found: ParseResult | None, why: str) -> AttemptView:
+def _attempt(
+    record: AttemptRecord, found: ParseResult | None, why: str, *, is_wrong: bool
+) -> AttemptView:
     text = hidden(text_of(record.message.get("content")))
-    if found is None or not _agrees(record, found):
-        marks = tuple(_recorded(record))
-        return AttemptView(
-            record,
-            (Piece(text),),
-            marks,
-            _reasoning(record),
-            _structured(record),
-            why or _OTHERWISE,
-        )
-    marks = tuple(replace(mark, words=hidden(mark.words)) for mark in marks_of(found))
-    pieces = pieces_of(text, marks)
-    return AttemptView(record, pieces, marks, _reasoning(record), _structured(record))
-
-
-def _of_episode(view: AttemptView, *, is_wrong: bool) -> AttemptView:
-    record = view.record
-    results = tuple((one.tool, hidden(one.content)) for one in record.results)
-    return replace(view, user=hidden(record.user or ""), results=results, is_wrong=is_wrong)
+    pieces: tuple[Piece, ...] = (Piece(text),)
+    marks, note = tuple(_recorded(record)), why or _OTHERWISE
+    then = [(call.name, call.arguments) for call in record.calls]
+    if found is not None and then == [(call.name, call.arguments) for call in found.calls]:
+        marks = tuple(replace(mark, words=hidden(mark.words)) for mark in marks_of(found))
+        pieces, note = pieces_of(text, marks), ""
+    given = (record.message.get(key) for key in REASONING_KEYS)
+    items = record.message.get("tool_calls") or record.message.get("function_call") or ()
+    listed = items if isinstance(items, list) else [items] if items else []
+    return AttemptView(
+        record=record,
+        pieces=pieces,
+        marks=marks,
+        reasoning=hidden(next((text for text in given if isinstance(text, str)), "")),
+        structured=tuple(hidden(words_of(one)) for one in listed),
+        note=note,
+        user=hidden(record.user or ""),
+        results=tuple((one.tool, hidden(one.content)) for one in record.results),
+        is_wrong=is_wrong,
+    )
 
 
 def _checks(task: TaskRecord) -> Iterator[str]:
@@ -157,11 +154,6 @@ def _checks(task: TaskRecord) -> Iterator[str]:
             yield f"{words}: {'yes' if did else 'no'}"
 
 
-def _agrees(record: AttemptRecord, found: ParseResult) -> bool:
-    then = [(call.name, call.arguments) for call in record.calls]
-    return then == [(call.name, call.arguments) for call in found.calls]
-
-
 def _recorded(record: AttemptRecord) -> Iterator[Mark]:
     """Yield marks for what the run recorded, which has no spans."""
     found = [(CALL, call.format, call.name) for call in record.calls]
@@ -171,19 +163,6 @@ def _recorded(record: AttemptRecord) -> Iterator[Mark]:
         found.append((DIAGNOSIS, code, words))
     for number, (kind, code, words) in enumerate(found, 1):
         yield Mark(number, kind, code, hidden(words), None)
-
-
-def _reasoning(record: AttemptRecord) -> str:
-    """Return the reasoning that the server gave beside the text."""
-    given = (record.message.get(key) for key in REASONING_KEYS)
-    return hidden(next((text for text in given if isinstance(text, str)), ""))
-
-
-def _structured(record: AttemptRecord) -> tuple[str, ...]:
-    """Return the calls that the server parsed, as it gave them."""
-    items = record.message.get("tool_calls") or record.message.get("function_call") or ()
-    listed = items if isinstance(items, list) else [items] if items else []
-    return tuple(hidden(words_of(one)) for one in listed)
 
 
 CALL, REPAIR, DIAGNOSIS = "call", "repair", "diagnosis"
@@ -340,7 +319,11 @@ def _pair(wanted: ExpectedCall, got: ToolCall | None, rules: Rules, *, named_onl
         )
         return Pair(wanted.name, None, MISSING, rows)
     if wanted.name != got.name:
-        rows = tuple(_unjudged(wanted.arguments, got.arguments))
+        names = dict.fromkeys((*wanted.arguments, *got.arguments))
+        rows = tuple(
+            Argument(one, _shown(wanted.arguments, one), _shown(got.arguments, one), UNASKED)
+            for one in names  # of calls to different tools, which are not judged
+        )
         return Pair(wanted.name, got.name, DIFFERS, rows)
     if named_only:
         return Pair(wanted.name, got.name, SAME, tuple(_all_of(got)))
@@ -359,13 +342,10 @@ def _faults(wanted: ExpectedCall, got: ToolCall, rules: Rules) -> dict[str, str]
     found: dict[str, str] = {}
     for failure in verdict.failures:
         _, _, rest = failure.path.partition("arguments.")
-        known = [name for name in (*wanted.arguments, *got.arguments) if _reaches(rest, name)]
+        names = (*wanted.arguments, *got.arguments)
+        known = [one for one in names if rest == one or rest.startswith((f"{one}.", f"{one}["))]
         found.setdefault(max(known, key=len, default=""), failure.message)
     return found
-
-
-def _reaches(path: str, name: str) -> bool:
-    return path == name or path.startswith((f"{name}.", f"{name}["))
 
 
 def _judged(wanted: JsonObject, got: JsonObject, faults: dict[str, str]) -> Iterator[Argument]:
@@ -382,12 +362,6 @@ def _judged(wanted: JsonObject, got: JsonObject, faults: dict[str, str]) -> Iter
         yield Argument(name, *shown, state, hidden_shortened(words) if is_secret else words)
     if "" in faults:
         yield Argument("", None, None, DIFFERS, faults[""])
-
-
-def _unjudged(wanted: JsonObject, got: JsonObject) -> Iterator[Argument]:
-    """Yield the arguments of calls to different tools, which are shown without a judgement."""
-    for name in dict.fromkeys((*wanted, *got)):
-        yield Argument(name, _shown(wanted, name), _shown(got, name), UNASKED)
 
 
 def _all_of(call: ToolCall) -> Iterator[Argument]:
@@ -428,14 +402,12 @@ def hidden_shortened(text: str) -> str:
 
     Half a key matches no known pattern, so every shortened value is covered.
     """
-    return _WORD.sub(lambda word: _cover_if_cut(word[0]), hidden(text))
+    return _WORD.sub(
+        lambda word: COVER * len(word[0]) if "..." in word[0] else word[0], hidden(text)
+    )
 
 
 _WORD = re.compile(r"[^\s'\"]++")
-
-
-def _cover_if_cut(word: str) -> str:
-    return COVER * len(word) if "..." in word else word
 
 
 def _covered(found: re.Match[str]) -> str:
