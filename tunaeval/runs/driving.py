@@ -6,16 +6,24 @@ infrastructure failure. Neither ends the run.
 A whole agent that has its own tools works in its own way; its model's replies are known only if the
 agent reports them. A turn is a reply of that model. All changes count as the last turn's, because
 nobody knows their turns.
+
+Blocking work is done in a thread that may be abandoned without keeping the loop or process alive.
+`asyncio.to_thread` is not suited to work that may never end: the loop waits for its threads when it
+closes, and so one tool that hangs would hang the whole run.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
+import threading
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from itertools import zip_longest
-from typing import TypeAlias
+from typing import ParamSpec, TypeAlias, TypeVar
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
 from tunaeval.registry import shown, who, words_of
@@ -51,7 +59,6 @@ from tunaeval.types.tasks import CallsCheck, Check, StatedFault
 
 from .episode import Read, Rules, Turn, read_at_all_levels
 from .grading.grades import FinalState, Met, grade, obeyed, reported
-from .left_behind import beside, leaving
 from .turns import (
     OUT_OF_TIME,
     Answered,
@@ -178,7 +185,7 @@ class _Driver:
         self.faulting = _Faulting(self.task.faults)
         self.seen = self.workspace.before
         found = self.environment.tools_in(self.workspace)
-        self.executor = Executor(leaving(found), backoff=Backoff(max_attempts=1))
+        self.executor = Executor(_leaving_all(found), backoff=Backoff(max_attempts=1))
         if words := not_run(self.tools, self.executor.runnables):
             raise UsageError(f"scenario {self.scenario.id!r}: {words}")
 
@@ -468,3 +475,64 @@ def _turns(ran: AgentRun, workspace: Workspace, read: Read, rules: Rules) -> tup
         Turn(reply, at, at[rules.level].calls, touched=touched if index == last else ())
         for index, (reply, at) in enumerate(found)
     )
+
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+async def beside(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Do the work in a thread of its own and wait for it; a cancelled wait abandons the thread."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[_T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(value: _T | None, error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(value)  # type: ignore[arg-type] # there is a value where no error is
+        else:
+            done.set_exception(error if isinstance(error, Exception) else _Stopped(error))
+
+    def run() -> None:
+        value, failed = None, None
+        try:
+            value = context.run(work, *args, **kwargs)
+        except BaseException as error:  # noqa: BLE001 - given on to whoever waits
+            failed = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
+        with suppress(RuntimeError):  # the loop that waited has been closed
+            loop.call_soon_threadsafe(settle, value, failed)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return await done
+    except _Stopped as stopped:
+        raise stopped.error from None
+
+
+class _Stopped(Exception):  # noqa: N818 - wraps what a future may not carry
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _leaving_all(
+    tools: Mapping[str, AnyTool] | Iterable[AnyTool],
+) -> dict[str, AnyTool] | list[AnyTool]:
+    """Return the tools, with blocking functions wrapped into coroutines that can be abandoned."""
+    if isinstance(tools, Mapping):
+        return {name: _leaving(tool) for name, tool in tools.items()}
+    return [_leaving(tool) for tool in tools]
+
+
+def _leaving(tool: AnyTool) -> AnyTool:
+    if not inspect.isroutine(tool) or inspect.iscoroutinefunction(tool):
+        return tool
+
+    @wraps(tool)
+    async def left(*args: object, **kwargs: object) -> object:
+        found = await beside(tool, *args, **kwargs)
+        return await found if inspect.isawaitable(found) else found
+
+    return left

@@ -93,7 +93,11 @@ def asking(
         examples = EXAMPLES if ask == "schema" else ()
     given = ""
     if ask != "api":
-        given = _json(suite.tools) if ask == "schema" else instructions(suite.tools, form)
+        given = (
+            _JSON.format(tools="\n".join(map(_signature, suite.tools.values())))
+            if ask == "schema"
+            else instructions(suite.tools, form)
+        )
     opening: list[JsonObject] = []
     system = "\n\n".join(part for part in (suite.system_prompt.strip(), given) if part)
     if system:
@@ -147,13 +151,9 @@ def _answer(example: Example, ask: Ask, form: str | Format) -> str:
     if ask == "schema":
         if not example.calls:
             return _dumped({"answer": example.words})
-        written = [_as_object(call) for call in example.calls]
+        written = [{"name": call.name, "arguments": call.arguments} for call in example.calls]
         return _dumped(written if len(written) > 1 else written[0])
     return "\n".join(render([call], form) for call in example.calls) or example.words
-
-
-def _as_object(call: ToolCall) -> JsonObject:
-    return {"name": call.name, "arguments": call.arguments}
 
 
 def _dumped(value: object) -> str:
@@ -161,10 +161,6 @@ def _dumped(value: object) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # surrogates or wide integers; repr() is good enough for a quotation
         return repr(value)
-
-
-def _json(tools: Tools) -> str:
-    return _JSON.format(tools="\n".join(_signature(spec) for spec in tools.values()))
 
 
 def _signature(spec: ToolSpec) -> str:
@@ -189,59 +185,55 @@ class Example:
 
 def fitting(examples: Iterable[Example], tools: Tools) -> tuple[Example, ...]:
     """Return the examples whose calls these tools can make."""
-    return tuple(
-        example for example in examples if all(_possible(call, tools) for call in example.calls)
-    )
+
+    def possible(call: ToolCall) -> bool:
+        parameters = tools[call.name].parameters if call.name in tools else None
+        return (
+            parameters is not None
+            and call.arguments.keys() <= dict(parameters.get("properties", {})).keys()
+            and call.arguments.keys() >= set(parameters.get("required", ()))
+        )
+
+    return tuple(one for one in examples if all(map(possible, one.calls)))
 
 
-def _possible(call: ToolCall, tools: Tools) -> bool:
-    if call.name not in tools:
-        return False
-    parameters = tools[call.name].parameters
-    properties: Mapping[str, JsonValue] = parameters.get("properties", {})
-    required: Iterable[str] = parameters.get("required", ())
-    return all(name in properties for name in call.arguments) and all(
-        name in call.arguments for name in required
-    )
-
-
-def _called(name: str, **arguments: JsonValue) -> ToolCall:
-    return ToolCall(name, arguments)
+def _example(question: str, name: str, **arguments: JsonValue) -> Example:
+    return Example(question, (ToolCall(name, arguments),))
 
 
 # A small model imitates what it saw last: text and pairs of calls are in the middle.
 EXAMPLES: tuple[Example, ...] = (
-    Example("What lies in the folder museum?", (_called("list_dir", directory="museum"),)),
-    Example(
+    _example("What lies in the folder museum?", "list_dir", directory="museum"),
+    _example(
         "Make a new file menu.txt that says: soup at noon",
-        (_called("write_file", filepath="menu.txt", content="soup at noon"),),
+        "write_file",
+        filepath="menu.txt",
+        content="soup at noon",
     ),
     Example("Who painted the Mona Lisa?", words="Leonardo da Vinci painted it."),
     Example(
         "Get https://weather.example/today, and open the file diary/june.md.",
         (
-            _called("web_fetch", url="https://weather.example/today"),
-            _called("read_file", filepath="diary/june.md"),
+            ToolCall("web_fetch", {"url": "https://weather.example/today"}),
+            ToolCall("read_file", {"filepath": "diary/june.md"}),
         ),
     ),
-    Example(
+    _example(
         "Change `colour = red` to `colour = blue` in paint.ini.",
-        (
-            _called(
-                "update_file",
-                filepath="paint.ini",
-                target="colour = red",
-                patch="colour = blue",
-            ),
-        ),
+        "update_file",
+        filepath="paint.ini",
+        target="colour = red",
+        patch="colour = blue",
     ),
-    Example("Find every file that ends in .ogg.", (_called("glob", pattern="**/*.ogg"),)),
-    Example(
+    _example("Find every file that ends in .ogg.", "glob", pattern="**/*.ogg"),
+    _example(
         "Look for the word lighthouse inside the folder poems.",
-        (_called("grep", pattern="lighthouse", directory="poems"),),
+        "grep",
+        pattern="lighthouse",
+        directory="poems",
     ),
-    Example("Execute `cal 2031` in the shell.", (_called("bash", command="cal 2031"),)),
-    Example("Where is the harbour drawn?", (_called("discover", query="drawing of the harbour"),)),
+    _example("Execute `cal 2031` in the shell.", "bash", command="cal 2031"),
+    _example("Where is the harbour drawn?", "discover", query="drawing of the harbour"),
 )
 
 
@@ -259,12 +251,7 @@ def call_schema(tools: Tools) -> JsonObject:
     answer = _object({"answer": {"type": "string", "maxLength": MAX_STRING}}, ["answer"])
     if not calls:
         return answer
-    several = {
-        "type": "array",
-        "items": {"anyOf": calls},
-        "minItems": 2,
-        "maxItems": MAX_CALLS,
-    }
+    several = {"type": "array", "items": {"anyOf": calls}, "minItems": 2, "maxItems": MAX_CALLS}
     return {"anyOf": [*calls, several, answer]}
 
 

@@ -140,7 +140,14 @@ def _model(
     model = BfclModel(folder.name, faults=list(files.faults), left_out=tuple(files.others))
     lines = _lines(files, prompts, model.faults)
     dots = _has_dots(lines, prompts)
-    judged = partial(_judged, read, Rules(level, profile="bfcl", attempts=1))
+    rules = Rules(level, profile="bfcl", attempts=1)
+
+    def judged(scenario: Scenario, line: _Line) -> ScenarioResult:
+        tools = scenario.tools or Tools()
+        failure = line.reply if isinstance(line.reply, TransportFailure) else None
+        replies = [] if isinstance(line.reply, TransportFailure) else [line.reply]
+        return reread(scenario, replies, failure, tools=tools, read=read(tools), rules=rules).result
+
     for file, each in lines.items():
         known = prompts.of(file.category, dots=dots)
         results = []
@@ -187,15 +194,6 @@ def _lines(
 
 
 _GIVE = "give the prompts that the model was asked"
-
-
-def _judged(
-    read: Callable[[Tools], Read], rules: Rules, scenario: Scenario, line: _Line
-) -> ScenarioResult:
-    tools = scenario.tools or Tools()
-    failure = line.reply if isinstance(line.reply, TransportFailure) else None
-    replies = [] if isinstance(line.reply, TransportFailure) else [line.reply]
-    return reread(scenario, replies, failure, tools=tools, read=read(tools), rules=rules).result
 
 
 def _prompts_differ(results: list[ScenarioResult]) -> bool:
@@ -283,7 +281,12 @@ def _result_files(path: Path) -> dict[Path, _ModelFiles]:
     """
     found: dict[Path, _ModelFiles] = {}
     for file in sorted(path.rglob(f"*{_RESULT}")):
-        model = found.setdefault(_model_folder(file), _ModelFiles())
+        folder = file.resolve().parent  # "." has no name
+        while folder.name in _GROUPS or (
+            folder.name in _BACKENDS and folder.parent.name == "memory"
+        ):
+            folder = folder.parent
+        model = found.setdefault(folder, _ModelFiles())
         match = BFCL_FILE.fullmatch(file.name.removesuffix(_RESULT) + ".json")
         if match is None:
             model.faults.append(
@@ -300,13 +303,6 @@ def _result_files(path: Path) -> dict[Path, _ModelFiles]:
             f"generate wrote, with MODEL/.../BFCL_v4_CATEGORY{_RESULT} in it, or that of a model"
         )
     return found
-
-
-def _model_folder(file: Path) -> Path:
-    folder = file.resolve().parent  # "." has no name
-    while folder.name in _GROUPS or (folder.name in _BACKENDS and folder.parent.name == "memory"):
-        folder = folder.parent
-    return folder
 
 
 def _read_lines(file: _ResultFile, faults: list[str]) -> Iterator[_Line]:
@@ -409,9 +405,6 @@ def _with_usage(message: JsonObject, row: JsonObject) -> Reply:
     )
 
 
-# --- BFCL's own verdicts -------------------------------------------------------------------------
-
-
 def _own_verdicts(
     folder: Path, file: _ResultFile, keys: list[str], faults: list[str]
 ) -> dict[str, bool]:
@@ -427,16 +420,14 @@ def _own_verdicts(
             "run bfcl evaluate again"
         )
         return {}
-    failed = {_failed_key(row, keys) for row in rows[1:]}
+    failed = set()
+    for row in rows[1:]:
+        named = row.get("id")
+        if not isinstance(named, int):
+            failed.add(_key_of(str(named)))
+        elif 0 < named <= len(keys):  # until August 2024, an id was a line number, from 1
+            failed.add(keys[named - 1])
     return {key: key not in failed for key in keys}
-
-
-def _failed_key(row: JsonObject, keys: list[str]) -> str | None:
-    """Return the key of a failed reply; until August 2024 its id was a line number, from 1."""
-    named = row.get("id")
-    if isinstance(named, int):
-        return keys[named - 1] if 0 < named <= len(keys) else None
-    return _key_of(str(named))
 
 
 def _score_file(folder: Path, file: _ResultFile) -> Path | None:

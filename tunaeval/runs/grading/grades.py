@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import posixpath
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -161,22 +162,18 @@ def grade(wanted: Iterable[Check], state: FinalState) -> tuple[CheckRecord, ...]
 
 
 def _record(check: Check, state: FinalState) -> CheckRecord:
-    kind = type(check)
+    name, grader = _KINDS[type(check)]
     try:
-        found = _lost(check, state) or _GRADERS[kind](check, state)
+        if isinstance(check, _OF_THE_WORKSPACE) and (why := state.loss):
+            # The agent itself removed or replaced the workspace's directory.
+            found = _Grade(False, f"the workspace {why}", state.last_touch())
+        else:
+            found = grader(check, state)
     except Exception as error:  # noqa: BLE001 - a check that raises is recorded as such
         found = _Grade(None, f"the check itself failed: {words_of(error)}")
     turn = found.turn if found.ok is False else None
     calls = check.calls if isinstance(check, CallsCheck) else None
-    name = _NAMES[kind](check)
-    return CheckRecord(check=name, ok=found.ok, reason=found.reason, turn=turn, calls=calls)
-
-
-def _lost(check: Check, state: FinalState) -> _Grade | None:
-    """Fail the check if the agent itself removed or replaced the workspace's directory."""
-    if isinstance(check, _OF_THE_WORKSPACE) and (why := state.loss):
-        return _Grade(False, f"the workspace {why}", state.last_touch())
-    return None
+    return CheckRecord(check=name(check), ok=found.ok, reason=found.reason, turn=turn, calls=calls)
 
 
 _OF_THE_WORKSPACE = (FileCheck, AbsentCheck, UnchangedCheck, CommandCheck)
@@ -234,15 +231,9 @@ def _answer(check: AnswerCheck, state: FinalState) -> _Grade:
 
 def _calls(check: CallsCheck, state: FinalState) -> _Grade:
     verdict = match(check.calls, state.calls, profile=state.profile, tools=state.tools or None)
-    turns = (_place(failure.path) for failure in verdict.failures)
-    known = [turn for at in turns if at is not None and (turn := state.turn_of_call(at))]
+    places = (re.match(r"calls\[(\d+)\]", failure.path) for failure in verdict.failures)
+    known = [turn for at in places if at and (turn := state.turn_of_call(int(at[1])))]
     return _Grade(verdict.ok, verdict.reason, min(known, default=state.turns))
-
-
-def _place(path: str) -> int | None:
-    """Return the index of the call that a failure's path names: 3 for "calls[3].name"."""
-    digits = path.removeprefix("calls[").partition("]")[0]
-    return int(digits) if path.startswith("calls[") and digits.isdecimal() else None
 
 
 def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
@@ -316,28 +307,17 @@ def _line(words: tuple[str, ...]) -> str:
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
-_GRADERS: Mapping[type, Callable[[Any, FinalState], _Grade]] = {
-    FileCheck: _file,
-    AbsentCheck: _absent,
-    UnchangedCheck: _unchanged,
-    CommandCheck: _command,
-    AnswerCheck: _answer,
-    CallsCheck: _calls,
-    ForbidCheck: _forbid,
-    PythonCheck: _python,
+_KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _Grade]]] = {
+    FileCheck: (lambda check: f"file {check.file}", _file),
+    AbsentCheck: (lambda check: f"absent {', '.join(check.absent)}", _absent),
+    UnchangedCheck: (lambda check: f"unchanged {', '.join(check.unchanged)}", _unchanged),
+    CommandCheck: (lambda check: f"command {_line(check.command)}", _command),
+    AnswerCheck: (lambda _: "answer", _answer),
+    CallsCheck: (lambda _: "calls", _calls),
+    ForbidCheck: (lambda _: "forbid", _forbid),
+    PythonCheck: (lambda check: f"python {check.python}", _python),
 }
-
-_NAMES: Mapping[type, Callable[[Any], str]] = {
-    FileCheck: lambda check: f"file {check.file}",
-    AbsentCheck: lambda check: f"absent {', '.join(check.absent)}",
-    UnchangedCheck: lambda check: f"unchanged {', '.join(check.unchanged)}",
-    CommandCheck: lambda check: f"command {_line(check.command)}",
-    AnswerCheck: lambda _: "answer",
-    CallsCheck: lambda _: "calls",
-    ForbidCheck: lambda _: "forbid",
-    PythonCheck: lambda check: f"python {check.python}",
-}
-"""The name of each kind of check in a record."""
+"""The name of each kind of check in a record, and what grades it."""
 
 
 def _text_faults(text: str, wish: TextWish) -> Iterator[str]:
