@@ -18,6 +18,8 @@ from . import asks
 from .asks import MANY
 from .blame import (
     CALL_MARKUP,
+    Seen,
+    compare_pair,
     is_refused,
     leak,
     misshapen,
@@ -25,8 +27,8 @@ from .blame import (
     refused_or,
     same_calls,
     unanswered,
+    worst,
 )
-from .seen import Seen, compare_pair, worst
 from .values import Answer, Ask, Judgement
 
 Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]

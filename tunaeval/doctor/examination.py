@@ -19,11 +19,10 @@ from tunaeval.reports.statistics.proportions import wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
-from .blame import misshapen, unanswered
+from .blame import CASES, Seen, misshapen, unanswered, worst
 from .checks import CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
 from .remedies import remedy
 from .runner import Runner, Settings, in_quick
-from .seen import CASES, Seen, worst
 from .values import GROUPS, Answer, Ask, Finding, Judgement
 
 FINE, SERVER_FAULT, UNTESTED = 0, 1, 2

@@ -19,11 +19,10 @@ from tunaeval.models.clients.server import Server as Connection
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from . import asks
-from .blame import same_calls
+from .blame import Seen, compare_pair, names_flags, same_calls
 from .checks import REPEATED, Check, pairs
 from .reading import detokenized, extras, json_object, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
-from .seen import Seen, compare_pair, names_flags
 from .values import Answer, Ask, Server
 
 REQUESTS = 90

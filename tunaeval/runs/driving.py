@@ -185,7 +185,12 @@ class _Driver:
         self.faulting = _Faulting(self.task.faults)
         self.seen = self.workspace.before
         found = self.environment.tools_in(self.workspace)
-        self.executor = Executor(_leaving_all(found), backoff=Backoff(max_attempts=1))
+        left = (
+            {name: _leaving(tool) for name, tool in found.items()}
+            if isinstance(found, Mapping)
+            else [_leaving(tool) for tool in found]
+        )
+        self.executor = Executor(left, backoff=Backoff(max_attempts=1))
         if words := not_run(self.tools, self.executor.runnables):
             raise UsageError(f"scenario {self.scenario.id!r}: {words}")
 
@@ -517,16 +522,8 @@ class _Stopped(Exception):  # noqa: N818 - wraps what a future may not carry
         self.error = error
 
 
-def _leaving_all(
-    tools: Mapping[str, AnyTool] | Iterable[AnyTool],
-) -> dict[str, AnyTool] | list[AnyTool]:
-    """Return the tools, with blocking functions wrapped into coroutines that can be abandoned."""
-    if isinstance(tools, Mapping):
-        return {name: _leaving(tool) for name, tool in tools.items()}
-    return [_leaving(tool) for tool in tools]
-
-
 def _leaving(tool: AnyTool) -> AnyTool:
+    """Return the tool; a blocking function is wrapped into a coroutine that can be abandoned."""
     if not inspect.isroutine(tool) or inspect.iscoroutinefunction(tool):
         return tool
 

@@ -92,7 +92,8 @@ def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) 
         places[place] = offset
         if result.outcome in INFRASTRUCTURE:
             failed.add(place)
-        was_answered = was_answered or not _is_hopeless(result)
+        kind = None if result.error is None else result.error.partition(":")[0]
+        was_answered = was_answered or kind not in HOPELESS
     changed = {"resumed_at": [*old.resumed_at, now], "schema_version": SCHEMA_VERSION}
     if retry and failed:
         changed["retried_at"] = [*old.retried_at, now]
@@ -105,10 +106,6 @@ def _size(directory: Path) -> int:
         return (directory / RESULTS_FILE).stat().st_size
     except FileNotFoundError:
         return 0
-
-
-def _is_hopeless(result: ScenarioResult) -> bool:
-    return result.error is not None and result.error.partition(":")[0] in HOPELESS
 
 
 def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:

@@ -67,7 +67,8 @@ class PageWriter:
             for part in _template().generate(
                 style=_as_it_is(style),
                 script=_as_it_is(script),
-                policy=_policy(style, script),
+                policy=f"default-src 'none'; style-src '{_digest(style)}'; "
+                f"script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'",
                 title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
                 runs=[_run(number, report) for number, report in enumerate(reports)],
                 tables=[*_tables(reports)],
@@ -103,13 +104,6 @@ def _as_it_is(text: str) -> Markup:
     from markupsafe import Markup  # noqa: PLC0415 - for a page alone
 
     return Markup(text)  # noqa: S704 - the package's own file
-
-
-def _policy(style: str, script: str) -> str:
-    return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _digest(text: str) -> str:
