@@ -25,13 +25,12 @@ from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.types.wanted import refusal, wanted_path
 
 from .contact import Contact, Placed, answer_of
-from .directory import Journal, RunDirectory, without_secrets
+from .directory import Begun, Journal, RunDirectory, begun, without_secrets
 from .driving import Environment, drive, drive_agent
 from .episode import Episode, episode
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking
 from .reading import keep_tools, kept_tools, reading, tools_of
-from .resume import Begun, begun
 from .turns import task_episode
 
 OnResult = Callable[[ScenarioResult], None]
