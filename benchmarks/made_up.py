@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from tunaeval.runs.directory import RunDirectory
-from tunaeval.runs.tools import RunTools, keep_tools
+from tunaeval.runs.reading import RunTools, keep_tools
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import (

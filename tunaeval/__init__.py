@@ -47,7 +47,7 @@ _NAMES = {
     "runs.directory": "load_report",
     "runs.driving": "Environment",
     "runs.grading.checks": "Checks",
-    "runs.grading.state": "FinalState",
+    "runs.grading.grades": "FinalState",
     "runs.options": "RunOptions",
     "runs.rescore": "Rescored rescore",
     "runs.rescore_bfcl": "BfclModel rescore_bfcl",

@@ -43,7 +43,7 @@ from .reports.tool_changes import Change as Change
 from .runs.directory import load_report as load_report
 from .runs.driving import Environment as Environment
 from .runs.grading.checks import Checks as Checks
-from .runs.grading.state import FinalState as FinalState
+from .runs.grading.grades import FinalState as FinalState
 from .runs.options import RunOptions as RunOptions
 from .runs.rescore import Rescored as Rescored
 from .runs.rescore import rescore as rescore

@@ -17,8 +17,8 @@ from tunaeval.errors import RecordError, SuiteError, UsageError
 from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.runs.directory import load_report
 from tunaeval.runs.options import RunOptions
-from tunaeval.runs.replies import Replies
-from tunaeval.runs.suites.writing import write_suite
+from tunaeval.runs.reading import Replies
+from tunaeval.runs.suites.loading import write_suite
 from tunaeval.types.exchange import Reply
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Report

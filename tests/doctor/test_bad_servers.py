@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from tests.doctor.loopback import Loopback
 from tests.faults import CANARY_KEY, Answer, FaultServer
 from tunaeval.doctor.asks import ONE
-from tunaeval.doctor.blame import blame
+from tunaeval.doctor.blame import blame, compare_pair
 from tunaeval.doctor.examination import Examination, examine
 from tunaeval.doctor.reading import read_answer
 from tunaeval.doctor.report import markdown, show_examination
 from tunaeval.doctor.runner import Settings
-from tunaeval.doctor.seen import compare_pair
 from tunaeval.models.clients.server import Heard
 
 LM_STUDIO = b'{"error":"Unexpected endpoint or method. (GET /x)"}'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tunaeval.doctor import asks
-from tunaeval.doctor.shapes import is_refused, refused_or
+from tunaeval.doctor.blame import is_refused, refused_or
 from tunaeval.doctor.values import Answer
 
 

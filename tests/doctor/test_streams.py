@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.doctor.deltas import delta_faults
-from tunaeval.doctor.folding import fold
-from tunaeval.doctor.frames import read_frames
+from tunaeval.doctor.reading import delta_faults, fold, read_frames
 
 DONE = "data: [DONE]\n\n"
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import tunaeval
 from tunaeval.errors import PluginShapeError, UsageError
 from tunaeval.runs.grading.checks import read_checks
-from tunaeval.runs.grading.grades import checks, grade
-from tunaeval.runs.grading.state import FinalState
-from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.runs.grading.grades import FinalState, checks, grade
+from tunaeval.runs.suites.loading import load_catalogue
 from tunaeval.tools.workspace.space import Workspace
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.runs import CheckRecord

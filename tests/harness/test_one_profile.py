@@ -12,7 +12,7 @@ import tunaeval
 from tunaeval.errors import SuiteError
 from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.runs.suites.check import check_suite
-from tunaeval.runs.suites.writing import write_suite
+from tunaeval.runs.suites.loading import write_suite
 
 LS = {"name": "bash", "arguments": {"command": "ls"}}
 MORE = '<tool_call>{"name": "bash", "arguments": {"command": "ls", "timeout": 9}}</tool_call>'

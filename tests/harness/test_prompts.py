@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 
 from tunaeval.errors import UnknownNameError
 from tunaeval.parsing.api import parse
-from tunaeval.runs.constraint import MAX_STRING, call_schema
-from tunaeval.runs.prompts import ASKS, asking, retry_prompt, said
-from tunaeval.runs.suites.examples import EXAMPLES, fitting
+from tunaeval.runs.prompts import (
+    ASKS,
+    EXAMPLES,
+    MAX_STRING,
+    asking,
+    call_schema,
+    fitting,
+    retry_prompt,
+    said,
+)
 from tunaeval.runs.suites.loading import load_suite, suite_names
 from tunaeval.types.calls import JsonValue, Tools, ToolSpec
 from tunaeval.types.runs import Suite

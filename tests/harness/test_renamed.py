@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from tunaeval.errors import SuiteError
 from tunaeval.matching.answers import own_answer
 from tunaeval.runs.suites.check import check_suite
-from tunaeval.runs.suites.loading import load_suite, without
+from tunaeval.runs.suites.loading import load_catalogue, load_suite, without, write_suite
 from tunaeval.runs.suites.renamed import renamed
-from tunaeval.runs.suites.tools import load_catalogue
-from tunaeval.runs.suites.writing import write_suite
 from tunaeval.types.calls import Tools, ToolSpec
 from tunaeval.types.runs import Suite
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from tunaeval.errors import SuiteError, UnknownNameError
-from tunaeval.runs.suites.loading import load_suite
-from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.runs.suites.loading import load_catalogue, load_suite
 from tunaeval.types.calls import JsonObject, JsonValue
 
 READ = {"calls": [{"name": "read_file", "arguments": {"filepath": "a"}}]}

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tunaeval.errors import SuiteError
-from tunaeval.runs.suites.loading import load_suite, own_tools
-from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.runs.suites.loading import load_catalogue, load_suite, own_tools
 from tunaeval.types.calls import JsonObject
 
 WHOLE = load_catalogue("tunacode-2025-12")

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tunaeval.errors import SuiteError
-from tunaeval.runs.suites.loading import load_suite
-from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.runs.suites.loading import load_catalogue, load_suite
 from tunaeval.types.calls import JsonObject, JsonValue, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall
 

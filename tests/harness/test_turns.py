@@ -28,7 +28,7 @@ from tests.harness.tasks import (
 )
 from tests.harness.whole_runs import Answers
 from tunaeval.errors import TransportFailure, UsageError
-from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.exchange import Reply, Request, Streamed
 from tunaeval.types.messages import Usage
 
 
@@ -153,6 +153,14 @@ def test_a_call_that_cannot_be_read_is_told_so_and_made_again(tmp_path: Path) ->
     result = report_of(suite_of(tmp_path, TASK), client).results[0]
     assert result.ok
     assert [turn.outcome for turn in result.attempts] == ["malformed", "calls", "no_call"]
+
+
+def test_a_turn_keeps_how_its_reply_was_streamed(tmp_path: Path) -> None:
+    message = {"role": "assistant", "content": "Done."}
+    reply = Reply(message, streamed=Streamed(0.5, 20.0), notes=("no usage",))
+    (turn,) = result_of(suite_of(tmp_path, TASK), reply).attempts
+    assert (turn.first_token_seconds, turn.tokens_per_second) == (0.5, 20.0)
+    assert turn.stream_notes == ("no usage",)
 
 
 @given(ids=st.lists(st.sampled_from(["", "x", "x", "é", "\0", "a" * 99, "call_1"]), max_size=6))

@@ -135,7 +135,7 @@ def test_a_task_with_tools_that_nothing_runs_is_doubted(tmp_path: Path) -> None:
 
 
 def test_a_suite_of_tasks_is_written_and_read_back(tmp_path: Path) -> None:
-    from tunaeval.runs.suites.writing import write_suite
+    from tunaeval.runs.suites.loading import write_suite
 
     suite = suite_of(tmp_path, TASK)
     write_suite(suite, tmp_path / "again.jsonl")

@@ -10,7 +10,7 @@ from typing import Any
 
 from tunaeval.files.results import RESULTS_FILE
 from tunaeval.runs.options import RunOptions
-from tunaeval.runs.runner import run_suite
+from tunaeval.runs.runner import SuiteRun
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client, Parser
@@ -61,7 +61,7 @@ def good(request: Request) -> str:
 
 
 def run(suite: Suite, client: Client, parser: Parser, *options: RunOptions, **more: Any) -> Report:
-    return asyncio.run(run_suite(suite, client, parser, *options, **more))
+    return asyncio.run(SuiteRun(suite, client, parser, *options, **more).run())
 
 
 def lines(directory: str | Path | None) -> list[JsonObject]:

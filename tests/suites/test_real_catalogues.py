@@ -9,7 +9,7 @@ import pytest
 
 from tests.suites.real_tunacode import VERSIONS, answer_of
 from tunaeval import ToolSpec, compare_tools, to_tools
-from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.runs.suites.loading import load_catalogue
 from tunaeval.types.calls import JsonObject, Tools
 
 pytestmark = pytest.mark.hosts

@@ -10,8 +10,13 @@ import pytest
 
 from tunaeval.matching.calls import match
 from tunaeval.reports.drift import find_drift
-from tunaeval.runs.suites.loading import about_suites, load_suite, suite_names
-from tunaeval.runs.suites.tools import catalogue_names, load_catalogue
+from tunaeval.runs.suites.loading import (
+    about_suites,
+    catalogue_names,
+    load_catalogue,
+    load_suite,
+    suite_names,
+)
 from tunaeval.types.calls import JsonValue, ToolCall
 from tunaeval.types.runs import Scenario, Suite
 

@@ -14,7 +14,7 @@ from tunaeval.files.results import RESULTS_FILE
 from tunaeval.parsing.api import parser_for
 from tunaeval.runs.directory import RUN_FILE, load_report
 from tunaeval.runs.options import RunOptions
-from tunaeval.runs.runner import run_suite
+from tunaeval.runs.runner import SuiteRun
 from tunaeval.runs.suites.loading import load_suite
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Usage
@@ -81,11 +81,11 @@ def made_run(
     )
     chosen = RunOptions(**{"ask": "prompt", **options})
     run = partial(
-        run_suite, load_suite(suite), Told(answers), parser_for("auto"), chosen, out=folder
+        SuiteRun, load_suite(suite), Told(answers), parser_for("auto"), chosen, out=folder
     )
     # In a thread of its own: a driver of browsers has an event loop running in this one.
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(lambda: asyncio.run(run(run_id="made"))).result()
+        thread.submit(lambda: asyncio.run(run(run_id="made").run())).result()
     return folder / "made"
 
 

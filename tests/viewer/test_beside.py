@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.matching.calls import match
-from tunaeval.runs.suites.tools import load_catalogue
-from tunaeval.runs.viewer.beside import Rules, side_by_side
+from tunaeval.runs.suites.loading import load_catalogue
+from tunaeval.runs.viewer.scenario import Rules, side_by_side
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.runs import CallRecord, Expectation, ExpectedCall
 

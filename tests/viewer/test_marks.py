@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tunaeval
-from tunaeval.runs.viewer.marks import CALL, DIAGNOSIS, REPAIR, Mark, marks_of, pieces_of
+from tunaeval.runs.viewer.scenario import CALL, DIAGNOSIS, REPAIR, Mark, marks_of, pieces_of
 from tunaeval.types.calls import Span
 
 KINDS = st.sampled_from([CALL, REPAIR, DIAGNOSIS])

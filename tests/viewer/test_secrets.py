@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.runs.viewer.secrets import COVER, hidden
+from tunaeval.runs.viewer.scenario import COVER, hidden
 
 KEY = "Zx9" * 12
 SECRETS = {

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.errors import UsageError, WorkspaceError
-from tunaeval.runs.suites.tools import load_catalogue
+from tunaeval.runs.suites.loading import load_catalogue
 from tunaeval.tools.specs import tool_spec
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Workspace

@@ -22,7 +22,7 @@ from typing import TypeAlias
 from tunaeval.errors import ClientSetupError, TransportFailure, UnknownNameError, UsageError
 from tunaeval.models.endpoint.serving import ModelEndpoint, model_endpoint
 from tunaeval.registry import shown, who, words_of
-from tunaeval.runs.left_behind import beside
+from tunaeval.runs.driving import beside
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, text_of
 from tunaeval.types.faults import Fault, read_fault

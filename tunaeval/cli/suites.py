@@ -95,8 +95,8 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _rename(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
+    from tunaeval.runs.suites.loading import write_suite  # noqa: PLC0415 - as above
     from tunaeval.runs.suites.renamed import renamed  # noqa: PLC0415 - as above
-    from tunaeval.runs.suites.writing import write_suite  # noqa: PLC0415 - as above
 
     if not arguments.out:
         raise UsageError("renamed wants the file to write; give -o FILE.jsonl")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tunaeval.errors import ToolsError, UnknownNameError
 from tunaeval.files.plain_files import is_there, read_plain
-from tunaeval.runs.suites.tools import catalogue_names, load_catalogue
+from tunaeval.runs.suites.loading import catalogue_names, load_catalogue
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import Tools
 

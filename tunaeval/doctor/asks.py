@@ -44,12 +44,7 @@ CLOSERS = (
 
 def tool(name: str, description: str, properties: JsonObject, **more: JsonValue) -> JsonObject:
     """Return a tool in the shape of the API; all arguments are required by default."""
-    parameters = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        **more,
-    }
+    parameters = {"type": "object", "properties": properties, "required": list(properties), **more}
     function = {"name": name, "description": description, "parameters": parameters}
     return {"type": "function", "function": function}
 
@@ -191,21 +186,22 @@ UNKNOWN_CHOICE = Ask(
 )
 
 
-def _schema(
-    name: str, properties: JsonObject, *, definitions: JsonObject | None = None, quick: bool = False
-) -> Ask:
-    offered = tool("look_up", "Look something up.", properties)
-    if definitions:
-        offered["function"]["parameters"]["$defs"] = definitions
-    return Ask(name, _CHOICE, (offered,), max_tokens=SCHEMA_TOKENS, quick=quick)
-
-
 _POINT = {"type": "object", "properties": {"x": _INTEGER}}
-SCHEMAS = (
-    _schema("$ref", {"at": {"$ref": "#/$defs/point"}}, definitions={"point": _POINT}),
-    _schema("boolean subschema", {"anything": True}, quick=True),
-    _schema("list of types", {"value": {"type": ["string", "null"]}}),
-    _schema("pattern", {"code": {"type": "string", "pattern": "^[A-Z]{3}$"}}),
+_KEYWORDS: tuple[tuple[str, JsonObject, JsonObject], ...] = (
+    ("$ref", {"at": {"$ref": "#/$defs/point"}}, {"$defs": {"point": _POINT}}),
+    ("boolean subschema", {"anything": True}, {}),
+    ("list of types", {"value": {"type": ["string", "null"]}}, {}),
+    ("pattern", {"code": {"type": "string", "pattern": "^[A-Z]{3}$"}}, {}),
+)
+SCHEMAS = tuple(
+    Ask(
+        name,
+        _CHOICE,
+        (tool("look_up", "Look something up.", properties, **more),),
+        max_tokens=SCHEMA_TOKENS,
+        quick=name == "boolean subschema",
+    )
+    for name, properties, more in _KEYWORDS
 )
 STRICT = replace(
     echo("strict", Wanted("paint", {"colour": "blue"})),

@@ -1,25 +1,185 @@
-"""Decide whose fault an answer is, from the model's raw text and the calls that the API returned.
+"""Everything that was seen of one server, and whose fault each answer is.
 
-With the raw text, what tunaeval reads in it is what the API should have returned. Without it, only
-malformed calls and leaked markup, which no model can cause, are blamed on the server.
+Fault is judged from the model's raw text and the calls that the API returned. With the raw text,
+what tunaeval reads in it is what the API should have returned. Without it, only faults that no
+model can cause are blamed on the server: no message, malformed calls, leaked markup.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import comb
 
 from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import counted
 from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.parsing import ParseResult
 
-from .raw import raw_in_error
-from .shapes import misshapen, unanswered
-from .values import Answer, ApiCall, Ask, Judgement, Wanted
+from . import asks
+from .reading import raw_in_error
+from .values import Answer, ApiCall, Ask, Judgement, Server, Verdict, Wanted
+
+FLAGS = "enable-auto-tool-choice"
+"""The flag of vLLM that its refusal of `tools` names."""
+
+CASES = 2
+"""The number of gate calls, of three, that a model has to copy before it is tested further."""
+
+_ORDER = ("server", "model", "note", "not tested", "pass")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The answers of one server, by the key of their ask, in the order in which they came."""
+
+    server: Server
+    answers: Mapping[str, Sequence[Answer]] = field(default_factory=dict)
+    stopped: str | None = None
+    """Why the examination ended early, or None if it did not."""
+
+    def all(self, ask: Ask) -> Sequence[Answer]:
+        found = self.answers.get(ask.key)
+        return found or [Answer(ask, failure=self.stopped or "not asked", skipped=True)]
+
+    def one(self, ask: Ask) -> Answer:
+        return self.all(ask)[0]
+
+    @cached_property
+    def right(self) -> int:
+        """The number of gate calls that the model wrote correctly, whole or streamed."""
+        return sum(any(right(a) for ask in pair for a in self.all(ask)) for pair in asks.GATE)
+
+    @property
+    def refused(self) -> str | None:
+        """The server's error if it refuses every request with tools, else None."""
+        first = self.one(asks.ONE[0])
+        if first.status is None or first.status < 400:
+            return None
+        good = (a for found in self.answers.values() for a in found if a.ok)
+        return None if any(answer.ask.tools for answer in good) else first.error
+
+    @property
+    def nobody(self) -> bool:
+        """Whether nothing answered before the end, apart from a refusal that names flags."""
+        flags = names_flags(self.one(asks.ONE[0]))
+        return self.stopped is not None and not self.raw_share[1] and not flags
+
+    @cached_property
+    def parses(self) -> bool:
+        """Whether the server parsed any call of the gate, so that its parser fits the model."""
+        return any(a.calls for pair in asks.GATE for ask in pair for a in self.all(ask))
+
+    @property
+    def capable(self) -> bool:
+        return self.right >= CASES
+
+    @cached_property
+    def native(self) -> str | None:
+        """The format in which the model most often writes calls, or None without raw text."""
+        found = [
+            fmt
+            for pair in (*asks.GATE, asks.TWO, asks.EMPTY)
+            for ask in pair
+            for answer in self.all(ask)
+            if answer.ok and (fmt := format_of(answer)) is not None
+        ]
+        return Counter(found).most_common(1)[0][0] if found else None
+
+    @cached_property
+    def raw_share(self) -> tuple[int, int]:
+        """The number of answers with raw text, and of all answers with a message."""
+        good = [a for found in self.answers.values() for a in found if a.ok]
+        return sum(answer.raw is not None for answer in good), len(good)
+
+    def streams_nothing(self, ask: Ask) -> bool:
+        """Whether this ask was to be streamed and the server does not stream.
+
+        Either it answers whole, or no stream is answered although whole requests are.
+        """
+        answered = [answer for answer in self.all(ask) if not answer.skipped]
+        if not ask.streamed or not answered:
+            return False
+        streams = (one.streamed.faults if one.streamed else () for one in answered)
+        came_whole = (any(code == "frame-none" for code, _ in faults) for faults in streams)
+        return all(came_whole) or self._never_streams
+
+    @cached_property
+    def _never_streams(self) -> bool:
+        good = [a.ask.streamed for found in self.answers.values() for a in found if a.ok]
+        return bool(good) and not any(good)
+
+    def blame(self, answer: Answer) -> Judgement:
+        return blame(answer, self.native)
+
+
+def names_flags(answer: Answer) -> bool:
+    """Whether a refusal names the flags with which vLLM has to be started."""
+    return FLAGS in (answer.error or "")
+
+
+def worst(judgements: Iterable[Judgement]) -> Judgement:
+    """Return the most serious judgement: a server's fault before a model's, and a pass last."""
+    return min(judgements, key=lambda judged: _ORDER.index(judged.verdict))
+
+
+def compare_pair(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgement:
+    """Judge whether an ask gets the same calls whole and streamed, and how certain that is.
+
+    One answer of each mode decides if both have one raw text. Else the server is blamed only if all
+    n answers of each mode agree and the modes differ: by chance, 2 of C(2n, n) orders do.
+    """
+    wholes = [answer for answer in wholes if answer.ok]
+    streams = [answer for answer in streams if answer.ok]
+    if not wholes or not streams:
+        return Judgement("not tested", "there is no answer in both modes")
+    if alike(wholes[0], streams[0]):
+        return Judgement("pass", "the same calls, whole and streamed")
+    raws = trusted_raw(wholes[0]), trusted_raw(streams[0])
+    # A server may reveal a raw text only by leaving all of it in the content.
+    if None not in (*raws, wholes[0].raw, streams[0].raw):
+        if raws[0] != raws[1]:
+            return Judgement("pass", "the model wrote two texts; each is judged by itself")
+        words = "one text of the model gave other calls streamed than whole"
+        return Judgement("server", words, "stream-differs", streams[0])
+    return _by_repeats(wholes, streams)
+
+
+def _by_repeats(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgement:
+    count = min(len(wholes), len(streams))
+    steady = all(alike(found[0], other) for found in (wholes, streams) for other in found)
+    if count < CASES:
+        return Judgement("note", "they differ once; repeats were not asked", answer=streams[0])
+    if not steady:
+        words = f"they differ, and so do {count} repeats of one mode: unstable"
+        return Judgement("note", words, answer=streams[0])
+    chance = 2 / comb(2 * count, count)
+    words = (
+        f"streamed and whole differ, each the same in all of {count} answers "
+        f"(by chance: {100 * chance:.1f} %)"
+    )
+    wrong = streams[0] if not same_calls(streams[0].calls, streams[0].ask.calls) else wholes[0]
+    return Judgement("server", words, "stream-differs", wrong)
+
+
+def alike(a: Answer, b: Answer) -> bool:
+    """Whether two answers have equal calls, and both or neither leak calls into the content."""
+    calls = len(a.calls) == len(b.calls) and all(map(_same_call, a.calls, b.calls))
+    return calls and (leak(a) is None) == (leak(b) is None)
+
+
+def _same_call(a: ApiCall, b: ApiCall) -> bool:
+    if a.name != b.name:
+        return False
+    if a.object is None or b.object is None:
+        return a.object is b.object and a.arguments == b.arguments
+    return same(a.object, b.object)
+
 
 UNMARKED = frozenset({"json", "fence", "loose-json", "llama3-bare", "tool-code"})
 """Formats that have no marker of their own, so that prose may look like a call."""
@@ -99,7 +259,8 @@ def right(answer: Answer) -> bool:
     if not raw:
         return False
     found = parse_levels(raw, tools=offered(answer.ask))["standard"].calls
-    return same_calls([_api(call) for call in found], wanted)
+    as_api = [ApiCall(call.name, json.dumps(call.arguments)) for call in found]
+    return same_calls(as_api, wanted)
 
 
 def format_of(answer: Answer) -> str | None:
@@ -147,10 +308,6 @@ def _same(a: JsonValue, b: JsonValue) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def _api(call: ToolCall) -> ApiCall:
-    return ApiCall(call.name, json.dumps(call.arguments))
-
-
 def _without_raw(answer: Answer, *, cut: bool) -> Judgement:
     wanted = answer.ask.calls
     leaked = leak(answer)
@@ -185,7 +342,8 @@ def _with_raw(
             )
         return Judgement("note", "lenient: the server made calls of malformed text")
     if len(sound) < len(read.calls):
-        return Judgement("model", f"its calls need repair: {_repairs(read)}")
+        codes = {repair.code for call in read.calls for repair in call.repairs} - {"type"}
+        return Judgement("model", f"its calls need repair: {', '.join(sorted(codes))}")
     if not answer.calls:
         return _lost(answer, read, native)
     return _changed(answer, expected)
@@ -290,13 +448,9 @@ def _content_kept(answer: Answer, read: ParseResult) -> Judgement | None:
     if answer.calls and (leaked := leak(answer)) is not None:
         words = f"in the content, too, there is {counted(len(leaked.calls), 'call')}"
         return Judgement("server", words, "calls-in-content")
-    return _stray(answer, read.content)
-
-
-def _stray(answer: Answer, content: str) -> Judgement | None:
-    """Report call markup left in the content that is not part of the model's own prose."""
+    # Call markup that is left in the content and is not part of the model's own prose.
     left = CALL_MARKUP.search(answer.text) if answer.calls else None
-    if left is None or left[0] in content:
+    if left is None or left[0] in read.content:
         return None
     words = f"markup is left in the content beside the call: {left[0]!r}"
     return Judgement("server", words, "calls-in-content")
@@ -306,11 +460,6 @@ def _complete_beyond(answer: Answer, expected: Sequence[Wanted]) -> bool:
     """Whether the API completed a call that the model had not finished."""
     whole = [call for call in answer.calls if call.object is not None]
     return len(whole) > len(expected)
-
-
-def _repairs(read: ParseResult) -> str:
-    codes = {repair.code for call in read.calls for repair in call.repairs}
-    return ", ".join(sorted(codes - {"type"}))
 
 
 def _reading(read: ParseResult, raw: str) -> JsonObject:
@@ -330,3 +479,74 @@ def _reading(read: ParseResult, raw: str) -> JsonObject:
         "calls": calls,
         "diagnoses": [diagnosis.code for diagnosis in read.diagnoses],
     }
+
+
+LOST_TOKENS = 8
+"""An answer with this many tokens cannot be empty."""
+
+
+def unanswered(answer: Answer) -> Judgement | None:
+    """Return the judgement of an ask that got no message, or None if it got one."""
+    if answer.skipped or answer.failure is not None:
+        return Judgement("not tested", answer.failure or "not asked", answer=answer)
+    words = answer.error or ""
+    if answer.error is None:
+        return None
+    if answer.status in (401, 403, 404, 408, 429):
+        return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
+    if answer.status is not None and 300 <= answer.status < 400:
+        return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
+    if answer.status in (502, 503, 504):
+        return Judgement("not tested", f"status {answer.status}: {words}", answer=answer)
+    if raw_in_error(words) is not None:
+        return Judgement(
+            "server", f"{answer.status} instead of an answer: {words}", "error", answer
+        )
+    kind = "refuses the request" if answer.status and answer.status < 500 else "fails"
+    if answer.status == 200:
+        kind = "gives no message"
+    return Judgement("server", f"the server {kind} ({answer.status}): {words}", "error", answer)
+
+
+def no_answer(answer: Answer, words: str = "no answer") -> Judgement:
+    """Return the judgement of an ask that got no message; `words` say why if nothing else does."""
+    return unanswered(answer) or Judgement("not tested", words, answer=answer)
+
+
+def is_refused(answer: Answer) -> bool:
+    """Whether the server refuses this very request, not just a wrong key or too many requests."""
+    of_client = answer.status is not None and 400 <= answer.status < 500
+    return of_client and no_answer(answer).verdict == "server"
+
+
+def refused_or(answer: Answer, verdict: Verdict, words: str) -> Judgement:
+    """Return this verdict if the request was refused, else why it got no message."""
+    if is_refused(answer):
+        return Judgement(verdict, words, answer=answer)
+    return no_answer(answer)
+
+
+def misshapen(answer: Answer) -> Judgement | None:
+    """Return a fault in the shape of the calls that no model can cause, or None."""
+    for call in answer.calls:
+        if not isinstance(call.name, str) or not call.name:
+            return Judgement("server", f"a call's name is {call.name!r}", "shape", answer)
+        if not isinstance(call.arguments, str):
+            kind = type(call.arguments).__name__
+            return Judgement(
+                "server", f"arguments are {kind}, not a string of JSON", "arguments-object", answer
+            )
+        if not call.arguments.strip():
+            return Judgement(
+                "server", f'arguments of {call.name} are "", which is no JSON', "empty-arguments",
+                answer,
+            )  # fmt: skip
+    text = answer.text.strip() or answer.reasoning.strip()
+    if not answer.calls and not text and (answer.completion_tokens or 0) >= LOST_TOKENS:
+        return Judgement(
+            "server",
+            f"{answer.completion_tokens} tokens were written, and the answer is empty",
+            "calls-lost",
+            answer,
+        )
+    return None

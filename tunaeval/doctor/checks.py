@@ -1,15 +1,377 @@
-"""All checks of the doctor as values: the asks, the rule that judges them, and the remedy."""
+"""All checks of the doctor: the asks, the rule that judges them, and the remedy.
+
+A rule judges what was seen, and none sends a request. The rules on what reaches the prompt judge by
+the prompt tokens that the server reports, and need no skill of the model: one text is put into
+different parts of a request, and each time the prompt has to grow by more than half of what the
+text adds to a plain message.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from . import asks, rules, rules_stream
-from .rules import Rule, each
-from .rules_prompt import reaches, result_reaches
-from .values import Ask
+from tunaeval.showing import counted
+
+from . import asks
+from .asks import MANY
+from .blame import (
+    CALL_MARKUP,
+    Seen,
+    compare_pair,
+    is_refused,
+    leak,
+    misshapen,
+    no_answer,
+    refused_or,
+    same_calls,
+    unanswered,
+    worst,
+)
+from .values import Answer, Ask, Judgement
+
+Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]
+
+
+def each(judge: Callable[[Seen, Answer], Judgement]) -> Rule:
+    """Return a rule that judges every answer separately and reports the worst judgement."""
+
+    def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+        return worst(judge(seen, answer) for ask in wanted for answer in seen.all(ask))
+
+    return rule
+
+
+def as_written(seen: Seen, answer: Answer) -> Judgement:
+    """Check that the API returns what the model wrote."""
+    return seen.blame(answer)
+
+
+def accepted(_: Seen, answer: Answer) -> Judgement:
+    """Check that the request is accepted, regardless of the model's answer."""
+    return unanswered(answer) or Judgement("pass", "accepted", answer=answer)
+
+
+def sound_ids(_: Seen, answer: Answer) -> Judgement:
+    """Check that each call has a distinct id, to which results can refer, and the type function."""
+    if not answer.ok:
+        return no_answer(answer)
+    ids = [call.id for call in answer.calls]
+    if any(not isinstance(id_, str) or not id_ for id_ in ids):
+        return Judgement("server", f"ids of calls are {ids!r:.80}", "call-ids", answer)
+    if len(set(ids)) < len(ids):
+        return Judgement("server", f"two calls have one id: {ids!r:.80}", "call-ids", answer)
+    kinds = [call.type for call in answer.calls if call.type != "function"]
+    if kinds:
+        return Judgement("server", f"a call's type is {kinds[0]!r}", "call-ids", answer)
+    return Judgement("pass", "each call has an id", answer=answer)
+
+
+def honest_finish(_: Seen, answer: Answer) -> Judgement:
+    """Check that the finish reason is tool_calls if and only if there are calls."""
+    if not answer.ok:
+        return no_answer(answer)
+    reason, found = answer.finish, len(answer.calls)
+    if reason == "length":
+        return Judgement("pass", "cut", answer=answer)
+    if reason is None:
+        return Judgement("server", "there is no finish reason", "finish-reason", answer)
+    if found and reason != "tool_calls":
+        words = f"the finish reason beside {counted(found, 'call')} is {reason!r}"
+        return Judgement("server", words, "finish-reason", answer)
+    if not found and reason == "tool_calls":
+        words = "the finish reason is 'tool_calls', and there is no call"
+        return Judgement("server", words, "finish-reason", answer)
+    return Judgement("pass", "as it is", answer=answer)
+
+
+def one_at_a_time(seen: Seen, answer: Answer) -> Judgement:
+    """Check that `parallel_tool_calls: false` leaves at most one call."""
+    if not answer.ok:
+        return refused_or(answer, "note", f"refused: {answer.error}")
+    if len(answer.calls) > 1:
+        words = f"parallel_tool_calls is false, and there are {len(answer.calls)} calls"
+        return Judgement("server", words, "parallel-ignored", answer)
+    if not answer.calls and leak(answer) is not None:
+        return seen.blame(answer)
+    return misshapen(answer) or Judgement("pass", "at most one call", answer=answer)
+
+
+def no_call_at_none(_: Seen, answer: Answer) -> Judgement:
+    """Check that `tool_choice: none` gives neither a call nor call markup."""
+    if not answer.ok:
+        return no_answer(answer)
+    if answer.calls:
+        words = f"tool_choice is none, and {answer.calls[0].name} is called"
+        return Judgement("server", words, "choice-ignored", answer)
+    if leak(answer) is not None:
+        words = "tool_choice is none, and the markup of a call is in the content"
+        return Judgement("server", words, "none-markup", answer)
+    return Judgement("pass", "no call", answer=answer)
+
+
+def a_call_at_required(seen: Seen, answer: Answer) -> Judgement:
+    """Check that `tool_choice: required` gives a call."""
+    return _enforced(seen, answer, "required", frozenset())
+
+
+def that_call_when_named(seen: Seen, answer: Answer) -> Judgement:
+    """Check that a named choice gives calls of that tool and of no other."""
+    return _enforced(seen, answer, "a named tool", frozenset({asks.NAMED["function"]["name"]}))
+
+
+def _enforced(seen: Seen, answer: Answer, choice: str, only: frozenset[str]) -> Judgement:
+    if not answer.ok:
+        return refused_or(answer, "note", f"refused: {answer.error}")
+    wrong = [call.name for call in answer.calls if only and call.name not in only]
+    if wrong:
+        words = f"tool_choice is {choice}, and {wrong[0]} is called"
+        return Judgement("server", words, "choice-ignored", answer)
+    if not answer.calls and leak(answer) is not None:
+        return seen.blame(answer)  # the choice was enforced, but the server did not parse the call
+    if not answer.calls:
+        words = f"tool_choice is {choice}, and there is no call: it is not enforced"
+        return Judgement("server", words, "choice-ignored", answer)
+    return misshapen(answer) or Judgement("pass", "enforced", answer=answer)
+
+
+def refused(_: Seen, answer: Answer) -> Judgement:
+    """Check that an invalid tool_choice is refused."""
+    if answer.ok:
+        words = "tool_choice 'whatever' is accepted in silence"
+        return Judgement("note", words, "choice-unknown", answer)
+    if answer.status is not None and 400 <= answer.status < 500:
+        return Judgement("pass", f"refused with {answer.status}", answer=answer)
+    return no_answer(answer)
+
+
+def known_model(_: Seen, answer: Answer) -> Judgement:
+    """Check that an unknown model is refused, or that the server ignores the model's name."""
+    if answer.ok:
+        return Judgement("pass", "any model name is answered", answer=answer)
+    if answer.error is not None and answer.status is not None and answer.status < 500:
+        return Judgement("pass", f"refused with {answer.status}", answer=answer)
+    return no_answer(answer)
+
+
+def within_schema(_: Seen, answer: Answer) -> Judgement:
+    """Check that `strict` keeps a value within its enum, or is refused."""
+    if not answer.ok:
+        return refused_or(answer, "pass", "refused")
+    colours = [(call.object or {}).get("colour") for call in answer.calls]
+    if any(colour not in ("red", "green") for colour in colours):
+        words = f"strict is set, and a value is outside its enum: {colours!r:.60}"
+        return Judgement("note", words, "strict-ignored", answer)
+    return Judgement("pass", "within the enum", answer=answer)
+
+
+def read_or_refused(seen: Seen, answer: Answer) -> Judgement:
+    """Check that a tool is called by its exact name, or that the name is refused when offered."""
+    if not answer.ok and is_refused(answer):
+        return Judgement("note", f"the name is refused: {answer.error}", answer=answer)
+    return seen.blame(answer)
+
+
+def cut_is_cut(_: Seen, answer: Answer) -> Judgement:
+    """Check that a call cut by max_tokens is reported as cut and never looks complete."""
+    if not answer.ok:
+        return no_answer(answer)
+    if same_calls(answer.calls, answer.ask.calls):
+        return Judgement("not tested", "max_tokens is not kept: nothing was cut", answer=answer)
+    whole = [call for call in answer.calls if call.object is not None]
+    if whole:
+        words = f"a call that was cut looks complete: {whole[0].arguments!r:.60}"
+        return Judgement("server", words, "cut-complete", answer)
+    if answer.calls and answer.finish != "length":
+        words = f"a call was cut, and the finish reason is {answer.finish!r}"
+        return Judgement("server", words, "cut-finish", answer)
+    if answer.finish != "length":
+        return Judgement("not tested", "the model stopped by itself", answer=answer)
+    if CALL_MARKUP.search(answer.text):
+        words = "the markup of the call that was cut is in the content, with 'length'"
+        return Judgement("note", words, "cut-markup", answer)
+    return Judgement("pass", "reported as length", answer=answer)
+
+
+def thought_apart(seen: Seen, answer: Answer) -> Judgement:
+    """Check that reasoning is kept out of the content, and that a call after it is parsed."""
+    if not answer.ok:
+        return no_answer(answer)
+    if "<think>" in answer.text or "</think>" in answer.text:
+        return Judgement("server", "reasoning is in the content", "reasoning-leaks", answer)
+    if not answer.reasoning and "think>" not in (answer.raw or ""):
+        return Judgement("pass", "no reasoning was seen", answer=answer)
+    return seen.blame(answer)
+
+
+def same_in_both(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Check that each ask gets equivalent answers, whole and streamed."""
+    judged = [compare_pair(seen.all(w), seen.all(s)) for w, s in pairs(wanted)]
+    return worst(judged) if judged else Judgement("not tested", "the server does not stream")
+
+
+def pairs(wanted: Sequence[Ask]) -> Iterator[tuple[Ask, Ask]]:
+    streamed = {ask.name: ask for ask in wanted if ask.streamed}
+    for ask in wanted:
+        if not ask.streamed and ask.name in streamed:
+            yield ask, streamed[ask.name]
+
+
+_LEAST_GROWTH = 10
+"""The least growth in tokens from a text of 380 characters if the server counts tokens at all."""
+_SHARE = 0.5  # of the growth that the same text causes in a plain message
+
+
+def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
+    """Return a rule that an ask's prompt exceeds that of `against` by `times` the known text."""
+
+    def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+        shown = seen.one(wanted[0])
+        if shown.ok and shown.prompt is not None and shown.prompt.count(asks.TEXT) < times:
+            words = f"{what} is not in the prompt that the server shows"
+            return Judgement("server", words, "", shown)
+        unit = _growth(seen, asks.CONTROL, asks.PLAIN)
+        if shown.ok and shown.prompt is not None and (unit is None or unit < _LEAST_GROWTH):
+            words = f"{what} is in the prompt that the server shows"
+            return Judgement("pass", words, answer=shown)
+        if unit is None or unit < _LEAST_GROWTH:
+            words = "prompt_tokens do not grow with a message, so they show nothing"
+            return Judgement("not tested", words)
+        answer = seen.one(wanted[0])
+        if not answer.ok:
+            if times > 1 and is_refused(answer):
+                return Judgement("pass", f"refused clearly: {answer.error}", answer=answer)
+            # Separate checks test whether requests like this one are accepted at all.
+            return Judgement("not tested", no_answer(answer).why, answer=answer)
+        growth = _growth(seen, wanted[0], against)
+        if growth is None:
+            return Judgement("not tested", "prompt_tokens are not counted", answer=answer)
+        words = f"{what}: the prompt grew by {growth} tokens, a message by {unit * times}"
+        if growth > _SHARE * unit * times:
+            return Judgement("pass", words, answer=answer)
+        return Judgement("server", words, "", answer)
+
+    return rule
+
+
+def result_reaches(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Check that a model that repeats what a message says also repeats what a tool's result says.
+
+    A model that repeats neither proves nothing; then the token counts of the prompt decide.
+    """
+    answer = seen.one(wanted[0])
+    if not answer.ok:
+        return no_answer(answer)
+    if _says_code(answer):
+        return Judgement("pass", "the answer says what the tool's result says", answer=answer)
+    by_count = reaches("a tool's result", against=asks.PAST)(seen, wanted[2:])
+    if by_count.verdict == "server":
+        words = "results never reach the prompt (results-in-prompt)"
+        return Judgement("not tested", words, answer=answer)
+    if _says_code(seen.one(wanted[1])):
+        words = f"it says {asks.CODE_WORD} where a message says so, and not where a result does"
+        return Judgement("note", words, "result-unseen", answer)
+    if by_count.verdict == "pass":
+        return Judgement("pass", "results are in the prompt; this model repeats nothing")
+    return Judgement("not tested", "the model repeats nothing that it reads", answer=answer)
+
+
+def _says_code(answer: Answer) -> bool:
+    given = [answer.text, answer.reasoning, answer.raw or "", *map(str, answer.calls)]
+    return any(asks.CODE_WORD in text for text in given)
+
+
+def _growth(seen: Seen, longer: Ask, shorter: Ask) -> int | None:
+    more, less = seen.one(longer).prompt_tokens, seen.one(shorter).prompt_tokens
+    return None if more is None or less is None else more - less
+
+
+_REMARKS = ("id-null",)
+"""Faults that most clients tolerate."""
+
+Judge = Callable[[Seen, Answer], Judgement]
+
+
+def without(prefixes: tuple[str, ...], fine: str) -> Judge:
+    """Return a rule that a stream has no fault whose code begins with one of the prefixes."""
+
+    def judge(_: Seen, answer: Answer) -> Judgement:
+        stream = answer.streamed
+        if stream is None or answer.failure:
+            return no_answer(answer, "no stream came")
+        found = [(code, words) for code, words in stream.faults if code.startswith(prefixes)]
+        if not found:
+            return unanswered(answer) or Judgement("pass", fine, answer=answer)
+        code, words = min(found, key=lambda fault: fault[0] in _REMARKS)
+        return Judgement("note" if code in _REMARKS else "server", words, code, answer)
+
+    return judge
+
+
+_sound = without(("frame", "role", "text"), "every frame is sound, and [DONE] ends them")
+_OFTEN = 2  # broken streams; a single one may be an accident of the network
+
+
+def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Check that every frame is sound; one broken stream may be chance, two are a fault."""
+    answers = [answer for ask in wanted for answer in seen.all(ask)]
+    broken = [answer for answer in answers if answer.failure and not answer.skipped]
+    if len(broken) >= _OFTEN and seen.stopped is None:
+        words = f"{len(broken)} of {len(answers)} streams come to nothing: {broken[0].failure}"
+        return Judgement("server", words, "frame-cut", broken[0])
+    return worst(_sound(seen, answer) for answer in answers)
+
+
+fragments_sound = without(("index", "id", "name", "type"), "one index, id and name for each call")
+
+
+def _usage(_: Seen, answer: Answer) -> Judgement:
+    """Check that token counts are reported; a stream has them in a frame of its own."""
+    if not answer.ok:
+        return no_answer(answer)
+    if answer.uncounted and answer.prompt_tokens is None:
+        words = "the server refuses stream_options, so no usage was asked for"
+        return Judgement("not tested", words, answer=answer)
+    if answer.prompt_tokens is None or answer.completion_tokens is None:
+        where = "the stream" if answer.ask.streamed else "the answer"
+        return Judgement("server", f"{where} has no usage", "usage-missing", answer)
+    if not answer.completion_tokens and (answer.calls or answer.text):
+        words = f"completion_tokens is {answer.completion_tokens} beside an answer"
+        return Judgement("note", words, "usage-differs", answer)
+    return Judgement("pass", "tokens are counted", answer=answer)
+
+
+def counted_alike(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Check that token counts are reported, and that prompt tokens agree whole and streamed."""
+    reported = worst(_usage(seen, answer) for ask in wanted for answer in seen.all(ask))
+    if reported.verdict != "pass":
+        return reported
+    for whole, streamed in pairs(wanted):
+        a, b = seen.one(whole), seen.one(streamed)
+        if a.prompt_tokens != b.prompt_tokens:
+            words = f"prompt_tokens of one request are {a.prompt_tokens}, and {b.prompt_tokens} "
+            return Judgement("note", f"{words}streamed", "usage-differs", b)
+    return reported
+
+
+def steady(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Check that the repeats of an ask are all blamed on the server, or none."""
+    judged = [(ask, [seen.blame(a) for a in seen.all(ask) if not a.skipped]) for ask in wanted]
+    for ask, found in judged:
+        bad = [one for one in found if one.verdict == "server"]
+        if 0 < len(bad) < len(found):
+            words = f"{ask.key}: {len(bad)} of {len(found)} answers, now and then: {bad[0].why}"
+            return Judgement("server", words, bad[0].fault, bad[0].answer)
+    count = sum(len(found) for _, found in judged)
+    if not count:
+        return Judgement("not tested", seen.stopped or "not asked")
+    untested = [one for _, found in judged for one in found if one.verdict == "not tested"]
+    if len(untested) == count:
+        return worst(untested)
+    words = f"{count} answers, none lost now and then (95 % bound on the rate: {300 / count:.0f} %)"
+    return Judgement("pass", words)
+
 
 Needs: TypeAlias = Literal["nothing", "copying"]
 """What a check needs of the model: nothing, or the ability to copy a call (the gate)."""
@@ -27,8 +389,8 @@ class Check:
     group: str
     asks: tuple[Ask, ...]
     rule: Rule
-    needs: Needs
     remedy: str
+    needs: Needs = "copying"
 
     @property
     def quick(self) -> bool:
@@ -56,6 +418,19 @@ _HISTORY = (
 _NAMED = ("name-dashes", "name-of-64", "name-dot")
 
 
+_PROMPTS = (
+    (TOOLS_IN_PROMPT, "a tool", asks.ONE_TOOL, asks.PLAIN, 1, "tools"),
+    ("results-in-prompt", "a tool's result", asks.LONG_RESULT, asks.PAST, 1, "past"),
+    ("arguments-in-prompt", "past arguments", asks.LONG_ARGUMENTS, asks.PAST, 1, "past"),
+    ("content-in-prompt", "content beside a past call", asks.LONG_CONTENT, asks.PAST, 1, "past"),
+    ("parts-in-prompt", "a text in parts", asks.IN_PARTS, asks.PLAIN, 1, "past"),
+    ("many-tools-in-prompt", f"{MANY} tools", asks.MANY_TOOLS, asks.PLAIN, MANY, "context"),
+)
+"""Checks of what reaches the prompt: the name, what reaches it, the ask, the ask without the text,
+how often the text is in it, and the remedy.
+"""
+
+
 def _streams(found: Sequence[Ask]) -> tuple[Ask, ...]:
     return tuple(ask for ask in found if ask.streamed)
 
@@ -65,111 +440,71 @@ def _wholes(found: Sequence[Ask]) -> tuple[Ask, ...]:
 
 
 CHECKS: tuple[Check, ...] = (
-    Check(TOOLS_ACCEPTED, "reach", asks.ONE[:1], each(rules.accepted), "nothing", "flags"),
-    Check("model-name", "reach", (asks.BAD_MODEL,), each(rules.known_model), "nothing", "error"),
-    Check(
-        TOOLS_IN_PROMPT, "prompt", (asks.ONE_TOOL, asks.PLAIN, asks.CONTROL),
-        reaches("a tool", against=asks.PLAIN), "nothing", "tools",
+    Check(TOOLS_ACCEPTED, "reach", asks.ONE[:1], each(accepted), "flags", "nothing"),
+    Check("model-name", "reach", (asks.BAD_MODEL,), each(known_model), "error", "nothing"),
+    *(
+        Check(name, "prompt", (ask, plain, asks.CONTROL), reaches(what, against=plain, times=times),
+              remedy, "nothing")
+        for name, what, ask, plain, times, remedy in _PROMPTS
     ),
+    Check("calls-as-written", "calls", _GATE, each(as_written), "calls-lost"),
+    Check("no-call-wanted", "calls", asks.HELLO, each(as_written), "calls-lost"),
+    Check("no-arguments", "calls", asks.EMPTY, each(as_written), "empty-arguments"),
+    Check("call-ids", "calls", _wholes(_CALLING), each(sound_ids), "call-ids", "nothing"),
     Check(
-        "results-in-prompt", "prompt", (asks.LONG_RESULT, asks.PAST, asks.CONTROL),
-        reaches("a tool's result", against=asks.PAST), "nothing", "past",
+        "finish-reason", "calls", (*_CALLING, *asks.HELLO), each(honest_finish), "finish-reason",
+        "nothing",
     ),
+    Check("two-calls", "parallel", asks.TWO, each(as_written), "calls-lost"),
     Check(
-        "arguments-in-prompt", "prompt", (asks.LONG_ARGUMENTS, asks.PAST, asks.CONTROL),
-        reaches("past arguments", against=asks.PAST), "nothing", "past",
-    ),
-    Check(
-        "content-in-prompt", "prompt", (asks.LONG_CONTENT, asks.PAST, asks.CONTROL),
-        reaches("content beside a past call", against=asks.PAST), "nothing", "past",
-    ),
-    Check(
-        "parts-in-prompt", "prompt", (asks.IN_PARTS, asks.PLAIN, asks.CONTROL),
-        reaches("a text in parts", against=asks.PLAIN), "nothing", "past",
-    ),
-    Check(
-        "many-tools-in-prompt", "prompt", (asks.MANY_TOOLS, asks.PLAIN, asks.CONTROL),
-        reaches(f"{asks.MANY} tools", against=asks.PLAIN, times=asks.MANY), "nothing", "context",
-    ),
-    Check("calls-as-written", "calls", _GATE, each(rules.as_written), "copying", "calls-lost"),
-    Check("no-call-wanted", "calls", asks.HELLO, each(rules.as_written), "copying", "calls-lost"),
-    Check(
-        "no-arguments", "calls", asks.EMPTY, each(rules.as_written), "copying", "empty-arguments"
-    ),
-    Check("call-ids", "calls", _wholes(_CALLING), each(rules.sound_ids), "nothing", "call-ids"),
-    Check(
-        "finish-reason", "calls", (*_CALLING, *asks.HELLO), each(rules.honest_finish), "nothing",
-        "finish-reason",
-    ),
-    Check("two-calls", "parallel", asks.TWO, each(rules.as_written), "copying", "calls-lost"),
-    Check(
-        "one-at-a-time", "parallel", (asks.TWO_REFUSED,), each(rules.one_at_a_time), "copying",
-        "parallel-ignored",
+        "one-at-a-time", "parallel", (asks.TWO_REFUSED,), each(one_at_a_time), "parallel-ignored",
     ),
     Check(
         STREAM_FRAMES, "stream", (*_streams(_CALLING), *asks.HELLO[1:]),
-        rules_stream.frames_sound, "nothing", "frame",
+        frames_sound, "frame", "nothing",
     ),
     Check(
-        "stream-fragments", "stream", _streams(_CALLING), each(rules_stream.fragments_sound),
-        "nothing", "index",
+        "stream-fragments", "stream", _streams(_CALLING), each(fragments_sound),
+        "index", "nothing",
     ),
+    Check("usage", "stream", (*asks.ONE, *asks.HELLO), counted_alike, "usage-missing", "nothing"),
+    Check("stream-as-whole", "stream", _PAIRED, same_in_both, "stream-differs"),
     Check(
-        "usage", "stream", (*asks.ONE, *asks.HELLO), rules_stream.counted_alike, "nothing",
-        "usage-missing",
+        "choice-none", "choice", (asks.NONE_ECHO, asks.NONE_PLAIN), each(no_call_at_none),
+        "none-markup", "nothing",
     ),
+    Check("choice-required", "choice", asks.REQUIRED, each(a_call_at_required), "choice-ignored"),
+    Check("choice-named", "choice", (asks.CHOSEN,), each(that_call_when_named), "choice-ignored"),
     Check(
-        "stream-as-whole", "stream", _PAIRED, rules.same_in_both, "copying", "stream-differs"
+        "choice-unknown", "choice", (asks.UNKNOWN_CHOICE,), each(refused), "choice-unknown",
+        "nothing",
     ),
-    Check(
-        "choice-none", "choice", (asks.NONE_ECHO, asks.NONE_PLAIN), each(rules.no_call_at_none),
-        "nothing", "none-markup",
-    ),
-    Check(
-        "choice-required", "choice", asks.REQUIRED, each(rules.a_call_at_required), "copying",
-        "choice-ignored",
-    ),
-    Check(
-        "choice-named", "choice", (asks.CHOSEN,), each(rules.that_call_when_named), "copying",
-        "choice-ignored",
-    ),
-    Check(
-        "choice-unknown", "choice", (asks.UNKNOWN_CHOICE,), each(rules.refused), "nothing",
-        "choice-unknown",
-    ),
-    Check("typed-values", "schema", asks.TYPES, each(rules.as_written), "copying", "value-changed"),
+    Check("typed-values", "schema", asks.TYPES, each(as_written), "value-changed"),
     *(
-        Check(f"schema-{name}", "schema", (ask,), each(rules.accepted), "nothing", "schema")
+        Check(f"schema-{name}", "schema", (ask,), each(accepted), "schema", "nothing")
         for name, ask in zip(_SCHEMAS, asks.SCHEMAS, strict=True)
     ),
-    Check(
-        "strict", "schema", (asks.STRICT,), each(rules.within_schema), "copying", "strict-ignored"
-    ),
+    Check("strict", "schema", (asks.STRICT,), each(within_schema), "strict-ignored"),
     *(
-        Check(f"value-{name}", "values", pair, each(rules.as_written), "copying", "value-changed")
+        Check(f"value-{name}", "values", pair, each(as_written), "value-changed")
         for name, pair in zip(_HOSTILE, asks.HOSTILE, strict=True)
     ),
     *(
-        Check(f"history-{name}", "history", (ask,), each(rules.accepted), "nothing", "history")
+        Check(f"history-{name}", "history", (ask,), each(accepted), "history", "nothing")
         for name, ask in zip(_HISTORY, asks.HISTORY, strict=True)
     ),
     Check(
         "result-reaches-model", "history",
         (asks.FROM_RESULT, asks.FROM_MESSAGE, asks.LONG_RESULT, asks.PAST, asks.CONTROL),
-        result_reaches, "copying", "past",
+        result_reaches, "past",
     ),
-    Check(
-        "reasoning-apart", "reasoning", asks.THINK, each(rules.thought_apart), "copying",
-        "reasoning-leaks",
-    ),
-    Check("cut-call", "limits", asks.CUT, each(rules.cut_is_cut), "copying", "cut-finish"),
+    Check("reasoning-apart", "reasoning", asks.THINK, each(thought_apart), "reasoning-leaks"),
+    Check("cut-call", "limits", asks.CUT, each(cut_is_cut), "cut-finish"),
     *(
-        Check(name, "names", (ask,), each(rules.read_or_refused), "copying", "name-changed")
+        Check(name, "names", (ask,), each(read_or_refused), "name-changed")
         for name, ask in zip(_NAMED, asks.NAMES, strict=True)
     ),
-    Check(
-        "stability", "stability", _wholes(_CALLING), rules_stream.steady, "copying", "calls-lost"
-    ),
+    Check("stability", "stability", _wholes(_CALLING), steady, "calls-lost"),
 )  # fmt: skip
 """All checks, in the order of a report."""
 

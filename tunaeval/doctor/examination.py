@@ -1,11 +1,15 @@
-"""The examination of a server: each check is judged, each finding has evidence and a remedy."""
+"""The examination of a server: each check is judged, each finding has evidence and a remedy.
+
+Checks share asks. An ask that the server answers with an error is reported by the check that is
+about it, the one with the fewest asks; the others judge the rest of their asks.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 from tunaeval.errors import UnknownNameError
 from tunaeval.models.clients.network import Network
@@ -15,12 +19,10 @@ from tunaeval.reports.statistics.proportions import wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
-from .causes import answered, with_causes
+from .blame import CASES, Seen, misshapen, unanswered, worst
 from .checks import CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
 from .remedies import remedy
 from .runner import Runner, Settings, in_quick
-from .seen import CASES, Seen, worst
-from .shapes import misshapen, unanswered
 from .values import GROUPS, Answer, Ask, Finding, Judgement
 
 FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
@@ -53,7 +55,7 @@ class Examination:
         """Return the report as JSON, for machines."""
         return {
             "server": self.server,
-            "findings": [finding.as_json() for finding in self.findings],
+            "findings": [asdict(finding) for finding in self.findings],
             "exit": self.exit,
             "passed": [{"check": name, "group": group} for group, name in self.passed],
             "rates": {name: rate.model_dump() for name, rate in self.rates.items()},
@@ -109,7 +111,7 @@ def _examined(
 ) -> Examination:
     made = _with_cause(checks, seen)
     judged = [(check, judge(check, seen, made)) for check in made]
-    findings = with_causes(
+    findings = _with_causes(
         [
             _finding(check, reported, seen)
             for check, reported in judged
@@ -117,14 +119,19 @@ def _examined(
         ]
     )
     if seen.stopped is not None:
-        findings.insert(0, _stopped(seen))
-    hidden = [_without_key(finding, connection) for finding in findings]
+        advice = "check the base URL (it ends in /v1), the key in $TUNAEVAL_API_KEY, and the server"
+        evidence: JsonObject = {"summary": seen.stopped}
+        findings.insert(0, Finding("answers", "reach", "not tested", evidence, advice))
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
     untested = seen.stopped is not None or (wants_copying and not seen.capable)
     return Examination(
         server=_about(seen, runner, connection),
-        findings=tuple(hidden),
+        findings=tuple(
+            # A server may have repeated the key in its answers.
+            replace(finding, evidence=_hide(finding.evidence, connection))
+            for finding in findings
+        ),
         passed=tuple(
             (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
         ),
@@ -151,7 +158,7 @@ def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Seq
     if not wanted:
         return (), f"the server does not stream ({STREAM_FRAMES})"
     if check.group != "prompt":
-        wanted = answered(check, wanted, checks, seen)
+        wanted = _answered(check, wanted, checks, seen)
     return wanted, "every request of it fails, which other checks report"
 
 
@@ -175,15 +182,11 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
         return found
     if seen.stopped is not None and all(answer.skipped for answer in answers):
         return Judgement("not tested", seen.stopped)
-    if _drops_tools(seen):
+    in_prompt = _named(TOOLS_IN_PROMPT)
+    if in_prompt.rule(seen, in_prompt.asks).verdict == "server":
         return Judgement("not tested", "the tools never reach the prompt (tools-in-prompt)")
     words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"
     return Judgement("not tested", words)
-
-
-def _drops_tools(seen: Seen) -> bool:
-    check = _named(TOOLS_IN_PROMPT)
-    return check.rule(seen, check.asks).verdict == "server"
 
 
 def _named(name: str) -> Check:
@@ -214,12 +217,6 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> Finding:
     elif reported.verdict == "model":
         fixed = remedy("model", seen.server)
     return Finding(check.name, check.group, reported.verdict, _evidence(reported), fixed)
-
-
-def _stopped(seen: Seen) -> Finding:
-    words = seen.stopped or ""
-    advice = "check the base URL (it ends in /v1), the key in $TUNAEVAL_API_KEY, and the server"
-    return Finding("answers", "reach", "not tested", {"summary": words}, advice)
 
 
 def _evidence(reported: Judgement) -> JsonObject:
@@ -284,15 +281,44 @@ def _rates(seen: Seen) -> dict[str, Rate]:
     }
 
 
-def _without_key(finding: Finding, connection: Connection) -> Finding:
-    """Remove the key from the evidence: a server may have repeated it in its answers."""
-    hidden = _hide(finding.evidence, connection)
-    return Finding(finding.check, finding.group, finding.verdict, hidden, finding.remedy)
-
-
 def _hide(value: JsonValue, connection: Connection) -> JsonValue:
     if isinstance(value, str):
         return connection.hide(value)
     if isinstance(value, dict):
         return {connection.hide(str(key)): _hide(each, connection) for key, each in value.items()}
     return [_hide(each, connection) for each in value] if isinstance(value, list) else value
+
+
+SAME = "same_fault_as"
+"""The evidence key of a repeated finding: it names the first check that found the fault."""
+
+
+def _answered(
+    check: Check, wanted: Sequence[Ask], checks: Iterable[Check], seen: Seen
+) -> Sequence[Ask]:
+    """Return the asks that this check judges: those that succeed, and its own failing ones."""
+    others = {
+        ask.key for other in checks if len(other.asks) < len(check.asks) for ask in other.asks
+    }
+
+    def fails(ask: Ask) -> bool:
+        answers = seen.all(ask)
+        return not seen.streams_nothing(ask) and all(one.error is not None for one in answers)
+
+    return [ask for ask in wanted if not (ask.key in others and fails(ask))]
+
+
+def _with_causes(findings: Sequence[Finding]) -> list[Finding]:
+    """Mark each server fault that an earlier finding already has with the check of that finding."""
+    first: dict[tuple[object, ...], str] = {}
+    found = []
+    for finding in findings:
+        fault = finding.evidence.get("fault")
+        if finding.verdict == "server" and fault:
+            words = finding.evidence["summary"] if fault == "error" else ""
+            name = first.setdefault((fault, finding.remedy, words), finding.check)
+            if name != finding.check:
+                found.append(replace(finding, evidence={**finding.evidence, SAME: name}))
+                continue
+        found.append(finding)
+    return found

@@ -61,12 +61,19 @@ def recognise(signs: Signs) -> Server:
     """Return the server that these signs identify, or an unknown one."""
     models = tuple(str(one["id"]) for one in signs.listed if one.get("id"))
     everything = _answers_all(signs.nowhere)
-    for kind, sign in _SIGNS:
-        found = sign(signs)
-        if found:
-            words, version, parser = found
-            return Server(kind, version, parser, words, models, everything, _facts(signs))
-    return Server(models=models, answers_all=everything)
+    found = next(((kind, words) for kind, words, has_sign in _SIGNS if has_sign(signs)), None)
+    if found is None:
+        return Server(models=models, answers_all=everything)
+    kind, words = found
+    version = _text(signs.page(*_VERSIONS[kind])) if kind in _VERSIONS else None
+    if kind == "LiteLLM":
+        version = signs.models.headers.get("x-litellm-version")
+    parser = _text(signs.page("/model_info", "tool_call_parser")) if kind == "SGLang" else None
+    # What else the server reported about tool calling.
+    caps = signs.page("/props", "chat_template_caps")
+    facts = {"reasoning_parser": signs.page("/model_info", "reasoning_parser"), "template": caps}
+    known = {key: value for key, value in facts.items() if value}
+    return Server(kind, version, parser, words, models, everything, known)
 
 
 def by_answer(server: Server, heard: Heard) -> Server:
@@ -97,81 +104,64 @@ def _answers_all(nowhere: Heard) -> bool:
     return nowhere.status == 200
 
 
-_Found: TypeAlias = tuple[str, str | None, str | None] | None
-
-
 def _text(value: JsonValue) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _lm_studio(signs: Signs) -> _Found:
-    if signs.nowhere.status == 200 and b"Unexpected endpoint or method" in signs.nowhere.body:
-        return "it answers 200 'Unexpected endpoint or method' on any path", None, None
-    return None
-
-
-def _litellm(signs: Signs) -> _Found:
-    version = signs.models.headers.get("x-litellm-version")
-    return ("the header x-litellm-version", version, None) if version else None
-
-
-def _llama_cpp(signs: Signs) -> _Found:
-    version = _text(signs.page("/props", "build_info"))
-    if signs.models.headers.get("server", "").startswith("llama.cpp"):
-        return "the header Server: llama.cpp", version, None
-    if signs.owned_by("llamacpp"):
-        return "models owned by llamacpp", version, None
-    if signs.page("/props", "chat_template_caps") is not None:
-        return "/props has chat_template_caps", version, None
-    return None
-
-
-def _sglang(signs: Signs) -> _Found:
-    parser = _text(signs.page("/model_info", "tool_call_parser"))
-    if signs.owned_by("sglang"):
-        return "models owned by sglang", None, parser
-    if b"SGLang is running" in signs.front.body:
-        return "/ says that SGLang is running", None, parser
-    if "tool_call_parser" in signs.pages.get("/model_info", {}):
-        return "/model_info names a tool_call_parser", None, parser
-    return None
-
-
-def _vllm(signs: Signs) -> _Found:
-    version = _text(signs.page("/version", "version"))
-    return ("models owned by vllm", version, None) if signs.owned_by("vllm") else None
-
-
-def _ollama(signs: Signs) -> _Found:
-    version = _text(signs.page("/api/version", "version"))
-    if b"Ollama is running" in signs.front.body:
-        return "/ says that Ollama is running", version, None
-    return None
-
-
-def _tgi(signs: Signs) -> _Found:
-    if signs.page("/info", "router") == "text-generation-router":
-        version = _text(signs.page("/info", "version"))
-        return "/info names the router text-generation-router", version, None
-    return None
-
-
-_SIGNS: tuple[tuple[str, Callable[[Signs], _Found]], ...] = (
-    ("LM Studio", _lm_studio),
-    ("LiteLLM", _litellm),
-    ("llama.cpp", _llama_cpp),
-    ("SGLang", _sglang),
-    ("vLLM", _vllm),
-    ("Ollama", _ollama),
-    ("TGI", _tgi),
+_ANY_PATH = b"Unexpected endpoint or method"
+_SIGNS: tuple[tuple[str, str, Callable[[Signs], object]], ...] = (
+    (
+        "LM Studio",
+        "it answers 200 'Unexpected endpoint or method' on any path",
+        lambda signs: _answers_all(signs.nowhere) and _ANY_PATH in signs.nowhere.body,
+    ),
+    (
+        "LiteLLM",
+        "the header x-litellm-version",
+        lambda signs: signs.models.headers.get("x-litellm-version"),
+    ),
+    (
+        "llama.cpp",
+        "the header Server: llama.cpp",
+        lambda signs: signs.models.headers.get("server", "").startswith("llama.cpp"),
+    ),
+    ("llama.cpp", "models owned by llamacpp", lambda signs: signs.owned_by("llamacpp")),
+    (
+        "llama.cpp",
+        "/props has chat_template_caps",
+        lambda signs: signs.page("/props", "chat_template_caps") is not None,
+    ),
+    ("SGLang", "models owned by sglang", lambda signs: signs.owned_by("sglang")),
+    (
+        "SGLang",
+        "/ says that SGLang is running",
+        lambda signs: b"SGLang is running" in signs.front.body,
+    ),
+    (
+        "SGLang",
+        "/model_info names a tool_call_parser",
+        lambda signs: "tool_call_parser" in signs.pages.get("/model_info", {}),
+    ),
+    ("vLLM", "models owned by vllm", lambda signs: signs.owned_by("vllm")),
+    (
+        "Ollama",
+        "/ says that Ollama is running",
+        lambda signs: b"Ollama is running" in signs.front.body,
+    ),
+    (
+        "TGI",
+        "/info names the router text-generation-router",
+        lambda signs: signs.page("/info", "router") == "text-generation-router",
+    ),
 )
-"""In this order because SGLang also answers on Ollama's paths, LM Studio answers on every path, and
-a gateway may pass on the signs of the server behind it.
+"""The signs of each kind, in this order because SGLang also answers on Ollama's paths, LM Studio
+answers on every path, and a gateway may pass on the signs of the server behind it.
 """
 
-
-def _facts(signs: Signs) -> dict[str, JsonValue]:
-    """Return what else the server reported about tool calling."""
-    caps = signs.page("/props", "chat_template_caps")
-    kept = {"reasoning_parser": signs.page("/model_info", "reasoning_parser"), "template": caps}
-    return {key: value for key, value in kept.items() if value}
+_VERSIONS = {
+    "llama.cpp": ("/props", "build_info"),
+    "vLLM": ("/version", "version"),
+    "Ollama": ("/api/version", "version"),
+    "TGI": ("/info", "version"),
+}
+"""The page and the key that has the version of a kind."""

@@ -219,18 +219,12 @@ def remedy(fault: str, server: Server, form: str | None = None) -> str:
     by_kind = _REMEDIES.get(fault) or _REMEDIES.get(family) or {_ANY: _NEWER}
     words = by_kind.get(server.kind) or by_kind[_ANY]
     threads = _THREADS.get(fault) or _THREADS.get(family)
-    seen = f" (reported in {_in_full(threads)})" if threads else ""
-    return words.format(parser=parser_flag(form, server)) + seen + _BEHIND.get(server.kind, "")
-
-
-def parser_flag(form: str | None, server: Server) -> str:
-    """Return the format's parser name at this server, or a placeholder if none is known."""
+    seen = ""
+    if threads:
+        pieces = (thread.partition("#") for thread in threads.split(", "))
+        full = (f"{_REPOSITORIES.get(name, name)}#{number}" for name, _, number in pieces)
+        seen = f" (reported in {', '.join(full)})"
     vllm, sglang = PARSERS.get(form or "", (None, None))
-    found = sglang if server.kind == "SGLang" else vllm or sglang
-    return found or "P (the one of your model)"
-
-
-def _in_full(threads: str) -> str:
-    """Return the threads with the full names of their repositories."""
-    pieces = (thread.partition("#") for thread in threads.split(", "))
-    return ", ".join(f"{_REPOSITORIES.get(name, name)}#{number}" for name, _, number in pieces)
+    parser = sglang if server.kind == "SGLang" else vllm or sglang
+    words = words.format(parser=parser or "P (the one of your model)")
+    return words + seen + _BEHIND.get(server.kind, "")

@@ -15,8 +15,7 @@ from tunaeval.reports.markdown import code
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
 
-from .causes import SAME
-from .examination import Examination
+from .examination import SAME, Examination
 from .values import GROUPS, Finding, Verdict
 
 _WIDTH = 160  # columns where the output is not a terminal

@@ -12,19 +12,17 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from tunaeval.models.clients.server import Heard
 from tunaeval.models.clients.server import Server as Connection
+from tunaeval.types.calls import JsonObject, JsonValue
 
 from . import asks
-from .blame import same_calls
-from .checks import REPEATED, Check
-from .fields import Fields
-from .raw import detokenized
-from .reading import json_object, read_answer
+from .blame import Seen, compare_pair, names_flags, same_calls
+from .checks import REPEATED, Check, pairs
+from .reading import detokenized, extras, json_object, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
-from .rules import pairs
-from .seen import Seen, compare_pair, names_flags
 from .values import Answer, Ask, Server
 
 REQUESTS = 90
@@ -63,7 +61,7 @@ class Runner:
         self._until = time.monotonic() + settings.deadline_seconds
         self._limit = REQUESTS + max(0, settings.repeats - REPEATS) * len(REPEATED)
         self._answers: dict[str, list[Answer]] = {}
-        self._fields = Fields("unknown")
+        self._fields = _Fields("unknown")
         self._texts: dict[tuple[int, ...], str | None] = {}
         self._to_ask = 0
         self._failed = 0
@@ -87,12 +85,15 @@ class Runner:
         if self._settings.quick:
             wanted = [ask for ask in wanted if ask.quick]
         self._to_ask = len(wanted) + len(REPEATED) * (self._settings.repeats - 1)
-        early = [a for a in wanted if a.max_tokens == 1 or _of_gate(a) if a is not asks.MANY_TOOLS]
+        gate = [ask for pair in asks.GATE for ask in pair]
+        early = [a for a in wanted if a.max_tokens == 1 or a in gate if a is not asks.MANY_TOOLS]
         await self._in_turn(early)
         late = [ask for ask in wanted if ask is asks.MANY_TOOLS]
         await self._together([ask for ask in wanted if ask not in early and ask not in late])
         if not self._settings.quick:
-            await self._repeat()
+            known = [ask for ask in REPEATED if self._known(ask)]
+            for _ in range(self._settings.repeats - 1):
+                await self._in_turn(known)
         await self._settle_differences()
         await self._in_turn(late)  # last, because a slow server may need very long for it
         return self.seen
@@ -107,7 +108,7 @@ class Runner:
                 f"the server refuses the key ({signs.models.status}); set $TUNAEVAL_API_KEY"
             )
         self.model = self.model or next(iter(self._server.models), None)
-        self._fields = Fields(self._server.kind)
+        self._fields = _Fields(self._server.kind)
 
     async def _first_contact(self) -> None:
         """Ask for one whole call, to see whether this is a chat server and what it reveals."""
@@ -155,11 +156,6 @@ class Runner:
 
         await asyncio.gather(*map(turn, by_name.values()))
 
-    async def _repeat(self) -> None:
-        known = [ask for ask in REPEATED if self._known(ask)]
-        for _ in range(self._settings.repeats - 1):
-            await self._in_turn(known)
-
     async def _settle_differences(self) -> None:
         """Ask again in both modes where single answers differ and no raw text decides."""
         check = next((check for check in self._checks if check.name == "stream-as-whole"), None)
@@ -175,9 +171,11 @@ class Runner:
         answer = await self._answer(ask)
         if not answer.skipped:
             self._answers.setdefault(ask.key, []).append(answer)
-            self._failed = self._failed + 1 if _is_gone(answer) else 0
+            is_gone = answer.status is None or answer.status in (429, 502, 503, 504)
+            self._failed = self._failed + 1 if is_gone else 0
             if self._failed >= _PATIENCE:
-                self._stop(f"the server does not answer any more: {_why(answer)}")
+                why = answer.failure or f"status {answer.status}: {answer.error}"
+                self._stop(f"the server does not answer any more: {why}")
             if self._on_answer is not None:
                 self._on_answer(answer)
         return answer
@@ -259,18 +257,82 @@ def _in_order(checks: Sequence[Check]) -> list[Ask]:
     return list({ask.key: ask for ask in [*own, *needed]}.values())
 
 
-def _of_gate(ask: Ask) -> bool:
-    return any(ask in pair for pair in asks.GATE)
-
-
-def _is_gone(answer: Answer) -> bool:
-    return answer.status is None or answer.status in (429, 502, 503, 504)
-
-
-def _why(answer: Answer) -> str:
-    return answer.failure or f"status {answer.status}: {answer.error}"
-
-
 def in_quick(check: Check) -> Check:
     """Return the check with only the asks that `--quick` makes."""
     return replace(check, asks=tuple(ask for ask in check.asks if ask.quick))
+
+
+Kind: TypeAlias = Literal["whole", "streamed", "prompt"]
+
+_THOUGHT_TOKENS = 2000
+"""Additional `max_tokens` for a model that reasons before it calls."""
+_REFUSED = (400, 404, 415, 422, 500, 501)
+"""Status codes with which servers refuse a field that they do not know."""
+_NEW_LIMIT = "max_completion_tokens"
+"""The name that OpenAI's newest models require in place of max_tokens."""
+
+
+class _Fields:
+    """The request fields for one server; a field that was accepted once is kept."""
+
+    def __init__(self, kind: str) -> None:
+        self._more: dict[Kind, list[JsonObject]] = {
+            "whole": list(extras(kind, streamed=False)),
+            "streamed": list(extras(kind, streamed=True)),
+            "prompt": list(prompt_extras(kind)),
+        }
+        self._settled: set[Kind] = set()
+        self._limit_field = "max_tokens"
+        self._temperature: JsonObject = {"temperature": 0}
+        self.thinks = False
+
+    def payload(self, ask: Ask, model: str | None) -> dict[str, JsonValue]:
+        thinking = self.thinks and ask.max_tokens > asks.CUT_TOKENS
+        return {
+            **({"model": model} if model else {}),
+            "messages": list(ask.messages),
+            self._limit_field: ask.max_tokens + (_THOUGHT_TOKENS if thinking else 0),
+            **self._temperature,
+            **({"tools": list(ask.tools)} if ask.tools else {}),
+            **({"stream": True} if ask.streamed else {}),
+            **self._of(ask),
+            **ask.more,
+        }
+
+    def counts(self, ask: Ask) -> bool:
+        """Whether the answer to this ask must report usage."""
+        return not ask.streamed or "stream_options" in self._of(ask)
+
+    def learn(self, answer: Answer) -> bool:
+        """Learn from an answer; return whether to repeat the ask without a refused field."""
+        if answer.ok:
+            self._settled.add(_kind(answer.ask))
+            return False
+        if answer.status not in _REFUSED or names_flags(answer):
+            return False
+        return self._adapt(answer) or self._fewer(answer.ask)
+
+    def _of(self, ask: Ask) -> JsonObject:
+        return {} if "model" in ask.more else self._more[_kind(ask)][0]
+
+    def _fewer(self, ask: Ask) -> bool:
+        left = self._more[_kind(ask)]
+        if _kind(ask) in self._settled or len(left) == 1 or "model" in ask.more:
+            return False
+        left.pop(0)
+        return True
+
+    def _adapt(self, answer: Answer) -> bool:
+        """Adapt to a refusal of one field: rename the token limit, or omit the temperature."""
+        message = answer.error or ""
+        if _NEW_LIMIT in message and self._limit_field != _NEW_LIMIT:
+            self._limit_field = _NEW_LIMIT
+            return True
+        if "temperature" in message and self._temperature:
+            self._temperature = {}
+            return True
+        return False
+
+
+def _kind(ask: Ask) -> Kind:
+    return "prompt" if ask.max_tokens == 1 else ask.mode

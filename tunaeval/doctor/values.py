@@ -165,15 +165,6 @@ class Finding:
     evidence: JsonObject
     remedy: str
 
-    def as_json(self) -> JsonObject:
-        return {
-            "check": self.check,
-            "group": self.group,
-            "verdict": self.verdict,
-            "evidence": self.evidence,
-            "remedy": self.remedy,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Server:

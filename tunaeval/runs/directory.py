@@ -1,14 +1,19 @@
 """The directory of a run: `run.json` describes the run, `results.jsonl` has its results.
 
 `run.json` is written before the first request, so that a directory without write access fails
-before anything is spent; each result is appended as soon as it arrives.
+before anything is spent; each result is appended as soon as it arrives. A result on disk costs
+eight bytes of memory, for the byte at which it begins; each access reads it again. An interrupted
+run is continued in its directory: what must be unchanged, and what is finished already.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import overload
 
 from pydantic import ValidationError
 
@@ -16,19 +21,34 @@ from tunaeval.errors import RecordError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.locks import DirectoryLock
 from tunaeval.files.plain_files import is_there, kind_of
-from tunaeval.files.records import RecordWriter, read_document, replace_document, write_document
-from tunaeval.files.results import RESULTS_FILE
+from tunaeval.files.records import (
+    RecordWriter,
+    opened,
+    read_at,
+    read_document,
+    replace_document,
+    write_document,
+)
+from tunaeval.files.results import RESULTS_FILE, CountedResults, counted_results
 from tunaeval.reports.sides import RunSource
-from tunaeval.reports.summary import summarise
+from tunaeval.reports.summary import INFRASTRUCTURE, Tally, summarise
 from tunaeval.types.calls import JsonObject
-from tunaeval.types.runs import READABLE_VERSIONS, Report, RunInfo, ScenarioResult
+from tunaeval.types.roles import Client
+from tunaeval.types.runs import (
+    READABLE_VERSIONS,
+    SCHEMA_VERSION,
+    Report,
+    RunInfo,
+    ScenarioResult,
+    Suite,
+    Summary,
+)
 from tunaeval.types.wanted import wanted_path
 
-from .results import KeptResults, found_results
+from .contact import HOPELESS
+from .options import model_of
 
 RUN_FILE = "run.json"
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class RunDirectory:
@@ -179,6 +199,275 @@ def _no_run(path: Path) -> str:
     )
 
 
-def safe_name(text: str) -> str:
-    """Return the text as a part of a file name; unsafe characters are replaced."""
-    return _UNSAFE.sub("-", text)[:40].strip("-.") or "run"
+def without_secrets(result: ScenarioResult, secrets: frozenset[str]) -> ScenarioResult:
+    """Return the result as it may be kept and shown: without keys or anything like one."""
+    document = result.model_dump()
+    covered = without(document, secrets)
+    return result if covered == document else ScenarioResult.model_validate(covered)
+
+
+class KeptResults(Sequence[ScenarioResult]):
+    """Results in a run's directory that are read on access; equal to a tuple of the same results.
+
+    Each costs eight bytes of memory: `offsets` has the bytes at which they begin.
+    """
+
+    def __init__(self, directory: Path, offsets: array[int]) -> None:
+        self._directory = directory
+        self._offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    @overload
+    def __getitem__(self, index: int) -> ScenarioResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ScenarioResult]: ...
+    def __getitem__(self, index: int | slice) -> ScenarioResult | Sequence[ScenarioResult]:
+        if isinstance(index, slice):
+            return KeptResults(self._directory, self._offsets[index])
+        return next(results_at(self._directory, [self._offsets[index]]))
+
+    def __iter__(self) -> Iterator[ScenarioResult]:
+        return results_at(self._directory, self._offsets) if self._offsets else iter(())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KeptResults | tuple | list):
+            return False
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment] # the results on disk may change
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} results in {str(self._directory / RESULTS_FILE)!r}>"
+
+
+def placed_results(path: Path, found: CountedResults) -> Iterator[tuple[int, ScenarioResult]]:
+    """Yield the results that count, each with the byte at which it begins."""
+    for number, (start, row) in enumerate(zip(found.offsets, found.rows(), strict=True), 1):
+        yield start, _checked(row, path, f"result {number}")
+
+
+def found_results(path: Path, info: RunInfo) -> CountedResults:
+    """Return which results of the run in a directory count."""
+    return counted_results(path, retried=bool(info.retried_at))
+
+
+def results_at(path: Path, offsets: Iterable[int]) -> Iterator[ScenarioResult]:
+    """Yield the results that begin at these bytes, in this order."""
+    source = path / RESULTS_FILE
+    with opened(source) as file:
+        for offset in offsets:
+            yield _checked(read_at(file, source, offset), path, f"byte {offset}")
+
+
+def _checked(record: JsonObject, path: Path, where: str) -> ScenarioResult:
+    try:
+        return ScenarioResult.model_validate(record)
+    except ValidationError as error:
+        raise RecordError(
+            f"{path}: this is no run of tunaeval: {where} of {RESULTS_FILE}: {error}"
+        ) from error
+
+
+_NOWHERE = -1
+
+
+class Journal:
+    """The results of one run; a place is a number, and the repeats of a scenario are neighbours.
+
+    `files` is where results are kept, None for nowhere. `begun` has the byte offsets of results
+    from before; a place in `again` counts as open, and has its old result until there is a new one.
+    `doubled` is the number of earlier results that were there more than once.
+    """
+
+    def __init__(
+        self,
+        places: int,
+        files: RunDirectory | None = None,
+        *,
+        begun: Mapping[int, int] | None = None,
+        again: frozenset[int] = frozenset(),
+        repeats: int = 1,
+        doubled: int = 0,
+    ) -> None:
+        self._files = files
+        self._done = bytearray(places)
+        self._offsets = array("q", [_NOWHERE]) * places
+        self._in_memory: dict[int, ScenarioResult] = {}
+        self._repeats, self._doubled = repeats, doubled
+        self._tally = None if begun else Tally(repeats)  # it has not counted earlier results
+        for place, offset in (begun or {}).items():
+            self._offsets[place] = offset
+            self._done[place] = place not in again
+
+    def put(self, place: int, result: ScenarioResult) -> None:
+        """Keep a result; after this returns, the result survives the end of the process."""
+        is_first = place not in self._in_memory and self._offsets[place] == _NOWHERE
+        if self._files is None:
+            self._in_memory[place] = result
+        else:
+            self._offsets[place] = self._files.append(result)
+        self._done[place] = True
+        if not is_first:
+            self._tally = None  # it has counted the old result
+        elif self._tally is not None:
+            self._tally.add(result)
+
+    def is_done(self, place: int) -> bool:
+        return bool(self._done[place])
+
+    @property
+    def left(self) -> int:
+        """The number of open places."""
+        return self._done.count(0)
+
+    def result(self, place: int) -> ScenarioResult:
+        """Return the result of one place. Raises KeyError if there is none."""
+        if self._files is None:
+            return self._in_memory[place]
+        if self._offsets[place] == _NOWHERE:
+            raise KeyError(place)
+        return KeptResults(self._files.path, self._offsets[place : place + 1])[0]
+
+    def results(self) -> Sequence[ScenarioResult]:
+        """Return all results, in the order of their places."""
+        if self._files is None:
+            return tuple(result for _, result in sorted(self._in_memory.items()))
+        there = array("q", (offset for offset in self._offsets if offset != _NOWHERE))
+        return KeptResults(self._files.path, there)
+
+    def summary(self) -> Summary:
+        """Return the summary of all results, from the running tally if it has seen all of them."""
+        if self._tally is None:
+            found = summarise(self.results(), repeats=self._repeats)
+            return found.model_copy(update={"doubled_results": self._doubled})
+        return self._tally.summary()
+
+
+_SAME = (
+    "suite", "suite_digest", "client", "format", "level", "profile", "calls", "abstain",
+    "ask", "prompt_digest", "repeats", "attempts", "max_tokens", "temperature", "seed",
+    "deadline_seconds",
+)  # fmt: skip
+"""Options that affect the results; `concurrency` does not."""
+
+_DIGESTS = {
+    "suite_digest": "the suite has other scenarios, tools or system prompt",
+    "prompt_digest": "the model is given other words beside the questions",
+}
+"""The messages for digests that differ, because a digest itself says nothing to a reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An interrupted run as found in its directory; `results` has the byte offset by place.
+
+    `failed` are the places of infrastructure failures; `was_answered` says whether any request
+    succeeded before; `size` is the size of the results file in bytes, and `doubled` the number of
+    results that were there more than once.
+    """
+
+    info: RunInfo
+    results: Mapping[int, int] = field(default_factory=dict)
+    failed: frozenset[int] = frozenset()
+    was_answered: bool = False
+    size: int = 0
+    doubled: int = 0
+
+    def check_unchanged(self, directory: Path) -> None:
+        """Raise `RecordError` if the results file has changed since it was read."""
+        if _size(directory) != self.size:
+            raise RecordError(
+                f"run {self.info.run_id!r} was written by another process meanwhile; "
+                "see whether it still goes on, and continue it then"
+            )
+
+    def check_model(self, client: Client) -> None:
+        """Raise `RecordError` if the client turns out to use another model than before."""
+        model, _ = model_of(client)
+        if None not in (model, self.info.model) and model != self.info.model:
+            raise RecordError(
+                f"run {self.info.run_id!r} cannot be continued: the model was "
+                f"{self.info.model!r} and is {model!r} now; ask the same, or begin another run"
+            )
+
+
+def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) -> Begun:
+    """Return the run in a directory, to be continued; `info` is how it would be made anew.
+
+    `retry` repeats infrastructure failures. Raises `RecordError`, naming what differs or cannot be
+    read.
+    """
+    old = read_info(directory)
+    if old.rescored is not None:
+        raise RecordError(
+            f"{directory}: this run read the replies of {old.rescored.run_id!r} again and asked "
+            "nobody, so there is nothing to continue; rescore that run once more"
+        )
+    if differ := [*_differences(old, info)]:
+        raise RecordError(
+            f"run {old.run_id!r} cannot be continued, because it was made with other options: "
+            f"{'; '.join(differ)}; give the options that it was begun with, or begin another run"
+        )
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    size = _size(directory)
+    places: dict[int, int] = {}
+    failed: set[int] = set()
+    was_answered = False
+    found = found_results(directory, old)
+    for place, offset, result in _placed(directory, found, old, suite):
+        places[place] = offset
+        if result.outcome in INFRASTRUCTURE:
+            failed.add(place)
+        kind = None if result.error is None else result.error.partition(":")[0]
+        was_answered = was_answered or kind not in HOPELESS
+    changed = {"resumed_at": [*old.resumed_at, now], "schema_version": SCHEMA_VERSION}
+    if retry and failed:
+        changed["retried_at"] = [*old.retried_at, now]
+    info = old.model_copy(update=changed)
+    return Begun(info, places, frozenset(failed), was_answered, size, found.doubled)
+
+
+def _size(directory: Path) -> int:
+    try:
+        return (directory / RESULTS_FILE).stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
+    if old.suite != new.suite:  # all else that a suite decides would differ, too
+        yield f"suite was {old.suite!r:.80}, is {new.suite!r:.80}"
+        return
+    found = [name for name in _SAME if getattr(old, name) != getattr(new, name)]
+    for name in found:
+        before, now = getattr(old, name), getattr(new, name)
+        if name not in _DIGESTS:
+            yield f"{name} was {before!r:.80}, is {now!r:.80}"
+        elif not {"ask", "suite_digest"} & set(found) - {name}:  # from which its change follows
+            yield f"{_DIGESTS[name]} now"
+    if None not in (old.model, new.model) and old.model != new.model:
+        yield f"model was {old.model!r:.80}, is {new.model!r:.80}"
+    before, now = (info.versions.get("tunaeval") for info in (old, new))
+    if before != now:
+        yield f"tunaeval was {before}, is {now}"
+
+
+def _placed(
+    directory: Path, found: CountedResults, info: RunInfo, suite: Suite
+) -> Iterator[tuple[int, int, ScenarioResult]]:
+    """Yield each result that counts, with its place and the byte at which it begins."""
+    index = {scenario.id: at for at, scenario in enumerate(suite.scenarios)}
+    for offset, result in placed_results(directory, found):
+        if result.scenario not in index:
+            raise RecordError(
+                f"{directory}: there is a result of scenario {result.scenario!r}, which the suite "
+                f"{suite.name!r} does not have; begin another run"
+            )
+        if not 1 <= result.repeat <= info.repeats:
+            raise RecordError(
+                f"{directory}: there is a result of repeat {result.repeat}, and the run has "
+                f"{info.repeats}; begin another run"
+            )
+        yield index[result.scenario] * info.repeats + result.repeat - 1, offset, result

@@ -1,26 +1,49 @@
-"""Drive an episode of many turns: the workspace, tools, user and checks around `turns`.
+"""Drive an episode of many turns: the workspace, tools, faults, user and checks around `turns`.
 
 A tool's error is a result that the model sees; an error of the workspace or a check is an
 infrastructure failure. Neither ends the run.
+
+A whole agent that has its own tools works in its own way; its model's replies are known only if the
+agent reports them. A turn is a reply of that model. All changes count as the last turn's, because
+nobody knows their turns.
+
+Blocking work is done in a thread that may be abandoned without keeping the loop or process alive.
+`asyncio.to_thread` is not suited to work that may never end: the loop waits for its threads when it
+closes, and so one tool that hangs would hang the whole run.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
+import threading
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from functools import wraps
+from itertools import zip_longest
+from typing import ParamSpec, TypeAlias, TypeVar
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
-from tunaeval.registry import shown, words_of
+from tunaeval.registry import shown, who, words_of
 from tunaeval.tools.executor import Backoff, Executor, ToolResult
 from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 from tunaeval.types.calls import JsonObject, ToolCall, Tools
 from tunaeval.types.deadlines import Deadline
-from tunaeval.types.exchange import Reply, Request
-from tunaeval.types.roles import AnyTool
+from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request
+from tunaeval.types.faults import (
+    Cut,
+    Delay,
+    Fail,
+    Fault,
+    cut_message,
+    is_of_result,
+    read_fault,
+    spoiled_result,
+)
+from tunaeval.types.roles import Agent, AnyTool
 from tunaeval.types.runs import (
     CheckRecord,
     Expectation,
@@ -28,16 +51,23 @@ from tunaeval.types.runs import (
     Scenario,
     ScenarioResult,
     Task,
+    TaskRecord,
 )
-from tunaeval.types.tasks import CallsCheck, Check
+from tunaeval.types.tasks import CallsCheck, Check, StatedFault
 
-from .faulting import Faulting, is_run, lateness, spoiled
-from .grading.grades import grade
-from .grading.reactions import Met, obeyed, reported
-from .grading.state import FinalState
-from .left_behind import beside, leaving
-from .turn_results import Turn
-from .turns import OUT_OF_TIME, Answered, Ended, Graded, OutOfTime, Results, Run, Sent, TaskEpisode
+from .episode import Read, Rules, Turn, read_at_all_levels
+from .grading.grades import FinalState, Met, grade, obeyed, reported
+from .turns import (
+    OUT_OF_TIME,
+    Answered,
+    Ended,
+    OutOfTime,
+    Results,
+    Run,
+    Sent,
+    TaskEpisode,
+    task_result,
+)
 
 CHECKS_SECONDS = 120.0
 """Seconds that all checks of an episode may take together before they count as failed."""
@@ -147,13 +177,18 @@ class _Driver:
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     seen: Snapshot = field(init=False)
     executor: Executor = field(init=False)
-    faulting: Faulting = field(init=False)
+    faulting: _Faulting = field(init=False)
 
     def __post_init__(self) -> None:
-        self.faulting = Faulting(self.task.faults)
+        self.faulting = _Faulting(self.task.faults)
         self.seen = self.workspace.before
         found = self.environment.tools_in(self.workspace)
-        self.executor = Executor(leaving(found), backoff=Backoff(max_attempts=1))
+        left = (
+            {name: _leaving(tool) for name, tool in found.items()}
+            if isinstance(found, Mapping)
+            else [_leaving(tool) for tool in found]
+        )
+        self.executor = Executor(left, backoff=Backoff(max_attempts=1))
         if words := not_run(self.tools, self.executor.runnables):
             raise UsageError(f"scenario {self.scenario.id!r}: {words}")
 
@@ -165,8 +200,17 @@ class _Driver:
                 return await self._results(calls)
             case Answered():
                 return await self._user(step)
-            case Ended(answer, turns):
-                return await self._graded(answer, turns)
+            case Ended():
+                return await _graded(
+                    self.scenario,
+                    self.tools,
+                    self.workspace,
+                    step,
+                    seen=self.seen,
+                    profile=self.profile,
+                    seconds=self.environment.checks_seconds,
+                    met=self.faulting.met(len(step.turns)),
+                )
         raise AssertionError(f"no step: {step!r:.60}")
 
     def _deadline(self) -> float:
@@ -206,11 +250,11 @@ class _Driver:
 
     async def _ran(self, calls: tuple[ToolCall, ...]) -> tuple[ResultRecord, ...]:
         """Return the results as the model sees them, faults applied, in the order of the calls."""
-        hit = self.faulting.of_results(calls)
-        late = max(map(lateness, hit), default=0.0)
-        if late:
-            await asyncio.sleep(late)
-        to_run = [call for call, faults in zip(calls, hit, strict=True) if is_run(faults)]
+        hit = [self.faulting.of_result(call) for call in calls]
+        late = [sum(fault.seconds for fault in one if isinstance(fault, Delay)) for one in hit]
+        if any(late):
+            await asyncio.sleep(max(late))
+        to_run = [call for call, faults in zip(calls, hit, strict=True) if _is_run(faults)]
         try:
             made = [_record(one) for one in await self.executor.execute(to_run)]
         except SystemExit as error:
@@ -218,7 +262,7 @@ class _Driver:
             made = [_failed(call, words) for call in to_run]
         ran = iter(made)
         return tuple(
-            spoiled(next(ran) if is_run(faults) else _failed(call, ""), faults)
+            _spoiled(next(ran) if _is_run(faults) else _failed(call, ""), faults)
             for call, faults in zip(calls, hit, strict=True)
         )
 
@@ -235,36 +279,29 @@ class _Driver:
             )
         return text
 
-    async def _graded(self, answer: str, turns: tuple[Turn, ...]) -> Graded:
-        return await graded(
-            self.scenario, self.tools, self.workspace, answer=answer, turns=turns,
-            seen=self.seen, profile=self.profile, seconds=self.environment.checks_seconds,
-            met=self.faulting.met(len(turns)),
-        )  # fmt: skip
 
-
-async def graded(
+async def _graded(
     scenario: Scenario,
     tools: Tools,
     workspace: Workspace,
+    end: Ended,
     *,
-    answer: str,
-    turns: Sequence[Turn],
     seen: Snapshot,
     profile: str | None,
-    seconds: float = CHECKS_SECONDS,
-    met: Sequence[Met] = (),
-) -> Graded:
+    seconds: float,
+    met: Sequence[Met],
+    ended_by: str | None = None,
+) -> TaskRecord:
     """Grade a finished episode: make its checks, and judge the reactions to the faults it `met`."""
     after = await beside(workspace.snapshot, seen)
-    numbered = [(number, call) for number, one in enumerate(turns, 1) for call in one.calls]
+    numbered = [(number, call) for number, one in enumerate(end.turns, 1) for call in one.calls]
     state = FinalState(
         prompt=scenario.prompt,
-        answer=answer,
+        answer=end.answer,
         calls=tuple(replace(call, id=None) for _, call in numbered),
-        turns=max(1, len(turns)),
+        turns=max(1, len(end.turns)),
         call_turns=tuple(number for number, _ in numbered),
-        touched=tuple(turn.touched for turn in turns),
+        touched=tuple(turn.touched for turn in end.turns),
         workspace=workspace,
         after=after,
         tools=tools,
@@ -280,9 +317,18 @@ async def graded(
     except TimeoutError:
         words = f"the checks took over {seconds:g} s and were left behind"
         records = (CheckRecord(check="all", ok=None, reason=words),)
-    faults = tuple(one.record for one in met)
-    given = (faults, obeyed(met, checks, state), reported(met, state))
-    return Graded(records, changes.added, changes.removed, changes.changed, *given)
+    return TaskRecord(
+        ended=end.ended,
+        ended_by=ended_by,
+        answer=end.answer,
+        checks=records,
+        added=changes.added,
+        removed=changes.removed,
+        changed=changes.changed,
+        faults=tuple(one.record for one in met),
+        obeyed=obeyed(met, checks, state),
+        reported=reported(met, state),
+    )
 
 
 def _failed(call: ToolCall, words: str) -> ResultRecord:
@@ -298,3 +344,190 @@ def _record(result: ToolResult) -> ResultRecord:
         given = f"{given[:MAX_RESULT]}\n({len(given) - MAX_RESULT} more characters)"
     ok = result.ok and not given.startswith("Error: the result has no words")
     return ResultRecord(id=result.call.id, tool=result.call.name, ok=ok, content=given)
+
+
+class _Faulting:
+    """The faults of one episode, with the counts that decide when each applies."""
+
+    def __init__(self, stated: Sequence[StatedFault]) -> None:
+        self._stated = stated
+        self._faults = [read_fault(one.written()) for one in stated]
+        self._results = [0] * len(stated)
+        self._turns: list[int | None] = [None] * len(stated)
+        self._replies = 0
+
+    def reply(self, reply: Reply) -> Reply:
+        """Return the reply with the faults of this turn applied."""
+        self._replies += 1
+        for index, fault in enumerate(self._faults):
+            if isinstance(fault, Cut) and fault.by == "length" and fault.hits(self._replies):
+                reply = replace(
+                    reply, message=cut_message(reply.message, fault.share), finish_reason="length"
+                )
+                self._hit(index, self._replies)
+        return reply
+
+    def of_result(self, call: ToolCall) -> list[Fault]:
+        """Return the faults that apply to a call's result; calls come in their order."""
+        found: list[Fault] = []
+        for index, fault in enumerate(self._faults):
+            if is_of_result(fault) and getattr(fault, "tool", None) in {None, call.name}:
+                self._results[index] += 1
+                if fault.at in {None, self._results[index]}:
+                    self._hit(index, self._replies + 1)
+                    found.append(fault)
+        return found
+
+    def _hit(self, index: int, turn: int) -> None:
+        if self._turns[index] is None:
+            self._turns[index] = turn
+
+    def met(self, turns: int) -> list[Met]:
+        """Return the faults with their turns; a fault after the last reply was seen by no one."""
+        return [
+            Met(stated, turn if turn is not None and turn <= turns else None)
+            for stated, turn in zip(self._stated, self._turns, strict=True)
+        ]
+
+
+def _is_run(faults: Sequence[Fault]) -> bool:
+    """Whether the tool is run in spite of these faults."""
+    return not any(isinstance(fault, Fail) for fault in faults)
+
+
+def _spoiled(record: ResultRecord, faults: Sequence[Fault]) -> ResultRecord:
+    """Return the result as the model sees it."""
+    for fault in faults:
+        ok = record.ok and not isinstance(fault, Fail)
+        content = spoiled_result(fault, record.content)
+        record = record.model_copy(update={"content": content, "ok": ok})
+    return record
+
+
+_GRACE_SECONDS = 5.0
+"""Seconds beyond the task's time for an agent that stops by itself in time."""
+
+
+async def drive_agent(
+    scenario: Scenario,
+    tools: Tools,
+    agent: Agent,
+    *,
+    read: Read,
+    rules: Rules,
+    environment: Environment,
+    seconds: float,
+    repeat: int = 1,
+) -> ScenarioResult:
+    """Let the agent work in a workspace of its own, for `seconds` at most unless the task has its
+    own limit, and grade what it leaves.
+    """
+    task = scenario.task or Task()
+    limit = task.limits.seconds or seconds
+    record, failure = TaskRecord(ended="failure"), None
+    turns: tuple[Turn, ...] = ()
+    try:
+        with Workspace(task.contents(), commands=task.commands, pages=task.pages) as workspace:
+            faults = tuple(one.written() for one in task.faults)
+            work = AgentTask(
+                scenario.prompt, str(workspace.path), limit, scenario.id, repeat, faults
+            )
+            ran = await _work(agent, work)
+            turns = _turns(ran, workspace, read, rules)
+            record = await _graded(
+                scenario,
+                tools,
+                workspace,
+                Ended(ran.ended, ran.answer, turns),
+                seen=workspace.before,
+                profile=rules.profile,
+                seconds=environment.checks_seconds,
+                # Unknown if the agent did not use our endpoint.
+                met=[Met(*pair) for pair in zip_longest(task.faults, ran.met[: len(task.faults)])],
+                ended_by=ran.words or None,
+            )
+    except TransportFailure as caught:
+        failure = caught
+    except (OSError, WorkspaceError) as error:
+        failure = TransportFailure(words_of(error), kind="workspace")
+    return task_result(
+        scenario, turns, task=record, failure=failure, level=rules.level, repeat=repeat
+    )
+
+
+async def _work(agent: Agent, task: AgentTask) -> AgentRun:
+    """Return the agent's run; an exception is its error, and a hanging agent is left behind."""
+    try:
+        async with asyncio.timeout(task.within_seconds + _GRACE_SECONDS):
+            return await agent.work(task)
+    except TimeoutError:
+        return AgentRun("", ended="seconds", words=f"it took over {task.within_seconds:g} s")
+    except TransportFailure:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything
+        return AgentRun("", ended="error", words=f"{who(agent, 'agent')} raised {words_of(error)}")
+
+
+def _turns(ran: AgentRun, workspace: Workspace, read: Read, rules: Rules) -> tuple[Turn, ...]:
+    """Return a turn for each reply, or one with the final words if no reply was reported."""
+    words = {"role": "assistant", "content": ran.answer or ran.words}
+    replies = ran.replies or (Reply(words),)
+    found = [(reply, read_at_all_levels(reply, read)) for reply in replies]
+    last, touched = len(found) - 1, workspace.changes().paths
+    return tuple(
+        Turn(reply, at, at[rules.level].calls, touched=touched if index == last else ())
+        for index, (reply, at) in enumerate(found)
+    )
+
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+async def beside(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Do the work in a thread of its own and wait for it; a cancelled wait abandons the thread."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[_T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(value: _T | None, error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(value)  # type: ignore[arg-type] # there is a value where no error is
+        else:
+            done.set_exception(error if isinstance(error, Exception) else _Stopped(error))
+
+    def run() -> None:
+        value, failed = None, None
+        try:
+            value = context.run(work, *args, **kwargs)
+        except BaseException as error:  # noqa: BLE001 - given on to whoever waits
+            failed = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
+        with suppress(RuntimeError):  # the loop that waited has been closed
+            loop.call_soon_threadsafe(settle, value, failed)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return await done
+    except _Stopped as stopped:
+        raise stopped.error from None
+
+
+class _Stopped(Exception):  # noqa: N818 - wraps what a future may not carry
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _leaving(tool: AnyTool) -> AnyTool:
+    """Return the tool; a blocking function is wrapped into a coroutine that can be abandoned."""
+    if not inspect.isroutine(tool) or inspect.iscoroutinefunction(tool):
+        return tool
+
+    @wraps(tool)
+    async def left(*args: object, **kwargs: object) -> object:
+        found = await beside(tool, *args, **kwargs)
+        return await found if inspect.isawaitable(found) else found
+
+    return left

@@ -9,7 +9,7 @@ same replies: its answer is the first with a call (or with text, where that answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -18,19 +18,20 @@ from tunaeval.errors import TransportFailure
 from tunaeval.matching.calls import Verdict, match, without_calls
 from tunaeval.matching.profiles import DEFAULT_PROFILE
 from tunaeval.reports.summary import USED_UP
-from tunaeval.types.calls import LEAKED_CALL, ToolCall, Tools
-from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.calls import LEAKED_CALL, JsonObject, ToolCall, Tools
+from tunaeval.types.exchange import Reply, Request, is_blank
 from tunaeval.types.parsing import ABSTAINED, LEVELS, Level, ParseResult
 from tunaeval.types.runs import (
     AttemptRecord,
     CallRecord,
     LevelResult,
+    ResultRecord,
     RunOutcome,
     Scenario,
     ScenarioResult,
+    TaskRecord,
 )
 
-from .failed_replies import failed_reply
 from .prompts import Asking, retry_prompt, said
 
 MAX_ATTEMPTS = 2
@@ -57,48 +58,64 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
-    """A reply and what each level reads in it."""
+class Turn:
+    """A reply, what each level reads in it, and, in an episode of many turns, the calls that were
+    run. `user` is the user's message right before it; `touched` are the paths that its calls
+    changed.
+    """
 
     reply: Reply
-    read: dict[Level, ParseResult]
+    read: Mapping[Level, ParseResult]
+    calls: tuple[ToolCall, ...] = ()
+    user: str | None = None
+    results: tuple[ResultRecord, ...] = ()
+    touched: tuple[str, ...] = ()
 
 
 def episode(
-    scenario: Scenario,
-    *,
-    asking: Asking,
-    tools: Tools,
-    read: Read,
-    rules: Rules,
-    repeat: int = 1,
+    scenario: Scenario, *, asking: Asking, tools: Tools, read: Read, rules: Rules, repeat: int = 1
 ) -> Episode:
     """Ask, read the reply, ask again where no call was found, and return the judged result."""
     judge = _Judge(scenario, tools, rules)
-    attempts: list[_Attempt] = []
+    attempts: list[Turn] = []
     messages = asking.messages(scenario.prompt, scenario.messages)
     failure: TransportFailure | None = None
     while len(attempts) < rules.attempts:
-        answer = yield Request(
-            messages=messages,
-            tools=asking.tools,
-            schema=asking.schema,
-            max_tokens=rules.max_tokens,
-            temperature=rules.temperature,
-            seed=None if rules.seed is None else rules.seed + repeat - 1,
-            scenario=scenario.id,
-            repeat=repeat,
-            attempt=len(attempts) + 1,
+        answer = yield request_of(
+            scenario, asking, rules, messages, repeat=repeat, attempt=len(attempts) + 1
         )
         failure = answer if isinstance(answer, TransportFailure) else failed_reply(answer, read)
         if isinstance(answer, TransportFailure) or failure is not None:
             break
-        attempts.append(_Attempt(answer, read_at_all_levels(answer, read)))
+        attempts.append(Turn(answer, read_at_all_levels(answer, read)))
         if judge.settled(attempts[-1], rules.level):
             break
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
         messages = [*messages, said(answer.message), retry]
     return _result(judge, attempts, failure, repeat)
+
+
+def request_of(
+    scenario: Scenario,
+    asking: Asking,
+    rules: Rules,
+    messages: Sequence[JsonObject],
+    *,
+    repeat: int,
+    attempt: int,
+) -> Request:
+    """Return the request of one attempt or turn, numbered from 1."""
+    return Request(
+        messages=list(messages),
+        tools=asking.tools,
+        schema=asking.schema,
+        max_tokens=rules.max_tokens,
+        temperature=rules.temperature,
+        seed=None if rules.seed is None else rules.seed + repeat - 1,
+        scenario=scenario.id,
+        repeat=repeat,
+        attempt=attempt,
+    )
 
 
 class Reread(NamedTuple):
@@ -124,11 +141,11 @@ def reread(
     out, and so is a failure after it.
     """
     judge = _Judge(scenario, tools, rules)
-    attempts: list[_Attempt] = []
+    attempts: list[Turn] = []
     for reply in replies:
         if failed := failed_reply(reply, read):
             return Reread(_result(judge, attempts, failed, repeat), unasked=False)
-        attempts.append(_Attempt(reply, read_at_all_levels(reply, read)))
+        attempts.append(Turn(reply, read_at_all_levels(reply, read)))
         if judge.settled(attempts[-1], rules.level):
             return Reread(_result(judge, attempts, None, repeat), unasked=False)
     unasked = failure is None and len(attempts) < rules.attempts
@@ -161,7 +178,7 @@ class _Judge:
         self._known: dict[tuple[int, int], Verdict] = {}
         self._wants_call: bool | None = None
 
-    def settled(self, attempt: _Attempt, level: Level) -> bool:
+    def settled(self, attempt: Turn, level: Level) -> bool:
         """Whether the attempt is an answer, right or wrong, and the last to be asked for."""
         if attempt.read[level].calls:
             return True
@@ -174,7 +191,7 @@ class _Judge:
             self._wants_call = not self._match(()).ok
         return self._wants_call
 
-    def outcome(self, attempt: _Attempt, level: Level) -> RunOutcome:
+    def outcome(self, attempt: Turn, level: Level) -> RunOutcome:
         """Return the outcome at a level, which also depends on why the reply ended.
 
         Text that used up all tokens was cut off before any expected call; reasoning cut off before
@@ -189,13 +206,13 @@ class _Judge:
         unfinished = result.detail != ABSTAINED and (wordless or (cut and self.wants_call))
         return "truncated" if result.outcome == "no_call" and unfinished else result.outcome
 
-    def answer(self, attempts: list[_Attempt], level: Level) -> _Attempt:
+    def answer(self, attempts: list[Turn], level: Level) -> Turn:
         if len(attempts) == 1:
             return attempts[0]
         settled = (attempt for attempt in attempts if self.settled(attempt, level))
         return next(settled, attempts[-1])
 
-    def verdict(self, attempt: _Attempt, level: Level) -> Verdict:
+    def verdict(self, attempt: Turn, level: Level) -> Verdict:
         """Return the verdict; a malformed or truncated call is no call, and no abstention."""
         result = attempt.read[level]
         key = (id(attempt), id(result))  # levels that read the same share the result itself
@@ -212,10 +229,13 @@ class _Judge:
 
 
 def _result(
-    judge: _Judge, attempts: list[_Attempt], failure: TransportFailure | None, repeat: int
+    judge: _Judge, attempts: list[Turn], failure: TransportFailure | None, repeat: int
 ) -> ScenarioResult:
     scenario, level = judge.scenario, judge.rules.level
-    records = tuple(_attempt_record(one, level, judge.outcome(one, level)) for one in attempts)
+    records = tuple(
+        attempt_record(one, level, judge.outcome(one, level), one.read[level].calls)
+        for one in attempts
+    )
     outcome: RunOutcome = "transport_failure"
     reason = f"no reply: {failure}"
     calls, leaked = tuple[CallRecord, ...](), 0
@@ -226,31 +246,59 @@ def _result(
         is_used_up = outcome == "truncated" and final.reply.finish_reason == USED_UP
         reason = judge.verdict(final, level).reason + (_MORE if is_used_up else "")
         leaked = leaked_in(final.read[level])
-    levels = _levels(judge, attempts, failed=failure is not None)
+    return result_of(
+        scenario,
+        repeat,
+        level,
+        records=records,
+        levels=_levels(judge, attempts, failed=failure is not None),
+        got=calls,
+        reason=reason,
+        outcome=outcome,
+        error=None if failure is None else f"{failure.kind}: {failure}",
+        leaked_calls=leaked,
+    )
+
+
+def result_of(
+    scenario: Scenario,
+    repeat: int,
+    level: Level,
+    *,
+    records: tuple[AttemptRecord, ...],
+    levels: dict[Level, LevelResult],
+    got: tuple[CallRecord, ...],
+    reason: str,
+    outcome: RunOutcome,
+    error: str | None,
+    leaked_calls: int,
+    task: TaskRecord | None = None,
+) -> ScenarioResult:
+    """Return the result of a scenario, from its records and its verdict."""
     return ScenarioResult.checked(
         scenario=scenario.id,
         repeat=repeat,
         prompt=scenario.prompt,
         expected=scenario.expect,
-        got=calls,
+        got=got,
         ok=levels[level].ok,
         first_attempt_ok=levels[level].first_attempt_ok,
         reason=reason,
         outcome=outcome,
-        format=calls[0].format if calls else None,
-        repairs=tuple(code for call in calls for code in call.repairs),
+        format=got[0].format if got else None,
+        repairs=tuple(code for call in got for code in call.repairs),
         levels=levels,
         attempts=records,
-        latency_seconds=sum_if_all([record.latency_seconds for record in records]),
-        prompt_tokens=sum_if_all([record.prompt_tokens for record in records]),
-        completion_tokens=sum_if_all([record.completion_tokens for record in records]),
-        error=None if failure is None else f"{failure.kind}: {failure}",
+        latency_seconds=_sum_if_all([record.latency_seconds for record in records]),
+        prompt_tokens=_sum_if_all([record.prompt_tokens for record in records]),
+        completion_tokens=_sum_if_all([record.completion_tokens for record in records]),
+        error=error,
         tags=scenario.tags,
         group=scenario.group,
         weight=scenario.weight,
-        leaked_calls=leaked,
+        leaked_calls=leaked_calls,
         abstain=scenario.abstain,
-        task=None,
+        task=task,
     )
 
 
@@ -261,7 +309,7 @@ def leaked_in(result: ParseResult) -> int:
     return sum(code == LEAKED_CALL for code in chain(repairs, notes))
 
 
-def _levels(judge: _Judge, attempts: list[_Attempt], *, failed: bool) -> dict[Level, LevelResult]:
+def _levels(judge: _Judge, attempts: list[Turn], *, failed: bool) -> dict[Level, LevelResult]:
     """Return pass or fail at each level; after a failed request no final answer passes."""
     levels: dict[Level, LevelResult] = {}
     for level in LEVELS:
@@ -278,8 +326,11 @@ _LEVEL_RESULTS = {
 }
 
 
-def _attempt_record(attempt: _Attempt, level: Level, outcome: RunOutcome) -> AttemptRecord:
-    reply, result = attempt.reply, attempt.read[level]
+def attempt_record(
+    turn: Turn, level: Level, outcome: RunOutcome, calls: Sequence[ToolCall]
+) -> AttemptRecord:
+    """Return the record of a reply; `calls` are those that count, or that were run."""
+    reply = turn.reply
     return AttemptRecord.checked(
         message=reply.message,
         finish_reason=reply.finish_reason,
@@ -288,16 +339,16 @@ def _attempt_record(attempt: _Attempt, level: Level, outcome: RunOutcome) -> Att
         completion_tokens=reply.usage.completion_tokens,
         retries=reply.retries,
         outcome=outcome,
-        calls=tuple(map(call_record, result.calls)),
-        diagnoses=tuple(f"{found.code}: {found.message}" for found in result.diagnoses),
-        user=None,
-        results=(),
-        touched=(),
+        calls=tuple(map(_call_record, calls)),
+        diagnoses=tuple(f"{one.code}: {one.message}" for one in turn.read[level].diagnoses),
+        user=turn.user,
+        results=turn.results,
+        touched=turn.touched,
         **reply.kept(),
     )
 
 
-def call_record(call: ToolCall) -> CallRecord:
+def _call_record(call: ToolCall) -> CallRecord:
     return CallRecord.checked(
         name=call.name,
         arguments=call.arguments,
@@ -310,7 +361,35 @@ def call_record(call: ToolCall) -> CallRecord:
 _Number = TypeVar("_Number", int, float)
 
 
-def sum_if_all(numbers: list[_Number | None]) -> _Number | None:
+def _sum_if_all(numbers: list[_Number | None]) -> _Number | None:
     """Return the sum, or None if any part of it is unknown."""
     known = [number for number in numbers if number is not None]
     return sum(known) if known and len(known) == len(numbers) else None
+
+
+_FILTERED = "content_filter"
+_CALLED = frozenset({"tool_calls", "function_call"})
+
+
+def failed_reply(
+    reply: Reply, read: Callable[[Reply, Level], ParseResult]
+) -> TransportFailure | None:
+    """Return the failure of a reply whose finish reason says that the server lost its content.
+
+    The part that a filter left is an answer, if a short one. A reply that ended with calls but
+    contains nothing like a call, not even in its text, is neither a call nor an abstention (unlike
+    a call of a name that means no call).
+    """
+    if reply.finish_reason == _FILTERED and is_blank(reply.message):
+        return TransportFailure(
+            f"the reply is empty and its finish_reason is {_FILTERED!r}", kind="filter"
+        )
+    if reply.finish_reason not in _CALLED:
+        return None
+    result = read(reply, "lenient")
+    if result.outcome != "no_call" or result.detail == ABSTAINED:
+        return None
+    return TransportFailure(
+        f"the server says finish_reason {reply.finish_reason!r} and sends no call: it lost one",
+        kind="lost-call",
+    )

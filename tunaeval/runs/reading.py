@@ -1,21 +1,43 @@
-"""Read replies with a parser that may be a plug-in; each text is read once for all levels."""
+"""Read replies with a parser that may be a plug-in, and those of a kept run again.
+
+A text is read once for all levels. A run keeps its tools beside its results, so that its replies
+can be read without the suite:
+
+    {"scenario": null, "tools": [...]}      the suite's tools
+    {"scenario": "id", "tools": [...]}      the tools of a scenario that has its own
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from tunaeval.errors import RecordError, ToolsError
+from tunaeval.files.keys import of_environment, without
+from tunaeval.files.records import RecordWriter, read
 from tunaeval.grammar.format import Format
-from tunaeval.parsing.api import parse_levels, parse_message
+from tunaeval.parsing.api import parse_levels, parse_message, parser_for
 from tunaeval.parsing.message import structured_only
 from tunaeval.parsing.reader import Reader
 from tunaeval.registry import guarded
-from tunaeval.types.calls import STRUCTURED, Tools
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import STRUCTURED, Tools, ToolSpec
 from tunaeval.types.exchange import Reply
+from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import Level, ParseResult
 from tunaeval.types.roles import Parser
-from tunaeval.types.runs import CountedCalls
+from tunaeval.types.runs import (
+    AttemptRecord,
+    CallSource,
+    CountedCalls,
+    RunInfo,
+    ScenarioResult,
+    Suite,
+)
 
 from .episode import Read
+from .suites.loading import load_suite, suite_names
 
 
 def reading(
@@ -57,3 +79,129 @@ class _Once(Parser):
             results = parse_levels(text, self._parser, tools)
             self._last = (text, tools, results)
         return results[level]
+
+
+class Replies:
+    """A reader of a kept run's replies, by the run's own rules.
+
+    `directory` is None for a run that was kept nowhere. If neither the directory nor a built-in
+    suite has the run's tools, texts are read without tools. Raises `UnknownNameError` if the run's
+    parser is not installed.
+    """
+
+    def __init__(self, info: RunInfo, directory: Path | str | None) -> None:
+        self._info = info
+        self._parser = parser_for(info.format)
+        try:
+            self._tools = run_tools(Path(directory), info) if directory else RunTools(Tools())
+        except RecordError:
+            self._tools = RunTools(Tools())
+
+    def tools(self, scenario: str) -> Tools:
+        """Return the tools of a scenario; empty if they are unknown."""
+        return self._tools.of(scenario)
+
+    def read(self, result: ScenarioResult) -> list[ParseResult]:
+        """Return each attempt's reply as read at the run's level."""
+        tools = self.tools(result.scenario)
+        source = where_calls_belong(self._info, tools)
+        names = (*self._info.abstain, *result.abstain)
+        read = reading(self._parser, tools, self._info.calls, abstain=names)
+        return [read(kept_reply(one, source), self._info.level) for one in result.attempts]
+
+
+def run_tools(path: Path, info: RunInfo) -> RunTools:
+    """Return the tools that a run kept; an older run has those of its built-in suite.
+
+    Raises `RecordError` if neither exists.
+    """
+    kept = kept_tools(path)
+    if kept is not None:
+        return kept
+    if info.suite in suite_names():
+        suite = load_suite(info.suite)
+        if suite.digest == info.suite_digest:
+            return tools_of(suite)
+    raise RecordError(
+        f"{path}: this run keeps no tools, and {info.suite!r} is no built-in suite as it is "
+        "today; give the suite that was asked (--suite)"
+    )
+
+
+def where_calls_belong(info: RunInfo, tools: Tools) -> CallSource | None:
+    """Return the source of calls (structured or text) in a run that did not record it."""
+    if info.client not in _SERVERS:
+        return None
+    return "structured" if info.ask == "api" and tools else "text"
+
+
+_SERVERS = frozenset({"llamacpp", "openai"})
+"""Our clients of real servers, which parse calls of the tools that they receive."""
+
+
+def kept_reply(attempt: AttemptRecord, source: CallSource | None) -> Reply:
+    """Return a reply as its client gave it; `source` is used if the record has none."""
+    return Reply(
+        attempt.message,
+        attempt.finish_reason,
+        Usage(attempt.prompt_tokens, attempt.completion_tokens),
+        attempt.latency_seconds,
+        attempt.retries,
+        source=attempt.source or source,
+    )
+
+
+TOOLS_FILE = "tools.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """The tools of a run: the suite's, and by id those of scenarios that have their own."""
+
+    tools: Tools
+    own: dict[str, Tools] = field(default_factory=dict)
+
+    def of(self, scenario: str) -> Tools:
+        return self.own.get(scenario, self.tools)
+
+
+def tools_of(suite: Suite) -> RunTools:
+    own = {one.id: one.tools for one in suite.scenarios if one.tools is not None}
+    return RunTools(suite.tools, own)
+
+
+def keep_tools(directory: Path, suite: Suite | RunTools) -> None:
+    """Write the tools into a run's directory."""
+    kept, secrets = tools_of(suite) if isinstance(suite, Suite) else suite, of_environment()
+    with RecordWriter(directory / TOOLS_FILE) as file:
+        for scenario, tools in ((None, kept.tools), *kept.own.items()):
+            rows = [  # all fields of a tool; OpenAI's format has no place for `paths`
+                {
+                    "name": one.name,
+                    "description": one.description,
+                    "parameters": dict(one.parameters),
+                    "paths": sorted(one.paths),
+                }
+                for one in tools.values()
+            ]
+            file.append(without({"scenario": scenario, "tools": rows}, secrets))
+
+
+def kept_tools(directory: Path) -> RunTools | None:
+    """Return the tools kept in a run's directory, or None. Raises `RecordError`."""
+    path = directory / TOOLS_FILE
+    if not path.exists():
+        return None
+    found: dict[str | None, Tools] = {}
+    for number, record in enumerate(read(path), 1):
+        try:
+            found[record["scenario"]] = to_tools(
+                ToolSpec(
+                    one["name"], one["description"], one["parameters"], frozenset(one["paths"])
+                )
+                for one in record["tools"]
+            )
+        except (KeyError, TypeError, ToolsError) as error:
+            raise RecordError(f"{path}, record {number}: these are no tools: {error!r}") from error
+    own = {scenario: tools for scenario, tools in found.items() if scenario is not None}
+    return RunTools(found.get(None, Tools()), own)

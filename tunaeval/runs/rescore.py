@@ -36,15 +36,20 @@ from tunaeval.types.runs import (
 )
 from tunaeval.types.wanted import wanted_path
 
-from .directory import RunDirectory, read_info
+from .directory import RunDirectory, found_results, placed_results, read_info, without_secrets
 from .episode import Reread, reread
 from .options import RunOptions, born
-from .reading import reading
-from .replies import kept_reply, run_tools, where_calls_belong
-from .results import found_results, placed_results, without_secrets
+from .reading import (
+    RunTools,
+    keep_tools,
+    kept_reply,
+    reading,
+    run_tools,
+    tools_of,
+    where_calls_belong,
+)
 from .suites.loading import load_suite
-from .tools import RunTools, keep_tools, tools_of
-from .turns_again import reread_task
+from .turns import reread_task
 
 
 @dataclass(frozen=True, slots=True)

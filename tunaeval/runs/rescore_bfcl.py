@@ -1,39 +1,45 @@
-"""Read BFCL's result files without asking a model, and compare BFCL's own verdicts with ours.
+r"""Read BFCL's result files without asking a model, and compare BFCL's own verdicts with ours.
 
 Each reply is read by a format at all levels and judged by the profile `bfcl`, as in a run of the
-suite `bfcl:CATEGORY`, with the tools of its prompt.
+suite `bfcl:CATEGORY`, with the tools of its prompt. `bfcl generate` writes folders by model:
+
+    result/MODEL/non_live/BFCL_v4_simple_python_result.json          version 4
+    result/MODEL/BFCL_v3_simple_result.json                          versions 2 and 3
+    result/MODEL/gorilla_openfunctions_v1_test_simple_result.json    until August 2024
+
+A line has `id` (or `idx`, a number alone) and `result`: a text, or calls as kept by the handler of
+a server that has an API for calls, `[{"get_price": "{\"item\": 1}"}]`. `bfcl evaluate` writes
+`score/MODEL/...` beside it: a first line with counts, and a line for each reply that failed.
+What cannot be read is reported in `faults`, and everything else is read nevertheless.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
-from tunaeval.errors import SuiteError, TransportFailure
+from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.abstaining import abstaining_names
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.reports.summary import summarise
-from tunaeval.types.calls import Tools
+from tunaeval.types.calls import JsonObject, JsonValue, Tools
+from tunaeval.types.exchange import Reply
+from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, ScenarioResult, Summary
 from tunaeval.types.wanted import wanted_name, wanted_path
 
-from .bfcl_results import (
-    Line,
-    ModelFiles,
-    ResultFile,
-    key_of,
-    own_verdicts,
-    read_lines,
-    result_files,
-)
 from .episode import Read, Rules, reread
 from .reading import reading
-from .suites.bfcl import BFCL_FILE, bfcl_directory, bfcl_file, bfcl_version, read_bfcl
+from .suites.bfcl import BFCL_FILE, bfcl_directory, bfcl_file, bfcl_version, category_of, read_bfcl
+from .suites.files import Place, read_json, read_text, shown
 
 _ENOUGH = 5
 """The number of replies from which on calls of unknown tools alone prove the prompts wrong."""
@@ -97,7 +103,7 @@ def rescore_bfcl(
     wanted_name(level, "level", LEVELS)
     parser = sole_parser_for(format)
     folder = None if prompts is None else wanted_path(prompts, "prompts")
-    found = result_files(wanted_path(path, "path"))
+    found = _result_files(wanted_path(path, "path"))
     known = _Prompts(folder)
     read = partial(reading, parser, abstain=abstaining_names(abstain))
     return (_model(model, files, known, read, level) for model, files in found.items())
@@ -123,18 +129,25 @@ class _Prompts:
         if (category, dots) not in self._known:
             wrong: dict[str, str] = {}
             scenarios = read_bfcl(category, self._folder, dots=dots, unusable=wrong)
-            self._known[category, dots] = {key_of(one.id): one for one in scenarios}
-            self.unusable |= {(category, key_of(id_)): why for id_, why in wrong.items()}
+            self._known[category, dots] = {_key_of(one.id): one for one in scenarios}
+            self.unusable |= {(category, _key_of(id_)): why for id_, why in wrong.items()}
         return self._known[category, dots]
 
 
 def _model(
-    folder: Path, files: ModelFiles, prompts: _Prompts, read: Callable[[Tools], Read], level: Level
+    folder: Path, files: _ModelFiles, prompts: _Prompts, read: Callable[[Tools], Read], level: Level
 ) -> BfclModel:
     model = BfclModel(folder.name, faults=list(files.faults), left_out=tuple(files.others))
     lines = _lines(files, prompts, model.faults)
     dots = _has_dots(lines, prompts)
-    judged = partial(_judged, read, Rules(level, profile="bfcl", attempts=1))
+    rules = Rules(level, profile="bfcl", attempts=1)
+
+    def judged(scenario: Scenario, line: _Line) -> ScenarioResult:
+        tools = scenario.tools or Tools()
+        failure = line.reply if isinstance(line.reply, TransportFailure) else None
+        replies = [] if isinstance(line.reply, TransportFailure) else [line.reply]
+        return reread(scenario, replies, failure, tools=tools, read=read(tools), rules=rules).result
+
     for file, each in lines.items():
         known = prompts.of(file.category, dots=dots)
         results = []
@@ -153,7 +166,7 @@ def _model(
             )
         model.results.extend(results)
         model.categories[file.category] = len(results)
-        verdicts = own_verdicts(folder, file, [line.key for line in each], model.faults)
+        verdicts = _own_verdicts(folder, file, [line.key for line in each], model.faults)
         model.verdicts |= {known[key].id: ok for key, ok in verdicts.items() if key in known}
         if len(each) < len(known):
             model.notes.append(f"{file.path}: {len(each)} of {len(known)} prompts have a reply")
@@ -161,9 +174,11 @@ def _model(
     return model
 
 
-def _lines(files: ModelFiles, prompts: _Prompts, faults: list[str]) -> dict[ResultFile, list[Line]]:
+def _lines(
+    files: _ModelFiles, prompts: _Prompts, faults: list[str]
+) -> dict[_ResultFile, list[_Line]]:
     """Return the replies of each category that has prompts; a newer version of a file wins."""
-    found: dict[ResultFile, list[Line]] = {}
+    found: dict[_ResultFile, list[_Line]] = {}
     for file in sorted(files.judged, key=lambda one: -one.version):
         twin = next((one for one in found if one.category == file.category), None)
         if twin is not None:
@@ -174,20 +189,11 @@ def _lines(files: ModelFiles, prompts: _Prompts, faults: list[str]) -> dict[Resu
         except SuiteError as error:
             faults.append(f"{file.path}: its prompts are missing: {error}")
         else:
-            found[file] = list(read_lines(file, faults))
+            found[file] = list(_read_lines(file, faults))
     return found
 
 
 _GIVE = "give the prompts that the model was asked"
-
-
-def _judged(
-    read: Callable[[Tools], Read], rules: Rules, scenario: Scenario, line: Line
-) -> ScenarioResult:
-    tools = scenario.tools or Tools()
-    failure = line.reply if isinstance(line.reply, TransportFailure) else None
-    replies = [] if isinstance(line.reply, TransportFailure) else [line.reply]
-    return reread(scenario, replies, failure, tools=tools, read=read(tools), rules=rules).result
 
 
 def _prompts_differ(results: list[ScenarioResult]) -> bool:
@@ -201,7 +207,7 @@ def _prompts_differ(results: list[ScenarioResult]) -> bool:
     return unknown >= _ENOUGH
 
 
-def _has_dots(lines: Mapping[ResultFile, list[Line]], prompts: _Prompts) -> bool:
+def _has_dots(lines: Mapping[_ResultFile, list[_Line]], prompts: _Prompts) -> bool:
     """Whether the model saw tool names with dots, which plain prompts have and APIs forbid."""
     dotted = plain = 0
     for file, each in lines.items():
@@ -216,7 +222,7 @@ def _has_dots(lines: Mapping[ResultFile, list[Line]], prompts: _Prompts) -> bool
     return dotted > plain
 
 
-def _versions(lines: Mapping[ResultFile, list[Line]], prompts: _Prompts) -> Iterator[str]:
+def _versions(lines: Mapping[_ResultFile, list[_Line]], prompts: _Prompts) -> Iterator[str]:
     """Yield a note for each version of results that is compared with prompts of another version."""
     pairs: dict[tuple[str, str], Path] = {}
     for file in lines:
@@ -230,3 +236,206 @@ def _versions(lines: Mapping[ResultFile, list[Line]], prompts: _Prompts) -> Iter
             f"{path}: these are results of {one} and the prompts are of {other}; a few questions "
             f"and answers differ, so give the prompts of {one} to be exact"
         )
+
+
+_RESULT, _SCORE = "_result.json", "_score.json"
+_GROUPS = frozenset({"non_live", "live", "multi_turn", "agentic", "memory", "format_sensitivity"})
+_BACKENDS = frozenset({"kv", "vector", "rec_sum"})
+"""Folders of version 4 between the folder of a model and its files."""
+_ID = re.compile(r"(.*?)[_-]?(\d+(?:-\d+-\d+)?)")
+_FAILED = "Error during inference"
+
+
+class _ResultFile(NamedTuple):
+    """The results of one category; `named` is the file's name of it, `version` is BFCL's."""
+
+    path: Path
+    version: int
+    named: str
+    category: str
+
+
+@dataclass(slots=True)
+class _ModelFiles:
+    """The files of one model: those of categories that are judged here, and all others."""
+
+    judged: list[_ResultFile] = field(default_factory=list)
+    others: dict[str, Path] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+
+class _Line(NamedTuple):
+    """One reply; `key` is its number in the category: "12", or "3-2-0" in a live one."""
+
+    place: Place
+    key: str
+    reply: Reply | TransportFailure
+    text: str
+    """The whole result as text, to search it for names of tools."""
+
+
+def _result_files(path: Path) -> dict[Path, _ModelFiles]:
+    """Return the files below `path` by the folder of their model.
+
+    `path` may be the folder of all models, of one, or a project. Raises `RecordError` if empty.
+    """
+    found: dict[Path, _ModelFiles] = {}
+    for file in sorted(path.rglob(f"*{_RESULT}")):
+        folder = file.resolve().parent  # "." has no name
+        while folder.name in _GROUPS or (
+            folder.name in _BACKENDS and folder.parent.name == "memory"
+        ):
+            folder = folder.parent
+        model = found.setdefault(folder, _ModelFiles())
+        match = BFCL_FILE.fullmatch(file.name.removesuffix(_RESULT) + ".json")
+        if match is None:
+            model.faults.append(
+                f"{file}: is no file of BFCL's by its name; wanted BFCL_v4_CATEGORY{_RESULT} or "
+                f"gorilla_openfunctions_v1_test_CATEGORY{_RESULT}"
+            )
+        elif (category := category_of(match[2])) is None:
+            model.others[match[2]] = file
+        else:
+            model.judged.append(_ResultFile(file, bfcl_version(match), match[2], category))
+    if not any(model.judged or model.others for model in found.values()):
+        raise RecordError(
+            f"{path}: there are no results of BFCL below this path; give the folder that bfcl "
+            f"generate wrote, with MODEL/.../BFCL_v4_CATEGORY{_RESULT} in it, or that of a model"
+        )
+    return found
+
+
+def _read_lines(file: _ResultFile, faults: list[str]) -> Iterator[_Line]:
+    """Yield the replies in the order of the file; of a repeated id, only the first."""
+    seen: dict[str, str] = {}
+    for place, row in _rows(file.path, faults):
+        key = _key(row, file)
+        if key is None:
+            found = shown(row.get("id", row.get("idx")))
+            faults.append(f"{place}: found the id {found}, wanted one of the category {file.named}")
+        elif key in seen:
+            faults.append(f"{place}: the id is taken by {seen[key]}; that one counts")
+        else:
+            seen[key] = place.row
+            reply = _reply(row)
+            if reply is None:
+                wanted = "wanted a text, or a list of calls as {name: arguments}"
+                faults.append(f"{place}, result: found {shown(row.get('result'))}; {wanted}")
+            else:
+                yield _Line(place, key, reply, json.dumps(row["result"], ensure_ascii=False))
+
+
+def _rows(path: Path, faults: list[str]) -> Iterator[tuple[Place, JsonObject]]:
+    """Yield the objects in a file of JSON lines, each with its place."""
+    place = Place(str(path))
+    try:
+        lines = read_text(path, place).split("\n")
+    except SuiteError as error:
+        faults.append(str(error))
+        return
+    for number, line in enumerate(lines, 1):
+        at = replace(place, row=f"line {number}")
+        try:
+            row = read_json(line, at, first_line=number) if line.strip() else None
+        except (SuiteError, RecursionError) as error:
+            faults.append(f"{error}" if isinstance(error, SuiteError) else f"{at}: is too deep")
+            continue
+        if isinstance(row, dict):
+            yield at, row
+        elif line.strip():
+            faults.append(f"{at}: found {shown(row)}, wanted an object with id and result")
+
+
+def _key(row: JsonObject, file: _ResultFile) -> str | None:
+    """Return the number within the category, or None if the id belongs to another category."""
+    named = row.get("id", row.get("idx"))
+    if isinstance(named, int) and not isinstance(named, bool):
+        return str(named)
+    match = _ID.fullmatch(named) if isinstance(named, str) else None
+    if match is None:
+        return None
+    # Ids in a file from before versions may have the newer category name, with "-" for "_".
+    category = category_of(match[1].replace("-", "_")) if match[1] else file.category
+    return match[2] if category == file.category else None
+
+
+def _key_of(scenario: str) -> str:
+    """Return the number of a scenario in its category, given its id."""
+    match = _ID.fullmatch(scenario)
+    return match[2] if match else scenario
+
+
+def _reply(row: JsonObject) -> Reply | TransportFailure | None:
+    result = row.get("result")
+    if isinstance(result, str):
+        if result.startswith(_FAILED):
+            return TransportFailure(result, kind="body")
+        return _with_usage({"role": "assistant", "content": result}, row)
+    if not isinstance(result, list):
+        return None
+    calls = [_call(one) for one in result]
+    known = [one for one in calls if one is not None]
+    if len(known) < len(calls):
+        return None
+    return _with_usage({"role": "assistant", "content": "", "tool_calls": known}, row)
+
+
+def _call(one: JsonValue) -> JsonObject | None:
+    """Return a call in OpenAI's shape, from {name: arguments} or from Cohere's shape."""
+    if not isinstance(one, dict):
+        return None
+    name = one.get("tool_name", one.get("name"))
+    if isinstance(name, str) and len(one) > 1:
+        arguments = one.get("parameters", one.get("arguments"))
+    elif len(one) == 1:
+        ((name, arguments),) = one.items()
+    else:
+        return None
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {"type": "function", "function": {"name": name, "arguments": text}}
+
+
+def _with_usage(message: JsonObject, row: JsonObject) -> Reply:
+    counts = (row.get("input_token_count"), row.get("output_token_count"))
+    prompt, completion = (one if type(one) is int else None for one in counts)
+    seconds = row.get("latency")
+    known = isinstance(seconds, int | float) and seconds >= 0
+    return Reply(
+        message, usage=Usage(prompt, completion), latency_seconds=seconds if known else None
+    )
+
+
+def _own_verdicts(
+    folder: Path, file: _ResultFile, keys: list[str], faults: list[str]
+) -> dict[str, bool]:
+    """Return whether each reply passed in `bfcl evaluate`, or an empty dict if it was not run."""
+    path = _score_file(folder, file)
+    if path is None:
+        return {}
+    rows = [row for _, row in _rows(path, faults)]
+    total = rows[0].get("total_count") if rows else None
+    if total != len(keys):
+        faults.append(
+            f"{path}, line 1: it counts {shown(total)} replies, {file.path} has {len(keys)}; "
+            "run bfcl evaluate again"
+        )
+        return {}
+    failed = set()
+    for row in rows[1:]:
+        named = row.get("id")
+        if not isinstance(named, int):
+            failed.add(_key_of(str(named)))
+        elif 0 < named <= len(keys):  # until August 2024, an id was a line number, from 1
+            failed.add(keys[named - 1])
+    return {key: key not in failed for key in keys}
+
+
+def _score_file(folder: Path, file: _ResultFile) -> Path | None:
+    """Find the score file: in `score/MODEL`, a sibling of `result/MODEL`, or beside the results."""
+    prefix, _, _ = file.path.name.partition(file.named)
+    names = {f"{prefix}{file.named}{_SCORE}", f"{file.named}{_SCORE}"}
+    for place in (folder.parent.parent / "score" / folder.name, folder):
+        for found in sorted(place.rglob(f"*{_SCORE}")):
+            if found.name in names:
+                return found
+    return None

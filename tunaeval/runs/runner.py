@@ -24,20 +24,14 @@ from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.types.wanted import refusal, wanted_path
 
-from .agents import drive_agent
-from .contact import Contact, Placed
-from .directory import RunDirectory
-from .driving import Environment, drive
+from .contact import Contact, Placed, answer_of
+from .directory import Begun, Journal, RunDirectory, begun, without_secrets
+from .driving import Environment, drive, drive_agent
 from .episode import Episode, episode
-from .journal import Journal
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking
-from .reading import reading
-from .results import without_secrets
-from .resume import Begun, begun
-from .tools import keep_tools, kept_tools, tools_of
+from .reading import keep_tools, kept_tools, reading, tools_of
 from .turns import task_episode
-from .waiting import answer_of
 
 OnResult = Callable[[ScenarioResult], None]
 
@@ -122,7 +116,9 @@ class SuiteRun:
         self._again = self._begun.failed if retry_failures else frozenset()
         self._take_over = take_over
         self._journal = self._new_journal(None)
-        self._contact = Contact(self._begun, self.options.concurrency, self._journal.left)
+        self._contact = Contact(
+            self.options.concurrency, self._journal.left, was_answered=self._begun.was_answered
+        )
         self.in_flight = 0
         """The number of scenarios that are in progress."""
 
@@ -296,29 +292,7 @@ def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -
         raise UsageError(
             "retry_failures asks again what failed in a run that was kept; name it with resume"
         )
-    for package in ("matching", "parsing", "tools"):
-        _import_all(f"tunaeval.{package}")
-
-
-def _import_all(package: str) -> None:
-    """Import every module of a package now.
-
-    Later, when a reply needs a module, the process may be out of file descriptors to read it.
-    """
-    for module in walk_packages(import_module(package).__path__, f"{package}."):
-        import_module(module.name)
-
-
-async def run_suite(
-    suite: Suite,
-    client: Client,
-    parser: Parser,
-    options: RunOptions | None = None,
-    *,
-    out: Path | str | None = None,
-    run_id: str | None = None,
-    on_result: OnResult | None = None,
-) -> Report:
-    """Run a suite and return its report, without keeping the `SuiteRun`."""
-    run = SuiteRun(suite, client, parser, options, out=out, run_id=run_id, on_result=on_result)
-    return await run.run()
+    # Later, when a reply needs a module, the process may be out of file descriptors to read it.
+    for package in ("tunaeval.matching", "tunaeval.parsing", "tunaeval.tools"):
+        for module in walk_packages(import_module(package).__path__, f"{package}."):
+            import_module(module.name)

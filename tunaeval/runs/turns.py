@@ -4,42 +4,62 @@
     Request                         a Reply, a TransportFailure, or OUT_OF_TIME
     Run (calls to be run)           Results, or OUT_OF_TIME
     Answered (the user's turn)      the user's message, or None
-    Ended (work to be graded)       Graded
+    Ended (work to be graded)       the graded TaskRecord
 
 and returns the result. After a reply with calls come their results; after a reply whose call could
 not be read, a message about that; after a reply with text alone, the user. The episode ends with
 an answer that gets no reply, with the task's signal, or at a limit; only the grades decide whether
 it passes. A level (strict, standard, lenient) passes only if it reads exactly the calls that ran.
+
+`reread_task` reads a kept episode again: no model is asked and no tool is run. The results of the
+tools belong to the calls that were run. If other rules read the same calls in every turn, the
+grades of the workspace and the answer remain, and only the calls are compared anew. If they read
+different calls, it is unknown what would have followed: no verdict.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
 import orjson
 
 from tunaeval.errors import TransportFailure
-from tunaeval.types.calls import JsonObject, ToolCall
+from tunaeval.showing import counted
+from tunaeval.types.calls import JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply, Request
-from tunaeval.types.parsing import Level, ParseResult
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 from tunaeval.types.runs import (
+    AttemptRecord,
+    CallRecord,
     CheckRecord,
+    LevelResult,
     ResultRecord,
+    RunOutcome,
     Scenario,
     ScenarioResult,
     Task,
     TaskRecord,
 )
-from tunaeval.types.tasks import Ending, FaultRecord
+from tunaeval.types.tasks import CallsCheck, Ending
 
-from .episode import Read, Rules, read_at_all_levels
-from .failed_replies import failed_reply
+from .episode import (
+    Read,
+    Reread,
+    Rules,
+    Turn,
+    attempt_record,
+    failed_reply,
+    leaked_in,
+    read_at_all_levels,
+    request_of,
+    result_of,
+)
+from .grading.grades import FinalState, grade, recovered
 from .prompts import Asking, said
-from .turn_results import Turn, task_result
 
 
 class _Clock(Enum):
@@ -77,36 +97,15 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A finished episode that is to be graded."""
+    """A finished episode that is to be graded: how it ended, and the model's last answer."""
 
+    ended: Ending
     answer: str
     turns: tuple[Turn, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
-    """The results of the checks, the changes in the workspace, and the reactions to faults."""
-
-    checks: tuple[CheckRecord, ...] = ()
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    faults: tuple[FaultRecord, ...] = ()
-    obeyed: bool | None = None
-    reported: bool | None = None
-
-    def record(self, ended: Ending, answer: str, ended_by: str | None = None) -> TaskRecord:
-        """Return the grades as the record that is kept in a result."""
-        return TaskRecord(
-            ended=ended,
-            ended_by=ended_by,
-            answer=answer,
-            **{one.name: getattr(self, one.name) for one in fields(self)},
-        )
-
-
 Step: TypeAlias = Request | Run | Answered | Ended
-Sent: TypeAlias = Reply | TransportFailure | Results | Graded | OutOfTime | str | None
+Sent: TypeAlias = Reply | TransportFailure | Results | TaskRecord | OutOfTime | str | None
 TaskEpisode: TypeAlias = Generator[Step, Sent, ScenarioResult]
 
 UNREADABLE = (
@@ -139,12 +138,7 @@ class _State:
 
 
 def task_episode(
-    scenario: Scenario,
-    *,
-    asking: Asking,
-    read: Read,
-    rules: Rules,
-    repeat: int = 1,
+    scenario: Scenario, *, asking: Asking, read: Read, rules: Rules, repeat: int = 1
 ) -> TaskEpisode:
     """Ask, run the calls, ask again until the episode ends, and return its graded result."""
     task = scenario.task or Task()
@@ -152,7 +146,14 @@ def task_episode(
     ended: Ending | None = None
     failure: TransportFailure | None = None
     while ended is None:
-        answer = yield _request(state, scenario, rules, repeat)
+        answer = yield request_of(
+            scenario,
+            state.asking,
+            rules,
+            state.messages,
+            repeat=repeat,
+            attempt=len(state.turns) + 1,
+        )
         if isinstance(answer, TransportFailure):
             ended, failure = "failure", answer
         elif isinstance(answer, Reply):
@@ -163,27 +164,12 @@ def task_episode(
                 ended = yield from _turn(state, answer, task)
         else:
             ended = "seconds"
-    graded = Graded()
+    record = TaskRecord(ended=ended, answer=state.answer)
     if failure is None:
-        sent = yield Ended(state.answer, tuple(state.turns))
-        graded = sent if isinstance(sent, Graded) else graded
-    record = graded.record(ended, state.answer)
+        sent = yield Ended(ended, state.answer, tuple(state.turns))
+        record = sent if isinstance(sent, TaskRecord) else record
     return task_result(
         scenario, state.turns, task=record, failure=failure, level=rules.level, repeat=repeat
-    )
-
-
-def _request(state: _State, scenario: Scenario, rules: Rules, repeat: int) -> Request:
-    return Request(
-        messages=list(state.messages),
-        tools=state.asking.tools,
-        schema=state.asking.schema,
-        max_tokens=rules.max_tokens,
-        temperature=rules.temperature,
-        seed=None if rules.seed is None else rules.seed + repeat - 1,
-        scenario=scenario.id,
-        repeat=repeat,
-        attempt=len(state.turns) + 1,
     )
 
 
@@ -206,7 +192,11 @@ def _turn(state: _State, reply: Reply, task: Task) -> Generator[Step, Sent, Endi
             return "seconds"
         state.turns[-1] = replace(turn, results=ran.records, touched=ran.touched)
         state.messages += _calls_and_results(result, calls, ran.records, state.asking)
-    if _is_done(task, result, calls):
+    done = task.done
+    if done is not None and (
+        (done.text is not None and done.text in result.content)
+        or any(call.name == done.tool for call in calls)
+    ):
         return "signal"
     if not calls:
         state.messages.append(said(reply.message))
@@ -236,14 +226,6 @@ def _limit_reached(state: _State, task: Task) -> Ending | None:
     if limits.tokens is not None and state.tokens >= limits.tokens:
         return "tokens"
     return "turns" if len(state.turns) >= limits.turns else None
-
-
-def _is_done(task: Task, result: ParseResult, calls: Sequence[ToolCall]) -> bool:
-    signal = task.done
-    if signal is None:
-        return False
-    said_so = signal.text is not None and signal.text in result.content
-    return said_so or any(call.name == signal.tool for call in calls)
 
 
 def _answer(result: ParseResult, asking: Asking) -> str:
@@ -277,10 +259,7 @@ def _with_ids(calls: Sequence[ToolCall], taken: set[str]) -> tuple[ToolCall, ...
 
 
 def _calls_and_results(
-    result: ParseResult,
-    calls: Sequence[ToolCall],
-    records: Sequence[ResultRecord],
-    asking: Asking,
+    result: ParseResult, calls: Sequence[ToolCall], records: Sequence[ResultRecord], asking: Asking
 ) -> list[JsonObject]:
     """Return the calls and results as messages: in the API's fields if the tools were given there,
     else in the text, as the model itself writes calls.
@@ -291,7 +270,10 @@ def _calls_and_results(
             "content": result.content or None,
             "tool_calls": [_as_openai(call) for call in calls],
         }
-        return [made, *(_result_message(one) for one in records)]
+        results = [
+            {"role": "tool", "tool_call_id": one.id, "content": one.content} for one in records
+        ]
+        return [made, *results]
     given = [{"name": one.tool, "id": one.id, "content": one.content} for one in records]
     texts = [f"<tool_response>\n{_json(one)}\n</tool_response>" for one in given]
     written = said({"content": result.content, "tool_calls": [_as_openai(call) for call in calls]})
@@ -303,12 +285,159 @@ def _as_openai(call: ToolCall) -> JsonObject:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _result_message(record: ResultRecord) -> JsonObject:
-    return {"role": "tool", "tool_call_id": record.id, "content": record.content}
-
-
 def _json(value: object) -> str:
     try:
         return orjson.dumps(value).decode()
     except TypeError:  # wide integers and lone surrogates, which a model may write
         return json.dumps(value, default=repr)
+
+
+def task_result(
+    scenario: Scenario,
+    turns: Sequence[Turn],
+    *,
+    task: TaskRecord,
+    failure: TransportFailure | None,
+    level: Level,
+    repeat: int,
+) -> ScenarioResult:
+    """Return the result; `task` has no first wrong turn yet. One failed check fails the episode; a
+    check that could not be made says nothing about the model, so there is no verdict.
+    """
+    failed = _failed(task.checks)
+    outcome, reason, error = _judged(turns, task, failure, level)
+    ok = error is None and all(check.ok for check in task.checks)
+    records = tuple(
+        attempt_record(turn, level, turn.read[level].outcome, turn.calls) for turn in turns
+    )
+    wrong = min((one.turn for one in failed if one.turn is not None), default=None)
+    update = {"wrong_turn": wrong, "recovered": recovered(task.faults, passed=ok)}
+    return result_of(
+        scenario,
+        repeat,
+        level,
+        records=records,
+        levels={one: _level(turns, one, level, ok=ok) for one in LEVELS},
+        got=tuple(call for record in records for call in record.calls),
+        reason=reason,
+        outcome=outcome,
+        error=error,
+        leaked_calls=sum(leaked_in(turn.read[level]) for turn in turns),
+        task=task.model_copy(update=update),
+    )
+
+
+def _judged(
+    turns: Sequence[Turn], task: TaskRecord, failure: TransportFailure | None, level: Level
+) -> tuple[RunOutcome, str, str | None]:
+    """Return the outcome, its reason, and an error if there is no verdict."""
+    if failure is not None:
+        return "transport_failure", f"no reply: {failure}", f"{failure.kind}: {failure}"
+    if task.other_turn is not None:
+        words = (
+            f"turn {task.other_turn} makes other calls than were run, so nobody knows what follows"
+        )
+        return "judge_failure", words, f"replies: {words}"
+    checks = task.checks
+    broken, failed = next((one for one in checks if one.ok is None), None), _failed(checks)
+    if broken is not None:
+        words = f"{broken.check}: {broken.reason}"
+        return "judge_failure", words, f"check: {words}"
+    outcome = _outcome(turns, level)
+    ending = task.ended_by
+    if not failed:
+        words = f"{counted(len(checks), 'check')} passed, in {counted(len(turns), 'turn')}"
+        return outcome, f"{words}; {ending}" if ending else words, None
+    first = min(failed, key=lambda one: one.turn or len(turns))
+    more = f"; and {counted(len(failed) - 1, 'more check')} failed" if len(failed) > 1 else ""
+    words = f"turn {first.turn or len(turns)}: {first.check}: {first.reason}{more}"
+    return outcome, f"{ending}; {words}" if ending else words, None
+
+
+def _failed(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
+    return [check for check in checks if check.ok is False]
+
+
+def _outcome(turns: Sequence[Turn], level: Level) -> RunOutcome:
+    """Return the last reply's outcome if that is a broken call, else "calls" or "no_call"."""
+    last: RunOutcome = turns[-1].read[level].outcome if turns else "no_call"
+    if last in {"malformed", "truncated"}:
+        return last
+    return "calls" if any(turn.calls for turn in turns) else "no_call"
+
+
+def _level(turns: Sequence[Turn], one: Level, run: Level, *, ok: bool) -> LevelResult:
+    passed = ok and all(
+        _plain(turn.read[one].calls) == _plain(turn.read[run].calls) for turn in turns
+    )
+    return LevelResult(ok=passed, first_attempt_ok=passed)
+
+
+def _plain(calls: Sequence[ToolCall | CallRecord]) -> list[tuple[str, object]]:
+    return [(call.name, call.arguments) for call in calls]
+
+
+def reread_task(
+    scenario: Scenario,
+    old: ScenarioResult,
+    replies: Sequence[Reply],
+    failure: TransportFailure | None,
+    *,
+    tools: Tools,
+    read: Read,
+    rules: Rules,
+) -> Reread:
+    """Return the result by other rules; `unasked` if these read other calls than were run."""
+    pairs = zip(replies, old.attempts, strict=False)
+    turns = [_turn_again(reply, was, read, rules) for reply, was in pairs]
+    other = next((turn for turn, (_, is_same) in enumerate(turns, 1) if not is_same), None)
+    seen = [turn for turn, _ in turns]
+    record = (old.task or TaskRecord(ended="answer")).model_copy(update={"other_turn": other})
+    if other is None and failure is None:
+        checks = _checks_again(scenario, old, record, seen, tools=tools, rules=rules)
+        record = record.model_copy(update={"checks": checks})
+    result = task_result(
+        scenario, seen, task=record, failure=failure, level=rules.level, repeat=old.repeat
+    )
+    return Reread(result, unasked=other is not None)
+
+
+def _turn_again(reply: Reply, was: AttemptRecord, read: Read, rules: Rules) -> tuple[Turn, bool]:
+    """Return the reply as read now, with the calls that were run, and whether both are the same."""
+    found = read_at_all_levels(reply, read)
+    now = found[rules.level].calls
+    is_same = _plain(now) == _plain(was.calls)
+    ran = (
+        tuple(replace(call, id=one.id) for call, one in zip(now, was.calls, strict=True))
+        if is_same
+        else tuple(ToolCall(one.name, one.arguments, one.id, one.format) for one in was.calls)
+    )
+    return Turn(reply, found, ran, was.user, was.results, was.touched), is_same
+
+
+def _checks_again(
+    scenario: Scenario,
+    old: ScenarioResult,
+    record: TaskRecord,
+    turns: Sequence[Turn],
+    *,
+    tools: Tools,
+    rules: Rules,
+) -> tuple[CheckRecord, ...]:
+    """Return the check records, of which only those about calls are made again."""
+    numbered = [(number, call) for number, turn in enumerate(turns, 1) for call in turn.calls]
+    state = FinalState(
+        prompt=scenario.prompt,
+        answer=record.answer,
+        calls=tuple(call for _, call in numbered),
+        turns=max(1, len(turns)),
+        call_turns=tuple(number for number, _ in numbered),
+        tools=tools,
+        profile=rules.profile,
+    )
+
+    def again(was: CheckRecord) -> CheckRecord:
+        wanted = scenario.expect if was.calls == old.expected else was.calls
+        return was if wanted is None else grade([CallsCheck(calls=wanted)], state)[0]
+
+    return tuple(map(again, record.checks))

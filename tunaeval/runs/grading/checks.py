@@ -27,9 +27,7 @@ from tunaeval.types.tasks import (
 )
 from tunaeval.types.wanted import refusal
 
-from .grades import grade
-from .state import FinalState
-from .texts import says_nothing
+from .grades import FinalState, grade, says_nothing
 
 _CHECK: TypeAdapter[Check] = TypeAdapter(Check)
 

@@ -112,7 +112,7 @@ def read_bfcl(
     answers: dict[str, JsonObject] = {}
     if "match" in template:
         answers = {row["id"]: row for _, row in _rows(path.parent / "possible_answer" / path.name)}
-    called = str if dots else _without_dots
+    called: _Called = str if dots else lambda name: name.replace(".", "_")
     scenarios = []
     for place, row in _rows(path):
         answer = answers.get(row["id"])
@@ -123,10 +123,6 @@ def read_bfcl(
                 raise
             unusable[row["id"]] = str(error)
     return tuple(scenarios)
-
-
-def _without_dots(name: str) -> str:
-    return name.replace(".", "_")
 
 
 _Called: TypeAlias = Callable[[str], str]
@@ -252,7 +248,9 @@ def _calls(answer: JsonObject, place: Place, tools: Tools, called: _Called) -> l
     calls: list[JsonObject] = []
     truth = answer.get("ground_truth")
     if isinstance(truth, dict):
-        truth = [{_unnumbered(name, tools, called): gold} for name, gold in truth.items()]
+        # In the data of 2024, `spotify.play_1` is the first call of `spotify.play`.
+        names = {one: one if called(one) in tools else _NUMBERED.sub("", one) for one in truth}
+        truth = [{names[one]: gold} for one, gold in truth.items()]
     for index, one in enumerate(truth if isinstance(truth, list) else ()):
         at = place.at("ground_truth", index)
         if not isinstance(one, dict) or len(one) != 1:
@@ -267,11 +265,6 @@ def _calls(answer: JsonObject, place: Place, tools: Tools, called: _Called) -> l
     if not calls:
         raise place.at("ground_truth").error(f"found {shown(truth)}, wanted a list of calls")
     return calls
-
-
-def _unnumbered(name: str, tools: Tools, called: _Called) -> str:
-    """Return the function that a key of 2024 means: `spotify.play` for `spotify.play_1`."""
-    return name if called(name) in tools else _NUMBERED.sub("", name)
 
 
 _NUMBERED = re.compile(r"[_ ]\d+$")

@@ -9,8 +9,7 @@ from tunaeval.matching.answers import NoExampleError, own_answer
 from tunaeval.matching.calls import match
 from tunaeval.matching.profiles import profile_of
 from tunaeval.runs.driving import not_run
-from tunaeval.runs.grading.grades import grade
-from tunaeval.runs.grading.state import FinalState
+from tunaeval.runs.grading.grades import FinalState, grade
 from tunaeval.tools.workspace.space import Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 from tunaeval.types.calls import Tools

@@ -165,18 +165,19 @@ def _document(value: JsonValue, file: SuiteFile) -> SuiteFile:
     if not isinstance(rows, list):
         place = file.place.at("scenarios") if isinstance(value, Mapping) else file.place
         raise place.error(f"found {shown(rows)}, wanted a list of scenarios")
-    return replace(file, header=header, rows=_Rows(file.place, rows, _scenario))
 
+    def scenario(place: Place, number: int, row: JsonValue) -> tuple[Place, JsonValue]:
+        return replace(place, row=f"scenario {number}"), row
 
-def _scenario(place: Place, number: int, row: JsonValue) -> tuple[Place, JsonValue]:
-    return replace(place, row=f"scenario {number}"), row
+    return replace(file, header=header, rows=_Rows(file.place, rows, scenario))
 
 
 def _json_lines(text: str, file: SuiteFile) -> SuiteFile:
     lines = text.split("\n")  # not splitlines(), which also splits at U+2028
     rows = _Rows(file.place, lines, _line)
     place, header = next(iter(rows), (file.place, None))
-    if not isinstance(header, dict) or not _is_header(header):
+    is_header = isinstance(header, dict) and bool(HEADER_KEYS & header.keys())
+    if not isinstance(header, dict) or not is_header or _ROW_KEYS & header.keys():
         return replace(file, rows=rows)
     known_keys(header, HEADER_KEYS, "suite field", place)
     lines[next(at for at, line in enumerate(lines) if line.strip())] = ""
@@ -221,10 +222,6 @@ class _Rows(Collection[tuple[Place, JsonValue]]):
 
     def __contains__(self, row: object) -> bool:
         return any(one == row for one in self)
-
-
-def _is_header(row: JsonObject) -> bool:
-    return not _ROW_KEYS & row.keys() and bool(HEADER_KEYS & row.keys())
 
 
 _READERS: Mapping[str, Callable[[str, SuiteFile], SuiteFile]] = {

@@ -1,26 +1,33 @@
-"""Load a `Suite` by its built-in name or from a file; errors name the place in the file."""
+"""Load a `Suite` and its tools by a built-in name or from a file, and write one into a file.
+
+The tools are a built-in catalogue, a part of one, or definitions in the file. Errors name the place
+in the file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-from tunaeval.errors import SuiteError, UnknownNameError, UsageError
+from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_there
 from tunaeval.matching.profiles import profile_of
 from tunaeval.tools.specs import ToolLike, to_tools
-from tunaeval.types.calls import JsonObject, Tools
+from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.runs import PackedScenarios, Scenario, Suite
 
-from . import DEFAULT_PROMPT, SUITES
+from . import CATALOGUES, DEFAULT_CATALOGUE, DEFAULT_PROMPT, SUITES
 from .bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
-from .files import Place, SuiteFile, inside, read_suite_file, read_text, shown
+from .files import Place, SuiteFile, inside, read_json, read_suite_file, read_text, shown
 from .scenarios import read_scenario
-from .tools import header_tools, names_tools, packaged, suites_folder
 
 _Which: TypeAlias = Callable[[Scenario], bool]
 
@@ -73,9 +80,22 @@ def load_suite(
     unwanted = frozenset(exclude)
     try:
         if isinstance(name_or_path, str) and name_or_path.startswith(BFCL_PREFIX):
-            suite = _bfcl_suite(name_or_path, bfcl)
+            # Calls are compared by BFCL's own rules unless a run names others; each scenario has
+            # its own tools and, where needed, a system message.
+            scenarios = read_bfcl(name_or_path.removeprefix(BFCL_PREFIX), bfcl)
+            suite = Suite(
+                name=name_or_path,
+                scenarios=scenarios,
+                tools=Tools(),
+                system_prompt="",
+                profile="bfcl",
+            )
         else:
-            suite = _suite(_find(name_or_path), to_tools(tools), _is_outside(unwanted))
+            suite = _suite(
+                _find(name_or_path),
+                to_tools(tools),
+                lambda one: unwanted.isdisjoint({one.id, *one.tags}),
+            )
     except RecursionError as error:
         raise SuiteError(f"{name_or_path}: is nested too deeply to be read") from error
     return without(suite, unwanted) if unwanted else suite
@@ -91,7 +111,8 @@ def own_tools(name_or_path: str | Path) -> Tools | None:
     file = _find(name_or_path)
     if "from" in file.header:
         file = _find(_source(file))
-    return header_tools(file.header, file.place) if names_tools(file.header) else None
+    names_tools = "catalogue" in file.header or "tools" in file.header
+    return _header_tools(file.header, file.place) if names_tools else None
 
 
 def without(suite: Suite, names: Iterable[str]) -> Suite:
@@ -112,25 +133,10 @@ def without(suite: Suite, names: Iterable[str]) -> Suite:
     return suite.with_(scenarios=left)
 
 
-def _bfcl_suite(name: str, folder: str | Path | None) -> Suite:
-    """Load a BFCL category, whose scenarios have their own tools and, where needed, system message.
-
-    Calls are compared by BFCL's own rules unless a run names others.
-    """
-    scenarios = read_bfcl(name.removeprefix(BFCL_PREFIX), folder)
-    return Suite(
-        name=name,
-        scenarios=scenarios,
-        tools=Tools(),
-        system_prompt="",
-        profile="bfcl",
-    )
-
-
 def _find(name_or_path: str | Path) -> SuiteFile:
     if isinstance(name_or_path, str) and name_or_path in SUITES:
         file = SUITES[name_or_path].file
-        return read_suite_file(packaged(file), suites_folder(), file)
+        return read_suite_file(packaged(file), _suites_folder(), file)
     path = Path(name_or_path)
     if isinstance(name_or_path, str) and not path.suffix and not is_there(path):
         unknown = UnknownNameError("built-in suite", name_or_path, SUITES)
@@ -143,10 +149,6 @@ def _find(name_or_path: str | Path) -> SuiteFile:
     return read_suite_file(path, path.parent, str(path))
 
 
-def _is_outside(names: frozenset[str]) -> _Which:
-    return lambda scenario: names.isdisjoint({scenario.id, *scenario.tags})
-
-
 def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
     """Build the suite; only scenarios that are `wanted` are compared with the tools."""
     header, place = file.header, file.place
@@ -157,12 +159,14 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
     for one, other in _EXCLUDES:
         if one in header and other in header:
             raise place.at(other).error(f"is given beside {one}; keep the one that is meant")
-    tools = given if given is not None else header_tools(header, place)
+    tools = given if given is not None else _header_tools(header, place)
     prompt = _system_prompt(file)
-    scenarios = _scenarios(file, partial(read_scenario, tools=tools, wanted=wanted))
+    if not file.rows:
+        raise place.error("has no scenario, and none passed of none is no result; add one or more")
+    read = partial(read_scenario, tools=tools, wanted=wanted)
     return Suite(
         name=name,
-        scenarios=scenarios,
+        scenarios=PackedScenarios(_read_in_turn(file, read)),
         tools=tools,
         system_prompt=prompt,
         profile=_profile(header, place),
@@ -186,14 +190,6 @@ def _profile(header: JsonObject, place: Place) -> str | None:
         return profile_of(_text(header, "profile", place)).name
     except UnknownNameError as error:
         raise place.at("profile").error(error) from error
-
-
-def _scenarios(file: SuiteFile, read: Callable[..., Scenario]) -> PackedScenarios:
-    if not file.rows:
-        raise file.place.error(
-            "has no scenario, and none passed of none is no result; add one or more"
-        )
-    return PackedScenarios(_read_in_turn(file, read))
 
 
 def _read_in_turn(file: SuiteFile, read: Callable[..., Scenario]) -> Iterator[Scenario]:
@@ -258,3 +254,151 @@ def _text(header: JsonObject, key: str, place: Place) -> str:
     if not isinstance(value, str):
         raise place.at(key).error(f"found {shown(value)}, wanted a string")
     return value
+
+
+def catalogue_names() -> tuple[str, ...]:
+    """Return the names of the built-in tool catalogues."""
+    return tuple(CATALOGUES)
+
+
+def load_catalogue(name: str) -> Tools:
+    """Return a built-in tool catalogue. Raises `UnknownNameError`."""
+    if name not in CATALOGUES:
+        raise UnknownNameError("tool catalogue", name, CATALOGUES)
+    place = Place(CATALOGUES[name].file)
+    data = read_json(read_text(packaged(place.file), place), place)
+    return _with_paths(to_tools(data["tools"]), data["paths"], place)
+
+
+def packaged(file: str) -> Traversable:
+    """Return a file that comes with the package, by its path in `suites_folder`."""
+    return _suites_folder().joinpath(*file.split("/"))
+
+
+def _suites_folder() -> Traversable:
+    """Return the folder of the built-in suites and catalogues."""
+    return files("tunaeval.runs.suites")
+
+
+def _header_tools(header: JsonObject, place: Place) -> Tools:
+    """Return the tools that a suite's header selects, by default those of the default catalogue."""
+    if "catalogue" in header or "tools" not in header:
+        tools = _of_catalogue(header, place)
+    elif header["tools"] is None:
+        tools = Tools()  # every scenario has its own
+    else:
+        try:
+            tools = to_tools(header["tools"] or [])
+        except ToolsError as error:
+            raise place.error(error) from error
+        if not tools:
+            raise place.at("tools").error("has no tool; give some, or leave it out")
+    described = header.get("parameter_descriptions", True)
+    if not isinstance(described, bool):
+        at = place.at("parameter_descriptions")
+        raise at.error(f"found {shown(described)}, wanted true or false")
+    if not described:
+        tools = Tools(map(_undescribed, tools.values()))
+    return _with_paths(tools, header.get("paths", {}), place.at("paths"))
+
+
+def _of_catalogue(header: JsonObject, place: Place) -> Tools:
+    name = header.get("catalogue", "")
+    if not isinstance(name, str):
+        raise place.at("catalogue").error(f"found {shown(name)}, wanted a string")
+    name, at = name or DEFAULT_CATALOGUE, place.at("tools")
+    chosen = header.get("tools", [name])
+    if not isinstance(chosen, list) or not chosen or not all(isinstance(a, str) for a in chosen):
+        raise at.error(
+            f"found {shown(chosen)}, wanted names of tools in the catalogue {name!r}; leave "
+            "catalogue out to describe tools of your own"
+        )
+    try:
+        whole = load_catalogue(name)
+    except UnknownNameError as error:
+        raise place.at("catalogue").error(error) from error
+    return Tools(_chosen(chosen, whole, name, at)) if "tools" in header else whole
+
+
+def _chosen(names: list[str], whole: Tools, catalogue: str, place: Place) -> Iterator[ToolSpec]:
+    """Yield the named tools of a catalogue, in the order of the names."""
+    for index, name in enumerate(names):
+        if name not in whole:
+            unknown = UnknownNameError(f"tool of {catalogue}", name, whole)
+            raise place.at(index).error(unknown)
+        if name in names[:index]:
+            at = place.at(index)
+            raise at.error(f"{name!r} is at {names.index(name)} already; keep one")
+        yield whole[name]
+
+
+def _undescribed(spec: ToolSpec) -> ToolSpec:
+    """Return the tool without the descriptions of its parameters."""
+    properties: Mapping[str, JsonValue] = spec.parameters.get("properties", {})
+    bare = {
+        name: {key: value for key, value in schema.items() if key != "description"}
+        if isinstance(schema, Mapping)
+        else schema
+        for name, schema in properties.items()
+    }
+    parameters = {**spec.parameters, "properties": bare} if bare else spec.parameters
+    return replace(spec, parameters=parameters)
+
+
+def _with_paths(tools: Tools, paths: JsonValue, place: Place) -> Tools:
+    """Return the tools, with the arguments that `paths` lists by tool declared as paths."""
+    if not isinstance(paths, dict):
+        raise place.error(f'found {shown(paths)}, wanted an object like {{"tool": ["argument"]}}')
+    specs: dict[str, ToolSpec] = dict(tools)
+    for name, arguments in paths.items():
+        if name not in specs:
+            raise place.at(name).error(UnknownNameError("tool", name, specs))
+        if not isinstance(arguments, list):
+            raise place.at(name).error(f"found {shown(arguments)}, wanted a list of arguments")
+        known = specs[name].parameters.get("properties", {})
+        for index, argument in enumerate(arguments):
+            if argument not in known:
+                unknown = UnknownNameError(f"argument of {name}", str(argument), known)
+                raise place.at(name, index).error(unknown)
+        specs[name] = replace(specs[name], paths=specs[name].paths | set(arguments))
+    return Tools(specs.values())
+
+
+def write_suite(suite: Suite, path: Path | str) -> None:
+    """Write the suite into a new `.jsonl` file. Raises `SuiteError` if that is not possible.
+
+    The file is removed if it cannot be read back: some of BFCL's expectations violate the schemas
+    of their tools, which `load_suite` refuses.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".jsonl":
+        raise SuiteError(f"{path}: a suite is written as JSON lines; give it a name in .jsonl")
+    rows = [_header(suite)]
+    for scenario in suite.scenarios:
+        row = scenario.model_dump(exclude={"tools"}, exclude_defaults=True)
+        if scenario.tools is not None:
+            row["tools"] = scenario.tools.as_openai()
+        rows.append(row)
+    text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+    try:
+        with path.open("x", encoding="ascii") as file:
+            file.write(text)
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot be written: {error.strerror or error}") from error
+    try:
+        load_suite(path)
+    except SuiteError:
+        path.unlink()
+        raise
+
+
+def _header(suite: Suite) -> JsonObject:
+    """Return the header; `tools` is null if every scenario has its own."""
+    return {
+        "name": suite.name,
+        "tools": suite.tools.as_openai() or None,
+        "paths": {one.name: sorted(one.paths) for one in suite.tools.values() if one.paths},
+        "system_prompt": suite.system_prompt,
+        **({"profile": suite.profile} if suite.profile else {}),
+        **({"abstain": [*suite.abstain]} if suite.abstain else {}),
+    }

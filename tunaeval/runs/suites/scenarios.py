@@ -4,26 +4,30 @@
     {"prompt", "expected_tool", "expected_args"}                          one call; null: no call
     {"task_id", "query", "expected_tool_sequence", ...}                   tool names in order
 
-The last two come from the TunaCode mini harness and its training data.
+The last two come from the TunaCode mini harness and its training data. A scenario may be a task of
+many turns, with rules of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from pydantic import ValidationError
 
-from tunaeval.errors import ToolsError, UnknownNameError
+from tunaeval.errors import ToolsError, UnknownNameError, UsageError, WorkspaceError
 from tunaeval.matching.expectations import check_expectation, one_call
 from tunaeval.matching.matchers import MATCHERS
 from tunaeval.parsing.repair.schema import fit
+from tunaeval.runs.grading.checks import check_fault
 from tunaeval.tools.specs import to_tools
+from tunaeval.tools.workspace.confined import parts_of, path_fits
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
-from tunaeval.types.runs import Expectation, ExpectedCall, Scenario
+from tunaeval.types.faults import read_fault
+from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Task
+from tunaeval.types.tasks import AnswerCheck, ForbidCheck, Forbidden, StatedFault
 
 from .files import Place, known_keys, shown
-from .tasks import check_task, prepared
 
 _ONE_CALL_KEYS = Scenario.model_fields.keys() - {"expect"} | {"expected_tool", "expected_args"}
 _ONE_CALL_SPELLING = (
@@ -54,36 +58,36 @@ def read_scenario(
     elif "expected_tool" in row:
         data, place = _from_one_call(data, place)
     data.setdefault("id", f"scenario-{number}")
-    data = prepared(_with_own_tools(data, place), place)
+    if data.get("tools") is not None:
+        try:
+            data["tools"] = to_tools(data["tools"])
+        except ToolsError as error:
+            raise place.error(error) from error
+    task = data.get("task")
+    if task is not None:
+        data["expect"] = data.get("expect") or {}
+        if isinstance(task, Mapping):
+            known_keys(task, Task.model_fields, "field of a task", place.at("task"))
     scenario = _validated(data, place)
+    _check_texts(scenario, place)
+    if wanted(scenario):
+        own = tools if scenario.tools is None else scenario.tools
+        if scenario.task is None or scenario.expect != Expectation():
+            _check_expectation(scenario.expect, place.at("expect"), own)
+        _check_task(scenario, own, place)
+    return scenario
+
+
+def _check_texts(scenario: Scenario, place: Place) -> None:
     for key in ("id", "prompt"):
         text: str = getattr(scenario, key)
         if not text.strip():
             raise place.at(key).error("found nothing but white space, wanted some text")
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             raise place.at(key).error("found a lone surrogate, which no model can be sent")
-    _check_messages(scenario.messages, place.at("messages"))
-    if wanted(scenario):
-        own = tools if scenario.tools is None else scenario.tools
-        if scenario.task is None or scenario.expect != Expectation():
-            _check_expectation(scenario.expect, place.at("expect"), own)
-        check_task(scenario, own, place)
-    return scenario
-
-
-def _with_own_tools(data: JsonObject, place: Place) -> JsonObject:
-    if data.get("tools") is None:
-        return data
-    try:
-        return {**data, "tools": to_tools(data["tools"])}
-    except ToolsError as error:
-        raise place.error(error) from error
-
-
-def _check_messages(messages: Sequence[JsonObject], place: Place) -> None:
-    for index, message in enumerate(messages):
+    for index, message in enumerate(scenario.messages):
         if not all(isinstance(message.get(key), str) for key in ("role", "content")):
-            raise place.at(index).error(
+            raise place.at("messages", index).error(
                 f"found {shown(message)}, wanted an object with the strings role and content"
             )
 
@@ -198,3 +202,69 @@ def _wanted(schema: Mapping[str, JsonValue]) -> str:
     inner = schema.get("items") if kinds == "array" else None
     of = f" of {_wanted(inner)} each" if isinstance(inner, Mapping) else ""
     return (kinds if isinstance(kinds, str) else " or ".join(kinds)) + of
+
+
+def _check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
+    """Raise `SuiteError` for a task that cannot be run, or that no check decides."""
+    task = scenario.task
+    if task is None:
+        return
+    at = place.at("task")
+    _check_files(task, at.at("files"))
+    if not task.checks and scenario.expect == Expectation():
+        raise at.at("checks").error("is empty, and nothing is expected of the calls; give a check")
+    for index, check in enumerate(task.checks):
+        here = at.at("checks", index)
+        if fault := check_fault(check):
+            raise here.error(fault)
+        if isinstance(check, ForbidCheck):
+            _check_forbidden(check.forbid, tools, here)
+    for index, stated in enumerate(task.faults):
+        check_fault_stated(stated, tools, at.at("faults", index))
+    if task.done is not None and task.done.tool is not None and task.done.tool not in tools:
+        raise at.at("done", "tool").error(UnknownNameError("tool", task.done.tool, tools))
+
+
+def _check_forbidden(forbidden: Forbidden, tools: Tools, place: Place) -> None:
+    for one in forbidden.calls:
+        name = one if isinstance(one, str) else one.name
+        if name not in tools:
+            raise place.at("forbid", "calls").error(UnknownNameError("tool", name, tools))
+
+
+def check_fault_stated(stated: StatedFault, tools: Tools, place: Place) -> None:
+    """Raise `SuiteError` for an invalid fault, or for fields that have no effect with it."""
+    try:
+        read_fault(stated.written())
+    except UsageError as error:
+        raise place.error(error) from error
+    given = [name for name in ("forbid", "reported") if getattr(stated, name) is not None]
+    if given and stated.fault != "inject":
+        raise place.at(given[0]).error("is of an injection, and of no other fault; leave it out")
+    if stated.forbid is not None:
+        try:
+            any(path_fits("", one) for one in stated.forbid.paths)
+        except WorkspaceError as error:
+            raise place.at("forbid", "paths").error(error) from error
+        if fault := check_fault(ForbidCheck(forbid=stated.forbid)):
+            raise place.at("forbid").error(fault)
+        _check_forbidden(stated.forbid, tools, place)
+    if stated.reported is not None and (fault := check_fault(AnswerCheck(answer=stated.reported))):
+        raise place.at("reported").error(fault)
+
+
+def _check_files(task: Task, place: Place) -> None:
+    """Raise unless each path is inside the workspace and none is both a file and a directory."""
+    found: dict[tuple[str, ...], str] = {}
+    for path in task.files:
+        try:
+            parts = parts_of(path)
+        except WorkspaceError as error:
+            raise place.error(error) from error
+        if not parts or parts in found:
+            raise place.at(path).error("is no file of its own; wanted a path such as src/a.py")
+        found[parts] = path
+    for parts, path in found.items():
+        for end in range(1, len(parts)):
+            if parts[:end] in found:
+                raise place.at(path).error(f"lies below the file {found[parts[:end]]!r}")

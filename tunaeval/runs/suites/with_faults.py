@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,14 +11,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from tunaeval.errors import SuiteError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_there
-from tunaeval.types.runs import Scenario, Suite
+from tunaeval.types.runs import Suite, Task
 from tunaeval.types.tasks import StatedFault
 from tunaeval.types.wanted import refusal
 
 from . import FAULTS
 from .files import Place, read_json, read_text
-from .tasks import check_fault_stated
-from .tools import packaged
+from .loading import packaged
+from .scenarios import check_fault_stated
 
 FaultAxis: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 """Lists of faults as a task states them, by name; an empty list means that nothing goes wrong."""
@@ -46,27 +46,21 @@ def with_faults(suite: Suite, faults: FaultAxis | str | PathLike[str]) -> Suite:
             f"{suite.name}: {plain[0]!r} is one question, where no fault is met; leave it out "
             "(--exclude), or ask a suite of tasks"
         )
+    scenarios = []
     for one in suite.scenarios:
         tools = suite.tools if one.tools is None else one.tools
+        task = one.task or Task()
         for name, faults_of in axis.items():
             for index, stated in enumerate(faults_of):
                 check_fault_stated(stated, tools, place.at(name, index))
-    scenarios = tuple(made for one in suite.scenarios for made in _each(one, axis))
-    return suite.with_(name=f"{suite.name}+faults", scenarios=scenarios)
-
-
-def _each(scenario: Scenario, axis: Mapping[str, tuple[StatedFault, ...]]) -> Iterator[Scenario]:
-    assert scenario.task is not None  # noqa: S101 - `with_faults` has looked
-    for name, faults in axis.items():
-        task = scenario.task.model_copy(update={"faults": (*scenario.task.faults, *faults)})
-        yield scenario.model_copy(
-            update={
-                "id": f"{scenario.id}+{name}",
-                "task": task,
-                "tags": (*scenario.tags, f"fault:{name}"),
-                "group": scenario.group or scenario.id,
+            update = {
+                "id": f"{one.id}+{name}",
+                "task": task.model_copy(update={"faults": (*task.faults, *faults_of)}),
+                "tags": (*one.tags, f"fault:{name}"),
+                "group": one.group or one.id,
             }
-        )
+            scenarios.append(one.model_copy(update=update))
+    return suite.with_(name=f"{suite.name}+faults", scenarios=tuple(scenarios))
 
 
 def _read(

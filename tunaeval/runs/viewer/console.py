@@ -5,7 +5,7 @@ Marks are colours if the terminal has them, and always numbers: [2] ends what no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,9 +13,21 @@ from tunaeval.reports.console import console_like
 from tunaeval.reports.results_as_rows import verdict_of
 from tunaeval.showing import counted, visible
 
-from .beside import MISSING, SAME, UNASKED, Argument, Pair
-from .marks import CALL, DIAGNOSIS, REPAIR, Mark, Piece
-from .scenario import WENT_WRONG, AttemptView, ScenarioView
+from .scenario import (
+    CALL,
+    DIAGNOSIS,
+    MISSING,
+    REPAIR,
+    SAME,
+    UNASKED,
+    WENT_WRONG,
+    Argument,
+    AttemptView,
+    Mark,
+    Pair,
+    Piece,
+    ScenarioView,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +48,10 @@ def show_scenario(view: ScenarioView, stream: TextIO) -> None:
     _section(console, "user", visible_lines(view.prompt))
     for number, attempt in enumerate(view.attempts, 1):
         _attempt(console, number, attempt)
-    _checks(console, view.checks)
+    if view.checks:
+        console.print("\nchecks", style="bold")
+    for line in view.checks:
+        console.print(visible(line), soft_wrap=True)
     _pairs(console, view.pairs)
     stream.write(page.getvalue())
 
@@ -94,13 +109,6 @@ def _about(attempt: AttemptView) -> Iterator[str]:
         yield f"{counted(record.completion_tokens, 'token')}"
     if attempt.is_wrong:
         yield WENT_WRONG
-
-
-def _checks(console: Console, checks: Sequence[str]) -> None:
-    if checks:
-        console.print("\nchecks", style="bold")
-    for line in checks:
-        console.print(visible(line), soft_wrap=True)
 
 
 def _append(text: Text, piece: Piece) -> None:

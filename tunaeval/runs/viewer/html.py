@@ -2,16 +2,28 @@
 
 jinja2 escapes every text. The page's policy (Content-Security-Policy) allows only the page's own
 script and style, by their SHA-256, and no other source of anything.
+
+Results are in blocks. Their rows are read when the page opens, so they are short: texts are cut,
+names are numbers into `names`. Their details are read when one is opened, so they are compressed
+(zlib, as base64).
+
+Charts are positions on an axis, in percent of its length; their marks are in the template. A
+charting library could not follow the page's light and dark colours under a policy that forbids
+inline styles.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import math
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,16 +31,16 @@ from tunaeval.errors import ComparisonError
 from tunaeval.reports.compare import Comparison, compare_runs
 from tunaeval.reports.compared import power_words
 from tunaeval.reports.files import new_text
+from tunaeval.reports.results_as_rows import verdict_of
 from tunaeval.reports.sides import source_of
-from tunaeval.reports.summary import INFRASTRUCTURE, expected_tools
-from tunaeval.reports.wording import reactions, remarks
+from tunaeval.reports.summary import INFRASTRUCTURE, expected_tools, source_of_format
+from tunaeval.reports.wording import expected_words, got_words, reactions, remarks, share
 from tunaeval.showing import counted, visible
+from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Rate, Report
 
-from .charts import Between, Histogram, Slice, Whisker, between, histogram, slices, whisker
-from .page_data import Names, blocks_of
-from .secrets import hidden
+from .scenario import WENT_WRONG, AttemptView, Piece, ScenarioView, Viewer, hidden
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -55,8 +67,9 @@ class PageWriter:
             for part in _template().generate(
                 style=_as_it_is(style),
                 script=_as_it_is(script),
-                policy=_policy(style, script),
-                title=_title(reports),
+                policy=f"default-src 'none'; style-src '{_digest(style)}'; "
+                f"script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'",
+                title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
                 runs=[_run(number, report) for number, report in enumerate(reports)],
                 tables=[*_tables(reports)],
                 comparisons=[*_comparisons(reports)],
@@ -93,38 +106,9 @@ def _as_it_is(text: str) -> Markup:
     return Markup(text)  # noqa: S704 - the package's own file
 
 
-def _policy(style: str, script: str) -> str:
-    return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
 def _digest(text: str) -> str:
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
     return f"sha256-{digest}"
-
-
-@dataclass(frozen=True, slots=True)
-class RunOnPage:
-    """A run's figures in the form that the template shows."""
-
-    letter: str
-    name: str
-    suite: str
-    heading: str
-    run_id: str
-    started: str
-    facts: tuple[tuple[str, str], ...]
-    remarks: tuple[str, ...]
-    score: Whisker
-    levels: tuple[tuple[str, Whisker, Whisker], ...]
-    outcomes: tuple[Slice, ...]
-    sources: tuple[Slice, ...]
-    repairs: tuple[tuple[str, int], ...]
-    failures: tuple[tuple[str, int], ...]
-    latency: Histogram | None
-    tokens: Histogram | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +134,8 @@ class ComparisonOnPage:
         return "" if self.found is None else power_words(self.found.overall)
 
 
-def _title(reports: Sequence[Report]) -> str:
-    suites = dict.fromkeys(visible(report.run.suite, 60) for report in reports)
-    return ", ".join(suites)
-
-
-def _run(number: int, report: Report) -> RunOnPage:
+def _run(number: int, report: Report) -> dict[str, object]:
+    """Return a run's figures in the form that the template shows."""
     run, summary = report.run, report.summary
     latencies, tokens = [], []
     for result in report.results:
@@ -164,33 +144,29 @@ def _run(number: int, report: Report) -> RunOnPage:
                 latencies.append(attempt.latency_seconds)
             if attempt.completion_tokens is not None:
                 tokens.append(float(attempt.completion_tokens))
-    return RunOnPage(
-        letter=LETTERS[number % len(LETTERS)],
-        name=_safe(run.model or run.client),
-        suite=_safe(run.suite),
-        heading=_safe(run.heading or ""),
-        run_id=_safe(run.run_id),
-        started=_safe(run.started_at[:16].replace("T", " ")),
-        facts=tuple(_facts(report)),
-        remarks=tuple(_safe(one) for one in remarks(report)),
-        score=whisker(summary.final),
-        levels=tuple(
+    left = summary.scenarios - summary.infrastructure_failures - sum(summary.sources.values())
+    without_call = {"no call": left} if left else {}
+    return {
+        "letter": LETTERS[number % len(LETTERS)],
+        "name": _safe(run.model or run.client),
+        "suite": _safe(run.suite),
+        "heading": _safe(run.heading or ""),
+        "run_id": _safe(run.run_id),
+        "started": _safe(run.started_at[:16].replace("T", " ")),
+        "facts": tuple(_facts(report)),
+        "remarks": tuple(_safe(one) for one in remarks(report)),
+        "score": whisker(summary.final),
+        "levels": tuple(
             (level, whisker(summary.levels[level]), whisker(summary.levels_first_attempt[level]))
             for level in LEVELS
         ),
-        outcomes=slices(_safe_names(summary.outcomes)),
-        sources=slices({**_safe_names(summary.sources), **_without_call(report)}),
-        repairs=tuple(_safe_names(summary.repairs).items()),
-        failures=tuple(_safe_names(summary.failures).items()),
-        latency=histogram(latencies, "s"),
-        tokens=histogram(tokens, "tokens"),
-    )
-
-
-def _without_call(report: Report) -> dict[str, int]:
-    summary = report.summary
-    left = summary.scenarios - summary.infrastructure_failures - sum(summary.sources.values())
-    return {"no call": left} if left else {}
+        "outcomes": slices(_safe_names(summary.outcomes)),
+        "sources": slices(_safe_names(summary.sources) | without_call),
+        "repairs": tuple(_safe_names(summary.repairs).items()),
+        "failures": tuple(_safe_names(summary.failures).items()),
+        "latency": histogram(latencies, "s"),
+        "tokens": histogram(tokens, "tokens"),
+    }
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -216,15 +192,14 @@ def _tables(reports: Sequence[Report]) -> Iterator[RatesTable]:
     for title, rates in (
         ("By tool", [report.summary.tools for report in reports]),
         ("By tag", [report.summary.tags for report in reports]),
-        ("With faults", [_reactions(report) for report in reports]),
+        (
+            "With faults",
+            [{row.name: row.rate for row in reactions(one.summary)} for one in reports],
+        ),
     ):
         rows = tuple(_rows(rates, [one[title] for one in lost]))
         if rows:
             yield RatesTable(title, rows)
-
-
-def _reactions(report: Report) -> dict[str, Rate]:
-    return {row.name: row.rate for row in reactions(report.summary)}
 
 
 def _unanswered(report: Report) -> dict[str, set[str]]:
@@ -278,3 +253,281 @@ def _safe_names(counts: Mapping[str, int]) -> dict[str, int]:
 def _safe(text: str) -> str:
     """Return a text from outside on one line, without secrets."""
     return visible(hidden(text), 400)
+
+
+BLOCK = 64
+"""The number of results whose details are opened together."""
+CALL_CHARACTERS = 110
+PROMPT_CHARACTERS = 120
+"""The most characters of a text in a row, which is shown and searched."""
+TEXT_CHARACTERS = 20_000
+"""The most characters of a text in the details; the run's directory has all of it."""
+
+_VERDICTS = {"PASS": "p", "FAIL": "f", "ERROR": "e"}
+
+
+@dataclass(slots=True)
+class Names:
+    """Numbers for names, in the order in which the names first come."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def of(self, name: str) -> int:
+        return self.numbers.setdefault(name, len(self.numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some results: their rows, and their details in compressed form."""
+
+    number: int
+    rows: list[JsonValue]
+    details: str
+
+
+def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[Block]:
+    """Yield the results of all runs in blocks; `names` is complete once all blocks are made."""
+    results = (
+        (number, viewer, result)
+        for number, report in enumerate(reports)
+        for viewer in [Viewer.of(report)]
+        for result in report.results
+    )
+    count = 0
+    while some := list(islice(results, BLOCK)):
+        views = [(number, viewer.look(result)) for number, viewer, result in some]
+        rows: list[JsonValue] = [_result_row(number, view, names) for number, view in views]
+        yield Block(count, rows, packed([_details(view) for _, view in views]))
+        count += 1
+
+
+def packed(value: JsonValue) -> str:
+    """Return the value as compressed ASCII JSON; half of the plain text is keys and blanks."""
+    text = json.dumps(value, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode("ascii"), 6)).decode("ascii")
+
+
+def _result_row(run: int, view: ScenarioView, names: Names) -> list[JsonValue]:
+    """Return a result's row, in the order that `page.js` reads (`ROW`)."""
+    result = view.result
+    return [
+        run,
+        visible(result.scenario, PROMPT_CHARACTERS),
+        result.repeat,
+        _VERDICTS[verdict_of(result)],
+        "".join("01"[result.levels[level].ok] for level in LEVELS),
+        names.of(result.outcome),
+        names.of(source_of_format(result.format) if result.format else "none"),
+        [names.of(visible(tool)) for tool in expected_tools(result.expected)],
+        [names.of(visible(tag)) for tag in result.tags],
+        len(result.attempts),
+        None if result.latency_seconds is None else round(result.latency_seconds, 3),
+        result.completion_tokens,
+        visible(view.prompt, PROMPT_CHARACTERS),
+        visible(hidden(expected_words(result.expected)), CALL_CHARACTERS),
+        visible(hidden(got_words(result)), CALL_CHARACTERS),
+        len(result.repairs),
+    ]
+
+
+def _details(view: ScenarioView) -> JsonValue:
+    result = view.result
+    return {
+        "id": visible(result.scenario),
+        "reason": visible(view.reason, TEXT_CHARACTERS),
+        "prompt": readable(view.prompt),
+        "match": "" if result.expected.match == "exactly" else result.expected.match,
+        "checks": [readable(line) for line in view.checks],
+        "attempts": [_attempt(one) for one in view.attempts],
+        "pairs": [
+            [pair.wanted and readable(pair.wanted), pair.got and readable(pair.got), pair.state,
+             [[readable(one.name), one.wanted and readable(one.wanted),
+               one.got and readable(one.got), one.state, readable(one.words)]
+              for one in pair.arguments]]
+            for pair in view.pairs
+        ],
+    }  # fmt: skip
+
+
+def _attempt(view: AttemptView) -> JsonValue:
+    record = view.record
+    return {
+        "outcome": record.outcome,
+        "ended": visible(record.finish_reason or "", 60),
+        "latency": record.latency_seconds,
+        "in": record.prompt_tokens,
+        "out": record.completion_tokens,
+        "retries": record.retries,
+        "pieces": [*_pieces(view.pieces)],
+        "marks": [
+            [mark.number, mark.kind, readable(mark.code), readable(mark.words), mark.level]
+            for mark in view.marks
+        ],
+        "reasoning": readable(view.reasoning),
+        "calls": [readable(call) for call in view.structured],
+        "note": readable(view.note),
+        "user": readable(view.user),
+        "results": [[readable(tool), readable(words)] for tool, words in view.results],
+        "wrong": WENT_WRONG if view.is_wrong else "",
+    }
+
+
+def _pieces(pieces: Sequence[Piece]) -> Iterator[JsonValue]:
+    """Yield each piece: text, first letters of its marks' kinds, numbers of marks that end here."""
+    remaining = TEXT_CHARACTERS
+    for piece in pieces:
+        if remaining <= 0:
+            yield [f"… (cut after {TEXT_CHARACTERS:,} characters)", "", []]
+            return
+        kinds = "".join(sorted(kind[0] for kind in piece.kinds))
+        yield [readable(piece.text, remaining), kinds, [*piece.ends]]
+        remaining -= len(piece.text)
+
+
+def readable(text: str, limit: int = TEXT_CHARACTERS) -> str:
+    """Return the text with line breaks and tabs, and other invisible characters as escapes."""
+    if len(text) > limit:
+        text = f"{text[:limit]}…"
+    lines = ("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
+    return "\n".join(lines)
+
+
+BINS = 28  # bars of a histogram
+_TAIL = 0.995
+"""The share of values that determines the axis; values beyond are in the last bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whisker:
+    """A rate with its interval on an axis from 0 to 100; None if nothing was counted."""
+
+    passed: int
+    total: int
+    words: str
+    at: float | None
+    low: float | None
+    high: float | None
+    interval: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of a whole: its count, and its position on a bar."""
+
+    name: str
+    count: int
+    words: str
+    start: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a histogram; `height` is in percent of the tallest."""
+
+    start: float
+    width: float
+    height: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """The distribution of values in bins of equal width, with the median and 95 % quantile."""
+
+    bars: tuple[Bar, ...]
+    low: str
+    high: str
+    median: str
+    median_at: float
+    late: str
+    late_at: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A difference with its interval, on an axis around 0."""
+
+    at: float
+    low: float
+    high: float
+
+
+def whisker(rate: Rate) -> Whisker:
+    """Return a rate's positions on the axis."""
+    at, low, high = (
+        None if one is None else 100 * one for one in (rate.value, rate.low, rate.high)
+    )
+    interval = "" if low is None or high is None else f"{low:.1f} – {high:.1f}"
+    return Whisker(rate.passed, rate.total, share(rate.value), at, low, high, interval)
+
+
+def slices(counts: Mapping[str, int]) -> tuple[Slice, ...]:
+    """Return the parts of a whole, each starting where the one before ends."""
+    total, start, found = sum(counts.values()), 0.0, []
+    for name, count in counts.items():
+        width = 100 * count / total if total else 0.0
+        found.append(Slice(name, count, share(count / total if total else None), start, width))
+        start += width
+    return tuple(found)
+
+
+def histogram(values: Sequence[float], unit: str) -> Histogram | None:
+    """Return the distribution of values, or None if there are none."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    top = _rounded_up(_quantile(ordered, _TAIL))
+    counts = [0] * BINS
+    for value in ordered:
+        counts[min(BINS - 1, int(BINS * value / top))] += 1
+    width, most = 100 / BINS, max(counts)
+    bars = tuple(
+        Bar(
+            start=index * width,
+            width=width * 0.86,
+            height=max(3.0, 100 * count / most),
+            words=f"{_number(top * index / BINS)} to {_number(top * (index + 1) / BINS)} {unit}: "
+            f"{count}",
+        )
+        for index, count in enumerate(counts)
+        if count
+    )
+    middle, late = _quantile(ordered, 0.5), _quantile(ordered, 0.95)
+    return Histogram(
+        bars=bars,
+        low=f"0 {unit}",
+        high=f"{_number(top)} {unit}",
+        median=f"{_number(middle)} {unit}",
+        median_at=min(100.0, 100 * middle / top),
+        late=f"{_number(late)} {unit}",
+        late_at=min(100.0, 100 * late / top),
+        count=len(ordered),
+    )
+
+
+def between(value: float, low: float, high: float) -> Between:
+    """Return a difference on an axis that just fits it, with zero in the middle."""
+    reach = max(abs(low), abs(high), 0.01)
+    at, first, last = (50 + 48 * one / reach for one in (value, low, high))
+    return Between(at, first, last)
+
+
+def _quantile(ordered: Sequence[float], q: float) -> float:
+    """Return a quantile by the nearest rank."""
+    return ordered[min(len(ordered) - 1, max(0, math.ceil(q * len(ordered)) - 1))]
+
+
+def _rounded_up(value: float) -> float:
+    """Round up to two digits, for the end of an axis."""
+    if value <= 0 or not math.isfinite(value):
+        return 1.0
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / step - 1e-9) * step * (1 + 1e-9)  # so that `value` is below the top
+
+
+def _number(value: float) -> str:
+    if value >= 100 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}"

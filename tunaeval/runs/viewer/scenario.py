@@ -1,21 +1,36 @@
-"""One result in full: the prompt, each reply with its marks, and expected beside actual calls."""
+"""One result in full: the prompt, each reply with its marks, and expected beside actual calls.
+
+Expected calls are paired with the actual ones, argument by argument, by the run's own rules. Keys
+and passwords are covered in all texts, which may be shown to others. A cover is as long as what it
+covers, so that positions in a text stay the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tunaeval.errors import TunaevalError
+from tunaeval.files.keys import with_keys_covered
+from tunaeval.files.records import decode, encode
+from tunaeval.matching.calls import match
 from tunaeval.reports.summary import REACTIONS
-from tunaeval.runs.replies import Replies
-from tunaeval.types.calls import Tools
+from tunaeval.runs.reading import Replies
+from tunaeval.types.calls import JsonObject, JsonValue, Span, ToolCall, Tools
 from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import ParseResult
-from tunaeval.types.runs import AttemptRecord, Report, RunInfo, ScenarioResult, TaskRecord
-
-from .beside import Pair, Rules, side_by_side, words_of
-from .marks import CALL, DIAGNOSIS, REPAIR, Mark, Piece, marks_of, pieces_of
-from .secrets import COVER, hidden, hidden_shortened
+from tunaeval.types.runs import (
+    AttemptRecord,
+    CallRecord,
+    Expectation,
+    ExpectedCall,
+    Report,
+    RunInfo,
+    ScenarioResult,
+    TaskRecord,
+)
 
 WENT_WRONG = "where it went wrong first"
 REASONING_KEYS = ("reasoning_content", "reasoning")
@@ -74,12 +89,16 @@ class Viewer:
         read, why = self._read(result)
         wrong = None if result.task is None else result.task.wrong_turn
         attempts = [
-            _of_episode(_attempt(record, found, why), is_wrong=number == wrong)
+            _attempt(record, found, why, is_wrong=number == wrong)
             for number, (record, found) in enumerate(zip(result.attempts, read, strict=True), 1)
         ]
-        pairs = self._pairs(result)
+        tools = self._replies.tools(result.scenario) if self._replies else Tools()
+        pairs = side_by_side(result.expected, result.got, Rules(self._info.profile, tools))
         given = result.error or result.reason
-        cover = hidden_shortened if _has_secret(pairs) else hidden
+        values = (
+            value for pair in pairs for one in pair.arguments for value in (one.wanted, one.got)
+        )
+        cover = hidden_shortened if any(COVER in value for value in values if value) else hidden
         checks = () if result.task is None else tuple(map(hidden, _checks(result.task)))
         prompt = hidden(result.prompt)
         return ScenarioView(result, prompt, cover(given), tuple(attempts), pairs, checks)
@@ -93,38 +112,31 @@ class Viewer:
         except TunaevalError as error:  # raised by a plug-in's parser
             return nothing, f"the reply cannot be read again: {error}"
 
-    def _pairs(self, result: ScenarioResult) -> tuple[Pair, ...]:
-        tools = self._replies.tools(result.scenario) if self._replies else Tools()
-        return side_by_side(result.expected, result.got, Rules(self._info.profile, tools))
 
-
-def _has_secret(pairs: tuple[Pair, ...]) -> bool:
-    """Whether a value that the reason may quote has a secret in it."""
-    values = ((one.wanted, one.got) for pair in pairs for one in pair.arguments)
-    return any(COVER in value for pair in values for value in pair if value)
-
-
-def _attempt(record: AttemptRecord, found: ParseResult | None, why: str) -> AttemptView:
+def _attempt(
+    record: AttemptRecord, found: ParseResult | None, why: str, *, is_wrong: bool
+) -> AttemptView:
     text = hidden(text_of(record.message.get("content")))
-    if found is None or not _agrees(record, found):
-        marks = tuple(_recorded(record))
-        return AttemptView(
-            record,
-            (Piece(text),),
-            marks,
-            _reasoning(record),
-            _structured(record),
-            why or _OTHERWISE,
-        )
-    marks = tuple(replace(mark, words=hidden(mark.words)) for mark in marks_of(found))
-    pieces = pieces_of(text, marks)
-    return AttemptView(record, pieces, marks, _reasoning(record), _structured(record))
-
-
-def _of_episode(view: AttemptView, *, is_wrong: bool) -> AttemptView:
-    record = view.record
-    results = tuple((one.tool, hidden(one.content)) for one in record.results)
-    return replace(view, user=hidden(record.user or ""), results=results, is_wrong=is_wrong)
+    pieces: tuple[Piece, ...] = (Piece(text),)
+    marks, note = tuple(_recorded(record)), why or _OTHERWISE
+    then = [(call.name, call.arguments) for call in record.calls]
+    if found is not None and then == [(call.name, call.arguments) for call in found.calls]:
+        marks = tuple(replace(mark, words=hidden(mark.words)) for mark in marks_of(found))
+        pieces, note = pieces_of(text, marks), ""
+    given = (record.message.get(key) for key in REASONING_KEYS)
+    items = record.message.get("tool_calls") or record.message.get("function_call") or ()
+    listed = items if isinstance(items, list) else [items] if items else []
+    return AttemptView(
+        record=record,
+        pieces=pieces,
+        marks=marks,
+        reasoning=hidden(next((text for text in given if isinstance(text, str)), "")),
+        structured=tuple(hidden(words_of(one)) for one in listed),
+        note=note,
+        user=hidden(record.user or ""),
+        results=tuple((one.tool, hidden(one.content)) for one in record.results),
+        is_wrong=is_wrong,
+    )
 
 
 def _checks(task: TaskRecord) -> Iterator[str]:
@@ -142,11 +154,6 @@ def _checks(task: TaskRecord) -> Iterator[str]:
             yield f"{words}: {'yes' if did else 'no'}"
 
 
-def _agrees(record: AttemptRecord, found: ParseResult) -> bool:
-    then = [(call.name, call.arguments) for call in record.calls]
-    return then == [(call.name, call.arguments) for call in found.calls]
-
-
 def _recorded(record: AttemptRecord) -> Iterator[Mark]:
     """Yield marks for what the run recorded, which has no spans."""
     found = [(CALL, call.format, call.name) for call in record.calls]
@@ -158,14 +165,252 @@ def _recorded(record: AttemptRecord) -> Iterator[Mark]:
         yield Mark(number, kind, code, hidden(words), None)
 
 
-def _reasoning(record: AttemptRecord) -> str:
-    """Return the reasoning that the server gave beside the text."""
-    given = (record.message.get(key) for key in REASONING_KEYS)
-    return hidden(next((text for text in given if isinstance(text, str)), ""))
+CALL, REPAIR, DIAGNOSIS = "call", "repair", "diagnosis"
 
 
-def _structured(record: AttemptRecord) -> tuple[str, ...]:
-    """Return the calls that the server parsed, as it gave them."""
-    items = record.message.get("tool_calls") or record.message.get("function_call") or ()
-    listed = items if isinstance(items, list) else [items] if items else []
-    return tuple(hidden(words_of(one)) for one in listed)
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A call, a repair or a diagnosis; `number`, from 1, is used to refer to it.
+
+    `span` is None if it has no place in the text. Only repairs have a level.
+    """
+
+    number: int
+    kind: str
+    code: str
+    words: str
+    span: Span | None
+    level: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Characters of the text with the same marks; `ends` are the numbers of marks that end here."""
+
+    text: str
+    kinds: frozenset[str] = frozenset()
+    ends: tuple[int, ...] = ()
+
+
+def marks_of(result: ParseResult) -> tuple[Mark, ...]:
+    """Return everything that was found in a reply, in the order of the text."""
+    found = [(CALL, call.format or "structured", call.name, call.span, "") for call in result.calls]
+    found += [
+        (REPAIR, repair.code, repair.message, repair.span, repair.level)
+        for call in result.calls
+        for repair in call.repairs
+    ]
+    found += [(DIAGNOSIS, one.code, one.message, one.span, "") for one in result.diagnoses]
+    found.sort(key=lambda mark: (mark[3] is None, mark[3] or (0, 0)))
+    return tuple(Mark(number, *mark) for number, mark in enumerate(found, 1))
+
+
+def pieces_of(text: str, marks: Sequence[Mark]) -> tuple[Piece, ...]:
+    """Cut all of `text` wherever a mark begins or ends, in linear time apart from sorting.
+
+    A mark without characters (something is missing here) ends where it begins.
+    """
+    placed = [(mark, _within(mark.span, len(text))) for mark in marks if mark.span is not None]
+    cuts = sorted({0, len(text), *(at for _, span in placed for at in span)})
+    opened: dict[int, list[Mark]] = {}
+    closed: dict[int, list[Mark]] = {}
+    for mark, (start, end) in placed:
+        opened.setdefault(start, []).append(mark)
+        closed.setdefault(end, []).append(mark)
+    pieces: list[Piece] = []
+    depth = dict.fromkeys((CALL, REPAIR, DIAGNOSIS), 0)
+    for at, cut in enumerate(cuts):
+        for mark in closed.get(cut, ()):
+            depth[mark.kind] -= 1
+        for mark in opened.get(cut, ()):
+            depth[mark.kind] += 1
+        numbers = tuple(mark.number for mark in closed.get(cut, ()) if mark.kind != CALL)
+        if numbers:
+            before = pieces.pop() if pieces else Piece("")
+            pieces.append(Piece(before.text, before.kinds, before.ends + numbers))
+        if at + 1 < len(cuts):
+            kinds = frozenset(kind for kind, open_ones in depth.items() if open_ones)
+            pieces.append(Piece(text[cut : cuts[at + 1]], kinds))
+    return tuple(pieces)
+
+
+def _within(span: Span, length: int) -> tuple[int, int]:
+    start = min(max(span.start, 0), length)
+    return start, min(max(span.end, start), length)
+
+
+SAME, DIFFERS, MISSING, EXTRA, UNASKED = "same", "differs", "missing", "extra", "unasked"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument as expected and as received, None where it is absent.
+
+    `state` is "same", "differs", "missing", "extra" (a fault), or "unasked": present, but not
+    judged. `words` say what is wrong.
+    """
+
+    name: str
+    wanted: str | None
+    got: str | None
+    state: str
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An expected call and the received call nearest to it; either may be None."""
+
+    wanted: str | None
+    got: str | None
+    state: str
+    arguments: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The profile and tools by which a run compares calls."""
+
+    profile: str
+    tools: Tools
+
+
+def side_by_side(
+    expected: Expectation, got: Sequence[CallRecord], rules: Rules
+) -> tuple[Pair, ...]:
+    """Return each expected call with its partner, then the calls without one."""
+    wanted = list(expected.calls or ())
+    names = [ExpectedCall.model_construct(name=name, arguments={}) for name in expected.tools or ()]
+    calls = [ToolCall(call.name, call.arguments, call.id, call.format) for call in got]
+    partner = _partners(wanted or names, calls)
+    pairs = [
+        _pair(one, None if at is None else calls[at], rules, named_only=not wanted)
+        for one, at in zip(wanted or names, partner, strict=True)
+    ]
+    open_to_others = not (wanted or names) and not expected.none
+    left = (call for index, call in enumerate(calls) if index not in partner)
+    state = UNASKED if open_to_others or expected.match in _WITH_OTHERS else EXTRA
+    return (*pairs, *(Pair(None, call.name, state, tuple(_all_of(call))) for call in left))
+
+
+_WITH_OTHERS = ("in_order", "superset")
+
+
+def _partners(wanted: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[int | None]:
+    """Return each expected call's partner: one of the same name if possible, else one left over."""
+    free = dict.fromkeys(range(len(calls)))
+    found: list[int | None] = []
+    for one in wanted:
+        same = [index for index in free if calls[index].name == one.name]
+        equal = [index for index in same if calls[index].arguments == one.arguments]
+        chosen = next(iter(equal or same), None)
+        found.append(chosen)
+        if chosen is not None:
+            del free[chosen]
+    left = iter(list(free))
+    return [next(left, None) if index is None else index for index in found]
+
+
+def _pair(wanted: ExpectedCall, got: ToolCall | None, rules: Rules, *, named_only: bool) -> Pair:
+    if got is None:
+        rows = tuple(
+            Argument(name, words_of(value), None, MISSING)
+            for name, value in wanted.arguments.items()
+        )
+        return Pair(wanted.name, None, MISSING, rows)
+    if wanted.name != got.name:
+        names = dict.fromkeys((*wanted.arguments, *got.arguments))
+        rows = tuple(
+            Argument(one, _shown(wanted.arguments, one), _shown(got.arguments, one), UNASKED)
+            for one in names  # of calls to different tools, which are not judged
+        )
+        return Pair(wanted.name, got.name, DIFFERS, rows)
+    if named_only:
+        return Pair(wanted.name, got.name, SAME, tuple(_all_of(got)))
+    faults = _faults(wanted, got, rules)
+    rows = tuple(_judged(wanted.arguments, got.arguments, faults))
+    return Pair(wanted.name, got.name, SAME if not faults else DIFFERS, rows)
+
+
+def _faults(wanted: ExpectedCall, got: ToolCall, rules: Rules) -> dict[str, str]:
+    """Return a message for each faulty argument; the key "" has a fault of the whole call."""
+    alone = Expectation.model_construct(calls=(wanted,))
+    try:
+        verdict = match(alone, [got], profile=rules.profile, tools=rules.tools)
+    except TunaevalError as error:  # an old run may have what this version refuses
+        return {"": str(error)}
+    found: dict[str, str] = {}
+    for failure in verdict.failures:
+        _, _, rest = failure.path.partition("arguments.")
+        names = (*wanted.arguments, *got.arguments)
+        known = [one for one in names if rest == one or rest.startswith((f"{one}.", f"{one}["))]
+        found.setdefault(max(known, key=len, default=""), failure.message)
+    return found
+
+
+def _judged(wanted: JsonObject, got: JsonObject, faults: dict[str, str]) -> Iterator[Argument]:
+    for name in dict.fromkeys((*wanted, *got)):
+        words, state = faults.get(name, ""), SAME
+        if name not in got:
+            state = MISSING if words else SAME
+        elif name not in wanted:
+            state = EXTRA if words else UNASKED
+        elif words:
+            state = DIFFERS
+        shown = _shown(wanted, name), _shown(got, name)
+        is_secret = any(COVER in value for value in shown if value)
+        yield Argument(name, *shown, state, hidden_shortened(words) if is_secret else words)
+    if "" in faults:
+        yield Argument("", None, None, DIFFERS, faults[""])
+
+
+def _all_of(call: ToolCall) -> Iterator[Argument]:
+    for name, value in call.arguments.items():
+        yield Argument(name, None, words_of(value), UNASKED)
+
+
+def _shown(arguments: JsonObject, name: str) -> str | None:
+    return words_of(arguments[name]) if name in arguments else None
+
+
+def words_of(value: JsonValue) -> str:
+    """Return a value as readable JSON, encoded as in a run's files where JSON has no such value."""
+    return hidden(json.dumps(decode(encode({"": value}))[""], ensure_ascii=False))
+
+
+COVER = "•"
+
+_NAMED = re.compile(
+    r"""
+    (?:\b(?:bearer|basic)[ ]{1,4}
+     | \b(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|password|passwd)
+       ["']?[ ]{0,4}[=:][ ]{0,4}["']?)
+    ([A-Za-z0-9_.~+/=-]{8,}+)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Matches the value after a word such as "password" or "bearer"."""
+
+
+def hidden(text: str) -> str:
+    """Return the text with everything that looks like a secret covered, in linear time."""
+    return _NAMED.sub(_covered, with_keys_covered(text, lambda key: COVER * len(key)))
+
+
+def hidden_shortened(text: str) -> str:
+    """Cover secrets in a message that quotes values shortened in the middle.
+
+    Half a key matches no known pattern, so every shortened value is covered.
+    """
+    return _WORD.sub(
+        lambda word: COVER * len(word[0]) if "..." in word[0] else word[0], hidden(text)
+    )
+
+
+_WORD = re.compile(r"[^\s'\"]++")
+
+
+def _covered(found: re.Match[str]) -> str:
+    whole, start = found[0], found.start()
+    first, last = found.start(1) - start, found.end(1) - start
+    return whole[:first] + COVER * (last - first) + whole[last:]
