@@ -17,6 +17,7 @@ from .checking import Report as Report
 from .checking import check_rows as check_rows
 from .rows import Fault as Fault
 from .rows import Row as Row
+from .rows import as_openai as as_openai
 from .shapes import SHAPES as SHAPES
 from .shapes import read_row as read_row
 from .shapes import read_rows as read_rows
@@ -24,4 +25,3 @@ from .shapes import shape_of as shape_of
 from .sources import Raw as Raw
 from .sources import Source as Source
 from .sources import rows_of_lines as rows_of_lines
-from .writing import as_openai as as_openai

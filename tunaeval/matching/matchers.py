@@ -13,6 +13,10 @@
 
 `fits` gets the matcher as it is written, the actual value (`ABSENT` for none), its schema, and the
 function that compares nested values. It accepts whatever a model wrote and never raises.
+
+Only paths that a tool declares, or that an expectation calls one, are normalized: never contents or
+commands. "src/" is "src", "./src" is "src", "a//b/./c" is "a/b/c", "./" is "."; "/" and "" stay
+unchanged, and so does "..", because of links.
 """
 
 from __future__ import annotations
@@ -23,8 +27,6 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 from tunaeval.types.calls import JsonObject, JsonValue
-
-from .paths import normalised
 
 ABSENT = object()
 """Stands for a value that was left out."""
@@ -218,3 +220,18 @@ def _faults_of(value: Mapping[Any, JsonValue], path: str) -> Iterator[str]:
     fault = MATCHERS[keys[0]].fault(dict(value))
     if fault is not None:
         yield f"{path}: {fault}"
+
+
+def normalised(value: JsonValue) -> JsonValue:
+    """Return the path, or the list of paths, in its normal form; other values unchanged."""
+    if isinstance(value, str):
+        return _normalised_path(value)
+    if isinstance(value, list):
+        return [_normalised_path(item) if isinstance(item, str) else item for item in value]
+    return value
+
+
+def _normalised_path(path: str) -> str:
+    root = "/" if path.startswith("/") else ""
+    parts = [part for part in path.split("/") if part not in {"", "."}]
+    return root + "/".join(parts) or ("." if path else "")

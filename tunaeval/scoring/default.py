@@ -18,11 +18,10 @@ from collections.abc import Sequence
 
 from tunaeval.showing import counted
 
-from .categories import Category, Counts, Finding, where
-from .context import context_size
 from .goal import closing_calls, work_of
-from .history import CallRun, History
-from .repeats import retried
+from .history import CallRun, Category, Counts, Finding, History, where
+from .spending import context_size
+from .trajectory import retried
 
 
 def counts_of(history: History) -> Counts:

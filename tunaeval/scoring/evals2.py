@@ -21,8 +21,7 @@ from itertools import pairwise
 from tunaeval.showing import counted
 from tunaeval.tools.success import BY_TEXT, LATER
 
-from .categories import Category, Counts, Finding, where
-from .history import CallRun, History
+from .history import CallRun, Category, Counts, Finding, History, where
 from .settings import COMPLETION_TOOLS, CONTEXT_STEPS, PLANNERS
 
 _MANY_CALLS = 20  # more calls lower plan-correctness to 0.3

@@ -17,22 +17,27 @@ from pydantic import (
 from tunaeval.showing import shows
 
 from .calls import Source as CallSource
-from .expected import Expectation, ExpectedCall, MatchMode
-from .judged import JudgeOrder, JudgeRecord, JudgeVote
-from .parsing import Level
-from .rates import AtK, Data, Rate, Repeats, Variance, rate_words
-from .scenarios import Difficulty, PackedScenarios, Scenario
-from .scored import (
+from .figures import (
     SCORES_VERSION,
+    AtK,
     CategoryScore,
+    Data,
+    JudgeOrder,
+    JudgeRecord,
+    JudgeVote,
+    Rate,
+    Repeats,
     ScoreDetails,
     ScoreOutcome,
     ScoreRecord,
     ScoreResult,
+    Variance,
     WeightedScore,
+    rate_words,
 )
-from .suites import Suite
-from .tasks import CheckRecord, ResultRecord, Task, TaskRecord
+from .parsing import Level
+from .suites import Difficulty, PackedScenarios, Scenario, Suite
+from .tasks import CheckRecord, Expectation, ExpectedCall, MatchMode, ResultRecord, Task, TaskRecord
 
 __all__ = [
     "READABLE_VERSIONS", "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord", "CallRecord",

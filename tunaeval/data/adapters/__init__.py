@@ -1,4 +1,4 @@
-"""Adapters that read frameworks' messages and record their tools; one file for each framework.
+"""Adapters that read frameworks' messages, and the documents that contain them.
 
 Frameworks are recognized by the shape of their objects and dumped dictionaries and never imported,
 so that a transcript can be read where its framework is not installed.

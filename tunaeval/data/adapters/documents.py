@@ -1,4 +1,9 @@
-"""The kinds of documents that contain transcripts, and how each becomes conversations.
+"""The known shapes of messages, the kinds of documents that contain them, and how both are read.
+
+Shapes overlap: a user's text looks the same in four of them. So the first message that only one
+shape could have written decides; if there is none, the list is read as chat completions. A list of
+`Message`s, and one of dicts with nothing but role, text, calls and the id of the answered call,
+like most lists, are read at once, with the same result.
 
 A document is a list of messages, a list of documents, or an object of a kind in `_DOCUMENTS`. A
 document may contain several conversations.
@@ -7,25 +12,206 @@ document may contain several conversations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
 
 from tunaeval.errors import UsageError
 from tunaeval.parsing.sse import choice_order
-from tunaeval.types.conversations import Conversation
+from tunaeval.types.calls import JsonObject, ToolCall
+from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.messages import Message
 from tunaeval.types.wanted import wanted_name
 
-from .atif import is_trajectory
-from .fields import first, get, listed, shown, word
-from .gemini import contents_of, is_request
-from .inspect_ai import is_sample, read_sample
-from .otel import read_spans
-from .plain import read_plain
-from .shapes import SHAPES, Shape, read_messages, shape_named
-from .smolagents import steps_of
-from .spans import holds_spans, is_span
-from .tunacode import is_session, read_session
+from . import frameworks, logs, otel, providers
+from .fields import first, get, identifier, listed, shown, word
+from .frameworks import session_usage, steps_of
+from .logs import is_sample, is_trajectory, read_sample
+from .otel import holds_spans, is_span, read_spans
+from .providers import contents_of, is_request
+from .reading import Reading, call_of, joined
+
+OWN = "tunaeval"
+"""The name of the shape of a list of `Message`s."""
+
+CHAT = "openai-chat"
+
+_PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_PLAIN_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
+
+
+def read_plain(thing: object, shape: str | None = None) -> Conversation | None:
+    """Return the conversation if `thing` is such a list and no `shape` is given, else None."""
+    if shape is not None or not isinstance(thing, list | tuple) or not thing:
+        return None
+    kinds = set(map(type, thing))
+    if kinds == {Message}:
+        own = cast("Sequence[Message]", thing)
+        return joined(own, range(len(own)), len(own), OWN)
+    read = _chat(thing) if kinds == {dict} else None
+    return None if read is None else joined(read, range(len(read)), len(read), CHAT)
+
+
+def _chat(things: Sequence[JsonObject]) -> list[Message] | None:
+    messages = []
+    for thing in things:
+        message = _plain_message(thing)
+        if message is None:
+            return None
+        messages.append(message)
+    return messages
+
+
+def _plain_message(thing: JsonObject) -> Message | None:
+    if not (thing.keys() <= _PLAIN_FIELDS or _says_no_more(thing)):
+        return None
+    role, content = thing.get("role"), thing.get("content")
+    if type(role) is not str or role not in _PLAIN_ROLES:
+        return None
+    if content is None:
+        content = ""
+    calls = _plain_calls(thing.get("tool_calls"))
+    if type(content) is not str or calls is None:
+        return None
+    return Message(role, content, calls, identifier(thing.get("tool_call_id")))
+
+
+def _says_no_more(thing: JsonObject) -> bool:
+    """Whether all other fields are null, as in the dump of an object."""
+    return all(thing[key] is None for key in thing.keys() - _PLAIN_FIELDS)
+
+
+def _plain_calls(items: object) -> tuple[ToolCall, ...] | None:
+    if items is None:
+        return ()
+    if type(items) is not list:
+        return None
+    calls = []
+    for item in items:
+        function = item.get("function") if type(item) is dict else None
+        if type(function) is not dict:
+            return None
+        call = call_of(function.get("name"), function.get("arguments"), item.get("id"))
+        if not call.name or call.invalid is not None:
+            return None
+        calls.append(call)
+    return tuple(calls)
+
+
+_WANTED_LIST = "a list of messages in one of the shapes that are known"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How one framework writes messages: `claims` recognizes its own, and `read` reads one."""
+
+    name: str
+    claims: Callable[[object], bool]
+    read: Callable[[object, Reading], None]
+    kind: str = "role"
+    """The field with a message's kind; messages of an unknown kind are read, with a notice."""
+
+
+SHAPES = {
+    shape.name: shape
+    for shape in (
+        Shape("pydantic-ai", frameworks.claims_pydantic_ai, frameworks.read_pydantic_ai, ""),
+        Shape("langchain", frameworks.claims_langchain, frameworks.read_langchain, ""),
+        Shape("openai-responses", providers.claims_responses, providers.read_responses, "type"),
+        Shape("smolagents", frameworks.claims_smolagents, frameworks.read_smolagents),
+        Shape("tinyagent", frameworks.claims_tinyagent, frameworks.read_tinyagent),
+        Shape("atif", logs.claims_atif, logs.read_atif, "source"),
+        Shape("claude-code", logs.claims_claude_code, logs.read_claude_code, "type"),
+        Shape("gemini", providers.claims_gemini, providers.read_gemini, ""),
+        Shape("bedrock", providers.claims_bedrock, providers.read_bedrock),
+        Shape("ai-sdk", frameworks.claims_ai_sdk, frameworks.read_ai_sdk),
+        Shape("tau2", logs.claims_tau2, logs.read_tau2),
+        Shape("anthropic", providers.claims_anthropic, providers.read_anthropic),
+        Shape("inspect-ai", logs.claims_inspect, logs.read_inspect),
+        Shape("otel", otel.claims, otel.read),
+        Shape(CHAT, providers.claims_chat, providers.read_chat),
+    )
+}
+"""The shapes, in the order in which they are asked whether a message is theirs."""
+
+
+def shape_named(name: str) -> Shape:
+    return SHAPES[wanted_name(name, "shape of messages", SHAPES)]
+
+
+def shape_of(messages: Sequence[object]) -> Shape:
+    """Return the shape of a list of messages; chat completions if no shape claims any."""
+    for message in messages:
+        if message is None or isinstance(message, Message):
+            continue
+        for shape in SHAPES.values():
+            if shape.claims(message):
+                return shape
+    return SHAPES[CHAT]
+
+
+def read_messages(
+    messages: Sequence[object], shape: Shape | None = None, *, where: str = "messages"
+) -> Conversation:
+    """Read a list of messages. Raises UsageError, naming the place, for an item that is none."""
+    meant = shape or shape_of(messages)
+    reading = Reading()
+    for reading.source, message in enumerate(messages):
+        if isinstance(message, Message):
+            reading.add(message)
+        elif message is None:
+            reading.notice("empty-item", "nothing is here")
+        elif read := _reader(message, meant):
+            read(message, reading)
+        elif isinstance(thought := get(message, "thought"), str):
+            reading.begin("assistant")
+            reading.thought(thought)
+        else:
+            raise UsageError(
+                f"{where}[{reading.source}] is {shown(message)} and has no role; "
+                f"wanted {_WANTED_LIST} ({', '.join(SHAPES)})"
+            )
+    is_own = bool(messages) and all(isinstance(message, Message) for message in messages)
+    return reading.conversation(OWN if is_own else meant.name, len(messages))
+
+
+def _reader(message: object, shape: Shape) -> Callable[[object, Reading], None] | None:
+    """Return the reader for a message in a list of this shape, or None if it is no message."""
+    if shape.claims(message):
+        return shape.read
+    kind, role = get(message, shape.kind), get(message, "role")
+    if isinstance(kind, str) and kind:
+        return shape.read
+    # Frameworks put plain messages into lists of other shapes.
+    return SHAPES[CHAT].read if isinstance(role, str) and role else None
+
+
+_SESSION_FIELDS = ("session_total_usage", "working_directory", "current_model", "project_id")
+
+
+def is_session(thing: object) -> bool:
+    is_ours = get(thing, "session_id") is not None and any(
+        get(thing, key) for key in _SESSION_FIELDS
+    )
+    return is_ours and isinstance(get(thing, "messages"), list | tuple)
+
+
+def read_session(session: object) -> Conversation:
+    """Return the conversation of a session."""
+    messages = listed(get(session, "messages"))
+    shape = shape_of(messages)
+    # Messages of text alone look like chat completions, except for tinyagent's times.
+    shape = SHAPES["tinyagent"] if shape.name == "openai-chat" else shape
+    given = read_messages(messages, shape)
+    compacted = get(session, "compaction")
+    notice = Notice("compacted", "the session keeps a summary of earlier messages", None)
+    return replace(
+        given,
+        shape="tunacode",
+        warnings=(*given.warnings, *([notice] if compacted else [])),
+        usage=session_usage(get(session, "session_total_usage")),
+        name=word(get(session, "session_id")),
+    )
+
 
 _WANTED = "a list of messages (dicts or objects) or a document that contains one: {shapes}"
 _QUERIES = ("query", "prompt", "task", "question")

@@ -15,8 +15,8 @@ from tunaeval.files.plain_files import read_plain
 from tunaeval.models.endpoint.masking import masked
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 
+from .models import beside
 from .options import option
-from .places import beside
 
 _SHORT = 60
 _ANY: JsonObject = {"$ignore": True}

@@ -22,8 +22,7 @@ from tunaeval.types.parsing import LEVELS
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, ScenarioResult, Suite
 
-from .measured import USUAL, Extent, Fault, Measured
-from .subjects import Subject
+from .measured import USUAL, Extent, Fault, Measured, Subject
 
 ABSTENTIONS_AT_MOST = 0.2
 """The share of a built-in suite's scenarios that may want no call; more would reward silence."""
