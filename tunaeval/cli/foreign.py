@@ -7,9 +7,8 @@ They are read by `tunaeval.data` and written as OpenAI-style messages, with thei
 from __future__ import annotations
 
 from tunaeval.data.convert import Route, Unconvertible, convert_row
-from tunaeval.data.rows import Fault, as_openai
+from tunaeval.data.rows import Fault, Raw, as_openai
 from tunaeval.data.shapes import read_row, shape_of
-from tunaeval.data.sources import Raw
 from tunaeval.types.calls import JsonObject, JsonValue
 
 _ALWAYS = frozenset({"llama-factory", "xlam", "toolace", "glaive", "when2call"})

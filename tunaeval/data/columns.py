@@ -26,7 +26,7 @@ from tunaeval.rewards.reading import attempts_of
 from tunaeval.rewards.recipe import Parts, Recipe, recipe_of
 from tunaeval.rewards.scored import Golds, Reward, reward
 from tunaeval.showing import counted
-from tunaeval.types.calls import JsonValue, Tools
+from tunaeval.types.calls import Tools
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
 
@@ -93,13 +93,9 @@ def _row(text: object, tools: Any, recipe: Recipe) -> _Row:
         return None, None, None, None, None, str(error)
     found = attempts_of(text, known, recipe)
     names = [call.name for call in found.calls]
-    arguments = [_json(call.arguments) for call in found.calls]
+    arguments = [_ENCODER.encode(call.arguments) for call in found.calls]
     repaired = sum(bool(call.repairs) for call in found.calls)
     return found.outcome, names, arguments, repaired, found.broken, None
-
-
-def _json(value: JsonValue) -> str:
-    return _ENCODER.encode(value)
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
@@ -155,7 +151,7 @@ def _reward_columns(rows: Sequence[Reward | str]) -> dict[str, tuple[Sequence[An
     """Return the new columns, from each row's reward or the reason why there is none."""
     found = [one if isinstance(one, Reward) else None for one in rows]
     columns: dict[str, tuple[Sequence[Any], str]] = {
-        "reward": ([None if one is None else one.value for one in found], "double"),
+        "reward": ([None if one is None else one.value for one in found], "double")
     }
     for index, name in enumerate(Parts._fields):
         values = [None if one is None else one.parts[index] for one in found]

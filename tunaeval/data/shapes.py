@@ -37,8 +37,7 @@ from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import wanted_name
 
-from .rows import Fault, Row, UnreadableRowError
-from .sources import Raw, Source, raw_rows
+from .rows import Fault, Raw, Row, Source, UnreadableRowError, raw_rows
 
 _SPEAKER = re.compile(r"(?:^|\n|(?<=\s)|(?<=\|>))(USER|ASSISTANT|FUNCTION RESPONSE|SYSTEM): ?")
 _SPEAKERS = {
@@ -63,15 +62,11 @@ def glaive_messages(system: str, chat: str) -> Iterator[JsonObject]:
     for turn, end in zip(turns, ends, strict=True):
         text = chat[turn.end() : end].strip().removesuffix(_GLAIVE_END).strip()
         if turn[1] == "ASSISTANT" and _GLAIVE_CALL in text:
-            yield _glaive_called(text)
+            before, *written = text.split(_GLAIVE_CALL)
+            calls = [_glaive_call(one.replace(_GLAIVE_END, "").strip()) for one in written]
+            yield {"role": "assistant", "content": before.strip(), "tool_calls": calls}
         else:
             yield {"role": _SPEAKERS[turn[1]], "content": text}
-
-
-def _glaive_called(text: str) -> JsonObject:
-    before, *written = text.split(_GLAIVE_CALL)
-    calls = [_glaive_call(one.replace(_GLAIVE_END, "").strip()) for one in written]
-    return {"role": "assistant", "content": before.strip(), "tool_calls": calls}
 
 
 def _glaive_call(written: str) -> ToolCall:
@@ -141,7 +136,14 @@ def pythonic_calls(turns: Iterable[JsonObject], listed: list[Any] | None) -> Ite
 
 def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: int) -> JsonObject:
     text = _renamed(content, odd)
-    known = None if tools is None else _with_called(_also(tools, odd), text)
+    known = None
+    if tools is not None:
+        kept = [spec for name, spec in tools.items() if name not in odd]
+        short = [replace(tools[name], name=one) for name, one in odd.items()]
+        # Other tools that the text calls are added, so that no call is taken for prose.
+        called = {call.name for call in parse(text, "llama4-pythonic").calls}
+        more = sorted(called - {spec.name for spec in (*kept, *short)})
+        known = Tools([*kept, *short, *map(ToolSpec, more)])
     result = parse(text, "llama4-pythonic", known)
     if not result.calls:
         if result.outcome == "no_call" and "(" not in content:
@@ -153,18 +155,6 @@ def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: in
     own = {short: name for name, short in odd.items()}
     calls = [replace(call, name=own.get(call.name, call.name)) for call in result.calls]
     return {"role": "assistant", "content": result.content, "tool_calls": calls}
-
-
-def _also(tools: Tools, odd: Mapping[str, str]) -> Tools:
-    short = [replace(tools[name], name=one) for name, one in odd.items()]
-    kept: list[ToolSpec] = [spec for name, spec in tools.items() if name not in odd]
-    return Tools([*kept, *short])
-
-
-def _with_called(tools: Tools, text: str) -> Tools:
-    """Return the tools and all others that the text calls, so that no call is taken for prose."""
-    called = {call.name for call in parse(text, "llama4-pythonic").calls} - tools.keys()
-    return Tools([*tools.values(), *(ToolSpec(name) for name in sorted(called))])
 
 
 def _renamed(text: str, odd: Mapping[str, str]) -> str:
@@ -337,10 +327,6 @@ def _other(message: Mapping[str, Any], index: int) -> Message:
     return Message(role, text_of(content), tool_call_id=id_ if isinstance(id_, str) else None)
 
 
-def _openai(row: JsonObject) -> tuple[Said, Any]:
-    return row["messages"], row.get("tools") or row.get("functions")
-
-
 def _sharegpt(row: JsonObject) -> tuple[Said, Any]:
     turns = [*_conversation(row)]
     return turns, row.get("tools") or _listed_tools(turns)
@@ -356,10 +342,6 @@ def _listed_tools(turns: Iterable[JsonObject]) -> list[Any] | None:
         if listed.strip() and (found := tools_in(listed)):
             return found
     return None
-
-
-def _llama_factory(row: JsonObject) -> tuple[Said, Any]:
-    return _conversation(row), row.get("tools")
 
 
 def _conversation(row: JsonObject) -> Iterator[JsonObject]:
@@ -424,10 +406,7 @@ def _when2call(row: JsonObject) -> tuple[Said, Any]:
             chosen = {"role": "assistant", "content": chosen}
         return [*row["messages"], chosen], row.get("tools")
     answer = row["answers"][row["correct_answer"]]
-    turns = [
-        {"role": "user", "content": row["question"]},
-        {"role": "assistant", "content": answer},
-    ]
+    turns = [{"role": "user", "content": row["question"]}, {"role": "assistant", "content": answer}]
     return turns, row.get("tools")
 
 
@@ -445,9 +424,9 @@ def _get(thing: object, key: str) -> Any:
 
 
 SHAPES: Mapping[str, Callable[[JsonObject], tuple[Said, Any]]] = {
-    "openai": _openai,
+    "openai": lambda row: (row["messages"], row.get("tools") or row.get("functions")),
     "sharegpt": _sharegpt,
-    "llama-factory": _llama_factory,
+    "llama-factory": lambda row: (_conversation(row), row.get("tools")),
     "xlam": _xlam,
     "toolace": _toolace,
     "glaive": _glaive,

@@ -52,10 +52,6 @@ def inner_schema(schema: JsonValue, key: str) -> JsonValue:
 NO_SCHEMA: Mapping[str, JsonValue] = {}
 
 
-def _any_of(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
-    return any(compare(one, have, schema) for one in wish["$any_of"])
-
-
 def _any_of_fault(wish: JsonObject) -> str | None:
     some = isinstance(wish["$any_of"], list) and wish["$any_of"]
     return None if some else "$any_of wants a list of at least one value"
@@ -135,14 +131,6 @@ def _set(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) ->
     )
 
 
-def _set_fault(wish: JsonObject) -> str | None:
-    return None if isinstance(wish["$set"], list) else "$set wants a list"
-
-
-def _path(wish: JsonObject, have: JsonValue, schema: JsonValue, compare: Compare) -> bool:
-    return compare(normalised(wish["$path"]), normalised(have), schema)
-
-
 def _path_fault(wish: JsonObject) -> str | None:
     operand = wish["$path"]
     paths = operand if isinstance(operand, list) else [operand]
@@ -161,24 +149,31 @@ def _default(wish: JsonObject, have: object, schema: JsonValue, compare: Compare
     )
 
 
-def _ignore(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
-    del wish, have, schema, compare
-    return True
-
-
 def _only_true(key: str) -> Callable[[JsonObject], str | None]:
     return lambda wish: None if wish[key] is True else f"{key} wants true"
 
 
 MATCHERS: Mapping[str, Matcher] = {
-    "$any_of": Matcher(_any_of, _any_of_fault),
+    "$any_of": Matcher(
+        lambda wish, have, schema, compare: any(
+            compare(one, have, schema) for one in wish["$any_of"]
+        ),
+        _any_of_fault,
+    ),
     "$regex": Matcher(_regex, _regex_fault),
     "$approx": Matcher(_approx, _approx_fault, frozenset({"tolerance", "relative"})),
     "$contains": Matcher(_contains, lambda _: None),
-    "$set": Matcher(_set, _set_fault),
-    "$path": Matcher(_path, _path_fault),
+    "$set": Matcher(
+        _set, lambda wish: None if isinstance(wish["$set"], list) else "$set wants a list"
+    ),
+    "$path": Matcher(
+        lambda wish, have, schema, compare: compare(
+            normalised(wish["$path"]), normalised(have), schema
+        ),
+        _path_fault,
+    ),
     "$default": Matcher(_default, _only_true("$default")),
-    "$ignore": Matcher(_ignore, _only_true("$ignore")),
+    "$ignore": Matcher(lambda *_: True, _only_true("$ignore")),
 }
 """Every matcher by its key."""
 

@@ -256,7 +256,9 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     if _size(message) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     items = _get(message, "tool_calls")
-    items = [*items] if isinstance(items, list | tuple) else [items] if _is_odd(items) else []
+    if not isinstance(items, list | tuple):  # one call, or a text, in place of the list
+        items = [items] if isinstance(items, str | Mapping) and items else []
+    items = [*items]
     legacy = _get(message, "function_call")
     if not items and legacy is not None:
         items = [legacy]
@@ -289,11 +291,6 @@ def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> 
     """Parse structured calls as those of a message."""
     message, level = {"tool_calls": items}, recipe.level
     return parse_message(message, recipe.reader, tools, level, abstain=recipe.abstain)
-
-
-def _is_odd(items: object) -> bool:
-    """Whether the value in place of the list of structured calls is a string or a mapping."""
-    return isinstance(items, str | Mapping) and bool(items)
 
 
 def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:

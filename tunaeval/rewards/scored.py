@@ -419,6 +419,9 @@ def rewards(
     ]
 
 
+_gold_of_text = lru_cache(maxsize=4096)(Gold.of)
+
+
 def gold_of(gold: object, tools: AnyTools) -> Gold:
     """Return the compiled gold of a row; equal texts of gold and tools are compiled once."""
     if isinstance(gold, Gold):
@@ -448,11 +451,6 @@ class Golds:
         if text not in self._golds:
             self._golds[text] = gold_of(gold, tools)
         return self._golds[text]
-
-
-@lru_cache(maxsize=4096)
-def _gold_of_text(gold: str | None, tools: str | None) -> Gold:
-    return Gold.of(gold, tools)
 
 
 @lru_cache(maxsize=1024)

@@ -112,11 +112,21 @@ async def assess(
     weighed = _weighed(scorers, named, shares)
     total = _total(ending, shares, named)
     if total is None and ending is None:
-        ending = _undecided(named, rules)
+        goal = rules.goal if rules.goal in named else None
+        why = "no category applies" if goal is None else f"{goal} is {named[goal].reason}"
+        ending = _Ending("undecided", None, why)
+    counts = rules.counts(history)
     return ScoreResult.checked(
         preset=preset,
         weighted_total=total,
-        details=_details(rules.counts(history), (*history.notes, *notes), weighed, total, ending),
+        details=ScoreDetails.checked(
+            tool_calls=counts.calls,
+            failed_calls=counts.failed,
+            dangling_calls=counts.dangling,
+            retries=counts.retries,
+            reasoning="; ".join((_sum(weighed, total, ending), *history.notes, *notes)),
+            outcome="scored" if ending is None else ending.outcome,
+        ),
         categories=weighed,
     )
 
@@ -209,12 +219,6 @@ def _ending(history: History, verdicts: Mapping[str, _Verdict], *, fixed: bool) 
     return None
 
 
-def _undecided(verdicts: Mapping[str, _Verdict], rules: Preset) -> _Ending:
-    if rules.goal is not None and rules.goal in verdicts:
-        return _Ending("undecided", None, f"{rules.goal} is {verdicts[rules.goal].reason}")
-    return _Ending("undecided", None, "no category applies")
-
-
 def _shares_of(
     scorers: Sequence[Scorer],
     verdicts: Mapping[str, _Verdict],
@@ -305,26 +309,6 @@ def is_weight(weight: Any) -> bool:
         return math.isfinite(weight) and bool(weight >= 0)
     except (TypeError, ValueError, OverflowError):  # not a number
         return False
-
-
-# --- details, and the sum in words ----------------------------------------------------------------
-
-
-def _details(
-    counts: Counts,
-    notes: Sequence[str],
-    verdicts: Mapping[str, WeightedScore],
-    total: float | None,
-    ending: _Ending | None,
-) -> ScoreDetails:
-    return ScoreDetails.checked(
-        tool_calls=counts.calls,
-        failed_calls=counts.failed,
-        dangling_calls=counts.dangling,
-        retries=counts.retries,
-        reasoning="; ".join((_sum(verdicts, total, ending), *notes)),
-        outcome="scored" if ending is None else ending.outcome,
-    )
 
 
 def _sum(verdicts: Mapping[str, WeightedScore], total: float | None, ending: _Ending | None) -> str:

@@ -146,10 +146,8 @@ def _success(message: Message) -> Success:
     return returned(message.content)
 
 
-def _agreed(execution: ToolExecution | None, seen: Success | None) -> Success | None:
+def _agreed(execution: ToolExecution, seen: Success | None) -> Success:
     """Return the wrapper's verdict unless only the transcript declares a failure."""
-    if execution is None:
-        return seen
     if not execution.ok:
         return Success(ok=False, reason=execution.ok_reason, error=execution.error)
     return seen if seen is not None and not seen.ok else _RAN._replace(reason=execution.ok_reason)

@@ -37,7 +37,10 @@ def context_size(history: History) -> ContextSize:
     counter = history.settings.counter
     reported = list(_reported(history.transcript.messages))
     begin, latest = reported[-1] if reported else (-1, 0)
-    rest = sum(map(counter.count, _texts(history, begin + 1)))
+    after = history.transcript.messages[begin + 1 :]
+    texts = [message.content for message in after if message.role not in _NOT_OF_THE_TASK]
+    texts += [run.key for run in history.runs if run.message > begin]  # calls as tool and arguments
+    rest = sum(map(counter.count, texts))
     if not reported:
         return ContextSize(rest, counter.name)
     tokens = max(latest + rest, *(tokens for _, tokens in reported))
@@ -51,13 +54,6 @@ def _reported(messages: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
         usage = message.usage
         if usage is not None and usage.prompt_tokens is not None and usage.prompt_tokens >= 0:
             yield index, usage.prompt_tokens + max(0, usage.completion_tokens or 0)
-
-
-def _texts(history: History, begin: int) -> list[str]:
-    """Return the texts, calls and answers from a message on; a call as its tool and arguments."""
-    messages = history.transcript.messages[begin:]
-    texts = [message.content for message in messages if message.role not in _NOT_OF_THE_TASK]
-    return texts + [run.key for run in history.runs if run.message >= begin]
 
 
 def _latency(history: History) -> Finding:

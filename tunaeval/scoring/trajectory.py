@@ -95,7 +95,7 @@ _ALL_OR_NOTHING = frozenset({
 def _expected_trajectory(history: History) -> Finding:
     expect = history.settings.wanted
     if expect is None:
-        return Finding(value=None, reason="nothing is expected: settings.expect is None")
+        return Finding(None, "nothing is expected: settings.expect is None")
     made = made_of(history)
     verdict = matched(expect, made, history)
     if verdict.ok:
@@ -121,7 +121,8 @@ def _argument_validity(history: History) -> Finding:
         return Finding(value=None, reason="no schemas are known: settings.tools is None")
     if not history.runs:
         return Finding(value=None, reason="no call, so no arguments")
-    unfit = {run.key: fault for run in _distinct(history) if (fault := _fault(run, tools))}
+    distinct = {run.key: run for run in history.runs}
+    unfit = {key: fault for key, run in distinct.items() if (fault := _fault(run, tools))}
     bad = [run for run in history.runs if run.key in unfit]
     valid = len(history.runs) - len(bad)
     first = f"; first: {unfit[bad[0].key]}" if bad else ""
@@ -130,10 +131,6 @@ def _argument_validity(history: History) -> Finding:
         reason=f"{valid} of {len(history.runs)} calls are as their tool's schema wants{first}",
         evidence=tuple(sorted({run.message for run in bad})),
     )
-
-
-def _distinct(history: History) -> list[CallRun]:
-    return list({run.key: run for run in history.runs}.values())
 
 
 def _fault(run: CallRun, tools: Tools) -> str:

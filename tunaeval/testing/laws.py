@@ -242,10 +242,6 @@ def _deltas_are_the_arguments(seen: Seen) -> None:
     assert not why, f"{seen.of.chunks}: {why}"
 
 
-def _levels_are_monotone(seen: Seen) -> None:
-    check_levels(seen.wholes, repr(seen.of.text))
-
-
 def check_levels(results: dict[Level, ParseResult], where: str) -> None:
     """Check that what a level accepts without a diagnosis is the same at every higher level."""
     for (low, lower), (high, higher) in pairwise(results.items()):
@@ -273,7 +269,7 @@ _OF_TEXTS: dict[str, Callable[[Seen], None]] = {
     "chunks-do-not-matter": _chunks_do_not_matter,
     "events-tile-the-text": _events_tile_the_text,
     "deltas-are-the-arguments": _deltas_are_the_arguments,
-    "levels-are-monotone": _levels_are_monotone,
+    "levels-are-monotone": lambda seen: check_levels(seen.wholes, repr(seen.of.text)),
     "only-tools-are-called": _only_tools_are_called,
 }
 
@@ -335,7 +331,7 @@ def check_parser(
 
 def _any_text(parser: Parser | Format, examples: Sequence[str]) -> None:
     @calm
-    @given(asked=_texts(examples))
+    @given(asked=taped(lambda tape: _made_text(tape, examples), _TAPE))
     def any_text_keeps_the_laws(asked: _Asked) -> None:
         text, where = asked.text, repr(asked.text)
         results = {level: parser.parse(text, tools=asked.tools, level=level) for level in LEVELS}
@@ -398,10 +394,6 @@ def _check_invention(result: ParseResult, text: str) -> None:
         rest = iter(outside)  # `word not in rest` consumes it up to the first such character
         invented = next((word for word in words if word not in rest), None)
         assert invented is None, f"{text!r}: {kind} {words!r} is not what is there"
-
-
-def _texts(examples: Sequence[str]) -> st.SearchStrategy[_Asked]:
-    return taped(lambda tape: _made_text(tape, examples), _TAPE)
 
 
 def _made_text(tape: Tape, examples: Sequence[str]) -> _Asked:

@@ -41,6 +41,7 @@ from .reading import (
     Silent,
     Text,
     Thought,
+    alike,
     invalid_call,
     read_content,
     read_part,
@@ -60,18 +61,15 @@ _LANGCHAIN_KINDS: Kinds = {
     **CHAT_KINDS,
     "reasoning_content": Thought(("reasoning_content", "text")),
     "summary_text": Text(("text",)),
-    "tool_use": Silent(),
-    "tool_call": Silent(),
-    "tool_call_chunk": Silent(),
-    "invalid_tool_call": Silent(),
-    "function_call": Silent(),
-    "input_json_delta": Silent(),
+    **alike("tool_use tool_call tool_call_chunk invalid_tool_call function_call", Silent()),
+    **alike("input_json_delta", Silent()),
 }
 
 
 def claims_langchain(message: object) -> bool:
     inner = _inner(message)
-    return _type(inner) in _LANGCHAIN_ROLES and (inner is not message or _is_whole(message))
+    is_whole = get(message, "content") is not None or get(message, "type") == "remove"
+    return _type(inner) in _LANGCHAIN_ROLES and (inner is not message or is_whole)
 
 
 def read_langchain(message: object, reading: Reading) -> None:
@@ -86,8 +84,7 @@ def read_langchain(message: object, reading: Reading) -> None:
     is_error = declared(inner) if role == "tool" else None
     reading.begin(role, usage=usage, tool_call_id=answers, is_error=is_error)
     beside = get(inner, "additional_kwargs")
-    reasoning = get(beside, "reasoning_content")
-    reading.thought(reasoning if isinstance(reasoning, str) else "")
+    reading.thought(word(get(beside, "reasoning_content")))
     read_content(get(inner, "content"), _LANGCHAIN_KINDS, reading)
     _read_langchain_calls(inner, beside, reading)
 
@@ -121,10 +118,6 @@ def _type(message: object) -> str:
     return kind.removesuffix("Chunk").removesuffix("Message").lower()
 
 
-def _is_whole(message: object) -> bool:
-    return get(message, "content") is not None or get(message, "type") == "remove"
-
-
 _PYDANTIC_ROLES = {"request": "user", "response": "assistant"}
 _CALL = Call("tool_name", "args", "tool_call_id")
 _PYDANTIC_RESULT = Result("tool_call_id", ("content",))
@@ -143,23 +136,13 @@ _PYDANTIC_KINDS: Kinds = {
     _RETRY: Result("tool_call_id", ("content",), is_error=True),
     "retry-feedback": _FEEDBACK,
     "compaction": Text(("content",), role="system"),
-    "instruction": Silent(),
-    "instruction-delta": Silent(),
-    "instruction-baseline": Silent(),
-    "instruction-digest": Silent(),
-    "tool-availability-delta": Silent(),
-    "capability-load-delta": Silent(),
-    "model-settings-delta": Silent(),
-    "cache-point": Silent(),
+    **alike("instruction instruction-delta instruction-baseline instruction-digest", Silent()),
+    **alike("tool-availability-delta capability-load-delta model-settings-delta", Silent()),
+    **alike("cache-point", Silent()),
     "file": Media(),
     "speech": Media(),
     "text-content": Text(("content",)),
-    "image-url": Media(),
-    "audio-url": Media(),
-    "video-url": Media(),
-    "document-url": Media(),
-    "uploaded-file": Media(),
-    "binary": Media(),
+    **alike("image-url audio-url video-url document-url uploaded-file binary", Media()),
 }
 
 
@@ -335,12 +318,8 @@ _RAN = frozenset({"output-available", *_FAILED})
 def claims_ai_sdk(message: object) -> bool:
     """Whether a message is the SDK's. UI messages have their text in `text`, spans in `content`."""
     shown = listed(get(message, "parts"))
-    is_page = any(get(one, "type") == "text" and _is_text(get(one, "text")) for one in shown)
+    is_page = any(get(one, "type") == "text" and isinstance(get(one, "text"), str) for one in shown)
     return is_page or any(_is_own(part) for part in _parts(message))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _is_own(part: object) -> bool:

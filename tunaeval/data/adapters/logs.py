@@ -22,7 +22,6 @@ from dataclasses import replace
 
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.conversations import Conversation, Notice
-from tunaeval.types.messages import Usage
 
 from .fields import (
     declared,
@@ -32,12 +31,23 @@ from .fields import (
     instant,
     json_words,
     listed,
+    merged,
     total_usage,
     usage_of,
     word,
 )
 from .providers import ANTHROPIC_CACHED, ANTHROPIC_KINDS, CHAT_KINDS
-from .reading import Kinds, Media, Reading, Text, Thought, invalid_call, read_content, result_words
+from .reading import (
+    Kinds,
+    Media,
+    Reading,
+    Text,
+    Thought,
+    alike,
+    invalid_call,
+    read_content,
+    result_words,
+)
 
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
 _ATIF_KINDS: Kinds = {**CHAT_KINDS, "image": Media(), "audio": Media(), "file": Media()}
@@ -53,16 +63,17 @@ def claims_atif(step: object) -> bool:
 
 
 def read_atif(step: object, reading: Reading) -> None:
-    source = word(get(step, "source"))
+    source, metrics = word(get(step, "source")), get(step, "metrics")
+    has_metrics = first(metrics, ("prompt_tokens", "cost_usd")) is not None
     reading.begin(
         _ROLES.get(source, source),
-        usage=_atif_usage(get(step, "metrics")),
+        # The prompt's tokens include the cached ones.
+        usage=usage_of(metrics) if has_metrics else None,
         at=instant(get(step, "timestamp")),
     )
     if source not in _ROLES:
         reading.notice("unknown-role", f"the source {source[:40]!r} is not known")
-    thought = get(step, "reasoning_content")
-    reading.thought(thought if isinstance(thought, str) else "")
+    reading.thought(word(get(step, "reasoning_content")))
     read_content(get(step, "message"), _ATIF_KINDS, reading)
     calls = listed(get(step, "tool_calls"))
     for call in calls:
@@ -82,11 +93,6 @@ def _read_atif_result(result: object, *, is_of_call: bool, reading: Reading) -> 
         return
     failed = declared(get(result, "extra"))
     reading.result(answered, text, declared(result) if failed is None else failed)
-
-
-def _atif_usage(metrics: object) -> Usage | None:
-    """Return the usage; in this format the prompt's tokens include the cached ones."""
-    return usage_of(metrics) if first(metrics, ("prompt_tokens", "cost_usd")) is not None else None
 
 
 _SESSION = ("sessionId", "session_id", "uuid", "parentUuid", "parent_tool_use_id", "leafUuid")
@@ -112,9 +118,10 @@ def read_claude_code(line: object, reading: Reading) -> None:
         _read_message(line, reading)
     elif kind == "system":
         _read_system(line, reading)
-    elif kind == "result":
-        _read_end(line, reading)
-    elif kind not in _SILENT:
+    elif kind == "result" and get(line, "is_error") is True:
+        why = word(get(line, "subtype")) or "an error"
+        reading.notice("failed-run", f"the session ended in an error: {why[:80]}")
+    elif kind != "result" and kind not in _SILENT:
         reading.notice("unknown-part", f"a line of type {kind[:40]!r} is left out")
 
 
@@ -148,21 +155,12 @@ def _read_system(line: object, reading: Reading) -> None:
         reading.text(content)
 
 
-def _read_end(line: object, reading: Reading) -> None:
-    if get(line, "is_error") is True:
-        words = word(get(line, "subtype")) or "an error"
-        reading.notice("failed-run", f"the session ended in an error: {words[:80]}")
-
-
 _CACHED = ("input_tokens_cache_read", "input_tokens_cache_write")
 _ATTACHMENT = "attachment://"
 _INSPECT_KINDS: Kinds = {
     "text": Text(("text",)),
     "reasoning": Thought(("reasoning", "summary")),
-    "image": Media(),
-    "audio": Media(),
-    "video": Media(),
-    "document": Media(),
+    **alike("image audio video document", Media()),
 }
 _SERVED = "tool_use"
 _LONGEST_FAILURE = 300
@@ -293,7 +291,8 @@ def read_tau2(message: object, reading: Reading) -> None:
         for one in several or [message]:
             _read_tau2_result(one, reading)
         return
-    reading.begin(role, usage=_tau2_usage(message), at=instant(get(message, "timestamp")))
+    usage = usage_of({**merged(get(message, "usage")), "cost": get(message, "cost")})
+    reading.begin(role, usage=usage, at=instant(get(message, "timestamp")))
     reading.text(word(get(message, "content")))
     for call in listed(get(message, "tool_calls")):
         if role == _USER or get(call, "requestor") == _USER:
@@ -312,11 +311,3 @@ def _read_tau2_result(message: object, reading: Reading) -> None:
         return
     is_error = failed if isinstance(failed, bool) else None
     reading.result(identifier(get(message, "id")), text, is_error)
-
-
-def _tau2_usage(message: object) -> Usage | None:
-    return usage_of({**_dict(get(message, "usage")), "cost": get(message, "cost")})
-
-
-def _dict(value: object) -> dict[str, object]:
-    return dict(value) if isinstance(value, dict) else {}

@@ -33,7 +33,7 @@ from .fields import (
     word,
 )
 from .providers import read_chat
-from .reading import Call, Kinds, Media, Reading, Result, Text, Thought, read_parts
+from .reading import Call, Kinds, Media, Reading, Result, Text, Thought, alike, read_parts
 
 _OWN = "gen_ai."
 _NESTED = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans")
@@ -54,13 +54,8 @@ class Span(NamedTuple):
 
 def is_span(thing: object) -> bool:
     """Whether this is a span about a generative model."""
-    return _says(attributes_of(get(thing, "attributes"))) or any(
-        str(_name(event)).startswith(_OWN) for event in listed(get(thing, "events"))
-    )
-
-
-def _says(attributes: Mapping[str, JsonValue]) -> bool:
-    return any(str(key).startswith(_OWN) for key in attributes)
+    names = [*attributes_of(get(thing, "attributes")), *map(_name, listed(get(thing, "events")))]
+    return any(str(name).startswith(_OWN) for name in names)
 
 
 def holds_spans(thing: object) -> bool:
@@ -153,14 +148,7 @@ _KINDS: Kinds = {
     "tool_call_response": Result("id", ("response", "result", "content")),
     "server_tool_call": Call("name", "server_tool_call", "id"),
     "server_tool_call_response": Result("id", ("server_tool_call_response",)),
-    "blob": Media(),
-    "uri": Media(),
-    "file": Media(),
-    "binary": Media(),
-    "image-url": Media(),
-    "audio-url": Media(),
-    "video-url": Media(),
-    "document-url": Media(),
+    **alike("blob uri file binary image-url audio-url video-url document-url", Media()),
 }
 
 _INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"

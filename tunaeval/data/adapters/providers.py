@@ -19,7 +19,7 @@ is joined with the first call of the same name that has no result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
@@ -35,6 +35,7 @@ from .reading import (
     Silent,
     Text,
     Thought,
+    alike,
     read_content,
     result_words,
     words_of,
@@ -48,18 +49,9 @@ CHAT_KINDS: Kinds = {
     "thinking": Thought(("thinking", "text")),
     "redacted_thinking": Silent(),
     "reasoning": Thought(("reasoning", "summary", "text")),
-    "image": Media(),
-    "audio": Media(),
-    "video": Media(),
-    "document": Media(),
-    "image_url": Media(),
-    "input_image": Media(),
-    "input_audio": Media(),
-    "file": Media(),
-    "input_file": Media(),
+    **alike("image audio video document image_url input_image input_audio file", Media()),
+    **alike("input_file", Media()),
 }
-
-_REASONING = ("reasoning_content", "reasoning")
 
 
 def claims_chat(message: object) -> bool:
@@ -74,10 +66,9 @@ def read_chat(message: object, reading: Reading) -> None:
     begin(message, role, reading)
     if role not in _CHAT_ROLES:
         reading.notice("unknown-role", f"the role {role[:40]!r} is not known")
-    reasoning = first(message, _REASONING)
-    reading.thought(reasoning if isinstance(reasoning, str) else "")
+    reading.thought(word(first(message, ("reasoning_content", "reasoning"))))
     read_content(get(message, "content"), CHAT_KINDS, reading)
-    reading.text(_refusal(message))
+    reading.text(word(get(message, "refusal")))
     read_calls(message, reading)
     if reading.is_silent and (strange := _strange_fields(message)):
         words = f"nothing was read of a message whose fields are {', '.join(strange)}"
@@ -126,20 +117,12 @@ def _read_chat_call(call: object, reading: Reading) -> None:
     for key in ("function", "custom"):
         inner = get(call, key)
         if inner is not None and not isinstance(inner, str):
-            arguments = get(inner, "arguments") if key == "function" else _custom(inner)
+            # A custom tool's input is text.
+            is_custom, own = key == "custom", get(inner, "arguments")
+            arguments = {"input": get(inner, "input")} if is_custom else own
             reading.call(get(inner, "name"), arguments, get(call, "id"))
             return
     reading.call(get(call, "name"), first(call, ("arguments", "args")), get(call, "id"))
-
-
-def _custom(call: object) -> JsonValue:
-    """Return a custom tool's input, which is text, as an object."""
-    return {"input": get(call, "input")}
-
-
-def _refusal(message: object) -> str:
-    refusal = get(message, "refusal")
-    return refusal if isinstance(refusal, str) else ""
 
 
 def _instant(message: object) -> float | None:
@@ -241,8 +224,6 @@ def _reasoning(item: object) -> str:
 
 
 ANTHROPIC_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
-_ANTHROPIC_RESULT = Result("tool_use_id", ("content",))
-
 ANTHROPIC_KINDS: Kinds = {
     "text": Text(("text",)),
     "thinking": Thought(("thinking",)),
@@ -250,16 +231,15 @@ ANTHROPIC_KINDS: Kinds = {
     "tool_use": Call("name", "input", "id"),
     "server_tool_use": Call("name", "input", "id"),
     "mcp_tool_use": Call("name", "input", "id"),
-    "tool_result": _ANTHROPIC_RESULT,
-    "mcp_tool_result": _ANTHROPIC_RESULT,
-    "web_search_tool_result": _ANTHROPIC_RESULT,
-    "web_fetch_tool_result": _ANTHROPIC_RESULT,
-    "code_execution_tool_result": _ANTHROPIC_RESULT,
-    "bash_code_execution_tool_result": _ANTHROPIC_RESULT,
-    "text_editor_code_execution_tool_result": _ANTHROPIC_RESULT,
-    "image": Media(),
-    "document": Media(),
-    "container_upload": Media(),
+    **alike(
+        "tool_result mcp_tool_result web_search_tool_result", Result("tool_use_id", ("content",))
+    ),
+    **alike(
+        "web_fetch_tool_result code_execution_tool_result", Result("tool_use_id", ("content",))
+    ),
+    **alike("bash_code_execution_tool_result", Result("tool_use_id", ("content",))),
+    **alike("text_editor_code_execution_tool_result", Result("tool_use_id", ("content",))),
+    **alike("image document container_upload", Media()),
     "search_result": Text(("content",)),
 }
 
@@ -401,7 +381,8 @@ def _read_part(part: object, reading: Reading) -> None:
     if (call := first(part, _CALL)) is not None:
         name = word(get(call, "name"))
         known = identifier(get(call, "id")) or reading.waiting_id(name)
-        reading.call(name, _plain(get(call, "args")), known)
+        given = get(call, "args")
+        reading.call(name, dict(given) if isinstance(given, Mapping) else given, known)
     elif (result := first(part, _GEMINI_RESULT)) is not None:
         name, response = word(get(result, "name")), get(result, "response")
         answered = identifier(get(result, "id")) or reading.answered_id(name)
@@ -420,10 +401,6 @@ def _read_part(part: object, reading: Reading) -> None:
         reading.text(json_words(part))
 
 
-def _plain(arguments: JsonValue) -> JsonValue:
-    return dict(arguments) if isinstance(arguments, Mapping) else arguments
-
-
 def _gemini_words(response: JsonValue) -> str:
     """Return a tool's result as text, without the {"result": ...} that the API puts around it."""
     for key in ("result", "output", "error"):
@@ -440,12 +417,11 @@ def _failed(response: JsonValue) -> bool | None:
 
 def _usage(message: object) -> Usage | None:
     reported = first(message, _USAGE)
-    names = (
-        ("prompt_token_count", "promptTokenCount"),
-        ("candidates_token_count", "candidatesTokenCount"),
+    return usage_of(
+        {
+            "prompt_tokens": first(reported, ("prompt_token_count", "promptTokenCount")),
+            "completion_tokens": first(
+                reported, ("candidates_token_count", "candidatesTokenCount")
+            ),
+        }
     )
-    counted = {key: first(reported, one) for key, one in zip(_COUNTS, names, strict=True)}
-    return usage_of(counted)
-
-
-_COUNTS: Iterable[str] = ("prompt_tokens", "completion_tokens")

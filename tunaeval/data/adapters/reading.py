@@ -281,8 +281,7 @@ class Reading:
         one = self._opened()
         self._flush(one)
         self._append(
-            one.source,
-            Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at),
+            one.source, Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at)
         )
 
     def add(self, message: Message) -> None:
@@ -436,6 +435,12 @@ class Silent(NamedTuple):
 
 Word: TypeAlias = Text | Thought | Call | Result | Media | Silent
 Kinds: TypeAlias = Mapping[str, Word]
+
+
+def alike(names: str, word: Word) -> dict[str, Word]:
+    """Return a table in which all these kinds, separated by spaces, have the same word."""
+    return dict.fromkeys(names.split(), word)
+
 
 KIND_KEYS = ("type", "part_kind", "kind")
 """The fields that may contain a part's kind."""

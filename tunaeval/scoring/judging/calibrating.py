@@ -162,18 +162,14 @@ def injected(transcript: Transcript, payload: str) -> Transcript:
     messages = list(transcript.messages)
     for index in reversed(range(len(messages))):
         if messages[index].tool_calls:
-            messages[index] = _with_argument(messages[index], payload)
+            *calls, last_call = messages[index].tool_calls
+            noted = replace(last_call, arguments={**last_call.arguments, "note": payload})
+            messages[index] = replace(messages[index], tool_calls=(*calls, noted))
             break
     if messages:
         last = messages[-1]
         messages[-1] = replace(last, content=f"{last.content}\n\n{payload}")
     return replace(transcript, messages=tuple(messages))
-
-
-def _with_argument(message: Message, payload: str) -> Message:
-    *calls, last = message.tool_calls
-    noted = replace(last, arguments={**last.arguments, "note": payload})
-    return replace(message, tool_calls=(*calls, noted))
 
 
 Verdicts: TypeAlias = Mapping[str, CategoryScore]
@@ -280,7 +276,7 @@ def _assigned(cases: Sequence[_Case], threshold: float) -> Iterable[tuple[int, s
 
 
 def _figures(cases: Sequence[_Case], name: str, settings: Calibrating) -> CategoryCalibration:
-    threshold = settings.threshold
+    threshold, firsts = settings.threshold, [one.first[name] for one in cases]
     pairs = [
         (one.item.label[name] >= threshold, _good(one.first[name], threshold)) for one in cases
     ]
@@ -291,7 +287,7 @@ def _figures(cases: Sequence[_Case], name: str, settings: Calibrating) -> Catego
     return CategoryCalibration(
         labelled=len(cases),
         failures=wilson(len(pairs) - len(judged), len(pairs)),
-        first_failure=_first_failure(cases, name),
+        first_failure=next((one.reason for one in firsts if one.value is None), None),
         kappa=cohen_kappa(judged),
         sensitivity=_rate(good),
         specificity=_rate(right_of_bad),
@@ -327,11 +323,6 @@ def _flips(pairs: Iterable[tuple[Verdicts, Verdicts]], name: str, threshold: flo
     """Return the share of pairs that differ, among those with two verdicts."""
     both = [(_good(one[name], threshold), _good(other[name], threshold)) for one, other in pairs]
     return _rate([one != other for one, other in both if one is not None and other is not None])
-
-
-def _first_failure(cases: Sequence[_Case], name: str) -> str | None:
-    verdicts = (one.first[name] for one in cases)
-    return next((verdict.reason for verdict in verdicts if verdict.value is None), None)
 
 
 def _shift(cases: Sequence[_Case], name: str) -> float | None:

@@ -179,11 +179,7 @@ class Judge:
         )
 
     async def judge(
-        self,
-        transcript: Transcript,
-        *,
-        sitting: int = 0,
-        names: frozenset[str] | None = None,
+        self, transcript: Transcript, *, sitting: int = 0, names: frozenset[str] | None = None
     ) -> dict[str, CategoryScore]:
         """Return a verdict for each category, or for those in `names`; nothing but cancellation
         raises.
@@ -207,10 +203,11 @@ class Judge:
         try:
             sections = [section for name in names for section in RUBRICS[name].sections]
             view = view_of(transcript, sections, self.shown)
+            other: JudgeOrder = "swapped" if self.order == "as-written" else "as-written"
             ballots = [
                 self._votes(Question(names, self.scale, order), view.text, number)
                 for number in range(sitting * self.votes, (sitting + 1) * self.votes)
-                for order in _orders(self)
+                for order in ((self.order, other) if self.swap else (self.order,))
             ]
             votes = await asyncio.gather(*ballots)
             return {
@@ -390,11 +387,6 @@ def _reason(value: float, votes: Sequence[JudgeVote], record: JudgeRecord) -> st
 
 def _listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.2f}" for value in values)
-
-
-def _orders(judge: Judge) -> tuple[JudgeOrder, ...]:
-    other: JudgeOrder = "swapped" if judge.order == "as-written" else "as-written"
-    return (judge.order, other) if judge.swap else (judge.order,)
 
 
 def _idle(name: str) -> CategoryScore:

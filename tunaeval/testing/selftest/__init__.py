@@ -11,10 +11,5 @@ from .measured import subject_of as subject_of
 from .null import null
 from .streaming import stream
 
-MEASURINGS = {
-    "linear": linear,
-    "stream": stream,
-    "accuracy": accuracy,
-    "null": null,
-}
+MEASURINGS = {"linear": linear, "stream": stream, "accuracy": accuracy, "null": null}
 """Every measurement by name, in the order of a complete self-test."""

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from random import Random
 from typing import NamedTuple
 
@@ -113,6 +114,7 @@ def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
             written += renderings
             missed += list(_missed(subject, TextMaker(form, seed), renderings))
     false, read = _false(subjects, count, seed)
+    high = wilson(len(false), read).high  # of the share of false calls, with 95 % confidence
     figures = {
         "formats": len(subjects),
         "renderings": written,
@@ -120,7 +122,7 @@ def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         "negatives": count,
         "readings": read,
         "false_calls": len(false),
-        "false_at_most": _at_most(len(false), read),
+        "false_at_most": None if high is None else round(high, 6),
         "seed": seed,
     }
     return Measured("accuracy", figures, (*missed, *false))
@@ -143,17 +145,12 @@ def _false(subjects: Sequence[Subject], count: int, seed: int) -> tuple[list[Fau
         false += [fault for each in subjects if (fault := _false_call(each, kind, text))]
     for subject in subjects:
         for form in subject.forms:
-            for kind, text in _own(form, count, seed):
+            maker = TextMaker(form, seed)
+            for kind, text in chain(*(own_negatives(maker) for _ in range(max(10, count // 500)))):
                 read += 1
                 fault = _false_call(subject, kind, text)
                 false += [fault] if fault else []
     return false, read
-
-
-def _own(form: Format, count: int, seed: int) -> Iterator[tuple[str, str]]:
-    maker = TextMaker(form, seed)
-    for _ in range(max(10, count // 500)):
-        yield from own_negatives(maker)
 
 
 def _false_call(subject: Subject, kind: str, text: str) -> Fault | None:
@@ -165,9 +162,3 @@ def _false_call(subject: Subject, kind: str, text: str) -> Fault | None:
 
 def _names_and_arguments(result: ParseResult) -> list[tuple[str, dict[str, object]]]:
     return [(call.name, call.arguments) for call in result.calls]
-
-
-def _at_most(false: int, read: int) -> float | None:
-    """Return the upper bound of the share of false calls, with 95 % confidence."""
-    high = wilson(false, read).high
-    return None if high is None else round(high, 6)
