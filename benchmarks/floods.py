@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from measuring import Aim, options, print_results
 
-from tunaeval.testing.selftest.floods import Flood, floods_of
-from tunaeval.testing.selftest.subjects import Subject, subjects
+from tunaeval.testing.selftest.growth import Flood, floods_of
+from tunaeval.testing.selftest.measured import Subject, subjects
 from tunaeval.testing.selftest.texts import TOOLS
 
 AIM_MS = 50.0

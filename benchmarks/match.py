@@ -18,8 +18,8 @@ from typing import Any
 from measuring import Aim, Work, in_turns, options, print_results, ratio
 
 from tunaeval import ToolCall, match, to_tools
+from tunaeval.matching.bfcl import wanted_arguments
 from tunaeval.matching.expectations import read_expectation
-from tunaeval.matching.gold import wanted_arguments
 
 ARGUMENTS: dict[str, Any] = {
     "pattern": "TODO",

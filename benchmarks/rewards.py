@@ -28,8 +28,7 @@ import orjson
 import pyarrow as pa
 
 from tunaeval import to_tools
-from tunaeval.data.columns.parsed import parse_table
-from tunaeval.data.columns.scored import score_table
+from tunaeval.data.columns import parse_table, score_table
 from tunaeval.rewards.gold import Gold
 from tunaeval.rewards.scored import reward
 

@@ -15,8 +15,7 @@ from selftests.repair import repair
 from selftests.scorer import scorer
 from selftests.stats import stats
 
-from tunaeval.testing.selftest.measured import Extent
-from tunaeval.testing.selftest.subjects import subjects
+from tunaeval.testing.selftest.measured import Extent, subjects
 
 MEASURINGS = {"repair": repair, "stats": stats, "scorer": scorer}
 

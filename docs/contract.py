@@ -46,8 +46,10 @@ MODULES = {
     "tunaeval.runs.grading": "",
     "tunaeval.data": "",
     "tunaeval.data.adapters": "",
-    "tunaeval.data.columns": "",
-    "tunaeval.data.convert": "",
+    "tunaeval.data.columns": "parse_table score_table",
+    "tunaeval.data.convert": (
+        "Route TEXT_KEYS Unconvertible convert_row convert_text route_between"
+    ),
     "tunaeval.doctor": "",
     "tunaeval.testing": "",
     "tunaeval.testing.selftest": "Extent accuracy linear null stream subject_of",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.reports.results import report, result
 from tunaeval import Diagnosis, ParseResult, ToolCall, Verdict
-from tunaeval.matching.failures import Failure
+from tunaeval.matching.values import Failure
 from tunaeval.showing import counted, table_html
 from tunaeval.types.calls import Repair, Tools
 from tunaeval.types.runs import ScoreResult, Suite

@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tunaeval.grammar.formats import HERMES
 from tunaeval.parsing.api import qwen25, render
-from tunaeval.testing.laws import check_text
-from tunaeval.testing.parsers import check_parser
+from tunaeval.testing.laws import check_parser, check_text
 from tunaeval.testing.strategies import calls, chunkings, damaged, fragments
 from tunaeval.types.calls import Repair, Span, ToolCall, Tools
 from tunaeval.types.parsing import Level, ParseResult

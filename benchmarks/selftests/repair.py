@@ -13,8 +13,7 @@ from typing import Literal, TypeAlias
 
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
-from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured
-from tunaeval.testing.selftest.subjects import Subject
+from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured, Subject
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.parsing import Level, ParseResult
 

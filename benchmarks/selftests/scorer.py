@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import tunaeval
-from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured
-from tunaeval.testing.selftest.subjects import Subject
+from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured, Subject
 from tunaeval.types.calls import JsonObject
 
 from .agent_runs import HARM, RUNS, AgentRun

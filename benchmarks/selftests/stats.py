@@ -7,8 +7,7 @@ from functools import cache
 from math import sqrt
 from random import Random
 
-from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured
-from tunaeval.testing.selftest.subjects import Subject
+from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured, Subject
 from tunaeval.types.calls import JsonObject
 
 from .cells import PROMISED, Cell, cells

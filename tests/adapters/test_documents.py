@@ -10,8 +10,7 @@ from pydantic import BaseModel
 
 import tunaeval
 from tests.adapters.writers import WRITERS, Answered, Asked, Called, Step
-from tunaeval.data.adapters.documents import read_conversation, read_conversations
-from tunaeval.data.adapters.files import read_file
+from tunaeval.data.adapters.documents import read_conversation, read_conversations, read_file
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.conversations import Notice

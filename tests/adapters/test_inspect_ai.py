@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from tunaeval.data.adapters.documents import read_conversations
-from tunaeval.data.adapters.files import read_file
+from tunaeval.data.adapters.documents import read_conversations, read_file
 from tunaeval.errors import UsageError
 from tunaeval.types.messages import Usage
 

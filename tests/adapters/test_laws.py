@@ -23,7 +23,7 @@ from tests.adapters.writers import (
     conversations,
 )
 from tunaeval.data.adapters.documents import DOCUMENT_SHAPES, read_conversation, read_conversations
-from tunaeval.data.adapters.files import read_file as read_bytes
+from tunaeval.data.adapters.documents import read_file as read_bytes
 from tunaeval.data.adapters.reading import NOTICES
 from tunaeval.errors import UsageError
 from tunaeval.testing.strategies import fragments, json_values

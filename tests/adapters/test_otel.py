@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tunaeval.data.adapters.documents import read_conversation, read_conversations
-from tunaeval.data.adapters.files import read_file
+from tunaeval.data.adapters.documents import read_conversation, read_conversations, read_file
 from tunaeval.types.messages import Usage
 
 pytest.importorskip("pydantic_ai", reason="needs the extra pydantic-ai")

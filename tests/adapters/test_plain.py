@@ -12,9 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import tunaeval
-from tunaeval.data.adapters.calls import call_of
-from tunaeval.data.adapters.documents import read_conversation
-from tunaeval.data.adapters.plain import read_plain
+from tunaeval.data.adapters.documents import read_conversation, read_plain
+from tunaeval.data.adapters.reading import call_of
 from tunaeval.errors import UsageError
 from tunaeval.testing.strategies import json_values
 from tunaeval.types.conversations import Conversation

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import tunaeval
-from tunaeval.data.adapters.documents import read_conversation
-from tunaeval.data.adapters.files import read_file
+from tunaeval.data.adapters.documents import read_conversation, read_file
 from tunaeval.types.conversations import Conversation
 from tunaeval.types.messages import Usage
 

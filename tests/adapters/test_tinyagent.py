@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tests.adapters.test_pydantic_ai import OLD
-from tunaeval.data.adapters.documents import read_conversation
-from tunaeval.data.adapters.files import read_file
+from tunaeval.data.adapters.documents import read_conversation, read_file
 from tunaeval.types.messages import Usage
 
 tinyagent = pytest.importorskip("tinyagent", reason="needs the extra tinyagent")

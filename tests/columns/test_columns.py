@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rewards.table import TOOLS, WORDS, call
-from tunaeval.data.columns.parsed import parse_table
-from tunaeval.data.columns.scored import score_table
+from tunaeval.data.columns import parse_table, score_table
 from tunaeval.errors import UsageError
 from tunaeval.rewards.recipe import TOOLRL, Recipe
 from tunaeval.rewards.scored import reward

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.data.convert.replies import Unconvertible, convert_text, route_between
-from tunaeval.data.convert.rows import convert_row
+from tunaeval.data.convert import Unconvertible, convert_row, convert_text, route_between
 from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS

@@ -16,10 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.rows import ARGUMENTS, ASK, RESULT, SHAPES, openai, sharegpt
-from tunaeval.data.rows import Fault, Row
+from tunaeval.data.rows import Fault, Raw, Row, as_openai
 from tunaeval.data.shapes import read_row, read_rows, shape_of
-from tunaeval.data.sources import Raw
-from tunaeval.data.writing import as_openai
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.testing.strategies import json_values
 

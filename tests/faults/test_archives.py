@@ -15,7 +15,7 @@ import pytest
 from tests.adapters.test_inspect_ai import archive, sample
 from tests.cli.conftest import environment
 from tests.faults.runs import within
-from tunaeval.data.adapters.files import read_file
+from tunaeval.data.adapters.documents import read_file
 from tunaeval.errors import UsageError
 
 

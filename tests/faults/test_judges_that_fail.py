@@ -13,9 +13,9 @@ from tests.faults import Answer, FaultServer, Seen, chat, completion
 from tests.faults.runs import within
 from tests.judging.test_labels import written
 from tunaeval.models.clients.openai import OpenAIClient
-from tunaeval.scoring.judging.frame import frames
+from tunaeval.scoring.judging.calibrating import PAYLOADS
 from tunaeval.scoring.judging.judge import Judge
-from tunaeval.scoring.judging.payloads import PAYLOADS
+from tunaeval.scoring.judging.view import frames
 from tunaeval.types.runs import ScoreResult
 
 GOAL = ("goal-completion",)

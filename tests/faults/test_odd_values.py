@@ -10,8 +10,7 @@ import pytest
 
 import tunaeval
 from tests.faults.runs import within
-from tunaeval.data.convert.replies import Unconvertible, route_between
-from tunaeval.data.convert.rows import convert_row
+from tunaeval.data.convert import Unconvertible, convert_row, route_between
 from tunaeval.data.rows import Fault, Row
 from tunaeval.data.shapes import read_rows
 from tunaeval.errors import ExpectationError, SuiteError, ToolsError, UsageError

@@ -23,7 +23,7 @@ from tunaeval.files.locks import DirectoryLock
 from tunaeval.files.plain_files import is_output
 from tunaeval.models.clients.replay import read_recording
 from tunaeval.reports.files import write_text
-from tunaeval.scoring.judging.labels import read_labels
+from tunaeval.scoring.judging.calibrating import read_labels
 from tunaeval.tools.tool_prompts import read_tool_prompt
 
 __all__ = ["here"]

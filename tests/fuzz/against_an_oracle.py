@@ -241,7 +241,7 @@ _PROSE = (
 
 def _questions(chance: random.Random, seed: int, *, streams: bool) -> Iterator[Question]:
     """Texts without end."""
-    from tunaeval.testing.selftest.subjects import subjects
+    from tunaeval.testing.selftest.measured import subjects
     from tunaeval.testing.selftest.texts import TextMaker
     from tunaeval.types.parsing import LEVELS
 

@@ -26,8 +26,7 @@ from tests.fuzz.sound_values import (
     TEXT,
     TOOL,
 )
-from tunaeval.data.convert.replies import route_between
-from tunaeval.data.convert.rows import convert_row
+from tunaeval.data.convert import convert_row, route_between
 from tunaeval.data.shapes import read_rows
 from tunaeval.rewards.scored import reward, rewards
 from tunaeval.scoring.settings import ScoreSettings

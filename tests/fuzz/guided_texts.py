@@ -15,8 +15,8 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["tunaeval"]):
-    from tunaeval.testing.selftest.laws import broken_laws, steps
-    from tunaeval.testing.selftest.subjects import subjects
+    from tunaeval.testing.selftest.measured import subjects
+    from tunaeval.testing.selftest.streaming import broken_laws, steps
     from tunaeval.testing.selftest.texts import FRAGMENTS, TOOLS, fixed_texts
     from tunaeval.types.parsing import LEVELS
 

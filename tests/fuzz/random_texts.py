@@ -18,9 +18,8 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 from types import FrameType
 
-from tunaeval.testing.selftest.laws import broken_laws, steps
-from tunaeval.testing.selftest.measured import Fault, Measured
-from tunaeval.testing.selftest.subjects import Subject, subjects
+from tunaeval.testing.selftest.measured import Fault, Measured, Subject, subjects
+from tunaeval.testing.selftest.streaming import broken_laws, steps
 from tunaeval.testing.selftest.texts import TOOLS, TextMaker
 from tunaeval.types.parsing import LEVELS
 

@@ -15,7 +15,7 @@ import pytest
 from tests.fuzz import entrances, hostile_values
 from tests.fuzz.random_texts import fuzz, main
 from tunaeval.parsing.reader import Reader
-from tunaeval.testing.selftest.subjects import subject_of, subjects
+from tunaeval.testing.selftest.measured import subject_of, subjects
 from tunaeval.types.parsing import Level, ParseResult
 
 HERE = Path(__file__).parent

@@ -15,7 +15,7 @@ from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
 from tunaeval.parsing.reader import reader_of
 from tunaeval.testing import tape as made
-from tunaeval.testing.laws import said, stream_of
+from tunaeval.testing.laws import said
 from tunaeval.testing.strategies import (
     any_call,
     literals,
@@ -24,6 +24,7 @@ from tunaeval.testing.strategies import (
     tells_types,
     tools_for,
 )
+from tunaeval.testing.streams import stream_of
 from tunaeval.testing.tape import Tape
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.parsing import LEVELS, Level, ParseResult

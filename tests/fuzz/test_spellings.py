@@ -15,8 +15,9 @@ from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parser_for, render
 from tunaeval.parsing.reader import Reader, reader_of
-from tunaeval.testing.laws import said, stream_of
+from tunaeval.testing.laws import said
 from tunaeval.testing.strategies import tools_for
+from tunaeval.testing.streams import stream_of
 from tunaeval.types.calls import ToolCall
 
 CALLS = [ToolCall("f", {"a": "x"}), ToolCall("g", {"b": "y z"})]

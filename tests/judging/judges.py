@@ -8,8 +8,8 @@ import json
 import time
 from collections.abc import Callable
 
-from tunaeval.scoring.judging.frame import frames
 from tunaeval.scoring.judging.judge import Judge
+from tunaeval.scoring.judging.view import frames
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Message

@@ -17,8 +17,8 @@ from tests.judging.judges import Rule, goal, shown, transcript, verdict
 from tunaeval.models.clients.llamacpp import LlamaCppClient
 from tunaeval.models.clients.openai import OpenAIClient
 from tunaeval.models.clients.scripted import ScriptedClient
-from tunaeval.scoring.judging.frame import frames
 from tunaeval.scoring.judging.judge import Judge
+from tunaeval.scoring.judging.view import frames
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.runs import CategoryScore
 

@@ -13,9 +13,9 @@ from tests.judging.judges import Rule, shown, verdict
 from tests.judging.test_labels import OURS, written
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.scoring.judging.calibrating import PAYLOADS
 from tunaeval.scoring.judging.calibration import Calibration, CategoryCalibration
 from tunaeval.scoring.judging.judge import Judge
-from tunaeval.scoring.judging.payloads import PAYLOADS
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Request
 

@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.judging.judges import transcript
-from tunaeval.scoring.judging.frame import frames
-from tunaeval.scoring.judging.payloads import PAYLOADS, injected
-from tunaeval.scoring.judging.prompts import Question, messages_for
-from tunaeval.scoring.judging.rubrics import RUBRICS
-from tunaeval.scoring.judging.view import Shown, View, view_of
+from tunaeval.scoring.judging.calibrating import PAYLOADS, injected
+from tunaeval.scoring.judging.prompts import RUBRICS, Question, messages_for
+from tunaeval.scoring.judging.view import Shown, View, frames, view_of
 from tunaeval.testing.strategies import json_values
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.messages import Message

@@ -16,7 +16,7 @@ from tests.judging.judges import Rule, goal, transcript, verdict
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure, UsageError
 from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.scoring.judging.judge import Judge
-from tunaeval.scoring.judging.rubrics import RUBRICS
+from tunaeval.scoring.judging.prompts import RUBRICS
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript

@@ -10,8 +10,8 @@ import pytest
 
 from tunaeval.data.adapters import to_messages
 from tunaeval.errors import RecordError, UsageError
-from tunaeval.scoring.judging.labels import read_labels
-from tunaeval.scoring.judging.rubrics import RUBRICS
+from tunaeval.scoring.judging.calibrating import read_labels
+from tunaeval.scoring.judging.prompts import RUBRICS
 
 OURS = Path(__file__).parents[2] / "examples" / "judge" / "labels.jsonl"
 GOOD = {

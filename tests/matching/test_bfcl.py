@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tunaeval.matching.bfcl import gold_arguments, wanted_arguments
 from tunaeval.matching.calls import Verdict, match
-from tunaeval.matching.gold import gold_arguments, wanted_arguments
 from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
 from tunaeval.matching.calls import match
 from tunaeval.matching.expectations import check_expectation, read_expectation
-from tunaeval.matching.failures import FAILURES
 from tunaeval.matching.profiles import PROFILES
+from tunaeval.matching.values import FAILURES
 from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tunaeval.matching.calls import match
-from tunaeval.matching.failures import FAILURES
-from tunaeval.matching.matchers import MATCHERS
-from tunaeval.matching.paths import normalised
+from tunaeval.matching.matchers import MATCHERS, normalised
+from tunaeval.matching.values import FAILURES
 from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 
 TOOLS = Tools(

@@ -16,7 +16,8 @@ from tunaeval import ToolCall, parse, parse_levels, parse_many, parse_message
 from tunaeval.errors import UsageError
 from tunaeval.grammar.formats import AUTO, FORMATS
 from tunaeval.parsing.reader import Reader, reader_of
-from tunaeval.testing.laws import said, stream_of
+from tunaeval.testing.laws import said
+from tunaeval.testing.streams import stream_of
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 TOOLS = tunaeval.to_tools([{"name": "ls", "parameters": {"properties": {"path": {}}}}])

@@ -14,8 +14,8 @@ from tunaeval.grammar import Arguments, Literal, Name
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FUNCTIONGEMMA, GEMMA4
 from tunaeval.parsing.reader import reader_of
-from tunaeval.testing.laws import stream_of
 from tunaeval.testing.strategies import chunkings, json_values
+from tunaeval.testing.streams import stream_of
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import LEVELS, Level
 

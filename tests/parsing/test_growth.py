@@ -17,7 +17,7 @@ from tests.parsing.samples import LS, TOOLS, codes, said, tagged
 from tunaeval import ToolCall, parse, parse_message, render, stream
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.reader import Reader
-from tunaeval.testing.laws import stream_of
+from tunaeval.testing.streams import stream_of
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 BOUND = 3.0

@@ -6,8 +6,7 @@ import pytest
 
 from tunaeval.parsing.api import parser_for
 from tunaeval.parsing.reader import Reader
-from tunaeval.testing.selftest.floods import floods_of
-from tunaeval.testing.selftest.growth import MEMORY, memory_beside_result
+from tunaeval.testing.selftest.growth import MEMORY, floods_of, memory_beside_result
 from tunaeval.testing.selftest.texts import TOOLS
 
 SIZE = 32768

@@ -20,8 +20,8 @@ from tunaeval.grammar.formats import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTH
 from tunaeval.parsing.api import lfm2
 from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.parsing.write import render_calls
-from tunaeval.testing.laws import stream_of
 from tunaeval.testing.strategies import calls, chunkings
+from tunaeval.testing.streams import stream_of
 from tunaeval.types.calls import JsonValue, Tools, ToolSpec
 from tunaeval.types.parsing import LEVELS, Level
 

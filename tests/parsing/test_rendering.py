@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.formats.reading import read
 from tests.parsing.samples import said
 from tunaeval import parse, render
-from tunaeval.data.convert.replies import Unconvertible, convert_text, route_between
+from tunaeval.data.convert import Unconvertible, convert_text, route_between
 from tunaeval.errors import UsageError
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.limits import MAX_DEPTH

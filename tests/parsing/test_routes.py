@@ -18,8 +18,9 @@ from tunaeval.grammar import Arguments, Envelope, Literal, Name, Route, Space
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS, HARMONY, INKLING, KIMI_K3, MUSE
 from tunaeval.parsing.reader import Reader
-from tunaeval.testing.laws import LAWS, check_law, stream_of
+from tunaeval.testing.laws import LAWS, check_law
 from tunaeval.testing.strategies import calls, chunkings, prose
+from tunaeval.testing.streams import stream_of
 from tunaeval.types.calls import ToolCall
 
 CALL = ToolCall("find_files", {"folder": "src"})

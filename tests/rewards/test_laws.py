@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.rewards.table import TOOLS, WORDS, call, written
 from tunaeval import ToolCall, parse, render
-from tunaeval.matching.weighted import best_pairs, ordered_pairs
+from tunaeval.matching.assignment import best_pairs, ordered_pairs
 from tunaeval.rewards.gold import Gold, GoldMatch
 from tunaeval.rewards.recipe import EXACT, TOOLRL, Parts, Recipe
 from tunaeval.rewards.scored import reward

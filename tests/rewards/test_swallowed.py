@@ -13,8 +13,8 @@ from tests.rewards.table import TOOLS, call
 from tunaeval import ToolCall, formats, parse, render
 from tunaeval.errors import UsageError
 from tunaeval.grammar.formats import FORMATS
-from tunaeval.rewards.fences import OF_A_FENCE, WITH_MARKS
 from tunaeval.rewards.gold import Gold, GoldMatch
+from tunaeval.rewards.reading import OF_A_FENCE, WITH_MARKS
 from tunaeval.rewards.recipe import Recipe
 from tunaeval.rewards.scored import reward
 

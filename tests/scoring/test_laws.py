@@ -17,7 +17,7 @@ from tests.scoring.categories import Fixed
 from tests.scoring.made_up import EXECUTIONS, EXTRA, PRESETS, SETTINGS, TEXTS, TRANSCRIPTS
 from tunaeval import ScoreSettings
 from tunaeval.scoring.assess import weighted_total
-from tunaeval.scoring.categories import Category, Finding
+from tunaeval.scoring.history import Category, Finding
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.runs import CategoryScore, ScoreResult, WeightedScore

@@ -14,9 +14,15 @@ from tunaeval.parsing.reader import Reader
 from tunaeval.testing.selftest import MEASURINGS
 from tunaeval.testing.selftest.accuracy import accuracy
 from tunaeval.testing.selftest.growth import linear
-from tunaeval.testing.selftest.measured import Extent, Fault, Measured
+from tunaeval.testing.selftest.measured import (
+    Extent,
+    Fault,
+    Measured,
+    Subject,
+    subject_of,
+    subjects,
+)
 from tunaeval.testing.selftest.streaming import stream
-from tunaeval.testing.selftest.subjects import Subject, subject_of, subjects
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.parsing import Level, ParseResult
 

@@ -7,8 +7,8 @@ from itertools import islice
 import pytest
 
 from tunaeval.grammar.formats import FORMATS
-from tunaeval.testing.selftest.floods import floods_of
-from tunaeval.testing.selftest.negatives import negative_texts, own_negatives
+from tunaeval.testing.selftest.accuracy import negative_texts, own_negatives
+from tunaeval.testing.selftest.growth import floods_of
 from tunaeval.testing.selftest.texts import TextMaker, fixed_texts
 
 HERMES = FORMATS["hermes"]

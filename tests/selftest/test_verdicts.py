@@ -12,10 +12,9 @@ from selftests.stats import stats
 from selftests.stats import stats as measuring
 
 from tunaeval.errors import PluginError
-from tunaeval.scoring.presets import PRESETS
-from tunaeval.testing.selftest.measured import Extent
+from tunaeval.scoring.assess import PRESETS
+from tunaeval.testing.selftest.measured import Extent, subject_of, subjects
 from tunaeval.testing.selftest.null import null
-from tunaeval.testing.selftest.subjects import subject_of, subjects
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.parsing import Level, ParseResult
 

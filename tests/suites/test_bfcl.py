@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.suites.bfcl_checker import Checker, load_checker, package
+from tunaeval.matching.bfcl import gold_arguments, wanted_arguments
 from tunaeval.matching.calls import match
-from tunaeval.matching.gold import gold_arguments, wanted_arguments
 from tunaeval.runs.suites.bfcl import BFCL_CATEGORIES, BFCL_DEFECTS
 from tunaeval.runs.suites.loading import load_suite, without
 from tunaeval.tools.specs import to_tools

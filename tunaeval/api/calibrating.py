@@ -7,11 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tunaeval.data.adapters import to_messages
-from tunaeval.scoring.judging.calibrating import Calibrating
+from tunaeval.scoring.judging.calibrating import Calibrating, read_labels
 from tunaeval.scoring.judging.calibrating import calibrate as calibrate_judge
 from tunaeval.scoring.judging.calibration import Calibration
 from tunaeval.scoring.judging.judge import Judge
-from tunaeval.scoring.judging.labels import read_labels
 from tunaeval.types.wanted import wanted_path
 
 

@@ -8,8 +8,14 @@ from typing import Any, TypeAlias
 
 from tunaeval.errors import ExpectationError
 from tunaeval.matching.assignment import NO_OTHERS, Wish
-from tunaeval.matching.calls import Verdict, check_wishes, match_wishes, without_calls
-from tunaeval.matching.near_misses import Nearest, nearest
+from tunaeval.matching.calls import (
+    Nearest,
+    Verdict,
+    check_wishes,
+    match_wishes,
+    nearest,
+    without_calls,
+)
 from tunaeval.showing import brief, counted, short_call, shown, visible
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import ToolCall, Tools

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from tunaeval.data.adapters.documents import read_conversation, refuse_silence
 from tunaeval.errors import UsageError
-from tunaeval.scoring.assess import assess
-from tunaeval.scoring.categories import Category
+from tunaeval.scoring.assess import FIXED, assess, scorers_of
 from tunaeval.scoring.goal import GOAL, is_decided
-from tunaeval.scoring.history import history_of
-from tunaeval.scoring.presets import FIXED, scorers_of
+from tunaeval.scoring.history import Category, history_of
 from tunaeval.scoring.settings import USUAL_SETTINGS, ScoreSettings
 from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.messages import ToolExecution
@@ -273,8 +271,7 @@ def _judged(
     """Return the scorers, with the judge in place of its categories, except `decided` ones."""
     if judge is None:
         return scorers
-    from tunaeval.scoring.judging.judge import Judge  # noqa: PLC0415 - most scores need no judge
-    from tunaeval.scoring.judging.scorers import judged  # noqa: PLC0415 - most scores need no judge
+    from tunaeval.scoring.judging.judge import Judge, judged  # noqa: PLC0415 - rarely needed
 
     return judged(scorers, judge if isinstance(judge, Judge) else Judge(judge), but=decided)
 

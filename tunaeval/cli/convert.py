@@ -20,7 +20,7 @@ from .output import Output
 
 if TYPE_CHECKING:
     # At run time these are imported when there is something to convert, not for --help.
-    from tunaeval.data.convert.replies import Unconvertible
+    from tunaeval.data.convert import Unconvertible
     from tunaeval.types.calls import JsonObject, JsonValue
 
 _NOT_CONVERTED = 1
@@ -52,8 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.data.convert.replies import route_between  # noqa: PLC0415 - not for --help
-    from tunaeval.data.convert.rows import convert_row  # noqa: PLC0415 - not for --help
+    from tunaeval.data.convert import convert_row, route_between  # noqa: PLC0415 - not for --help
 
     from .foreign import convert_foreign  # noqa: PLC0415 - as above
     from .tools import read_tools  # noqa: PLC0415 - as above
@@ -83,7 +82,7 @@ def _convert_lines(
     output: Output,
 ) -> dict[str, int]:
     """Write each line, converted if possible. Return how many lines there were of each kind."""
-    from tunaeval.data.convert.replies import Unconvertible  # noqa: PLC0415 - as above
+    from tunaeval.data.convert import Unconvertible  # noqa: PLC0415 - as above
 
     counts = {"converted": 0, "without calls to convert": 0, "left as they were": 0}
     for number, line in enumerate(lines, 1):
@@ -103,7 +102,7 @@ def _row(line: bytes) -> JsonValue | Unconvertible:
     """Return the JSON of a line, or why it could not be written again without loss."""
     import json  # noqa: PLC0415 - as above
 
-    from tunaeval.data.convert.replies import Unconvertible  # noqa: PLC0415 - as above
+    from tunaeval.data.convert import Unconvertible  # noqa: PLC0415 - as above
 
     if not line.strip():
         return ""

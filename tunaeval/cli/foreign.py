@@ -6,12 +6,9 @@ They are read by `tunaeval.data` and written as OpenAI-style messages, with thei
 
 from __future__ import annotations
 
-from tunaeval.data.convert.replies import Route, Unconvertible
-from tunaeval.data.convert.rows import convert_row
-from tunaeval.data.rows import Fault
+from tunaeval.data.convert import Route, Unconvertible, convert_row
+from tunaeval.data.rows import Fault, Raw, as_openai
 from tunaeval.data.shapes import read_row, shape_of
-from tunaeval.data.sources import Raw
-from tunaeval.data.writing import as_openai
 from tunaeval.types.calls import JsonObject, JsonValue
 
 _ALWAYS = frozenset({"llama-factory", "xlam", "toolace", "glaive", "when2call"})

@@ -174,7 +174,7 @@ def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
 
 
 def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
-    from tunaeval.data.adapters.files import read_file  # noqa: PLC0415 - as in `run`
+    from tunaeval.data.adapters.documents import read_file  # noqa: PLC0415 - as in `run`
     from tunaeval.errors import UsageError  # noqa: PLC0415 - as in `run`
 
     try:

@@ -45,8 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 0 if every measuring reaches its bar, else 1."""
     from tunaeval.testing.selftest import MEASURINGS  # noqa: PLC0415 - not for --help
-    from tunaeval.testing.selftest.measured import Extent  # noqa: PLC0415 - not for --help
-    from tunaeval.testing.selftest.subjects import subjects  # noqa: PLC0415 - not for --help
+    from tunaeval.testing.selftest.measured import Extent, subjects  # noqa: PLC0415 - not for --help
 
     measured = subjects(arguments.format)
     extent = Extent(arguments.examples, arguments.seed, arguments.largest)

@@ -16,12 +16,12 @@ from .checking import Finding as Finding
 from .checking import Report as Report
 from .checking import check_rows as check_rows
 from .rows import Fault as Fault
+from .rows import Raw as Raw
 from .rows import Row as Row
+from .rows import Source as Source
+from .rows import as_openai as as_openai
+from .rows import rows_of_lines as rows_of_lines
 from .shapes import SHAPES as SHAPES
 from .shapes import read_row as read_row
 from .shapes import read_rows as read_rows
 from .shapes import shape_of as shape_of
-from .sources import Raw as Raw
-from .sources import Source as Source
-from .sources import rows_of_lines as rows_of_lines
-from .writing import as_openai as as_openai

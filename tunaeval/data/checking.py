@@ -186,14 +186,11 @@ def _unpaired(
                 stray.append(index)
             waiting[result.tool_call_id] -= waiting[result.tool_call_id] > 0
         return waiting.total(), stray
-    if len(results) == 1 and calls and goes_on and _joined(results[0]):
+    # In ToolACE and APIGen, one result without an id may answer several calls with a list.
+    alone = results[0] if len(results) == 1 and results[0].tool_call_id is None else None
+    if alone is not None and calls and goes_on and alone.content.lstrip()[:1] in {"[", "{"}:
         return 0, ()
     return max(len(calls) - len(results), 0), range(len(calls), len(results))
-
-
-def _joined(result: Message) -> bool:
-    """Whether one result may answer several calls with a list, as in ToolACE and APIGen."""
-    return result.tool_call_id is None and result.content.lstrip()[:1] in {"[", "{"}
 
 
 def _digest(row: Row) -> bytes:

@@ -4,34 +4,181 @@ openai          messages, tools as objects, as text or as a list of texts; When2
 sharegpt        conversations of from/value, calls in the text, tools in the system's turn (Hermes)
 llama-factory   conversations with function_call and observation (LLaMA-Factory, APIGen-MT)
 xlam            query, answers and tools, the last two as JSON text (xLAM, APIGen)
-toolace         system with a list of tools in it, calls as Python writes them
-glaive          system and one text: USER, ASSISTANT, FUNCTION RESPONSE (Glaive v2)
+toolace         system with a list of tools in it, calls as `[Get Weather(city="Oslo")]`
+glaive          system and one text with the names of the speakers (Glaive v2)
 when2call       messages and a chosen response (preferences), or a question and its answers
 trl             prompt and completion, texts or messages
+
+Names of ToolACE's tools may contain spaces, which no wire format allows. They are replaced by
+identifiers before the text is parsed, and put back afterwards. In Glaive's text, arguments are JSON
+text in single quotes, which belong to this shape and do not count as a repair:
+
+    USER: ... ASSISTANT: <functioncall> {"name": "f", "arguments": '{"a": 1}'} <|endoftext|>
+    FUNCTION RESPONSE: {"b": 2} ASSISTANT: ... <|endoftext|>
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tunaeval.errors import ToolsError, UsageError
-from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.api import parse, parse_message
 from tunaeval.parsing.repair.machine import read_json
-from tunaeval.parsing.repair.values import Unreadable
+from tunaeval.parsing.repair.values import Unreadable, scan
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import wanted_name
 
-from .glaive import glaive_messages
-from .pythonic import pythonic_calls, tools_in
-from .rows import Fault, Row, UnreadableRowError
-from .sources import Raw, Source, raw_rows
+from .rows import Fault, Raw, Row, Source, UnreadableRowError, raw_rows
+
+_SPEAKER = re.compile(r"(?:^|\n|(?<=\s)|(?<=\|>))(USER|ASSISTANT|FUNCTION RESPONSE|SYSTEM): ?")
+_SPEAKERS = {
+    "USER": "user",
+    "ASSISTANT": "assistant",
+    "FUNCTION RESPONSE": "tool",
+    "SYSTEM": "system",
+}
+_GLAIVE_CALL = "<functioncall>"
+_GLAIVE_END = "<|endoftext|>"
+
+
+def glaive_messages(system: str, chat: str) -> Iterator[JsonObject]:
+    """Yield the messages of a row, without speakers' names and end markers."""
+    prompt = system.strip().removeprefix("SYSTEM:").strip()
+    if prompt:
+        yield {"role": "system", "content": prompt}
+    turns = [*_SPEAKER.finditer(chat)]
+    if not turns or chat[: turns[0].start()].strip():
+        raise UnreadableRowError(f"the chat begins with {chat[:40]!r}, wanted a speaker (USER:)")
+    ends = [turn.start() for turn in turns[1:]] + [len(chat)]
+    for turn, end in zip(turns, ends, strict=True):
+        text = chat[turn.end() : end].strip().removesuffix(_GLAIVE_END).strip()
+        if turn[1] == "ASSISTANT" and _GLAIVE_CALL in text:
+            before, *written = text.split(_GLAIVE_CALL)
+            calls = [_glaive_call(one.replace(_GLAIVE_END, "").strip()) for one in written]
+            yield {"role": "assistant", "content": before.strip(), "tool_calls": calls}
+        else:
+            yield {"role": _SPEAKERS[turn[1]], "content": text}
+
+
+def _glaive_call(written: str) -> ToolCall:
+    read = read_json(written)
+    value = None if isinstance(read, Unreadable) else read.value
+    arguments = value.get("arguments", {}) if isinstance(value, dict) else None
+    if isinstance(arguments, str) and arguments.strip():
+        inner = read_json(arguments)
+        arguments = None if isinstance(inner, Unreadable) else inner.value
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        raise UnreadableRowError(f"{written!r:.60} is no call with a name")
+    if not isinstance(arguments or {}, dict) or arguments is None:
+        raise UnreadableRowError(f"{written!r:.60} has arguments that cannot be read")
+    return ToolCall(value["name"], arguments or {})
+
+
+_QUOTES = "\"'"
+
+
+def tools_in(system: str) -> list[Any] | None:
+    """Return the tools that a prompt contains as JSON objects, or lists of them; None if none."""
+    found: list[Any] = []
+    at = 0
+    for _ in range(_MOST_TRIES):
+        starts = [place for mark in "[{" if (place := system.find(mark, at)) >= 0]
+        if not starts:
+            break
+        at = min(starts)
+        read = scan(system, at)
+        if isinstance(read, Unreadable):
+            at += 1
+            continue
+        value, at = read[0], read[1]
+        items = value if isinstance(value, list) else [value]
+        if items and all(isinstance(one, Mapping) and _is_tool(one) for one in items):
+            found += items
+    return found or None
+
+
+_MOST_TRIES = 1_000
+"""How many brackets are tried: a prompt of only brackets would take quadratic time."""
+
+
+def _is_tool(value: Mapping[str, Any]) -> bool:
+    inner = value.get("function", value)
+    return isinstance(inner, Mapping) and "name" in inner and "parameters" in inner
+
+
+def pythonic_calls(turns: Iterable[JsonObject], listed: list[Any] | None) -> Iterator[JsonObject]:
+    """Yield the messages, with the calls in the model's text as `ToolCall`s."""
+    try:
+        tools = to_tools(listed) if listed else None
+    except ToolsError as error:
+        raise UnreadableRowError(f"its tools cannot be understood: {error}") from error
+    names = {name: f"tool_{index}" for index, name in enumerate(tools or ())}
+    odd = {name: short for name, short in names.items() if not name.isidentifier()}
+    for index, message in enumerate(turns):
+        content = message.get("content")
+        if message.get("role") != "assistant" or not isinstance(content, str):
+            yield message
+            continue
+        if not content.lstrip().startswith("["):
+            yield message
+            continue
+        yield _called(content, tools, odd, index)
+
+
+def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: int) -> JsonObject:
+    text = _renamed(content, odd)
+    known = None
+    if tools is not None:
+        kept = [spec for name, spec in tools.items() if name not in odd]
+        short = [replace(tools[name], name=one) for name, one in odd.items()]
+        # Other tools that the text calls are added, so that no call is taken for prose.
+        called = {call.name for call in parse(text, "llama4-pythonic").calls}
+        more = sorted(called - {spec.name for spec in (*kept, *short)})
+        known = Tools([*kept, *short, *map(ToolSpec, more)])
+    result = parse(text, "llama4-pythonic", known)
+    if not result.calls:
+        if result.outcome == "no_call" and "(" not in content:
+            return {"role": "assistant", "content": content}
+        why = result.diagnoses[0].message if result.diagnoses else "its calls cannot be read"
+        raise UnreadableRowError(f"message {index}, {content!r:.60}: {why}")
+    if result.content.lstrip()[:1] == ",":
+        raise UnreadableRowError(f"message {index}: {result.content!r:.60} is no call")
+    own = {short: name for name, short in odd.items()}
+    calls = [replace(call, name=own.get(call.name, call.name)) for call in result.calls]
+    return {"role": "assistant", "content": result.content, "tool_calls": calls}
+
+
+def _renamed(text: str, odd: Mapping[str, str]) -> str:
+    """Return the text with odd names replaced before a parenthesis, outside of quotes."""
+    if not odd:
+        return text
+    names = sorted(odd, key=len, reverse=True)
+    parts, at, start = [], 0, 0
+    quote = ""
+    while at < len(text):
+        character = text[at]
+        if quote:
+            at += 1 + (character == "\\")
+            quote = "" if character == quote else quote
+            continue
+        found = next((name for name in names if text.startswith(f"{name}(", at)), None)
+        if found is not None and text[:at].rstrip()[-1:] in {"[", ",", ""}:
+            parts += [text[start:at], odd[found]]
+            at = start = at + len(found)
+            continue
+        quote = character if character in _QUOTES else ""
+        at += 1
+    return "".join([*parts, text[start:]])
+
 
 Said = Iterable[JsonObject]
 """Messages in OpenAI's shape; the text of an assistant may still contain its calls."""
@@ -180,10 +327,6 @@ def _other(message: Mapping[str, Any], index: int) -> Message:
     return Message(role, text_of(content), tool_call_id=id_ if isinstance(id_, str) else None)
 
 
-def _openai(row: JsonObject) -> tuple[Said, Any]:
-    return row["messages"], row.get("tools") or row.get("functions")
-
-
 def _sharegpt(row: JsonObject) -> tuple[Said, Any]:
     turns = [*_conversation(row)]
     return turns, row.get("tools") or _listed_tools(turns)
@@ -199,10 +342,6 @@ def _listed_tools(turns: Iterable[JsonObject]) -> list[Any] | None:
         if listed.strip() and (found := tools_in(listed)):
             return found
     return None
-
-
-def _llama_factory(row: JsonObject) -> tuple[Said, Any]:
-    return _conversation(row), row.get("tools")
 
 
 def _conversation(row: JsonObject) -> Iterator[JsonObject]:
@@ -267,10 +406,7 @@ def _when2call(row: JsonObject) -> tuple[Said, Any]:
             chosen = {"role": "assistant", "content": chosen}
         return [*row["messages"], chosen], row.get("tools")
     answer = row["answers"][row["correct_answer"]]
-    turns = [
-        {"role": "user", "content": row["question"]},
-        {"role": "assistant", "content": answer},
-    ]
+    turns = [{"role": "user", "content": row["question"]}, {"role": "assistant", "content": answer}]
     return turns, row.get("tools")
 
 
@@ -288,9 +424,9 @@ def _get(thing: object, key: str) -> Any:
 
 
 SHAPES: Mapping[str, Callable[[JsonObject], tuple[Said, Any]]] = {
-    "openai": _openai,
+    "openai": lambda row: (row["messages"], row.get("tools") or row.get("functions")),
     "sharegpt": _sharegpt,
-    "llama-factory": _llama_factory,
+    "llama-factory": lambda row: (_conversation(row), row.get("tools")),
     "xlam": _xlam,
     "toolace": _toolace,
     "glaive": _glaive,

@@ -12,8 +12,16 @@ from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpe
 from tunaeval.types.runs import Expectation
 
 from .matchers import ABSENT, inner_schema
-from .patterns import compiled
-from .syntax import Alternatives, Assertion, Characters, Node, Repeat, Sequence, read_pattern
+from .patterns import (
+    Alternatives,
+    Assertion,
+    Characters,
+    Node,
+    Repeat,
+    Sequence,
+    compiled,
+    read_pattern,
+)
 
 
 class NoExampleError(ValueError):

@@ -8,7 +8,8 @@ Modes, for expected calls and for expected tool names alike:
     superset    these calls in any order; others may be beside them
     subset      every call made is one of these, each used once, and at least one call was made
 
-`none`, `forbid`, `min_calls` and `max_calls` apply in addition.
+`none`, `forbid`, `min_calls` and `max_calls` apply in addition. For an expected call that was not
+made, `nearest` has the call that is most like it.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from tunaeval.types.wanted import wanted_items, wanted_name
 from .assignment import NO_OTHERS, Fit, Pairs, Wish
 from .bfcl import CheckerCrash
 from .expectations import check_expectation, read_expectation
-from .failures import Failure
 from .profiles import DEFAULT_PROFILE, Profile, profile_of
+from .values import Failure
 
 
 @shows
@@ -254,3 +255,43 @@ def _success(expect: Expectation, pairs: Pairs) -> str:
     if len(pairs) == 1:
         return "the expected call was made"
     return f"{len(pairs)} expected calls were made" if pairs else "within the limits"
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The nearest call to a wish; without failures, only its position is wrong."""
+
+    call: int
+    failures: tuple[Failure, ...]
+
+
+def nearest(
+    wishes: Sequence[Wish],
+    calls: Sequence[ToolCall],
+    pairs: Pairs,
+    *,
+    profile: str | None = None,
+    tools: Tools | None = None,
+) -> dict[int, Nearest]:
+    """Return the nearest unpaired call for each unpaired wish. Calls of the same tool come before
+    others, then those with the fewest failures, then those at the nearest index.
+    """
+    fit = Fit(wishes, calls, tools or Tools(), profile_of(profile).compare)
+    met, used = {wish for wish, _ in pairs}, {call for _, call in pairs}
+    alone = [wish for wish in range(len(wishes)) if wish not in met]
+    spare = [call for call in range(len(calls)) if call not in used]
+    # Wishes with a fitting call choose first, so that no other wish takes it.
+    alone.sort(key=lambda wish: not any(fit(wish, call) for call in spare))
+    found: dict[int, Nearest] = {}
+    for wish in alone:
+        ranked = [(_rank(fit, wish, call), call) for call in spare]
+        if ranked:
+            call = min(ranked)[1]
+            spare.remove(call)
+            found[wish] = Nearest(call, tuple(fit.failures(wish, call)))
+    return found
+
+
+def _rank(fit: Fit, wish: int, call: int) -> tuple[bool, int, int]:
+    is_other = fit.wishes[wish][0] != fit.calls[call].name
+    return is_other, sum(1 for _ in fit.failures(wish, call)), abs(wish - call)

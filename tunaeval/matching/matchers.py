@@ -13,6 +13,10 @@
 
 `fits` gets the matcher as it is written, the actual value (`ABSENT` for none), its schema, and the
 function that compares nested values. It accepts whatever a model wrote and never raises.
+
+Only paths that a tool declares, or that an expectation calls one, are normalized: never contents or
+commands. "src/" is "src", "./src" is "src", "a//b/./c" is "a/b/c", "./" is "."; "/" and "" stay
+unchanged, and so does "..", because of links.
 """
 
 from __future__ import annotations
@@ -23,8 +27,6 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 from tunaeval.types.calls import JsonObject, JsonValue
-
-from .paths import normalised
 
 ABSENT = object()
 """Stands for a value that was left out."""
@@ -48,10 +50,6 @@ def inner_schema(schema: JsonValue, key: str) -> JsonValue:
 
 
 NO_SCHEMA: Mapping[str, JsonValue] = {}
-
-
-def _any_of(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
-    return any(compare(one, have, schema) for one in wish["$any_of"])
 
 
 def _any_of_fault(wish: JsonObject) -> str | None:
@@ -133,14 +131,6 @@ def _set(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) ->
     )
 
 
-def _set_fault(wish: JsonObject) -> str | None:
-    return None if isinstance(wish["$set"], list) else "$set wants a list"
-
-
-def _path(wish: JsonObject, have: JsonValue, schema: JsonValue, compare: Compare) -> bool:
-    return compare(normalised(wish["$path"]), normalised(have), schema)
-
-
 def _path_fault(wish: JsonObject) -> str | None:
     operand = wish["$path"]
     paths = operand if isinstance(operand, list) else [operand]
@@ -159,24 +149,31 @@ def _default(wish: JsonObject, have: object, schema: JsonValue, compare: Compare
     )
 
 
-def _ignore(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
-    del wish, have, schema, compare
-    return True
-
-
 def _only_true(key: str) -> Callable[[JsonObject], str | None]:
     return lambda wish: None if wish[key] is True else f"{key} wants true"
 
 
 MATCHERS: Mapping[str, Matcher] = {
-    "$any_of": Matcher(_any_of, _any_of_fault),
+    "$any_of": Matcher(
+        lambda wish, have, schema, compare: any(
+            compare(one, have, schema) for one in wish["$any_of"]
+        ),
+        _any_of_fault,
+    ),
     "$regex": Matcher(_regex, _regex_fault),
     "$approx": Matcher(_approx, _approx_fault, frozenset({"tolerance", "relative"})),
     "$contains": Matcher(_contains, lambda _: None),
-    "$set": Matcher(_set, _set_fault),
-    "$path": Matcher(_path, _path_fault),
+    "$set": Matcher(
+        _set, lambda wish: None if isinstance(wish["$set"], list) else "$set wants a list"
+    ),
+    "$path": Matcher(
+        lambda wish, have, schema, compare: compare(
+            normalised(wish["$path"]), normalised(have), schema
+        ),
+        _path_fault,
+    ),
     "$default": Matcher(_default, _only_true("$default")),
-    "$ignore": Matcher(_ignore, _only_true("$ignore")),
+    "$ignore": Matcher(lambda *_: True, _only_true("$ignore")),
 }
 """Every matcher by its key."""
 
@@ -218,3 +215,18 @@ def _faults_of(value: Mapping[Any, JsonValue], path: str) -> Iterator[str]:
     fault = MATCHERS[keys[0]].fault(dict(value))
     if fault is not None:
         yield f"{path}: {fault}"
+
+
+def normalised(value: JsonValue) -> JsonValue:
+    """Return the path, or the list of paths, in its normal form; other values unchanged."""
+    if isinstance(value, str):
+        return _normalised_path(value)
+    if isinstance(value, list):
+        return [_normalised_path(item) if isinstance(item, str) else item for item in value]
+    return value
+
+
+def _normalised_path(path: str) -> str:
+    root = "/" if path.startswith("/") else ""
+    parts = [part for part in path.split("/") if part not in {"", "."}]
+    return root + "/".join(parts) or ("." if path else "")

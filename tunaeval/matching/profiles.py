@@ -16,7 +16,7 @@ from tunaeval.types.wanted import wanted_name
 
 from . import bfcl, values
 from .assignment import ASSIGNMENTS, Compare, Fit, Pairs, counted, greedy
-from .gold import gold_arguments
+from .bfcl import gold_arguments
 from .values import Arguments
 
 

@@ -12,11 +12,11 @@ writes raises. `rewards.trl`, `rewards.verifiers` and `rewards.verl` are what tr
 
 from __future__ import annotations
 
-from .attempts import BrokenSpan as BrokenSpan
 from .gold import AnyTools as AnyTools
 from .gold import Gold as Gold
 from .gold import GoldMatch as GoldMatch
 from .gold import tools_of as tools_of
+from .reading import BrokenSpan as BrokenSpan
 from .reading import attempts_of as attempts_of
 from .recipe import EXACT as EXACT
 from .recipe import TOOLRL as TOOLRL

@@ -23,15 +23,7 @@ from tunaeval.matching.matchers import matcher_faults
 from tunaeval.parsing.repair.schema import admitted
 from tunaeval.showing import brief
 from tunaeval.tools.specs import ToolLike, to_tools
-from tunaeval.types.calls import (
-    ARGUMENTS_KEYS,
-    NAME_KEYS,
-    JsonObject,
-    JsonValue,
-    ToolCall,
-    Tools,
-    ToolSpec,
-)
+from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import wanted_name
 
@@ -209,9 +201,11 @@ def _calls(gold: Any) -> Iterator[tuple[str, JsonValue, str]]:
     elif isinstance(gold, ToolCall):
         gold = [gold]
     if isinstance(gold, bytes) or not isinstance(gold, Sequence):
-        gold = (
-            list(gold) if hasattr(gold, "tolist") and hasattr(gold, "__len__") else _refused(gold)
-        )
+        if not (hasattr(gold, "tolist") and hasattr(gold, "__len__")):
+            raise UsageError(
+                f"gold is {brief(gold)}; wanted a list of calls, JSON text of it, or None"
+            )
+        gold = list(gold)
     for index, item in enumerate(gold):
         yield _call(_decoded(item), f"gold[{index}]")
 
@@ -251,10 +245,6 @@ def _fields(thing: object) -> Mapping[str, Any]:
 _OF_A_CALL = ("function", "name", "arguments")
 
 
-def _refused(gold: object) -> Sequence[Any]:
-    raise UsageError(f"gold is {brief(gold)}; wanted a list of calls, JSON text of it, or None")
-
-
 # --- one call ------------------------------------------------------------------------------------
 
 
@@ -269,7 +259,7 @@ def _wanted(
             f"{where}.arguments is {brief(found)}; wanted an object, or JSON text of it"
         )
     spec = tools.get(name) if tools is not None else None
-    kept = dict(found) if spec is None else _without_nulls(found, spec)
+    kept = dict(found) if spec is None else _kept(found, spec.parameters, spec.parameters)
     if not literal:
         for fault in matcher_faults(kept, f"{where}.arguments"):
             raise UsageError(fault)
@@ -277,12 +267,8 @@ def _wanted(
     return Wanted(name, kept, _canonical(kept) if literal else None, flat)
 
 
-def _without_nulls(arguments: Mapping[str, JsonValue], spec: ToolSpec) -> JsonObject:
-    """Return the arguments without the nulls that the schema forbids, at any depth."""
-    return _kept(arguments, spec.parameters, spec.parameters)
-
-
 def _kept(value: Mapping[str, JsonValue], schema: Any, root: object) -> JsonObject:
+    """Return arguments without the nulls that the schema forbids, at any depth."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping) or not properties:
         return dict(value)

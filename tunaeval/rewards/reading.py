@@ -5,26 +5,84 @@
 [{"role": "assistant", ...}, ...]      messages, of which only the model's count
 ParseResult                            a result of an earlier parse
 None, or anything else                 no completion
+
+A call in a code fence is perhaps only shown, not made. One with a repeated key, or with two keys
+for one thing, makes two guesses: like every JSON reader, ours takes the last of equal keys; of
+several keys for the name, or for the arguments, it takes its format's own. Texts of several turns
+have parts that the model did not write, answers of tools and turns of others (verl passes them to
+rewards like this): each is replaced by as many blanks, so that offsets stay the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from unicodedata import category
 
-from tunaeval.parsing.api import parse
-from tunaeval.types.calls import Span, ToolCall, Tools
+import orjson
+
+from tunaeval.parsing.api import parse, parse_message
+from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
 
-from .attempts import NO_COMPLETION, NOT_A_CALL, TOO_LONG, Attempts, BrokenSpan
-from .fences import fenced, has_fences
 from .gold import Gold
-from .hedges import has_two_keys, keys_twice, two_guesses, two_keys
 from .leftovers import apart, most_tries, tries_inside, tries_left
-from .observed import has_observations, observations, without
 from .recipe import Recipe
-from .words import has_words
+
+NO_COMPLETION = "no_completion"
+TOO_LONG = "too_long"
+NOT_A_CALL = "not-a-call"
+
+
+class BrokenSpan(NamedTuple):
+    """A broken attempt: characters `start` to `end` of the text of a message.
+
+    `message` is its index, or None if the completion is one text or one message.
+    """
+
+    start: int
+    end: int
+    message: int | None = None
+
+
+@dataclass(slots=True)
+class Attempts:
+    """The attempts in a completion: its calls, the indices of those that are in a fence or have two
+    guesses, and what is broken.
+    """
+
+    calls: list[ToolCall]
+    fenced: set[int]
+    hedged: set[int] = field(default_factory=set)
+    broken: int = 0
+    spans: tuple[BrokenSpan, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
+    outcome: str = "no_call"
+    speaks: bool = False
+    """Whether the completion ends with something besides its calls."""
+    placed: int | None = None
+    """How many calls come before everything broken; None if nothing is broken."""
+
+    def add(self, other: Attempts, message: int) -> None:
+        """Add the attempts in the model's next message."""
+        if self.placed is None and other.placed is not None:
+            self.placed = len(self.calls) + other.placed
+        self.fenced |= {index + len(self.calls) for index in other.fenced}
+        self.hedged |= {index + len(self.calls) for index in other.hedged}
+        self.calls += other.calls
+        self.broken += other.broken
+        self.spans += tuple(span._replace(message=message) for span in other.spans)
+        self.diagnoses += other.diagnoses
+        self.speaks = other.speaks
+        self.outcome = max(self.outcome, other.outcome, key=_WEIGHT.__getitem__)
+
+
+_WEIGHT = {NO_COMPLETION: -1, "no_call": 0, "truncated": 1, "malformed": 2, "calls": 3, TOO_LONG: 4}
+
 
 _MODELS = frozenset({"assistant", "model", "gpt", "ai"})  # roles of the model in data sets
 
@@ -198,7 +256,9 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     if _size(message) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     items = _get(message, "tool_calls")
-    items = [*items] if isinstance(items, list | tuple) else [items] if _is_odd(items) else []
+    if not isinstance(items, list | tuple):  # one call, or a text, in place of the list
+        items = [items] if isinstance(items, str | Mapping) and items else []
+    items = [*items]
     legacy = _get(message, "function_call")
     if not items and legacy is not None:
         items = [legacy]
@@ -229,21 +289,8 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
 
 def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
     """Parse structured calls as those of a message."""
-    read, level = _reader_of_messages(), recipe.level
-    return read({"tool_calls": items}, recipe.reader, tools, level, abstain=recipe.abstain)
-
-
-@cache
-def _reader_of_messages() -> Callable[..., ParseResult]:
-    """Imported for the first message, because the import takes as long as parsing a text needs."""
-    from tunaeval.parsing.api import parse_message  # noqa: PLC0415 - see above
-
-    return parse_message
-
-
-def _is_odd(items: object) -> bool:
-    """Whether the value in place of the list of structured calls is a string or a mapping."""
-    return isinstance(items, str | Mapping) and bool(items)
+    message, level = {"tool_calls": items}, recipe.level
+    return parse_message(message, recipe.reader, tools, level, abstain=recipe.abstain)
 
 
 def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:
@@ -281,3 +328,199 @@ def _size(message: object) -> int:
 
 def _get(thing: object, key: str) -> object:
     return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
+
+
+def has_two_keys(text: str) -> bool:
+    """Whether the text may have two keys for one thing; a cheap test."""
+    inputs = ('"arguments"' in text) + ('"parameters"' in text) + ('"args"' in text)
+    if inputs + ('"input"' in text) > 1:
+        return True
+    names = ('"name"' in text) + ('"function"' in text) + ('"tool"' in text)
+    return names + ('"tool_name"' in text) > 1
+
+
+def two_keys(text: str, calls: Sequence[ToolCall]) -> Iterator[int]:
+    """Yield the indices of calls whose object has two keys for one thing, with different values."""
+    for index, call in enumerate(calls):
+        if call.span is None or text[call.span.start : call.span.start + 1] != "{":
+            continue
+        try:
+            value = orjson.loads(text[call.span.start : call.span.end])
+        except orjson.JSONDecodeError:  # the call was repaired, then, which costs as much
+            continue
+        if two_guesses(value):
+            yield index
+
+
+def two_guesses(value: object) -> bool:
+    """Whether an object has two keys for the name, or for the arguments, with different values."""
+    if not isinstance(value, Mapping):
+        return False
+    names = [value[key] for key in NAME_KEYS if isinstance(value.get(key), str)]
+    inputs = [value[key] for key in ARGUMENTS_KEYS if key in value]
+    return any(name != names[0] for name in names) or any(one != inputs[0] for one in inputs)
+
+
+def keys_twice(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[int]:
+    """Yield the indices of calls with a repeated key, of which the first was a guess."""
+    twice = sorted(note.span for note in diagnoses if note.code == "duplicate-key" and note.span)
+    for index, call in enumerate(calls if twice else ()):
+        if call.span is not None:
+            at = bisect_left(twice, call.span)
+            if at < len(twice) and twice[at].start < call.span.end:
+                yield index
+
+
+_FENCES = ("```", "~~~")
+OF_A_FENCE = frozenset({"fence", "tool-code"})
+"""Formats that are a code fence themselves, which costs nothing if the recipe asks for them."""
+
+WITH_MARKS = OF_A_FENCE | {"command-r", "deepseek-v3"}
+"""Formats that write fence marks around a call, which are no fence for anything else."""
+
+_BEFORE = 64
+"""The most characters between such a mark and its call."""
+
+_behind = re.compile(r"[\s\])},;]{0,64}```").match
+
+
+def has_fences(text: str) -> bool:
+    """Whether the text may have a code fence."""
+    return "```" in text or "~~~" in text
+
+
+def fenced(text: str, calls: Sequence[ToolCall], reader: str) -> Iterator[int]:
+    """Yield the indices of the calls that are in a code fence, or are one."""
+    spans = [_block(text, call, call.span) for call in calls if call.span]
+    marked = [_fences(text, mark, spans) for mark in _FENCES if mark in text]
+    for index, call in enumerate(calls):
+        if call.span is None or (call.format == reader and reader in OF_A_FENCE):
+            continue
+        if call.format in OF_A_FENCE or any(_is_in(call.span, each) for each in marked):
+            yield index
+
+
+def _block(text: str, call: ToolCall, span: Span) -> Span:
+    """Return the span of a call, including the fence marks that its format writes around it."""
+    if call.format not in WITH_MARKS:
+        return span
+    before = text.rfind(_FENCES[0], max(0, span.start - _BEFORE), span.start)
+    behind = _behind(text, span.end)
+    return Span(span.start if before < 0 else before, behind.end() if behind else span.end)
+
+
+def _is_in(span: Span, fences: Sequence[Span]) -> bool:
+    at = bisect_left(fences, span) - 1
+    return at >= 0 and fences[at].start < span.start < fences[at].end
+
+
+def _fences(text: str, mark: str, calls: Sequence[Span]) -> list[Span]:
+    """Return the code fences: each from a line that begins with the mark to the next such line.
+
+    If one is left open, it is unknown which, so the fence is from the first mark to the end.
+    """
+    found: list[Span] = []
+    first = start = -1
+    at = call = 0
+    inside = sorted(calls)
+    while (mark_at := text.find(mark, at)) >= 0:
+        at = mark_at + len(mark)
+        while call < len(inside) and inside[call].end <= mark_at:
+            call += 1
+        if call < len(inside) and inside[call].start <= mark_at:
+            continue
+        first = first if first >= 0 else mark_at
+        if text[text.rfind("\n", 0, mark_at) + 1 : mark_at].strip(" \t>"):
+            continue
+        if start < 0:
+            start = mark_at
+        else:
+            found.append(Span(start, mark_at))
+            start = -1
+    return found if start < 0 else [Span(first, len(text))]
+
+
+_BLOCKS = (
+    ("<tool_response>", "</tool_response>"),
+    ("<|observation|>", "<|assistant|>"),
+    ("<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>"),
+    ("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
+    ("<|im_start|>tool", "<|im_start|>assistant"),
+    ("<|im_start|>user", "<|im_start|>assistant"),
+    ("<|im_start|>system", "<|im_start|>assistant"),
+    ("<|start_header_id|>ipython", "<|start_header_id|>assistant"),
+    ("<|start_header_id|>tool", "<|start_header_id|>assistant"),
+    ("<|start_header_id|>user", "<|start_header_id|>assistant"),
+)
+"""Markers around answers and other turns in the chat templates of Qwen and Hermes, GLM, DeepSeek,
+Mistral, ChatML and Llama 3; a block without its end continues to the end of the text.
+"""
+
+
+def has_observations(text: str) -> bool:
+    """Whether the text may have a marker of an answer or of a turn."""
+    return "<|" in text or "<tool_resp" in text or "<｜" in text or "[TOOL_" in text
+
+
+def observations(text: str, calls: Sequence[Span]) -> list[Span]:
+    """Return the spans of other speakers, in order; markers inside `calls` do not count."""
+    return [*_other_turns(text, sorted(calls))]
+
+
+def without(text: str, spans: Sequence[Span]) -> str:
+    """Return the text with blanks in place of the spans."""
+    parts, at = [], 0
+    for start, end in spans:
+        parts += [text[at:start], " " * (end - start)]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _other_turns(text: str, calls: list[Span]) -> Iterator[Span]:
+    at, call = 0, 0
+    nearest = {opener: text.find(opener) for opener, _ in _BLOCKS}
+    while True:
+        for opener, found in nearest.items():
+            if 0 <= found < at:
+                nearest[opener] = text.find(opener, at)
+        starts = [(found, opener) for opener, found in nearest.items() if found >= 0]
+        if not starts:
+            return
+        start, opener = min(starts)
+        while call < len(calls) and calls[call].end <= start:
+            call += 1
+        if call < len(calls) and calls[call].start <= start:
+            at = max(calls[call].end, start + 1)
+            continue
+        closer = dict(_BLOCKS)[opener]
+        end = text.find(closer, start + len(opener))
+        at = len(text) if end < 0 else end + len(closer)
+        yield Span(start, at)
+
+
+_TOKEN = re.compile(
+    r"<\|(?:im_start|start_header_id|start|channel)\|>\s*\w{0,24}"  # a turn's head and role
+    r"|<\|[^<>|\s]{1,40}\|>"
+    r"|<\uff5c[^<>\uff5c\s]{1,40}\uff5c>"
+    r"|</?(?:s|think|tools?|tool_calls?|tool_response)>|`{3,}\w*"
+    r"|<start_of_turn>\s*(?:model)?|<end_of_turn>|<turn\|>"
+    r"|<(?:pad|eos|bos|unk|mask|unused\d{1,5})>|\[(?:PAD|EOS|BOS|UNK|SEP|CLS)\]|\[/?INST\]"
+)
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols by their category that are blank in every font."""
+
+
+def has_words(text: str) -> bool:
+    """Whether a text has anything to read.
+
+    Examples:
+        >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>")
+        (True, False)
+    """
+    return any(
+        map(_is_seen, _TOKEN.sub("", text) if "<" in text or "[" in text or "`" in text else text)
+    )
+
+
+def _is_seen(character: str) -> bool:
+    return category(character)[0] not in "CZM" and character not in _BLANK

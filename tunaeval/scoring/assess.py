@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from pydantic import ValidationError
 
@@ -20,12 +20,64 @@ from tunaeval.types.runs import (
     ScoreResult,
     WeightedScore,
 )
+from tunaeval.types.wanted import wanted_name
 
-from .categories import Category, Counts, Finding
-from .forbidden import forbidden_calls, forbidden_words
-from .history import History, history_of
-from .presets import FIXED, Preset, preset_of
+from . import default, evals2, trajectory
+from .goal import GOAL, forbidden_calls, forbidden_words, goal_completion
+from .history import Category, Counts, Finding, History, history_of
 from .settings import USUAL_SETTINGS, ScoreSettings
+
+
+class Preset(NamedTuple):
+    """Categories whose weights add up to 1, and the rules for the counts in a score's details.
+
+    `goal` names a category whose value multiplies the others, and without which there is no total.
+    None: the total is the plain weighted mean.
+    """
+
+    categories: tuple[Category, ...]
+    counts: Callable[[History], Counts]
+    goal: str | None = None
+
+
+PRESETS = {
+    "default": Preset(
+        (
+            goal_completion,
+            default.plan_correctness,
+            default.success_ratio,
+            trajectory.repetition,
+            default.context_efficiency,
+        ),
+        default.counts_of,
+        GOAL,
+    ),
+    "evals2": Preset(
+        (
+            evals2.goal_completion,
+            evals2.plan_correctness,
+            evals2.success_ratio,
+            evals2.context_efficiency,
+        ),
+        evals2.counts_of,
+    ),
+    "none": Preset((), default.counts_of),
+}
+"""The presets by name; `none` is for callers who pass all categories themselves."""
+
+FIXED = "evals2"
+"""The preset that no setting changes: only a failure of the run affects its total."""
+
+
+def preset_of(name: str) -> Preset:
+    """Return the preset of that name. Raises UnknownNameError."""
+    return PRESETS[wanted_name(name, "preset", PRESETS)]
+
+
+def scorers_of(preset: str) -> tuple[Scorer, ...]:
+    """Return the categories of a preset. Raises UnknownNameError."""
+    # For mypy the attributes of a protocol are writable, but a category is frozen.
+    return cast("tuple[Scorer, ...]", preset_of(preset).categories)
 
 
 async def assess(
@@ -60,11 +112,21 @@ async def assess(
     weighed = _weighed(scorers, named, shares)
     total = _total(ending, shares, named)
     if total is None and ending is None:
-        ending = _undecided(named, rules)
+        goal = rules.goal if rules.goal in named else None
+        why = "no category applies" if goal is None else f"{goal} is {named[goal].reason}"
+        ending = _Ending("undecided", None, why)
+    counts = rules.counts(history)
     return ScoreResult.checked(
         preset=preset,
         weighted_total=total,
-        details=_details(rules.counts(history), (*history.notes, *notes), weighed, total, ending),
+        details=ScoreDetails.checked(
+            tool_calls=counts.calls,
+            failed_calls=counts.failed,
+            dangling_calls=counts.dangling,
+            retries=counts.retries,
+            reasoning="; ".join((_sum(weighed, total, ending), *history.notes, *notes)),
+            outcome="scored" if ending is None else ending.outcome,
+        ),
         categories=weighed,
     )
 
@@ -157,12 +219,6 @@ def _ending(history: History, verdicts: Mapping[str, _Verdict], *, fixed: bool) 
     return None
 
 
-def _undecided(verdicts: Mapping[str, _Verdict], rules: Preset) -> _Ending:
-    if rules.goal is not None and rules.goal in verdicts:
-        return _Ending("undecided", None, f"{rules.goal} is {verdicts[rules.goal].reason}")
-    return _Ending("undecided", None, "no category applies")
-
-
 def _shares_of(
     scorers: Sequence[Scorer],
     verdicts: Mapping[str, _Verdict],
@@ -253,26 +309,6 @@ def is_weight(weight: Any) -> bool:
         return math.isfinite(weight) and bool(weight >= 0)
     except (TypeError, ValueError, OverflowError):  # not a number
         return False
-
-
-# --- details, and the sum in words ----------------------------------------------------------------
-
-
-def _details(
-    counts: Counts,
-    notes: Sequence[str],
-    verdicts: Mapping[str, WeightedScore],
-    total: float | None,
-    ending: _Ending | None,
-) -> ScoreDetails:
-    return ScoreDetails.checked(
-        tool_calls=counts.calls,
-        failed_calls=counts.failed,
-        dangling_calls=counts.dangling,
-        retries=counts.retries,
-        reasoning="; ".join((_sum(verdicts, total, ending), *notes)),
-        outcome="scored" if ending is None else ending.outcome,
-    )
 
 
 def _sum(verdicts: Mapping[str, WeightedScore], total: float | None, ending: _Ending | None) -> str:

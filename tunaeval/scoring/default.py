@@ -18,11 +18,10 @@ from collections.abc import Sequence
 
 from tunaeval.showing import counted
 
-from .categories import Category, Counts, Finding, where
-from .context import context_size
 from .goal import closing_calls, work_of
-from .history import CallRun, History
-from .repeats import retried
+from .history import CallRun, Category, Counts, Finding, History, where
+from .spending import context_size
+from .trajectory import retried
 
 
 def counts_of(history: History) -> Counts:
@@ -57,16 +56,12 @@ def _plan_correctness(history: History) -> Finding:
     if calls > settings.many_calls:
         value = min(value, settings.many_calls / calls)
         reason += f"; calls: {calls}, more than {settings.many_calls}"
-    unknown = _of_no_tool(history, runs)
+    tools = settings.tools
+    unknown = [] if tools is None else [run for run in runs if run.tool not in tools]
     if unknown:
         value *= 1 - len(unknown) / len(runs)
         reason += f"; {len(unknown)} of {len(runs)} calls of no such tool"
     return Finding(value, reason, where(unknown))
-
-
-def _of_no_tool(history: History, runs: Sequence[CallRun]) -> list[CallRun]:
-    tools = history.settings.tools
-    return [] if tools is None else [run for run in runs if run.tool not in tools]
 
 
 def _success_ratio(history: History) -> Finding:
@@ -104,11 +99,9 @@ def _context_efficiency(history: History) -> Finding:
 
 def _no_work(history: History, so: str) -> Finding:
     ran = len(history.uncalled)
-    why = f"no call of the transcript did the work ({ran} ran without one)" if ran else _IDLE
+    idle = "no work was tried"
+    why = f"no call of the transcript did the work ({ran} ran without one)" if ran else idle
     return Finding(value=None, reason=f"{why}, so {so}")
-
-
-_IDLE = "no work was tried"
 
 
 plan_correctness = Category("plan-correctness", 0.10, _plan_correctness)

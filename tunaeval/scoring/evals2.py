@@ -21,8 +21,7 @@ from itertools import pairwise
 from tunaeval.showing import counted
 from tunaeval.tools.success import BY_TEXT, LATER
 
-from .categories import Category, Counts, Finding, where
-from .history import CallRun, History
+from .history import Category, Counts, Finding, History, where
 from .settings import COMPLETION_TOOLS, CONTEXT_STEPS, PLANNERS
 
 _MANY_CALLS = 20  # more calls lower plan-correctness to 0.3
@@ -34,7 +33,9 @@ _READINGS = frozenset(one.name for one in (*BY_TEXT, *LATER))
 def counts_of(history: History) -> Counts:
     """Return the counts by the rules of `evals2`."""
     runs = history.runs
-    failed = sum(_failed(run) for run in runs)
+    failures = [run.success.reason for run in runs if run.success is not None and run.failed]
+    doubtful = sum(reason in _READINGS for reason in failures)
+    failed = len(failures) - doubtful
     dangling = sum(run.dangles for run in runs)
     return Counts(
         calls=len(runs),
@@ -42,64 +43,49 @@ def counts_of(history: History) -> Counts:
         failed=failed,
         dangling=dangling,
         retries=sum(one.tool == next_one.tool for one, next_one in pairwise(runs)),
-        doubtful=sum(_doubtful(run) for run in runs),
+        doubtful=doubtful,
     )
-
-
-def _failed(run: CallRun) -> bool:
-    return run.success is not None and run.failed and run.success.reason not in _READINGS
-
-
-def _doubtful(run: CallRun) -> bool:
-    return run.success is not None and run.failed and run.success.reason in _READINGS
 
 
 def _goal_completion(history: History) -> Finding:
     signals = [run for run in history.runs if run.tool in COMPLETION_TOOLS]
     if not signals:
-        return Finding(value=0.3, reason=f"no completion signal{_if_empty(history)}")
-    reason = f"{signals[-1].tool} was called"
-    return Finding(value=0.8, reason=reason, evidence=where(signals))
+        return Finding(0.3, f"no completion signal{_if_empty(history)}")
+    return Finding(0.8, f"{signals[-1].tool} was called", where(signals))
 
 
 def _plan_correctness(history: History) -> Finding:
     calls = len(history.runs)
     planners = [run for run in history.runs if run.tool in PLANNERS]
     if not calls:
-        return Finding(value=0.0, reason=f"no call{_if_empty(history)}")
+        return Finding(0.0, f"no call{_if_empty(history)}")
     if calls > _MANY_CALLS:
-        return Finding(value=0.3, reason=f"{counted(calls, 'call')}, more than {_MANY_CALLS}")
+        return Finding(0.3, f"{counted(calls, 'call')}, more than {_MANY_CALLS}")
     if planners:
-        reason = f"{planners[0].tool} was used"
-        return Finding(value=0.7, reason=reason, evidence=where(planners))
-    return Finding(value=0.5, reason=f"{counted(calls, 'call')} and no planner")
+        return Finding(0.7, f"{planners[0].tool} was used", where(planners))
+    return Finding(0.5, f"{counted(calls, 'call')} and no planner")
 
 
 def _success_ratio(history: History) -> Finding:
     counts = counts_of(history)
     if not counts.calls:
-        reason = f"no call, so none that failed{_if_empty(history)}"
-        return Finding(value=1.0, reason=reason)
+        return Finding(1.0, f"no call, so none that failed{_if_empty(history)}")
     share = counts.succeeded / counts.calls
     value = max(0.0, share - 0.05 * counts.retries - 0.10 * counts.failed)
-    troubled = [run for run in history.runs if not run.succeeded]
-    return Finding(value=value, reason=_in_words(counts), evidence=where(troubled))
+    troubled = where(run for run in history.runs if not run.succeeded)
+    return Finding(value, _in_words(counts), troubled)
 
 
 def _context_efficiency(history: History) -> Finding:
     characters = sum(len(message.content) for message in history.transcript.messages)
     tokens = characters / _CHARACTERS_PER_TOKEN
-    value = CONTEXT_STEPS.value(tokens)
     reason = f"about {tokens:.0f} tokens (characters / {_CHARACTERS_PER_TOKEN})"
-    return Finding(value=value, reason=f"{reason}{_if_empty(history)}")
+    return Finding(CONTEXT_STEPS.value(tokens), f"{reason}{_if_empty(history)}")
 
 
 def _if_empty(history: History) -> str:
-    return (
-        ""
-        if history.transcript.messages
-        else "; the transcript is empty, and the formula gives this"
-    )
+    is_empty = not history.transcript.messages
+    return "; the transcript is empty, and the formula gives this" if is_empty else ""
 
 
 def _in_words(counts: Counts) -> str:

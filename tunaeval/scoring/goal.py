@@ -8,21 +8,157 @@
 
 A judge's verdict, if one is asked, replaces this category. An agent's own claim of success is a
 signal and decides nothing: an agent that only claims to be done looks the same.
+
+The calls that count include those that are not in a transcript as calls. Structured calls, and
+calls in the text of messages without any, come message by message; then come executions without a
+call in the transcript, by their start. Texts are parsed elsewhere (`Transcript.written`), as
+`tunaeval.match` reads a message.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
+from tunaeval.matching.calls import Verdict, match, without_calls
+from tunaeval.showing import counted
+from tunaeval.types.calls import ToolCall
 from tunaeval.types.messages import Message
-from tunaeval.types.runs import Expectation
+from tunaeval.types.runs import Expectation, ExpectedCall
 
-from .categories import Category, Finding, where
-from .forbidden import forbidden_calls, forbidden_words
-from .history import CallRun, History
-from .made import beside, made_of, matched
+from .history import CallRun, Category, Finding, History, where
 from .running_tests import runs_tests
+
+WRITTEN = "written as text"
+SEEN = "seen by the recorder"
+
+
+class Made(NamedTuple):
+    """A call that was made, and the messages that show it; `how` says how it is known if the
+    transcript does not have it as a call.
+    """
+
+    call: ToolCall
+    how: str = ""
+    run: CallRun | None = None
+    evidence: tuple[int, ...] = ()
+
+
+def made_of(history: History) -> list[Made]:
+    """Return all calls that count, in their order."""
+    messages = history.transcript.messages
+    texts = {index: read.calls for index, read in history.transcript.written}
+    runs = iter(history.runs)
+    made: list[Made] = []
+    for index, message in enumerate(messages):
+        for call in message.tool_calls:
+            run = next(runs)
+            made.append(Made(call, "", run, where([run])))
+        made += [Made(call, WRITTEN, None, (index,)) for call in texts.get(index, ())]
+    return made + [
+        Made(ToolCall(one.tool, one.arguments, one.call_id), SEEN) for one in history.uncalled
+    ]
+
+
+def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
+    """Return the match of the made calls with the expected ones; a malformed or truncated attempt
+    is no abstention.
+    """
+    settings = history.settings
+    calls = [one.call for one in made]
+    verdict = match(expect, calls, profile=settings.profile, tools=settings.tools)
+    if made:
+        return verdict
+    outcomes = {read.outcome for _, read in history.transcript.written}
+    outcome = next((one for one in ("malformed", "truncated") if one in outcomes), "")
+    return without_calls(verdict, outcome)
+
+
+def beside(made: list[Made]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield a remark on calls that the transcript does not have as calls, and their messages."""
+    for how, one, several in (
+        (WRITTEN, "call was", "calls were"),
+        (SEEN, "execution without a call", "executions without a call"),
+    ):
+        found = [call for call in made if call.how == how]
+        if found:
+            names = ", ".join(map(repr, dict.fromkeys(call.call.name for call in found)))
+            count = counted(len(found), one, several)
+            at = tuple(sorted({index for call in found for index in call.evidence}))
+            yield (f"{count} {how}: {names}" if how == WRITTEN else f"{count}: {names} ({how})"), at
+
+
+_PREFIX = "functions."
+_UNREADABLE = "its arguments cannot be read, so it may be"
+
+
+class Forbidden(NamedTuple):
+    """A forbidden call: its tool, a remark on how it is known if needed, and its messages."""
+
+    tool: str
+    how: str = ""
+    evidence: tuple[int, ...] = ()
+
+
+def forbidden_calls(history: History) -> list[Forbidden]:
+    """Return the calls that the settings forbid, by name or by arguments."""
+    return list(_forbidden(history)) if history.settings.forbid else []
+
+
+def forbidden_words(found: list[Forbidden]) -> str:
+    """Return a sentence on which forbidden tools were called, how often, and how that is known."""
+    names = ", ".join(map(repr, dict.fromkeys(one.tool for one in found)))
+    more = [f"{len(found)} calls"] if len(found) > 1 else []
+    more += dict.fromkeys(one.how for one in found if one.how)
+    return f"forbidden: {names} was called" + (f" ({'; '.join(more)})" if more else "")
+
+
+def _forbidden(history: History) -> Iterator[Forbidden]:
+    listed: set[str] = set()
+    for made in made_of(history):
+        if made.how == SEEN:
+            continue  # these are among all executions, which follow
+        call, is_lost = made.call, made.run is not None and made.run.invalid is not None
+        how = _how(call, history, is_lost=is_lost)
+        if how is not None:
+            listed.add(_known_as(call.name, history))
+            yield Forbidden(_known_as(call.name, history), how or made.how, made.evidence)
+    for execution in history.transcript.executions:
+        name = _known_as(execution.tool, history)
+        call = ToolCall(execution.tool, execution.arguments)
+        if name not in listed and _how(call, history, is_lost=False) is not None:
+            yield Forbidden(name, SEEN)
+
+
+def _how(call: ToolCall, history: History, *, is_lost: bool) -> str | None:
+    """Return a remark on a forbidden call, which may be empty, or None if it is not forbidden."""
+    name = _known_as(call.name, history)
+    for one in history.settings.forbid:
+        if isinstance(one, str):
+            if name == one:
+                return ""
+        elif is_lost and one.name == name and one.arguments:
+            return _UNREADABLE
+        elif _is_like(name, call, one, history):
+            return ""
+    return None
+
+
+def _is_like(name: str, call: ToolCall, forbidden: ExpectedCall, history: History) -> bool:
+    """Whether a call has the forbidden tool and arguments, possibly with further arguments."""
+    expect = Expectation.model_construct(calls=(forbidden,), match="superset")
+    made = ToolCall(name, call.arguments)
+    return match(expect, [made], profile="tunacode", tools=history.settings.tools).ok
+
+
+def _known_as(name: str, history: History) -> str:
+    """Return a tool's name without the prefix "functions." if only the rest is a known name."""
+    settings = history.settings
+    forbidden = {one if isinstance(one, str) else one.name for one in settings.forbid}
+    known: Container[str] = forbidden if settings.tools is None else settings.tools
+    bare = name.removeprefix(_PREFIX)
+    return bare if bare in known and name not in known else name
+
 
 GOAL = "goal-completion"
 

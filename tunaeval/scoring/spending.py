@@ -1,19 +1,59 @@
-"""Categories outside the presets that judge what was spent: time in tools, and money.
+"""What was spent: the size of the context, time in tools, and money.
 
-If a part is unknown, the sum is unknown: a sum of known parts would favour whoever reports least.
+Latency and cost are categories outside the presets. If a part of them is unknown, the sum is
+unknown: a sum of known parts would favour whoever reports least.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from tunaeval.showing import counted
 from tunaeval.tools.recorder import busy_seconds
-from tunaeval.types.messages import Usage
+from tunaeval.types.messages import Message, Usage
 
-from .categories import Category, Finding, where
-from .history import History
+from .history import Category, Finding, History, where
 from .settings import Price
+
+_NOT_OF_THE_TASK = frozenset({"system", "developer"})  # roles of the host
+
+
+class ContextSize(NamedTuple):
+    """A number of tokens, how it is known, and the messages whose requests reported it."""
+
+    tokens: float
+    how: str
+    reports: tuple[int, ...] = ()
+
+
+def context_size(history: History) -> ContextSize:
+    """Return the most tokens that were in the context at once.
+
+    A report covers its reply and everything before it, including system text. Text after the last
+    report is counted, without system text and without reasoning, which templates drop.
+    """
+    counter = history.settings.counter
+    reported = list(_reported(history.transcript.messages))
+    begin, latest = reported[-1] if reported else (-1, 0)
+    after = history.transcript.messages[begin + 1 :]
+    texts = [message.content for message in after if message.role not in _NOT_OF_THE_TASK]
+    texts += [run.key for run in history.runs if run.message > begin]  # calls as tool and arguments
+    rest = sum(map(counter.count, texts))
+    if not reported:
+        return ContextSize(rest, counter.name)
+    tokens = max(latest + rest, *(tokens for _, tokens in reported))
+    how = f"reported, and {rest:.0f} after that by {counter.name}" if rest else "reported"
+    return ContextSize(tokens, how, (max(reported, key=lambda report: report[1])[0],))
+
+
+def _reported(messages: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
+    """Yield the index and the reported tokens of each reply that has a report."""
+    for index, message in enumerate(messages):
+        usage = message.usage
+        if usage is not None and usage.prompt_tokens is not None and usage.prompt_tokens >= 0:
+            yield index, usage.prompt_tokens + max(0, usage.completion_tokens or 0)
 
 
 def _latency(history: History) -> Finding:

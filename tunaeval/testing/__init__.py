@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from .laws import check_format as check_format
     from .laws import check_law as check_law
     from .laws import check_laws as check_laws
+    from .laws import check_parser as check_parser
     from .laws import check_text as check_text
-    from .laws import stream_of as stream_of
-    from .parsers import check_parser as check_parser
     from .strategies import calls as calls
     from .strategies import chunkings as chunkings
     from .strategies import damaged as damaged
@@ -39,18 +38,19 @@ if TYPE_CHECKING:
     from .strategies import taped as taped
     from .strategies import tools_for as tools_for
     from .strategies import writable as writable
+    from .streams import stream_of as stream_of
     from .tape import FRAGMENTS as FRAGMENTS
 
 # hypothesis is heavy, and the pytest plug-in and the self-test, which are within this package, do
 # without it: so a name that needs it is imported when it is asked for.
 _NAMES = {
     "laws": (
-        "LAWS LAWS_OF_CALLS LAWS_OF_TEXTS check_format check_law check_laws check_text stream_of"
+        "LAWS LAWS_OF_CALLS LAWS_OF_TEXTS check_format check_law check_laws check_parser check_text"
     ),
-    "parsers": "check_parser",
     "strategies": (
         "calls chunkings damaged fragments json_values literals prose taped tools_for writable"
     ),
+    "streams": "stream_of",
     "tape": "FRAGMENTS",
 }
 

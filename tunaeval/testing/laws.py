@@ -1,27 +1,41 @@
-"""Checks of the parser's laws, for any format or set of formats.
+"""Checks of the parser's laws, for any format or set of formats, and for any `Parser`.
 
 All laws of one kind check the same examples, so that each example is parsed only once.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tunaeval.grammar.format import Format
-from tunaeval.parsing.collect import TILES, Event
-from tunaeval.parsing.reader import Reader, Stream, reader_of
+from tunaeval.parsing.collect import Event
+from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.parsing.write import render_calls
 from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
+from tunaeval.types.roles import Parser
 
 from . import tape as made
-from .strategies import calls_in, damaged_calls, literals, taped, tells_types, tools_for
+from .strategies import (
+    calls,
+    calls_in,
+    damaged_calls,
+    literals,
+    prose,
+    taped,
+    tells_types,
+    tools_for,
+)
+from .streams import stream_of, untiled, wrong_pieces
 from .tape import Tape
 
 
@@ -113,13 +127,6 @@ def _check_text(reader: Reader, example: AnyText, laws: Iterable[Callable[[Seen]
         law(seen)
 
 
-def stream_of(stream: Stream, chunks: Iterable[str]) -> tuple[ParseResult, list[Event]]:
-    """Feed all chunks; return the result and all events."""
-    events = [event for chunk in chunks for event in stream.feed(chunk)]
-    result = stream.finish()
-    return result, [*events, *stream.last_events()]
-
-
 def calm(law: Callable[..., None]) -> Callable[..., None]:
     """Return the test without a deadline, because its first example compiles the reader, and with
     a report of only one failure.
@@ -189,8 +196,8 @@ def _prose_changes_no_call(reader: Reader, example: Written) -> None:
     result = reader.parse(text, tools=tools)
     wanted, found = said(example.calls), said(result.calls)
     assert found == wanted, f"{text!r} is read as {found}, and was written for {wanted}"
-    for prose in (example.before, example.after):
-        assert prose in result.content, f"of {text!r} the words {prose!r} are lost"
+    for words in (example.before, example.after):
+        assert words in result.content, f"of {text!r} the words {words!r} are lost"
 
 
 def _nothing_raises(seen: Seen) -> None:
@@ -226,53 +233,13 @@ def _chunks_do_not_matter(seen: Seen) -> None:
 
 
 def _events_tile_the_text(seen: Seen) -> None:
-    text, result, at = seen.of.text, seen.streamed, 0
-    tiles = _after_reclassification(seen.events)
-    for event in tiles:
-        assert event.span.start == at, f"{text!r}: {event} should begin at {at}"
-        at = event.span.end
-        if event.kind != "call_finished":
-            assert event.text == text[event.span.start : event.span.end], f"{text!r}: {event}"
-    assert at == len(text), f"{text!r}: events end at {at}"
-    finished = [event.call for event in tiles if event.call]
-    assert finished == list(result.calls), f"{text!r}: events report {finished}, not {result.calls}"
-    content = "".join(event.text for event in tiles if event.kind == "content")
-    assert content == result.content, f"{text!r}: events report {content!r}, not {result.content!r}"
-
-
-def _after_reclassification(events: Sequence[Event]) -> list[Event]:
-    """Return the tiling events, with reclassified ones replaced by reasoning."""
-    tiles: list[Event] = []
-    for event in events:
-        if event.kind == "reclassified":
-            start = event.span.start
-            kept = [tile for tile in tiles if tile.span.end <= start]
-            tiles = [*kept, Event("reasoning", event.span, event.text)]
-        elif event.kind in TILES:
-            tiles.append(event)
-    return tiles
+    why = untiled(seen.of.text, seen.streamed, seen.events)
+    assert not why, f"{seen.of.text!r}: {why}"
 
 
 def _deltas_are_the_arguments(seen: Seen) -> None:
-    """Check that the streamed pieces of a call add up to the final call."""
-    growing: dict[int | None, tuple[str | None, list[str]]] = {}
-    for event in seen.events:
-        if event.kind == "call_started":
-            growing[event.index] = (event.name, [])
-        elif event.kind == "arguments":
-            growing[event.index][1].append(event.text)
-        elif event.kind == "call_dropped":
-            del growing[event.index]
-        elif event.kind == "call_finished" and event.call:
-            name, pieces = growing.pop(event.index)
-            reported, call = (name, json.loads("".join(pieces))), event.call
-            wanted = (call.name, call.arguments)
-            assert reported == wanted, f"{seen.of.chunks}: {reported} was reported of {wanted}"
-    assert not growing, f"{seen.of.chunks}: begun, and never ended: {growing}"
-
-
-def _levels_are_monotone(seen: Seen) -> None:
-    check_levels(seen.wholes, repr(seen.of.text))
+    why = wrong_pieces(seen.events)
+    assert not why, f"{seen.of.chunks}: {why}"
 
 
 def check_levels(results: dict[Level, ParseResult], where: str) -> None:
@@ -302,7 +269,7 @@ _OF_TEXTS: dict[str, Callable[[Seen], None]] = {
     "chunks-do-not-matter": _chunks_do_not_matter,
     "events-tile-the-text": _events_tile_the_text,
     "deltas-are-the-arguments": _deltas_are_the_arguments,
-    "levels-are-monotone": _levels_are_monotone,
+    "levels-are-monotone": lambda seen: check_levels(seen.wholes, repr(seen.of.text)),
     "only-tools-are-called": _only_tools_are_called,
 }
 
@@ -313,3 +280,139 @@ LAWS_OF_TEXTS = tuple(_OF_TEXTS)
 """The names of the laws about any text."""
 
 LAWS = (*LAWS_OF_CALLS, *LAWS_OF_TEXTS)
+
+
+Render = Callable[[Sequence[ToolCall]], str]
+"""Renders calls as text that the parser reads."""
+
+_TAPE = 128
+"""Bytes from which a text is made."""
+
+_THREADS = 8
+_TEXTS = 50
+"""Each of the threads parses each of these many texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A text, and the tools that are given with it."""
+
+    text: str
+    tools: Tools | None
+
+
+def check_parser(
+    parser: Parser | Format, *, examples: Sequence[str] = (), render: Render | None = None
+) -> None:
+    """Check the laws of every parser; raises AssertionError with the text.
+
+    1. Nothing raises, whatever the text, the tools and the level.
+    2. A text always has the same result: the second time, and in several threads at once.
+    3. The outcome is "calls" if there are calls. Spans are within the text, those of calls in order
+       and without overlaps; a repair is one that the level allows.
+    4. Nothing is invented: content and reasoning are characters of the text, in order, that are
+       outside of the calls. Prose without any markup is content completely.
+    5. What a level accepts without a diagnosis, every higher level accepts with the same result.
+    6. If tools are given, no other name is called.
+    7. Each of `examples`, texts as models write them for this parser, contains a call; prose around
+       it changes none. Hostile texts are made from the examples as well, so give some.
+    8. What `render` writes is parsed back, if it is given.
+
+    A `Format` keeps more than these: check it with `check_format`.
+    """
+    for example in examples:
+        assert parser.parse(example).calls, f"the example {example!r} gives no call"
+    _any_text(parser, examples)
+    _prose_around(parser, examples)
+    _threads(parser, examples)
+    if render is not None:
+        _rendered_back(parser, render)
+
+
+def _any_text(parser: Parser | Format, examples: Sequence[str]) -> None:
+    @calm
+    @given(asked=taped(lambda tape: _made_text(tape, examples), _TAPE))
+    def any_text_keeps_the_laws(asked: _Asked) -> None:
+        text, where = asked.text, repr(asked.text)
+        results = {level: parser.parse(text, tools=asked.tools, level=level) for level in LEVELS}
+        for level, result in results.items():
+            check_shape(result, level, len(text), f"{where} at {level}")
+            check_names(result, asked.tools, where)
+            _check_invention(result, text)
+            again = parser.parse(text, tools=asked.tools, level=level)
+            assert again == result, f"{where} at {level}: first {result}, then {again}"
+        check_levels(results, where)
+
+    any_text_keeps_the_laws()
+
+
+def _prose_around(parser: Parser | Format, examples: Sequence[str]) -> None:
+    @calm
+    @given(before=prose(), after=prose(), example=st.sampled_from([*examples, ""]))
+    def prose_changes_no_call(before: str, after: str, example: str) -> None:
+        text = f"{before}\n{example}\n{after}"
+        result, alone = parser.parse(text), parser.parse(example)
+        wanted, found = said(alone.calls), said(result.calls)
+        assert found == wanted, f"{text!r} is read as {found}, and without prose as {wanted}"
+        for words in (before, after):
+            assert words in result.content, f"of {text!r} the words {words!r} are lost"
+
+    prose_changes_no_call()
+
+
+def _threads(parser: Parser | Format, examples: Sequence[str]) -> None:
+    """Compare results alone and in threads, on fixed texts: races cannot be shrunk."""
+    chance = Random(_THREADS)
+    asked = [_made_text(Tape(chance.randbytes(_TAPE)), examples) for _ in range(_TEXTS)] * _THREADS
+
+    def read(one: _Asked) -> ParseResult:
+        return parser.parse(one.text, tools=one.tools)
+
+    alone = list(map(read, asked))
+    with _switching_often(), ThreadPoolExecutor(_THREADS) as pool:
+        together = list(pool.map(read, asked))
+    for one, by_itself, among_others in zip(asked, alone, together, strict=True):
+        results = f"alone {by_itself}, among threads {among_others}"
+        assert by_itself == among_others, f"{one.text!r}: {results}"
+
+
+def _rendered_back(parser: Parser | Format, render: Render) -> None:
+    @calm
+    @given(wanted=calls())
+    def rendered_is_read_back(wanted: list[ToolCall]) -> None:
+        text = render(wanted)
+        found = said(parser.parse(text).calls)
+        assert found == said(wanted), f"{text!r} is read as {found}, and says {said(wanted)}"
+
+    rendered_is_read_back()
+
+
+def _check_invention(result: ParseResult, text: str) -> None:
+    ends = [0, *(end for call in result.calls for end in call.span or ()), len(text)]
+    outside = "".join(text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
+    for kind, words in (("content", result.content), ("reasoning", result.reasoning or "")):
+        rest = iter(outside)  # `word not in rest` consumes it up to the first such character
+        invented = next((word for word in words if word not in rest), None)
+        assert invented is None, f"{text!r}: {kind} {words!r} is not what is there"
+
+
+def _made_text(tape: Tape, examples: Sequence[str]) -> _Asked:
+    """Make a damaged example, hostile markup or any characters; and tools, or none."""
+    kind = tape.below(8)
+    if kind < 5 and examples:
+        text = made.damage(tape, made.prose(tape) + tape.pick(examples), (), 4)
+    else:
+        text = made.hostile(tape, 16) if kind < 7 else made.text(tape, 40)
+    tools = Tools(ToolSpec(name) for name in tape.row(made.name, 3))
+    return _Asked(text, tools if tape.below(3) == 2 else None)
+
+
+@contextmanager
+def _switching_often() -> Iterator[None]:
+    """Switch threads a thousand times as often as usual, so that they meet in short texts."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(usual / 1000)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)

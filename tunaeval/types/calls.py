@@ -88,11 +88,7 @@ class ToolSpec:
 
     def as_bare(self) -> JsonObject:
         """Return name, description and parameters, which OpenAI's shapes have in common."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "parameters": self._schema(),
-        }
+        return {"name": self.name, "description": self.description, "parameters": self._schema()}
 
     def as_openai(self) -> JsonObject:
         """Return the tool in the shape of OpenAI's chat completions API."""
@@ -106,11 +102,7 @@ class ToolSpec:
 
     def as_anthropic(self) -> JsonObject:
         """Return the tool in the shape of Anthropic's messages API."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "input_schema": self._schema(),
-        }
+        return {"name": self.name, "description": self.description, "input_schema": self._schema()}
 
     def _schema(self) -> JsonObject:
         return dict(self.parameters) or {"type": "object", "properties": {}}

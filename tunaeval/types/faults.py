@@ -25,6 +25,11 @@ class _Fault:
     def __post_init__(self) -> None:
         if self.at is not None:
             wanted_count(self.at, "at")
+        of, tool = getattr(self, "of", "reply"), getattr(self, "tool", None)
+        if of not in {"reply", "result"}:
+            raise refusal("of", of, "'reply' or 'result'")
+        if tool is not None and of == "reply":
+            raise refusal("tool", tool, "none, as a reply is no tool's; or of='result' beside it")
 
     def hits(self, number: int) -> bool:
         """Whether the fault applies to request, or result, `number`."""
@@ -48,7 +53,6 @@ class Fail(_Fault):
         _Fault.__post_init__(self)
         if type(self.status) is not int or not 400 <= self.status <= 599:
             raise refusal("status", self.status, "an HTTP status of an error, 400 to 599")
-        _check_place(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,6 @@ class Delay(_Fault):
     def __post_init__(self) -> None:
         _Fault.__post_init__(self)
         wanted_amount(self.seconds, "seconds")
-        _check_place(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +99,6 @@ class Garbage(_Fault):
     of: Of = "reply"
     tool: str | None = None
 
-    def __post_init__(self) -> None:
-        _Fault.__post_init__(self)
-        _check_place(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Inject:
@@ -120,13 +119,6 @@ class Inject:
 
 
 Fault: TypeAlias = Fail | Delay | Cut | RepeatId | Garbage | Inject
-
-
-def _check_place(fault: Fail | Delay | Garbage) -> None:
-    if fault.of not in {"reply", "result"}:
-        raise refusal("of", fault.of, "'reply' or 'result'")
-    if fault.tool is not None and fault.of == "reply":
-        raise refusal("tool", fault.tool, "none, as a reply is no tool's; or of='result' beside it")
 
 
 def is_of_result(fault: Fault) -> bool:

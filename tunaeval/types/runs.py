@@ -8,31 +8,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-)
+from pydantic import BaseModel, ConfigDict, Field
 
 from tunaeval.showing import shows
 
 from .calls import Source as CallSource
-from .expected import Expectation, ExpectedCall, MatchMode
-from .judged import JudgeOrder, JudgeRecord, JudgeVote
-from .parsing import Level
-from .rates import AtK, Data, Rate, Repeats, Variance, rate_words
-from .scenarios import Difficulty, PackedScenarios, Scenario
-from .scored import (
+from .figures import (
     SCORES_VERSION,
+    AtK,
     CategoryScore,
+    Data,
+    JudgeOrder,
+    JudgeRecord,
+    JudgeVote,
+    Rate,
+    Repeats,
     ScoreDetails,
     ScoreOutcome,
     ScoreRecord,
     ScoreResult,
+    Variance,
     WeightedScore,
+    rate_words,
 )
-from .suites import Suite
-from .tasks import CheckRecord, ResultRecord, Task, TaskRecord
+from .parsing import Level
+from .suites import Difficulty, PackedScenarios, Scenario, Suite
+from .tasks import CheckRecord, Expectation, ExpectedCall, MatchMode, ResultRecord, Task, TaskRecord
 
 __all__ = [
     "READABLE_VERSIONS", "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord", "CallRecord",

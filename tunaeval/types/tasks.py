@@ -1,4 +1,4 @@
-"""Tasks of many turns: their workspace, their limits, how they are graded, and their results.
+"""What a scenario expects: calls, or a task of many turns, with its limits, checks and results.
 
 A check is an object with one of the keys `file`, `absent`, `unchanged`, `command`, `answer`,
 `calls`, `forbid` and `python`, which says what is checked; its other keys say what is wanted.
@@ -16,8 +16,30 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator
 from pydantic_core import PydanticCustomError
 
-from .expected import Expectation, ExpectedCall
-from .rates import Data
+from .figures import Data
+
+MatchMode: TypeAlias = Literal["exactly", "in_order", "any_order", "subset", "superset"]
+
+
+class ExpectedCall(Data):
+    """A call that is wanted: a tool and the arguments that matter."""
+
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class Expectation(Data):
+    """What a scenario wants: calls, or a sequence of tool names, or no call at all. It is checked
+    and compared by `tunaeval.matching`, which also has the matchers for arguments.
+    """
+
+    calls: tuple[ExpectedCall, ...] | None = None
+    match: MatchMode = "exactly"
+    tools: tuple[str, ...] | None = None
+    none: bool = False
+    forbid: tuple[str, ...] = ()
+    min_calls: int | None = None
+    max_calls: int | None = None
 
 
 def _several(value: object) -> object:

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 import ray
 from ray.cluster_utils import Cluster
 
-from tunaeval.data.columns.scored import score_table
+from tunaeval.data.columns import score_table
 
 GOOD = '<tool_call>{"name": "weather", "arguments": {"city": "Paris"}}</tool_call>'
 COMPLETIONS = [GOOD, GOOD.replace("Paris", "Rome"), "No.", GOOD + GOOD]

@@ -1,31 +1,211 @@
-"""The kinds of documents that contain transcripts, and how each becomes conversations.
+"""The known shapes of messages, the documents and files that contain them, and how they are read.
+
+Shapes overlap: a user's text looks the same in four of them. So the first message that only one
+shape could have written decides; if there is none, the list is read as chat completions. A list of
+`Message`s, and one of dicts with nothing but role, text, calls and the id of the answered call,
+like most lists, are read at once, with the same result.
 
 A document is a list of messages, a list of documents, or an object of a kind in `_DOCUMENTS`. A
-document may contain several conversations.
+document may contain several conversations. A file is JSON, JSON lines, or one of Inspect's archives
+of JSON.
 """
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import NamedTuple, cast
 
-from tunaeval.errors import UsageError
+from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.parsing.sse import choice_order
-from tunaeval.types.conversations import Conversation
+from tunaeval.showing import brief
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
+from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.messages import Message
 from tunaeval.types.wanted import wanted_name
 
-from .atif import is_trajectory
-from .fields import first, get, listed, shown, word
-from .gemini import contents_of, is_request
-from .inspect_ai import is_sample, read_sample
-from .otel import read_spans
-from .plain import read_plain
-from .shapes import SHAPES, Shape, read_messages, shape_named
-from .smolagents import steps_of
-from .spans import holds_spans, is_span
-from .tunacode import is_session, read_session
+from . import frameworks, logs, otel, providers
+from .fields import first, get, identifier, listed, shown, word
+from .frameworks import session_usage, steps_of
+from .logs import is_sample, is_trajectory, read_sample
+from .otel import holds_spans, is_span, read_spans
+from .providers import contents_of, is_request
+from .reading import Reading, call_of, joined
+
+OWN = "tunaeval"
+"""The name of the shape of a list of `Message`s."""
+
+CHAT = "openai-chat"
+
+_PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_PLAIN_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
+
+
+def read_plain(thing: object, shape: str | None = None) -> Conversation | None:
+    """Return the conversation if `thing` is such a list and no `shape` is given, else None."""
+    if shape is not None or not isinstance(thing, list | tuple) or not thing:
+        return None
+    kinds = set(map(type, thing))
+    if kinds == {Message}:
+        own = cast("Sequence[Message]", thing)
+        return joined(own, range(len(own)), len(own), OWN)
+    if kinds != {dict}:
+        return None
+    read: list[Message] = []
+    for one in thing:
+        if (message := _plain_message(one)) is None:
+            return None
+        read.append(message)
+    return joined(read, range(len(read)), len(read), CHAT)
+
+
+def _plain_message(thing: JsonObject) -> Message | None:
+    # In the dump of an object, all other fields are null.
+    if any(thing[key] is not None for key in thing.keys() - _PLAIN_FIELDS):
+        return None
+    role, content = thing.get("role"), thing.get("content")
+    if type(role) is not str or role not in _PLAIN_ROLES:
+        return None
+    if content is None:
+        content = ""
+    calls = _plain_calls(thing.get("tool_calls"))
+    if type(content) is not str or calls is None:
+        return None
+    return Message(role, content, calls, identifier(thing.get("tool_call_id")))
+
+
+def _plain_calls(items: object) -> tuple[ToolCall, ...] | None:
+    if items is None:
+        return ()
+    if type(items) is not list:
+        return None
+    calls = []
+    for item in items:
+        function = item.get("function") if type(item) is dict else None
+        if type(function) is not dict:
+            return None
+        call = call_of(function.get("name"), function.get("arguments"), item.get("id"))
+        if not call.name or call.invalid is not None:
+            return None
+        calls.append(call)
+    return tuple(calls)
+
+
+_WANTED_LIST = "a list of messages in one of the shapes that are known"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How one framework writes messages: `claims` recognizes its own, and `read` reads one."""
+
+    name: str
+    claims: Callable[[object], bool]
+    read: Callable[[object, Reading], None]
+    kind: str = "role"
+    """The field with a message's kind; messages of an unknown kind are read, with a notice."""
+
+
+SHAPES = {
+    shape.name: shape
+    for shape in (
+        Shape("pydantic-ai", frameworks.claims_pydantic_ai, frameworks.read_pydantic_ai, ""),
+        Shape("langchain", frameworks.claims_langchain, frameworks.read_langchain, ""),
+        Shape("openai-responses", providers.claims_responses, providers.read_responses, "type"),
+        Shape("smolagents", frameworks.claims_smolagents, frameworks.read_smolagents),
+        Shape("tinyagent", frameworks.claims_tinyagent, frameworks.read_tinyagent),
+        Shape("atif", logs.claims_atif, logs.read_atif, "source"),
+        Shape("claude-code", logs.claims_claude_code, logs.read_claude_code, "type"),
+        Shape("gemini", providers.claims_gemini, providers.read_gemini, ""),
+        Shape("bedrock", providers.claims_bedrock, providers.read_bedrock),
+        Shape("ai-sdk", frameworks.claims_ai_sdk, frameworks.read_ai_sdk),
+        Shape("tau2", logs.claims_tau2, logs.read_tau2),
+        Shape("anthropic", providers.claims_anthropic, providers.read_anthropic),
+        Shape("inspect-ai", logs.claims_inspect, logs.read_inspect),
+        Shape("otel", otel.claims, otel.read),
+        Shape(CHAT, providers.claims_chat, providers.read_chat),
+    )
+}
+"""The shapes, in the order in which they are asked whether a message is theirs."""
+
+
+def shape_of(messages: Sequence[object]) -> Shape:
+    """Return the shape of a list of messages; chat completions if no shape claims any."""
+    for message in messages:
+        if message is None or isinstance(message, Message):
+            continue
+        for shape in SHAPES.values():
+            if shape.claims(message):
+                return shape
+    return SHAPES[CHAT]
+
+
+def read_messages(
+    messages: Sequence[object], shape: Shape | None = None, *, where: str = "messages"
+) -> Conversation:
+    """Read a list of messages. Raises UsageError, naming the place, for an item that is none."""
+    meant = shape or shape_of(messages)
+    reading = Reading()
+    for reading.source, message in enumerate(messages):
+        if isinstance(message, Message):
+            reading.add(message)
+        elif message is None:
+            reading.notice("empty-item", "nothing is here")
+        elif read := _reader(message, meant):
+            read(message, reading)
+        elif isinstance(thought := get(message, "thought"), str):
+            reading.begin("assistant")
+            reading.thought(thought)
+        else:
+            raise UsageError(
+                f"{where}[{reading.source}] is {shown(message)} and has no role; "
+                f"wanted {_WANTED_LIST} ({', '.join(SHAPES)})"
+            )
+    is_own = bool(messages) and all(isinstance(message, Message) for message in messages)
+    return reading.conversation(OWN if is_own else meant.name, len(messages))
+
+
+def _reader(message: object, shape: Shape) -> Callable[[object, Reading], None] | None:
+    """Return the reader for a message in a list of this shape, or None if it is no message."""
+    if shape.claims(message):
+        return shape.read
+    kind, role = get(message, shape.kind), get(message, "role")
+    if isinstance(kind, str) and kind:
+        return shape.read
+    # Frameworks put plain messages into lists of other shapes.
+    return SHAPES[CHAT].read if isinstance(role, str) and role else None
+
+
+_SESSION_FIELDS = ("session_total_usage", "working_directory", "current_model", "project_id")
+
+
+def is_session(thing: object) -> bool:
+    is_ours = get(thing, "session_id") is not None and any(
+        get(thing, key) for key in _SESSION_FIELDS
+    )
+    return is_ours and isinstance(get(thing, "messages"), list | tuple)
+
+
+def read_session(session: object) -> Conversation:
+    """Return the conversation of a session."""
+    messages = listed(get(session, "messages"))
+    shape = shape_of(messages)
+    # Messages of text alone look like chat completions, except for tinyagent's times.
+    shape = SHAPES["tinyagent"] if shape.name == "openai-chat" else shape
+    given = read_messages(messages, shape)
+    compacted = get(session, "compaction")
+    notice = Notice("compacted", "the session keeps a summary of earlier messages", None)
+    return replace(
+        given,
+        shape="tunacode",
+        warnings=(*given.warnings, *([notice] if compacted else [])),
+        usage=session_usage(get(session, "session_total_usage")),
+        name=word(get(session, "session_id")),
+    )
+
 
 _WANTED = "a list of messages (dicts or objects) or a document that contains one: {shapes}"
 _QUERIES = ("query", "prompt", "task", "question")
@@ -132,9 +312,16 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
         if shape in {None, row.shape} and row.fits(thing):
             yield from row.read(thing)
             return
-    meant = _message_shape(shape, thing, where)
-    if _is_list(thing):
-        items: list[object] = list(thing)  # type: ignore[call-overload]  # `_is_list` has checked
+    if shape is not None and shape not in SHAPES:
+        raise UsageError(f"{where} is {shown(thing)}, which is no {shape} document")
+    meant = None if shape is None else SHAPES[shape]
+    # A pydantic model is iterable as well, and may hold messages.
+    if (
+        isinstance(thing, Iterable)
+        and not isinstance(thing, str | bytes | Mapping)
+        and held_messages(thing) is None
+    ):
+        items: list[object] = list(thing)
         if items and depth < _MAX_DEPTH and all(map(holds_transcript, items)):
             for index, item in enumerate(items):
                 yield from _read(item, shape, f"{where}[{index}]", depth + 1)
@@ -142,20 +329,6 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
         yield read_messages(items, meant, where=where)
         return
     yield _read_holder(thing, meant, where)
-
-
-def _message_shape(shape: str | None, thing: object, where: str) -> Shape | None:
-    if shape is None:
-        return None
-    if shape not in SHAPES:
-        raise UsageError(f"{where} is {shown(thing)}, which is no {shape} document")
-    return shape_named(shape)
-
-
-def _is_list(thing: object) -> bool:
-    """Whether `thing` is a list of messages, and no pydantic model, which is iterable as well."""
-    listed = isinstance(thing, Iterable) and not isinstance(thing, str | bytes | Mapping)
-    return listed and held_messages(thing) is None
 
 
 def holds_transcript(item: object) -> bool:
@@ -183,16 +356,14 @@ def held_messages(thing: object) -> list[object] | None:
         return listed(get_messages())
     output = get(thing, "output")
     if isinstance(output, list):  # a response of OpenAI's Responses API
-        return [*_input_items(get(thing, "input")), *output]
+        given = get(thing, "input")
+        asked = [{"role": "user", "content": given}] if isinstance(given, str) else listed(given)
+        return [*asked, *output]
     if is_request(thing):
         return contents_of(thing)
     choices = sorted(listed(get(thing, "choices")), key=lambda one: choice_order(get(one, "index")))
     reply = get(choices[0], "message") if choices else None
     return None if reply is None else [reply]
-
-
-def _input_items(given: object) -> Sequence[object]:
-    return [{"role": "user", "content": given}] if isinstance(given, str) else listed(given)
 
 
 def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation:
@@ -204,3 +375,137 @@ def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation
     query = first(thing, _QUERIES)
     text = query if isinstance(query, str) and query else conversation.query
     return replace(conversation, query=text, name=word(first(thing, ("name", "id"))))
+
+
+MAX_SAMPLE_BYTES = 32 * 1024 * 1024
+"""The largest size of one unpacked sample."""
+LEAST_ARCHIVE_BYTES = 64 * 1024 * 1024
+MAX_RATIO = 50
+"""All samples together may unpack to this many times the archive's size, or to
+`LEAST_ARCHIVE_BYTES` if that is more; JSON packs about ten to one.
+"""
+
+_ZIP = b"PK\x03\x04"
+_SAMPLES = "samples/"
+_WANTED_FILE = "wanted JSON, JSON lines, or an archive of Inspect (.eval)"
+_ZSTD = 93
+"""The number of zstd compression in archives."""
+_NO_ZSTD = (
+    "{file}: its samples are compressed with zstd, which this Python does not read; install "
+    "inspect-ai (or zipfile-zstd, which it brings), or write the log as JSON: "
+    "inspect log convert --to json"
+)
+_PIECES = (
+    "{file}: its samples are kept in pieces, or it has none; wanted samples/*.json in it. "
+    "Write the log as JSON: inspect log convert --to json"
+)
+
+
+def read_file(
+    data: bytes, *, file: str = "the file", shape: str | None = None
+) -> tuple[Conversation, ...]:
+    """Return the conversations in a file. Raises UsageError, naming the file and the place."""
+    if shape is not None and shape not in DOCUMENT_SHAPES:
+        raise UnknownNameError("shape of messages", shape, DOCUMENT_SHAPES)
+    documents = _archived(data, file) if data.startswith(_ZIP) else _documents(data, file)
+    found = tuple(
+        given if given.name else replace(given, name=place)
+        for place, document in documents
+        for given in _read_part(document, f"{file}, {place}" if place else file, shape)
+    )
+    if not found:
+        raise UsageError(f"{file}: it contains no transcript; {_WANTED_FILE}")
+    return found
+
+
+def _read_part(document: JsonValue, where: str, shape: str | None) -> tuple[Conversation, ...]:
+    try:
+        return read_conversations(document, shape=shape)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from error
+
+
+def _documents(data: bytes, file: str) -> list[tuple[str, JsonValue]]:
+    """Return the documents in a file, each with its line: one in all, or one on each line."""
+    text = _decoded(data, file)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return _lines(text, file, error)
+    if isinstance(document, dict) and not holds_transcript(document):
+        document = [document]
+    return [("", document)]
+
+
+def _lines(text: str, file: str, whole: Exception) -> list[tuple[str, JsonValue]]:
+    values = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            values.append((f"line {number}", json.loads(line)))
+        except (ValueError, RecursionError) as error:
+            if values:
+                raise _not_json(f"{file}, line {number}", error, line) from error
+            raise _not_json(file, whole, text.lstrip()) from whole  # it is not JSON lines either
+    if not values:
+        raise UsageError(f"{file}: it is empty; {_WANTED_FILE}")
+    if all(holds_transcript(value) and not tells_spans(value) for _, value in values):
+        return values
+    return [("", [value for _, value in values])]
+
+
+def _not_json(where: str, error: Exception, text: str) -> UsageError:
+    return UsageError(f"{where}: not JSON ({error}), found {text[:60]!r}; {_WANTED_FILE}")
+
+
+def _decoded(data: bytes, file: str) -> str:
+    encoding = json.detect_encoding(data)
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        place = f"byte 0x{data[error.start]:02x} at {error.start}"
+        raise UsageError(f"{file}: {place} is not {encoding}; {_WANTED_FILE}") from error
+
+
+def _archived(data: bytes, file: str) -> Iterator[tuple[str, JsonValue]]:
+    """Yield the samples of an archive of Inspect, one at a time."""
+    budget = max(LEAST_ARCHIVE_BYTES, MAX_RATIO * len(data))
+    count = 0
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for name in archive.namelist():
+                is_sample = name.startswith(_SAMPLES) and name.endswith(".json")
+                if not is_sample or name.count("/") != 1:
+                    continue
+                packed = _unpacked(archive, name, file, min(budget, MAX_SAMPLE_BYTES))
+                budget -= len(packed)
+                count += 1
+                sample = json.loads(packed)
+                del packed
+                yield name, sample
+    except UsageError:
+        raise
+    except Exception as error:  # zipfile and its decompressors raise many kinds
+        raise UsageError(
+            f"{file}: the archive cannot be read: {brief(error, 200)}; {_WANTED_FILE}"
+        ) from error
+    if not count:
+        raise UsageError(_PIECES.format(file=file))
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str, file: str, most: int) -> bytes:
+    """Return at most `most` bytes, no matter which size the archive declares."""
+    if archive.getinfo(name).compress_type == _ZSTD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
+        try:
+            import_module("zipfile_zstd")  # registers itself with zipfile; inspect-ai depends on it
+        except ImportError as error:
+            raise UsageError(_NO_ZSTD.format(file=file)) from error
+    with archive.open(name) as packed:
+        text = packed.read(most + 1)
+    if len(text) > most:
+        raise UsageError(
+            f"{file}, {name}: unpacks to more than {most:,} bytes; write the log as JSON, or split "
+            "it: inspect log convert --to json"
+        )
+    return text

@@ -1,9 +1,10 @@
 """Conversations in OpenTelemetry's spans of generative AI.
 
-The span of each request repeats all earlier messages. A span whose input begins with a whole known
-conversation continues it; any other begins a new one, as sub-agents do. Tool runs have their own
-spans, which show failures, and results that no later request contains. Messages are numbered within
-the conversation that the spans make up together.
+Spans come in any export: OTLP as JSON, an SDK's dump, or objects; each becomes a `Span` with plain
+attributes. The span of each request repeats all earlier messages. A span whose input begins with a
+whole known conversation continues it; any other begins a new one, as sub-agents do. Tool runs have
+their own spans, which show failures, and results that no later request contains. Messages are
+numbered within the conversation that the spans make up together.
 
 The attributes are those of the semantic conventions (`gen_ai.input.messages`); before version 1.37
 there were events instead (`gen_ai.user.message`, `gen_ai.choice`).
@@ -14,15 +15,130 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
+from typing import NamedTuple
 
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
 
-from . import openai_chat
-from .fields import fields_of, get, identifier, instant, json_words, listed, merged, usage_of, word
-from .parts import Call, Kinds, Media, Result, Text, Thought, read_parts
-from .reading import Reading
-from .spans import Span, spans_in
+from .fields import (
+    fields_of,
+    first,
+    get,
+    identifier,
+    instant,
+    json_words,
+    listed,
+    merged,
+    usage_of,
+    word,
+)
+from .providers import read_chat
+from .reading import Call, Kinds, Media, Reading, Result, Text, Thought, alike, read_parts
+
+_OWN = "gen_ai."
+_NESTED = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans")
+_LEAVES = ("stringValue", "boolValue", "doubleValue", "intValue")
+_MAX_DEPTH = 50
+
+
+class Span(NamedTuple):
+    """A span; `started` is in seconds since the epoch, `events` are names and fields in order."""
+
+    trace: str
+    started: float
+    name: str
+    attributes: Mapping[str, JsonValue]
+    events: tuple[tuple[str, JsonObject], ...]
+    failed: bool
+
+
+def is_span(thing: object) -> bool:
+    """Whether this is a span about a generative model."""
+    names = [*attributes_of(get(thing, "attributes")), *map(_name, listed(get(thing, "events")))]
+    return any(str(name).startswith(_OWN) for name in names)
+
+
+def holds_spans(thing: object) -> bool:
+    """Whether this is an export that contains spans."""
+    return any(isinstance(get(thing, key), list) for key in _NESTED)
+
+
+def spans_in(thing: object, depth: int = 0) -> Iterator[Span]:
+    """Yield all spans in an export or a list, in order."""
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(thing, list | tuple):
+        for item in thing:
+            yield from spans_in(item, depth + 1)
+    elif holds_spans(thing):
+        yield from spans_in(first(thing, _NESTED), depth + 1)
+    elif get(thing, "attributes") is not None:
+        yield _span(thing)
+
+
+def attributes_of(attributes: JsonValue) -> Mapping[str, JsonValue]:
+    """Return attributes by name: a mapping as it is, OTLP's list of keys and values unpacked."""
+    if isinstance(attributes, Mapping):
+        return attributes
+    return {
+        key: _value(get(item, "value"))
+        for item in listed(attributes)
+        if isinstance(key := get(item, "key"), str)
+    }
+
+
+def _value(value: JsonValue, depth: int = 0) -> JsonValue:
+    """Return a value of OTLP as plain JSON; OTLP writes int64 as a string."""
+    for leaf in _LEAVES:
+        found = get(value, leaf)
+        if found is not None:
+            return int(found) if leaf == "intValue" and str(found).isdecimal() else found
+    if depth < _MAX_DEPTH:
+        items = get(get(value, "arrayValue"), "values")
+        if isinstance(items, list):
+            return [_value(item, depth + 1) for item in items]
+        members = get(get(value, "kvlistValue"), "values")
+        if isinstance(members, list):
+            return {
+                word(get(item, "key")): _value(get(item, "value"), depth + 1) for item in members
+            }
+    return None
+
+
+def _span(thing: object) -> Span:
+    context = get(thing, "context")
+    trace = first(thing, ("traceId", "trace_id")) or get(context, "trace_id")
+    started = first(thing, ("startTimeUnixNano", "start_time_unix_nano", "start_time"))
+    if isinstance(started, str) and started.isdecimal():
+        started = float(started[:30])
+    return Span(
+        trace=str(trace),
+        started=instant(started) or 0.0,
+        name=word(get(thing, "name")),
+        attributes=attributes_of(get(thing, "attributes")),
+        events=tuple(_events(thing)),
+        failed=_failed(get(thing, "status")),
+    )
+
+
+def _events(thing: object) -> Iterator[tuple[str, JsonObject]]:
+    """Yield a span's events, including those that were written into an attribute."""
+    beside = fields_of(attributes_of(get(thing, "attributes")).get("events"))
+    for event in (*listed(get(thing, "events")), *listed(beside)):
+        fields = attributes_of(get(event, "attributes")) if get(event, "attributes") else event
+        body = fields_of(get(event, "body"))
+        plain = dict(fields) if isinstance(fields, Mapping) else {}
+        yield str(_name(event)), {**plain, **(body if isinstance(body, Mapping) else {})}
+
+
+def _name(event: object) -> JsonValue:
+    return first(event, ("event.name", "eventName", "event_name", "name"))
+
+
+def _failed(status: object) -> bool:
+    code = first(status, ("status_code", "code"))
+    return str(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"}
+
 
 _KINDS: Kinds = {
     "text": Text(("content",)),
@@ -32,14 +148,7 @@ _KINDS: Kinds = {
     "tool_call_response": Result("id", ("response", "result", "content")),
     "server_tool_call": Call("name", "server_tool_call", "id"),
     "server_tool_call_response": Result("id", ("server_tool_call_response",)),
-    "blob": Media(),
-    "uri": Media(),
-    "file": Media(),
-    "binary": Media(),
-    "image-url": Media(),
-    "audio-url": Media(),
-    "video-url": Media(),
-    "document-url": Media(),
+    **alike("blob uri file binary image-url audio-url video-url document-url", Media()),
 }
 
 _INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
@@ -71,7 +180,7 @@ def claims(message: object) -> bool:
 def read(message: object, reading: Reading) -> None:
     parts = get(message, "parts")
     if not isinstance(parts, list):
-        openai_chat.read(message, reading)
+        read_chat(message, reading)
         return
     usage, at = usage_of(get(message, "usage")), instant(get(message, "created_at"))
     reading.begin(get(message, "role"), usage=usage, at=at)

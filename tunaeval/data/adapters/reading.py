@@ -2,19 +2,136 @@
 
 An adapter begins a message and adds what it finds, in order. What is odd about calls and results
 as a whole is found at the end, in another pass.
+
+A framework whose messages consist of parts is described by a table, `Kinds`, from a part's kind to
+a word such as `Text` or `Call`; `read_content` reads its messages.
+
+A call whose arguments are no JSON object was still made, and leaving it out would raise the score
+of its model. It is kept without arguments and with the repair `invalid-arguments`, and its result
+counts as an error unless the result says otherwise.
 """
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple, NoReturn, TypeAlias
 
-from tunaeval.types.calls import INVALID_ARGUMENTS, JsonValue, ToolCall
+import orjson
+
+from tunaeval.limits import MAX_FAST
+from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.repair.values import not_json
+from tunaeval.showing import brief
+from tunaeval.types.calls import (
+    INVALID_ARGUMENTS,
+    STRUCTURED,
+    JsonObject,
+    JsonValue,
+    Repair,
+    ToolCall,
+    Tools,
+)
 from tunaeval.types.conversations import Conversation, Notice, Results, asked, results_of
 from tunaeval.types.messages import Message, Usage
+from tunaeval.types.parsing import Level, ParseResult
 
-from .calls import call_of
+from .fields import declared, first, get, identifier, json_words, listed, shown, word
+
+_SHOWN = 60
+_LARGE = float(2**63)
+_ATOMS = frozenset({str, int, bool, type(None)})
+
+
+class _Prose:
+    """A parser that reads every text as content."""
+
+    name = "prose"
+
+    def parse(
+        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
+    ) -> ParseResult:
+        del tools, level
+        return ParseResult(content=text)
+
+
+PROSE = _Prose()
+
+
+def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCall:
+    """Return the call; `arguments` is an object, the JSON text of one, or nothing."""
+    called = name if isinstance(name, str) else ""
+    known = identifier(call_id)
+    read = _arguments(arguments)
+    if read is not None:
+        return ToolCall(called, read, known, STRUCTURED)
+    repaired = _repaired(arguments) if isinstance(arguments, str) else None
+    if repaired is not None:
+        return ToolCall(called, repaired.arguments, known, STRUCTURED, repairs=repaired.repairs)
+    return invalid_call(called, arguments, known)
+
+
+def invalid_call(
+    name: str, arguments: JsonValue, call_id: str | None, why: JsonValue = None
+) -> ToolCall:
+    """Return a call with unusable arguments; `why` is the framework's reason, if it has one."""
+    shown = arguments if isinstance(arguments, str) else json_words(arguments)
+    words = f"its arguments are no JSON object: {shown[:_SHOWN]!r}"
+    if isinstance(why, str) and why:
+        words = f"its arguments could not be read: {why[:_SHOWN]}"
+    repair = Repair(INVALID_ARGUMENTS, words, level="lenient")
+    return ToolCall(name, {}, call_id, STRUCTURED, repairs=(repair,))
+
+
+def _arguments(arguments: JsonValue) -> JsonObject | None:
+    """Return the arguments if they need no repair, else None."""
+    if (plain := plain_arguments(arguments)) is not None:
+        return plain
+    if arguments is None or arguments == "":
+        return {}
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments, parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            return None
+    if not isinstance(arguments, dict) or not_json(arguments):
+        return None
+    return arguments if all(isinstance(key, str) for key in arguments) else None
+
+
+def plain_arguments(arguments: JsonValue) -> JsonObject | None:
+    """Return arguments in JSON text whose values are all strings, numbers, booleans or null.
+
+    Most are, and orjson reads them faster. It turns integers beyond 64 bits into floats, so texts
+    with large floats give None and are left to `json`.
+    """
+    if type(arguments) is not str or len(arguments) > MAX_FAST:
+        return None
+    try:
+        read = orjson.loads(arguments)
+    except ValueError:
+        return None
+    if type(read) is not dict:
+        return None
+    for value in read.values():
+        kind = type(value)
+        if kind not in _ATOMS and not (kind is float and -_LARGE < value < _LARGE):
+            return None
+    return read
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON value")
+
+
+def _repaired(arguments: str) -> ToolCall | None:
+    """Return a call with the arguments as the parser repairs them, or None."""
+    item = {"function": {"name": "_", "arguments": arguments}}
+    read = parse_message({"role": "assistant", "tool_calls": [item]}, format=PROSE)
+    return read.calls[0] if read.calls else None
+
 
 NOTICES = {
     "call-of-user": "a call that the user makes, which is none of the agent's; it is kept as text",
@@ -164,8 +281,7 @@ class Reading:
         one = self._opened()
         self._flush(one)
         self._append(
-            one.source,
-            Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at),
+            one.source, Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at)
         )
 
     def add(self, message: Message) -> None:
@@ -278,3 +394,131 @@ def _failing(messages: Sequence[Message], failed: Sequence[int]) -> list[Message
         if found[index].is_error is None:
             found[index] = replace(found[index], is_error=True)
     return found
+
+
+class Text(NamedTuple):
+    """Text, in the first of `fields` that is there; `role` overrides the role of the message."""
+
+    fields: tuple[str, ...]
+    role: str | None = None
+
+
+class Thought(NamedTuple):
+    """Reasoning, in the first of `fields` that is there."""
+
+    fields: tuple[str, ...]
+
+
+class Call(NamedTuple):
+    """A call; the values are the names of the fields for its name, arguments and id."""
+
+    name: str
+    arguments: str
+    id: str
+
+
+class Result(NamedTuple):
+    """A result; `id` and `content` name the part's fields, and `is_error` overrides the part's."""
+
+    id: str
+    content: tuple[str, ...]
+    is_error: bool | None = None
+
+
+class Media(NamedTuple):
+    """Media, of which the message contains only the kind, in brackets."""
+
+
+class Silent(NamedTuple):
+    """A part that adds nothing to the message."""
+
+
+Word: TypeAlias = Text | Thought | Call | Result | Media | Silent
+Kinds: TypeAlias = Mapping[str, Word]
+
+
+def alike(names: str, word: Word) -> dict[str, Word]:
+    """Return a table in which all these kinds, separated by spaces, have the same word."""
+    return dict.fromkeys(names.split(), word)
+
+
+KIND_KEYS = ("type", "part_kind", "kind")
+"""The fields that may contain a part's kind."""
+
+
+def read_content(content: JsonValue, kinds: Kinds, reading: Reading) -> None:
+    """Add content to the open message: text, a list of parts, or any other value as JSON."""
+    if isinstance(content, str):
+        reading.text(content)
+    elif isinstance(content, list | tuple):
+        read_parts(content, kinds, reading)
+    elif content is not None:
+        reading.text(json_words(content))
+
+
+def read_parts(parts: Iterable[object], kinds: Kinds, reading: Reading) -> None:
+    """Add parts to the open message, in order."""
+    for part in parts:
+        if isinstance(part, str):
+            reading.text(part)
+        elif part is not None:
+            kind = word(first(part, KIND_KEYS))
+            read_part(part, kind, kinds.get(kind), kinds, reading)
+
+
+def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading: Reading) -> None:
+    """Add one part to the open message; `meant` is its word in the table, None if unknown."""
+    match meant:
+        case Text(fields, role):
+            reading.text(words_of(first(part, fields), kinds), role)
+        case Thought(fields):
+            reading.thought(words_of(first(part, fields), kinds))
+        case Call(name, arguments, call_id):
+            reading.call(get(part, name), get(part, arguments), get(part, call_id))
+        case Result(call_id, content, is_error):
+            failed = declared(part) if is_error is None else is_error
+            text = result_words(first(part, content), kinds)
+            reading.result(identifier(get(part, call_id)), text, failed)
+        case Media():
+            reading.text(f"[{kind}]")
+        case None:
+            _read_unknown(part, kind, reading)
+
+
+def _read_unknown(part: object, kind: str, reading: Reading) -> None:
+    text = get(part, "text")
+    if kind or not isinstance(text, str):
+        named = f"of kind {brief(kind)}" if kind else shown(part)
+        reading.notice("unknown-part", f"a part {named} is kept as content")
+    reading.text(text if isinstance(text, str) else json_words(part))
+
+
+def words_of(value: JsonValue, kinds: Kinds) -> str:
+    """Return a value as text: the texts of its parts, or JSON if it has no parts."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    texts = [_text_of(part, kinds) for part in listed(value)]
+    if isinstance(value, list | tuple) and None not in texts:
+        return "".join(text for text in texts if text)
+    return json_words(value)
+
+
+def result_words(value: JsonValue, kinds: Kinds) -> str:
+    """Return a result as text; a list of bare strings is a returned value, not parts."""
+    if any(isinstance(item, str) for item in listed(value)):
+        return json_words(value)
+    return words_of(value, kinds)
+
+
+def _text_of(part: object, kinds: Kinds) -> str | None:
+    """Return the text of a part, or None if the part is not text."""
+    if isinstance(part, str):
+        return part
+    kind = word(first(part, KIND_KEYS))
+    match kinds.get(kind):
+        case Text(fields):
+            text = first(part, fields)
+            return text if isinstance(text, str) else None
+        case Media():
+            return f"[{kind}]"
+    return None

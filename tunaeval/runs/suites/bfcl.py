@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError
-from tunaeval.matching.gold import wanted_arguments
+from tunaeval.matching.bfcl import wanted_arguments
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.runs import Expectation, Scenario

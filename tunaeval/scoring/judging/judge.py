@@ -1,31 +1,97 @@
 """A judge: a model, passed in as a client, that rates how well a task went.
 
 Whatever the model replies, a category has a value from 0 to 1, or none and the reason why: prose, a
-score off the scale, or a broken connection is a judge failure, never a middling score.
+score off the scale, or a broken connection is a judge failure, never a middling score. Votes become
+a verdict by their median or their majority.
+
+The cache is a file of JSON lines, by a digest of the whole question. Whatever changes the question
+(model, words, transcript, settings, number of the vote) changes the digest, except for the
+boundary, which is random. Failures to get a reply are not kept.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
+from statistics import fmean, median
+from typing import Literal, NamedTuple, TypeAlias
 
-from tunaeval.errors import UsageError
-from tunaeval.types.roles import Client, Transcript
-from tunaeval.types.runs import CategoryScore, JudgeOrder, JudgeVote
+from tunaeval.errors import (
+    ClientSetupError,
+    PluginError,
+    RecordError,
+    TransportFailure,
+    TunaevalError,
+    UsageError,
+)
+from tunaeval.files import records
+from tunaeval.files.keys import of_environment, without
+from tunaeval.registry import reply_of
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.exchange import Reply, Request, text_of
+from tunaeval.types.roles import Client, Scorer, Transcript
+from tunaeval.types.runs import CategoryScore, JudgeOrder, JudgeRecord, JudgeVote
 from tunaeval.types.wanted import refusal, wanted_count, wanted_items, wanted_name, wanted_seconds
 
-from .asking import Asking, HeldTo, model_of
-from .cache import ReplyCache
+from .answers import read_answers, reply_schema
 from .calibration import Calibration, JudgeIdentity, standing_of
-from .prompts import Question, prompt_version
-from .rubrics import RUBRICS
-from .verdicts import DecidedBy, Ruling, verdict_of
-from .view import Shown, View, is_idle, view_of
+from .prompts import RUBRICS, Question, messages_for, prompt_version
+from .view import Shown, View, boundary, is_idle, view_of
+
+DecidedBy: TypeAlias = Literal["median", "majority"]
+HeldTo: TypeAlias = Literal["auto", "schema", "text"]
+
+FAILURE = "judge failure: "
+_MOST_WORDS = 500
+"""The most characters of a judge's words in a reason; the vote has all of them."""
+
+_NO_SCHEMA_STATUS = frozenset({400, 404, 415, 422, 500, 501})
+"""Status codes with which servers refuse a response format that they do not know."""
+
 
 USUAL = ("goal-completion", "plan-correctness")
 """The categories of a judge by default; the other two are then formulas."""
+
+
+class ReplyCache:
+    """A file of replies, read on first access; several judges may share it, one at a time."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._replies: dict[str, Reply] | None = None
+
+    def get(self, key: str) -> Reply | None:
+        if self._replies is None:
+            self._replies = self._read()
+        return self._replies.get(key)
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Keep a reply. Raises RecordError if the file cannot be written."""
+        self.get(key)
+        record = {"key": key, "message": reply.message, "finish_reason": reply.finish_reason}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        records.append(self.path, without(record, of_environment()))
+        if self._replies is not None:
+            self._replies[key] = reply
+
+    def _read(self) -> dict[str, Reply]:
+        if not self.path.exists():
+            return {}
+        return dict(map(self._entry, records.read(self.path)))
+
+    def _entry(self, record: JsonObject) -> tuple[str, Reply]:
+        match record:
+            case {"key": str(key), "message": dict(message), "finish_reason": reason}:
+                return key, Reply(message, reason if isinstance(reason, str) else None)
+        raise RecordError(
+            f"{self.path}: found {sorted(record)!r:.100} in a line; wanted key, message and "
+            "finish_reason, as a judge writes them; give the judge another file"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +155,10 @@ class Judge:
     @property
     def model(self) -> str | None:
         """The model's name, or None; some clients know it only after the first reply."""
-        return model_of(self.client)
+        named = getattr(self.client, "model", None)
+        if named is None:
+            named = dict(getattr(self.client, "details", None) or {}).get("model")
+        return None if named is None else str(named)
 
     @property
     def prompt_version(self) -> str:
@@ -110,11 +179,7 @@ class Judge:
         )
 
     async def judge(
-        self,
-        transcript: Transcript,
-        *,
-        sitting: int = 0,
-        names: frozenset[str] | None = None,
+        self, transcript: Transcript, *, sitting: int = 0, names: frozenset[str] | None = None
     ) -> dict[str, CategoryScore]:
         """Return a verdict for each category, or for those in `names`; nothing but cancellation
         raises.
@@ -138,11 +203,11 @@ class Judge:
         try:
             sections = [section for name in names for section in RUBRICS[name].sections]
             view = view_of(transcript, sections, self.shown)
-            asking = self._asking()
+            other: JudgeOrder = "swapped" if self.order == "as-written" else "as-written"
             ballots = [
-                asking.votes(Question(names, self.scale, order), view.text, number)
+                self._votes(Question(names, self.scale, order), view.text, number)
                 for number in range(sitting * self.votes, (sitting + 1) * self.votes)
-                for order in _orders(self)
+                for order in ((self.order, other) if self.swap else (self.order,))
             ]
             votes = await asyncio.gather(*ballots)
             return {
@@ -153,29 +218,175 @@ class Judge:
             lost = JudgeVote(raw="", value=None, words=why, order=self.order, cached=False)
             return {name: self._verdict(name, View(), [lost]) for name in names}
 
-    def _asking(self) -> Asking:
-        return Asking(
-            client=self.client,
-            temperature=self.temperature,
-            seed=self.seed,
-            max_tokens=self.max_tokens,
-            held_to=self.held_to,
-            deadline_seconds=self.deadline_seconds,
-            cache=self.cache if isinstance(self.cache, ReplyCache) else None,
-            boundary_seed=self.boundary_seed,
-        )
-
     def _verdict(self, name: str, view: View, votes: Sequence[JudgeVote]) -> CategoryScore:
+        """Return the verdict on a category; it fails unless over half of the votes are verdicts."""
         identity = self.identity
         calibration = self.calibration if isinstance(self.calibration, Calibration) else None
         standing = standing_of(calibration, identity, name)
-        ruling = Ruling(self.client.name, identity, standing, self.decided_by, view)
-        return verdict_of(votes, ruling)
+        values = [vote.value for vote in votes if vote.value is not None]
+        decided = _decided(votes, values, self.decided_by)
+        failure = decided if isinstance(decided, str) else None
+        value = None if isinstance(decided, str) else decided
+        record = JudgeRecord(
+            client=self.client.name,
+            model=identity.model,
+            prompt_version=identity.prompt_version,
+            calibrated=standing.calibrated,
+            calibration=standing.words,
+            votes=tuple(votes),
+            spread=max(values) - min(values) if values else None,
+            left_out="; ".join(view.left_out),
+            failure=failure,
+        )
+        reason = f"{FAILURE}{failure}" if value is None else _reason(value, votes, record)
+        evidence = () if value is None else tuple(sorted(view.messages))
+        return CategoryScore(value=value, reason=reason, evidence=evidence, judged=record)
+
+    async def _votes(self, question: Question, text: str, number: int) -> dict[str, JudgeVote]:
+        """Return one vote for each category; `number` counts the earlier times of asking."""
+        read = await self._result(question, text, number)
+        answers = read_answers(read.text, question.names, question.scale, by_schema=read.by_schema)
+        return {
+            name: JudgeVote(
+                raw=_storable(read.text),
+                value=None if read.fault else answer.value,
+                words=_storable(read.fault or answer.words),
+                order=question.order,
+                cached=read.cached,
+            )
+            for name, answer in answers.items()
+        }
+
+    async def _result(self, question: Question, text: str, number: int) -> _Result:
+        base = self._request(question, text, number)
+        # If the server refuses a schema, its reply is cached for the request without one.
+        ways = (base, replace(base, schema=None)) if self.held_to == "auto" else (base,)
+        for one in ways:
+            kept = None if (cache := self._known_cache()) is None else cache.get(self._key(one))
+            if kept is not None:
+                return _read(kept, cached=True, by_schema=one.schema is not None)
+        word = boundary(self.boundary_seed, self._key(base))
+        try:
+            async with asyncio.timeout(self.deadline_seconds):
+                sent = replace(base, messages=messages_for(question, text, word))
+                reply, by_schema = await self._complete(sent)
+        except TimeoutError:
+            return _Result("", f"no reply within {self.deadline_seconds:g} s", cached=False)
+        except PluginError as error:
+            return _Result("", f"no reply: {error}", cached=False)
+        except TunaevalError as error:
+            return _Result("", f"no reply: {type(error).__name__}: {error}", cached=False)
+        if (cache := self._known_cache()) is not None:
+            cache.put(self._key(base if by_schema else replace(base, schema=None)), reply)
+        return _read(reply, cached=False, by_schema=by_schema)
+
+    def _known_cache(self) -> ReplyCache | None:
+        """Return the cache, but None for an unnamed model, which may be another one tomorrow."""
+        cache = self.cache if isinstance(self.cache, ReplyCache) else None
+        return None if self.model is None else cache
+
+    def _request(self, question: Question, text: str, number: int) -> Request:
+        """Return the request without its boundary, which is random and no part of the question."""
+        schema = reply_schema(question.names, question.scale)
+        return Request(
+            messages=messages_for(question, text, ""),
+            schema=None if self.held_to == "text" else schema,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            seed=self.seed if self.seed is None and not number else (self.seed or 0) + number,
+            scenario="+".join(question.names),
+            repeat=number + 1,
+        )
+
+    async def _complete(self, request: Request) -> tuple[Reply, bool]:
+        """Return the reply, and whether the server had a schema of it."""
+        try:
+            return await reply_of(self.client, request), request.schema is not None
+        except (ClientSetupError, TransportFailure) as error:
+            if self.held_to != "auto" or error.status not in _NO_SCHEMA_STATUS:
+                raise
+            return await reply_of(self.client, replace(request, schema=None)), False
+
+    def _key(self, request: Request) -> str:
+        content = {
+            "client": self.client.name,
+            "model": self.model,
+            "messages": request.messages,
+            "schema": request.schema,
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "seed": request.seed,
+            "number": request.repeat,
+        }
+        return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _orders(judge: Judge) -> tuple[JudgeOrder, ...]:
-    other: JudgeOrder = "swapped" if judge.order == "as-written" else "as-written"
-    return (judge.order, other) if judge.swap else (judge.order,)
+class _Result(NamedTuple):
+    """A reply's text, the fault that makes it no verdict, if any, and whether a schema bound it."""
+
+    text: str
+    fault: str | None
+    cached: bool
+    by_schema: bool = False
+
+
+def _read(reply: Reply, *, cached: bool, by_schema: bool) -> _Result:
+    message = reply.message
+    text = text_of(message.get("content"))
+    fault = None
+    if message.get("tool_calls") or message.get("function_call"):
+        fault = "it called a tool"
+    elif message.get("refusal"):
+        fault = f"it refused: {message['refusal']!r:.200}"
+    elif reply.finish_reason == "length" and not text.rstrip().endswith(("}", "```")):
+        fault = "its reply was cut off; raise max_tokens"
+    return _Result(text, fault, cached, by_schema)
+
+
+def _storable(text: str) -> str:
+    """Replace lone surrogates, which files cannot store, by escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _decided(
+    votes: Sequence[JudgeVote], values: Sequence[float], decided_by: DecidedBy
+) -> float | str:
+    """Return the decided value, or a text that says why there is none."""
+    lost = [vote.words for vote in votes if vote.value is None]
+    if 2 * len(values) <= len(votes):
+        return lost[0] if len(votes) == 1 else f"{len(lost)} of {len(votes)} votes: {lost[0]}"
+    if decided_by == "median":
+        return median(values)
+    value, times = Counter(values).most_common(1)[0]
+    if 2 * times > len(votes):
+        return value
+    return f"no majority among the votes {_listed(values)}"
+
+
+def _reason(value: float, votes: Sequence[JudgeVote], record: JudgeRecord) -> str:
+    """Return the words of the vote nearest to the value, and remarks on how far to trust it."""
+    given = [vote for vote in votes if vote.value is not None]
+    words = min(given, key=lambda vote: abs((vote.value or 0.0) - value)).words[:_MOST_WORDS]
+    parts = [f"{record.model or record.client} judges: {words}", record.calibration]
+    if len(votes) > 1:
+        values = [vote.value for vote in given if vote.value is not None]
+        parts.append(f"votes {_listed(values)}, spread {record.spread:.2f}")
+    if len(given) < len(votes):
+        parts.append(f"{len(votes) - len(given)} of {len(votes)} votes gave no verdict")
+    orders = {
+        order: [vote.value for vote in given if vote.order == order and vote.value is not None]
+        for order in ("as-written", "swapped")
+    }
+    if all(orders.values()):
+        between = abs(fmean(orders["as-written"]) - fmean(orders["swapped"]))
+        parts.append(f"the two orders differ by {between:.2f}")
+    if record.left_out:
+        parts.append(f"not shown: {record.left_out[:_MOST_WORDS]}")
+    return "; ".join(parts)
+
+
+def _listed(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.2f}" for value in values)
 
 
 def _idle(name: str) -> CategoryScore:
@@ -201,3 +412,52 @@ def _check(judge: Judge) -> None:
     for setting in ("votes", "scale", "max_tokens"):
         wanted_count(getattr(judge, setting), setting)
     wanted_seconds(judge.deadline_seconds, "deadline_seconds")
+
+
+class Sitting:
+    """A judge's verdicts on one transcript; the first access asks for all of them at once."""
+
+    def __init__(self, judge: Judge, names: frozenset[str]) -> None:
+        self._judge = judge
+        self._names = names
+        self._verdicts: dict[str, CategoryScore] | None = None
+
+    async def verdict(self, name: str, transcript: Transcript) -> CategoryScore:
+        if self._verdicts is None:
+            self._verdicts = await self._judge.judge(transcript, names=self._names)
+        return self._verdicts[name]
+
+
+@dataclass
+class Judged:
+    """A `Scorer` whose verdict comes from a sitting."""
+
+    name: str
+    weight: float
+    sitting: Sitting
+
+    async def score(self, transcript: Transcript) -> CategoryScore:
+        return await self.sitting.verdict(self.name, transcript)
+
+
+def judged(
+    scorers: Sequence[Scorer], judge: Judge, *, but: frozenset[str] = frozenset()
+) -> tuple[Scorer, ...]:
+    """Return the categories, with the judge's verdicts in place of formulas and the same weights.
+
+    `but` are categories that something else decides, so that the judge is not asked about them.
+    Valid for one transcript. Raises UsageError if a category of the judge is not among them.
+    """
+    names = [scorer.name for scorer in scorers]
+    for name in judge.categories:
+        if name not in names:
+            raise UsageError(
+                f"the judge judges {name!r}, which is none of the categories: {', '.join(names)}; "
+                "name others with Judge(categories=...)"
+            )
+    chosen = frozenset(judge.categories) - but
+    sitting = Sitting(judge, chosen)
+    return tuple(
+        Judged(scorer.name, scorer.weight, sitting) if scorer.name in chosen else scorer
+        for scorer in scorers
+    )

@@ -1,4 +1,4 @@
-"""What a judge sees of a transcript, within limits; everything left out is counted and stated.
+r"""What a judge sees of a transcript, within limits; everything left out is counted and stated.
 
     task       the query, always
     messages   the last messages, each in full as far as the limits allow
@@ -6,15 +6,24 @@
     sizes      the size of the whole transcript
 
 System messages are the host's and no part of the task. Each section is JSON lines.
+
+The lines are framed in the prompt so that no text in them can forge the frame: every `<`, every
+unprintable character and every bracket that could open a chat template's control word is a `\u`
+escape. So no text has a marker, a line break of its own, or a token such as `<|im_end|>`; and the
+boundary, a random word, differs for every request as well.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
+from secrets import token_hex
 from typing import NamedTuple
 
+from tunaeval.files.records import encode
 from tunaeval.scoring.history import history_of
 from tunaeval.showing import counted
 from tunaeval.tools.success import Success
@@ -23,7 +32,60 @@ from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript
 from tunaeval.types.wanted import wanted_count
 
-from .frame import json_line, written
+BEGIN = "<<<TRANSCRIPT {}>>>"
+END = "<<<END OF TRANSCRIPT {}>>>"
+
+_BOUNDARY_DIGITS = 24  # hexadecimal, so 96 random bits
+_TEMPLATE_WORD = re.compile(r"\[(?=/?[A-Z])")
+"""Matches `[` as in `[INST]`, a token of some models; JSON has it only inside strings."""
+
+
+def boundary(seed: int | None, subject: str) -> str:
+    """Return an unpredictable word; with a seed, always the same word for the same subject."""
+    if seed is None:
+        return token_hex(_BOUNDARY_DIGITS // 2)
+    return sha256(f"{seed}:{subject}".encode()).hexdigest()[:_BOUNDARY_DIGITS]
+
+
+def framed(lines: str, word: str) -> str:
+    """Return the lines between their markers."""
+    return f"{BEGIN.format(word)}\n{lines}\n{END.format(word)}"
+
+
+def frames(prompt: str) -> tuple[str, ...]:
+    """Return the text of each frame: between two markers with the same boundary."""
+    lines = prompt.split("\n")
+    opening = BEGIN.format("")[:-3]
+    found = []
+    for number, line in enumerate(lines):
+        if line.startswith(opening):
+            end = END.format(line.removeprefix(opening).removesuffix(">>>"))
+            if end in lines[number:]:
+                found.append("\n".join(lines[number + 1 : lines.index(end, number)]))
+    return tuple(found)
+
+
+def json_line(fields: JsonObject) -> str:
+    """Return an object on one line, without anything that could look like a part of the frame."""
+    text = encode(fields).decode().rstrip("\n").replace("<", "\\u003c")
+    text = _TEMPLATE_WORD.sub(r"\\u005b", text)
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def written(value: JsonValue) -> tuple[str, JsonValue]:
+    """Return a value as JSON, and the value; both are its repr() if it is not JSON."""
+    try:
+        return encode({"": value}).decode()[4:-2], value
+    except (TypeError, ValueError, RecursionError):
+        return repr(value), repr(value)
+
+
+def _printable(character: str) -> str:
+    if character.isprintable():
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 

@@ -15,8 +15,8 @@ from tunaeval.files.plain_files import read_plain
 from tunaeval.models.endpoint.cassettes import masked
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 
+from .models import beside
 from .options import option
-from .places import beside
 
 _SHORT = 60
 _ANY: JsonObject = {"$ignore": True}
@@ -66,7 +66,11 @@ class ExpectedInFile(Expected):
         known = self._document
         if known is not None and _expected(known) == self._compared:
             return
-        document = {**(known or {}), "calls": [_short(call) for call in self._compared]}
+        calls = [
+            {"name": call.name, "arguments": {k: matcher_of(v) for k, v in call.arguments.items()}}
+            for call in self._compared
+        ]
+        document = {**(known or {}), "calls": calls}
         text = json.dumps(document, indent=2, ensure_ascii=False)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,10 +98,6 @@ def _read(path: Path) -> JsonObject | None:
         keys = ", ".join(sorted(_KEYS))
         pytest.fail(f"{path}: wanted an object with calls, of {keys}", pytrace=False)
     return dict(document)
-
-
-def _short(call: ToolCall) -> JsonObject:
-    return {"name": call.name, "arguments": {k: matcher_of(v) for k, v in call.arguments.items()}}
 
 
 def matcher_of(value: JsonValue) -> JsonValue:

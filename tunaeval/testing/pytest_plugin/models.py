@@ -1,7 +1,8 @@
-"""The fixture `tunaeval_model`: the endpoint of a test, and what is kept of it."""
+"""The fixture `tunaeval_model`: the endpoint of a test, and the files that are kept beside it."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import tempfile
@@ -18,7 +19,6 @@ from tunaeval.models.endpoint.serving import ModelEndpoint
 from tunaeval.types.wanted import wanted_path
 
 from .options import option
-from .places import beside
 
 _KEYS = frozenset({"script", "cassette", "faults", "masks", "format"})
 _FAILING = frozenset({"not_in_cassette", "script_over", "script_failed"})
@@ -119,3 +119,17 @@ def _keep(node: pytest.Item, model: ModelEndpoint) -> None:
     ]
     if model.errors:
         node.add_report_section("call", "tunaeval_model", "\n".join(model.errors))
+
+
+_UNSAFE = re.compile(r"[^\w.=-]+")
+_LONGEST = 100
+
+
+def beside(node: pytest.Item, folder: str, ending: str) -> Path:
+    """Return `FOLDER/MODULE/TEST.ENDING`; unsafe characters become dashes plus a digest."""
+    inner = node.nodeid.partition("::")[2].replace("::", ".")
+    name = _UNSAFE.sub("-", inner).strip("-")
+    if len(name) > _LONGEST or name != inner:
+        digest = hashlib.sha256(inner.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+        name = f"{name[:_LONGEST]}-{digest}"
+    return node.path.parent / folder / node.path.stem / f"{name}{ending}"

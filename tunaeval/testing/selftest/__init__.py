@@ -7,14 +7,9 @@ that put it below its bar. It needs only this package; a seed makes it repeatabl
 from .accuracy import accuracy
 from .growth import linear
 from .measured import Extent as Extent
+from .measured import subject_of as subject_of
 from .null import null
 from .streaming import stream
-from .subjects import subject_of as subject_of
 
-MEASURINGS = {
-    "linear": linear,
-    "stream": stream,
-    "accuracy": accuracy,
-    "null": null,
-}
+MEASURINGS = {"linear": linear, "stream": stream, "accuracy": accuracy, "null": null}
 """Every measurement by name, in the order of a complete self-test."""

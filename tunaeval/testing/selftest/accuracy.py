@@ -1,17 +1,97 @@
-"""Accuracy: rendered calls have to be parsed back, and texts without a call must not give any."""
+"""Accuracy: rendered calls have to be parsed back, and texts without a call must not give any.
+
+The latter look as if they had a call. `negatives.toml` has templates by kind and words for their
+slots; a text is one template or several, chosen at random from a seed. Texts that only one format
+can mistake (its markers mentioned, its calls considered in reasoning) are made from the format.
+"""
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+from random import Random
+from typing import NamedTuple
 
 from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import render
 from tunaeval.reports.statistics.proportions import wilson
+from tunaeval.types.calls import ToolCall
 from tunaeval.types.parsing import ParseResult
 
-from .measured import USUAL, Extent, Fault, Measured
-from .negatives import negative_texts, own_negatives
-from .subjects import Subject
+from .measured import USUAL, Extent, Fault, Measured, Subject
 from .texts import TOOLS, TextMaker
+
+_SLOT = re.compile(r"§(\w+)§")
+_JOINTS = ("\n\n", "\n\n", "\n", "\n\n---\n\n")
+
+
+class _Templates(NamedTuple):
+    """`slots` has the words for each §slot§; `kinds` has the templates of each kind."""
+
+    slots: dict[str, list[str]]
+    kinds: dict[str, list[str]]
+
+
+def negative_texts(count: int, seed: int) -> Iterator[tuple[str, str]]:
+    """Yield `count` texts with their kinds; kinds take turns and are mixed with prose or others."""
+    random, templates = Random(f"{seed} negatives"), _templates()
+    kinds = list(templates.kinds)
+    # Reasoning comes first or not at all, as in the replies of models.
+    besides = ["prose", *(kind for kind in kinds if kind != "reasoning")]
+    for number in range(count):
+        kind = kinds[number % len(kinds)]
+        others = random.choices(besides, k=random.choice((0, 0, 1, 2)))
+        # A reply that is reasoning, or one file of code, begins with that.
+        parts = [kind, *others] if kind in ("reasoning", "file") else [*others[:1], kind]
+        pieces = [_filled(random, templates, part) for part in parts]
+        yield "+".join(parts), random.choice(_JOINTS).join(pieces)
+
+
+def own_negatives(maker: TextMaker) -> Iterator[tuple[str, str]]:
+    """Yield texts for one format: its calls in reasoning, its markers mentioned, unknown tools."""
+    form = maker.form
+    made = maker.calls(2)
+    written = render(made, form)
+    for markers in form.reasoning:
+        thought = f"I could say {written}\nbut no."
+        yield "own reasoning", f"{markers.open}\n{thought}\n{markers.close}\n{maker.prose()}"
+        yield "own reasoning", f"{thought}\n{markers.close}\n{maker.prose()}"
+    unknown = [ToolCall(f"no_{call.name}", call.arguments) for call in made]
+    yield "unknown tools", f"{maker.prose()}\n{render(unknown, form)}"
+    yield from _mentions(form, written)
+
+
+def _mentions(form: Format, written: str) -> Iterator[tuple[str, str]]:
+    """Yield prose that names the format's markers, and a call quoted as code."""
+    opener, closer = form.opener, form.closer
+    if opener is not None:
+        yield "mentions", f"Each call begins with `{opener.text}`, whatever the tool."
+        yield "mentions", f"The text {opener.text} announces a call. None follows."
+    if opener is not None and closer is not None:
+        yield "mentions", f"Put it between {opener.text} and {closer.text}, please."
+        yield "mentions", f"It looks like {opener.text}...{closer.text} in their logs."
+    if "\n" not in written and "`" not in written:
+        yield "quoted call", f"One would write `{written}` for that."
+
+
+def _filled(random: Random, templates: _Templates, kind: str) -> str:
+    """Return a template of that kind with its slots filled, also slots inside of slots."""
+    text = random.choice(templates.kinds[kind])
+    while _SLOT.search(text):
+        text = _SLOT.sub(lambda slot: random.choice(templates.slots[slot[1]]), text)
+    return text
+
+
+@cache
+def _templates() -> _Templates:
+    data = tomllib.loads(files(__package__).joinpath("negatives.toml").read_text("utf-8"))
+    kinds = {kind: [text.strip("\n") for text in texts] for kind, texts in data["texts"].items()}
+    return _Templates(data["slots"], kinds)
+
 
 EXAMPLES = 10_000
 """The default number of texts without a call; every subject parses each of them."""
@@ -34,6 +114,7 @@ def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
             written += renderings
             missed += list(_missed(subject, TextMaker(form, seed), renderings))
     false, read = _false(subjects, count, seed)
+    high = wilson(len(false), read).high  # of the share of false calls, with 95 % confidence
     figures = {
         "formats": len(subjects),
         "renderings": written,
@@ -41,7 +122,7 @@ def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         "negatives": count,
         "readings": read,
         "false_calls": len(false),
-        "false_at_most": _at_most(len(false), read),
+        "false_at_most": None if high is None else round(high, 6),
         "seed": seed,
     }
     return Measured("accuracy", figures, (*missed, *false))
@@ -64,17 +145,12 @@ def _false(subjects: Sequence[Subject], count: int, seed: int) -> tuple[list[Fau
         false += [fault for each in subjects if (fault := _false_call(each, kind, text))]
     for subject in subjects:
         for form in subject.forms:
-            for kind, text in _own(form, count, seed):
+            maker = TextMaker(form, seed)
+            for kind, text in chain(*(own_negatives(maker) for _ in range(max(10, count // 500)))):
                 read += 1
                 fault = _false_call(subject, kind, text)
                 false += [fault] if fault else []
     return false, read
-
-
-def _own(form: Format, count: int, seed: int) -> Iterator[tuple[str, str]]:
-    maker = TextMaker(form, seed)
-    for _ in range(max(10, count // 500)):
-        yield from own_negatives(maker)
 
 
 def _false_call(subject: Subject, kind: str, text: str) -> Fault | None:
@@ -86,9 +162,3 @@ def _false_call(subject: Subject, kind: str, text: str) -> Fault | None:
 
 def _names_and_arguments(result: ParseResult) -> list[tuple[str, dict[str, object]]]:
     return [(call.name, call.arguments) for call in result.calls]
-
-
-def _at_most(false: int, read: int) -> float | None:
-    """Return the upper bound of the share of false calls, with 95 % confidence."""
-    high = wilson(false, read).high
-    return None if high is None else round(high, 6)

@@ -1,5 +1,9 @@
 """Law 5: twice the text takes about twice the time, whole or streamed, whatever the text.
 
+Floods are texts that make a careless reader slow, one short piece repeated after a beginning. JSON
+readers and tool-call patterns in use are known to be quadratic on the general ones. Each format
+adds floods of its own fixed texts, and beginnings that end in the middle of a call.
+
 Every flood is first measured at two small sizes. The ones that grew most, took longest or needed
 most memory are then measured up to the largest size, where the last two doublings count. Growth
 beyond the bar has to recur in every repetition, because a busy machine can double a time. The set
@@ -9,6 +13,7 @@ with most formats also parses combinations of pieces, and its slowest families i
 
 from __future__ import annotations
 
+import random
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,12 +24,81 @@ from operator import attrgetter
 from time import process_time
 from typing import NamedTuple, TypeAlias
 
-from tunaeval.types.calls import JsonObject
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import render
+from tunaeval.types.calls import JsonObject, ToolCall
 
-from .floods import Flood, combinations_of, floods_of
-from .measured import USUAL, Extent, Fault, Measured
-from .subjects import Subject
-from .texts import TOOLS
+from .measured import USUAL, Extent, Fault, Measured, Subject
+from .texts import TOOLS, fixed_texts
+
+FLOODS = (
+    "{", "[", "(", "}", "]", "{[", "[{", '{"', '{"a":', "{a:", '{"a":[', '"', "'", "“", '"a" ',
+    '"k",', '"k": 1,', '"k": "v" ', '{"a": 1},', "it's ", "\\", '\\"', "\\u", "\\\\u0", ",", ":",
+    "}]", "/*", "*/", "//", "# ", " ", "\n", " \n", "\t", "1", "-", "1e", "NaN,", "a", "a,", "é",
+    "\x00", "<", "</", "<a>", "`", "```", "\n```json\n{", "...", "=", "a=", "f(", "f(a=", ")A(A=,",
+    "the {word} and 'so' on, ", '{"name": "f"} ', '{"name": "f", "arguments": {',
+    '{"name": "f", "arguments": {}}', "<think>", "\n<think>", "</think>", "a <think>b</think> ",
+    "<tool_call>", "</tool_call>", "<tool_call>{}</tool_call>", "to=functions.f ", "functools[",
+    "[f(a=1), ", "f(a=1)\n", "f(a=1); ", "['f(a=1)', ", "f\\_g(", 'f\n{"a": 1}\n', "User: ", ">>>",
+)  # fmt: skip
+"""Openers, closers, quotes, escapes, comments, numbers, white space, near-markers, small calls."""
+
+_COMBINED = 240
+"""The number of combinations of each of the two kinds."""
+
+_PLACE = "PLACE"
+_CALL = ToolCall("bash", {"command": _PLACE})
+
+
+@dataclass(frozen=True, slots=True)
+class Flood:
+    """A family of texts: `start`, followed by `piece` many times."""
+
+    start: str
+    piece: str
+
+    @property
+    def name(self) -> str:
+        behind = f" behind {self.start!r}" if self.start else ""
+        return f"{self.piece!r}{behind}"
+
+    def text(self, size: int) -> str:
+        """Return the member with about `size` characters."""
+        return self.start + self.piece * max(1, (size - len(self.start)) // len(self.piece))
+
+
+def floods_of(forms: tuple[Format, ...]) -> tuple[Flood, ...]:
+    """Return the floods for a reader of these formats, each once."""
+    found = [Flood("", piece) for piece in FLOODS]
+    for form in forms:
+        found += _own_floods(form)
+    return tuple(dict.fromkeys(found))
+
+
+def combinations_of(forms: tuple[Format, ...], seed: int) -> tuple[Flood, ...]:
+    """Return random floods of two pieces side by side, and of one piece after another."""
+    chance = random.Random(seed)
+    pieces = list(dict.fromkeys([*FLOODS, *(text for form in forms for text in fixed_texts(form))]))
+    pairs = [(chance.choice(pieces), chance.choice(pieces)) for _ in range(2 * _COMBINED)]
+    side_by_side = [Flood("", first + second) for first, second in pairs[:_COMBINED]]
+    behind = [Flood(first, second) for first, second in pairs[_COMBINED:]]
+    return tuple(dict.fromkeys((*side_by_side, *behind)))
+
+
+def _own_floods(form: Format) -> Iterator[Flood]:
+    """Yield floods in the middle of a call, of fixed texts, and of whole and cut calls."""
+    whole = render([_CALL], form)
+    inside = whole.partition(_PLACE)[0]
+    for piece in (*FLOODS, *fixed_texts(form)):
+        yield Flood(inside, piece)
+    for text in fixed_texts(form):
+        yield from (Flood("", text), Flood("", f"{text}\n"), Flood("", f"{text}{{"))
+        yield Flood("", text[:-1] or text)
+    for piece in (whole, whole + form.separator, inside, whole[:-1]):
+        yield Flood("", piece)
+    for start in {whole.find(text) + len(text) for text in fixed_texts(form) if text in whole}:
+        yield from (Flood(whole[:start], piece) for piece in (whole[:start], " ", "a", "<"))
+
 
 GROWTH, SECONDS, MEMORY, UNITS = 2.3, 10.0, 12.0, 20.0
 """The bars: factor per doubling, seconds at the largest size, bytes for each byte of the text, and

@@ -22,8 +22,7 @@ from tunaeval.types.parsing import LEVELS
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, ScenarioResult, Suite
 
-from .measured import USUAL, Extent, Fault, Measured
-from .subjects import Subject
+from .measured import USUAL, Extent, Fault, Measured, Subject
 
 ABSTENTIONS_AT_MOST = 0.2
 """The share of a built-in suite's scenarios that may want no call; more would reward silence."""
@@ -47,16 +46,6 @@ class NullModel:
     marked: bool = False
 
 
-def _nothing(suite: Suite, form: Format | None) -> str:
-    del suite, form
-    return ""
-
-
-def _abc(suite: Suite, form: Format | None) -> str:
-    del suite, form
-    return "abc"
-
-
 def _first_call(suite: Suite, form: Format | None) -> str:
     """Return a call of the first tool, with arbitrary required arguments of the right types."""
     spec = next(iter(suite.tools.values()))
@@ -69,16 +58,15 @@ def _broken(suite: Suite, form: Format | None) -> str:
     return whole[: len(whole) * 2 // 3]
 
 
-def _unknown(suite: Suite, form: Format | None) -> str:
-    del suite
-    return _written(ToolCall("no_such_tool", {"value": "x"}), form)
-
-
 NULL_MODELS = (
-    NullModel("says nothing", _nothing, abstains=True),
-    NullModel("says abc", _abc, abstains=True),
+    NullModel("says nothing", lambda _, __: "", abstains=True),
+    NullModel("says abc", lambda _, __: "abc", abstains=True),
     NullModel("breaks every call", _broken),
-    NullModel("calls a tool that is none", _unknown, marked=True),
+    NullModel(
+        "calls a tool that is none",
+        lambda _, form: _written(ToolCall("no_such_tool", {"value": "x"}), form),
+        marked=True,
+    ),
     NullModel("calls the first tool", _first_call, floor=_ONE_TOOL_SHARE),
 )
 

@@ -1,21 +1,85 @@
-"""Streaming: streams have to give the result of the whole text; the cost of a feed is measured."""
+"""Streaming: streams have to give the result of the whole text; the cost of a feed is measured.
+
+A single text can break the design's laws 2, 3, 4, 6 and 8: they are checked by plain functions that
+need no test framework.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from statistics import median
 from time import process_time
 
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
 from tunaeval.parsing.reader import Reader
-from tunaeval.types.calls import ToolCall
-from tunaeval.types.parsing import LEVELS
+from tunaeval.testing.streams import stream_of, untiled, wrong_pieces
+from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
-from .laws import broken_laws, steps, streamed
-from .measured import USUAL, Extent, Fault, Measured
-from .subjects import Subject
+from .measured import USUAL, Extent, Fault, Measured, Subject
 from .texts import TOOLS, TextMaker
+
+
+def broken_laws(
+    reader: Reader,
+    text: str,
+    cuttings: Iterable[Sequence[str]],
+    *,
+    tools: Tools | None = None,
+    level: Level = "standard",
+) -> list[Fault]:
+    """Return the laws that `text` breaks, whole and in each of these cuttings, as faults."""
+    faults: list[Fault] = []
+    try:
+        whole = reader.parse(text, tools=tools, level=level)
+        faults += _whole_faults(reader, text, whole, tools)
+        for chunks in cuttings:
+            faults += _streamed_faults(reader, text, whole, chunks, tools=tools, level=level)
+    except Exception as error:  # noqa: BLE001 - raising breaks a law, and is reported as a fault
+        faults.append(Fault(reader.name, "raised", text, f"{type(error).__name__}: {error}"))
+    return faults
+
+
+def steps(text: str, size: int) -> list[str]:
+    """Return the text in chunks of `size` characters."""
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def _whole_faults(
+    reader: Reader, text: str, whole: ParseResult, tools: Tools | None
+) -> Iterator[Fault]:
+    unknown = [call.name for call in whole.calls if tools is not None and call.name not in tools]
+    if unknown:
+        yield Fault(reader.name, "unknown tool called", text, unknown[0])
+    ends = [place for call in whole.calls for place in call.span or ()]
+    if ends != sorted(ends) or any(not 0 <= end <= len(text) for end in ends):
+        yield Fault(reader.name, "spans out of order", text, repr(ends))
+    results = [reader.parse(text, tools=tools, level=each) for each in LEVELS]
+    for lower, higher in pairwise(results):
+        if not lower.diagnoses and lower != higher:
+            yield Fault(reader.name, "levels differ", text, f"{lower} but then {higher}")
+
+
+def _streamed_faults(
+    reader: Reader,
+    text: str,
+    whole: ParseResult,
+    chunks: Sequence[str],
+    *,
+    tools: Tools | None,
+    level: Level,
+) -> Iterator[Fault]:
+    result, events = stream_of(reader.stream(tools=tools, level=level), chunks)
+    cut = f"{level}, cut into {[len(chunk) for chunk in chunks]}"
+    if result != whole:
+        yield Fault(reader.name, "stream differs", text, cut)
+    if why := untiled(text, result, events):
+        yield Fault(reader.name, "events do not tile", text, f"{cut}: {why}")
+    if why := wrong_pieces(events):
+        yield Fault(reader.name, "argument pieces differ", text, f"{cut}: {why}")
+
 
 EXAMPLES = 60
 """The default number of texts of each format."""
@@ -85,7 +149,7 @@ def _microseconds_a_feed(form: Format, reader: Reader) -> float:
     best = float("inf")
     for _ in range(_RUNS):
         start = process_time()
-        streamed(reader, chunks, tools=TOOLS)
+        stream_of(reader.stream(tools=TOOLS), chunks)
         best = min(best, process_time() - start)
     return best / len(chunks) * 1e6
 

@@ -1,0 +1,441 @@
+"""Messages as agent frameworks write them, as objects and dumped.
+
+LangChain, in both serialized forms as well: calls are in a field beside the content, and may be
+repeated in the content in the provider's form. Calls that LangChain could not read are in a
+separate list.
+
+pydantic-ai, versions 1 and 2: requests contain the messages of all but the model, with tool results
+in the order in which they were ready; responses contain the model's parts. A retry that answers a
+call is an error of that call; any other retry is a message of the framework to the model.
+
+smolagents' memory: a step contains the model's text, its calls, and one observation for all of
+them: the result of a single call. Of several calls the first gets it, and the others get an empty
+result. The error of a failed step becomes the result of its first call; the others then have none.
+In `agent.write_memory_to_messages()` calls and observations are text that the framework wrote, in
+its own roles ("tool-call", "tool-response"); a call whose tool raised is missing there.
+
+Vercel's AI SDK: model messages (`tool-call`, `tool-result`), and UI messages, whose parts
+(`tool-NAME` and `dynamic-tool`) contain a call and its result.
+
+tinyagent: its times are not read, because most count from the start of a machine, some from the
+epoch, and no field says which. Zeros in a provider's usage mean that it is unknown.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tunaeval.types.calls import JsonValue
+from tunaeval.types.messages import Usage
+
+from .fields import declared, first, get, identifier, instant, json_words, listed, usage_of, word
+from .providers import CHAT_KINDS, read_calls, read_chat
+from .reading import (
+    Call,
+    Kinds,
+    Media,
+    Reading,
+    Result,
+    Silent,
+    Text,
+    Thought,
+    alike,
+    invalid_call,
+    read_content,
+    read_part,
+)
+
+_LANGCHAIN_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "function",
+    "chat": "",  # has its role in a field
+    "remove": "",
+}
+
+_LANGCHAIN_KINDS: Kinds = {
+    **CHAT_KINDS,
+    "reasoning_content": Thought(("reasoning_content", "text")),
+    "summary_text": Text(("text",)),
+    **alike("tool_use tool_call tool_call_chunk invalid_tool_call function_call", Silent()),
+    **alike("input_json_delta", Silent()),
+}
+
+
+def claims_langchain(message: object) -> bool:
+    inner = _inner(message)
+    is_whole = get(message, "content") is not None or get(message, "type") == "remove"
+    return _type(inner) in _LANGCHAIN_ROLES and (inner is not message or is_whole)
+
+
+def read_langchain(message: object, reading: Reading) -> None:
+    inner = _inner(message)
+    kind = _type(inner)
+    if kind == "remove":
+        reading.notice("removed-message", f"the message {get(inner, 'id')!r} was removed")
+        return
+    role = _LANGCHAIN_ROLES.get(kind) or word(get(inner, "role")) or "user"
+    usage = usage_of(first(inner, ("usage_metadata", "usage")))
+    answers = identifier(get(inner, "tool_call_id"))
+    is_error = declared(inner) if role == "tool" else None
+    reading.begin(role, usage=usage, tool_call_id=answers, is_error=is_error)
+    beside = get(inner, "additional_kwargs")
+    reading.thought(word(get(beside, "reasoning_content")))
+    read_content(get(inner, "content"), _LANGCHAIN_KINDS, reading)
+    _read_langchain_calls(inner, beside, reading)
+
+
+def _read_langchain_calls(message: object, beside: object, reading: Reading) -> None:
+    calls, invalid = (listed(get(message, key)) for key in ("tool_calls", "invalid_tool_calls"))
+    for call in calls:
+        reading.call(get(call, "name"), get(call, "args"), get(call, "id"))
+    for call in invalid:
+        name, call_id = word(get(call, "name")), identifier(get(call, "id"))
+        reading.made(invalid_call(name, get(call, "args"), call_id))
+    if not calls and not invalid:
+        read_calls(beside, reading)
+
+
+def _inner(message: object) -> object:
+    """Return the message inside `{type, data}` or `{lc, type, id, kwargs}`."""
+    data = get(message, "data")
+    if isinstance(data, Mapping) and isinstance(get(message, "type"), str):
+        return {"type": get(message, "type"), **data}
+    kwargs = get(message, "kwargs")
+    if get(message, "lc") is not None and isinstance(kwargs, Mapping):
+        path = listed(get(message, "id"))
+        return {"type": word(path[-1]) if path else "", **kwargs}
+    return message
+
+
+def _type(message: object) -> str:
+    """Return the type in one word: "ai" for "AIMessageChunk" and "AIMessage" as well."""
+    kind = word(get(message, "type"))
+    return kind.removesuffix("Chunk").removesuffix("Message").lower()
+
+
+_PYDANTIC_ROLES = {"request": "user", "response": "assistant"}
+_CALL = Call("tool_name", "args", "tool_call_id")
+_PYDANTIC_RESULT = Result("tool_call_id", ("content",))
+_RETRY = "retry-prompt"
+_FEEDBACK = Text(("content",), role="user")
+
+_PYDANTIC_KINDS: Kinds = {
+    "system-prompt": Text(("content",), role="system"),
+    "user-prompt": Text(("content",), role="user"),
+    "text": Text(("content",)),
+    "thinking": Thought(("content",)),
+    "tool-call": _CALL,
+    "builtin-tool-call": _CALL,
+    "tool-return": _PYDANTIC_RESULT,
+    "builtin-tool-return": _PYDANTIC_RESULT,
+    _RETRY: Result("tool_call_id", ("content",), is_error=True),
+    "retry-feedback": _FEEDBACK,
+    "compaction": Text(("content",), role="system"),
+    **alike("instruction instruction-delta instruction-baseline instruction-digest", Silent()),
+    **alike("tool-availability-delta capability-load-delta model-settings-delta", Silent()),
+    **alike("cache-point", Silent()),
+    "file": Media(),
+    "speech": Media(),
+    "text-content": Text(("content",)),
+    **alike("image-url audio-url video-url document-url uploaded-file binary", Media()),
+}
+
+
+def claims_pydantic_ai(message: object) -> bool:
+    return word(get(message, "kind")) in _PYDANTIC_ROLES and get(message, "parts") is not None
+
+
+def read_pydantic_ai(message: object, reading: Reading) -> None:
+    parts = listed(get(message, "parts"))
+    timestamp = first(message, ("timestamp",)) or next(
+        (at for part in parts if (at := get(part, "timestamp")) is not None), None
+    )
+    reading.begin(
+        _PYDANTIC_ROLES[get(message, "kind")],
+        usage=usage_of(get(message, "usage")),
+        at=instant(timestamp),
+    )
+    for part in parts:
+        kind = word(get(part, "part_kind"))
+        meant = _PYDANTIC_KINDS.get(kind)
+        if kind == _RETRY and get(part, "tool_name") is None:
+            meant = _FEEDBACK
+        if kind == "compaction":
+            reading.notice("compacted", "earlier messages were replaced by a summary")
+        read_part(part, kind, meant, _PYDANTIC_KINDS, reading)
+
+
+_CALLS, _ANSWERS = "tool-call", "tool-response"
+_HEADS = ("Calling tools:\n", "Observation:\n")
+_ERROR, _ID = "Error:\n", "Call id: "
+_CODE = "python_interpreter"
+_SMOLAGENTS_KINDS: tuple[frozenset[str], ...] = (
+    frozenset({"step_number", "model_output", "observations"}),
+    frozenset({"plan", "model_output_message"}),
+    frozenset({"task", "task_images"}),
+)
+"""The fields that each kind of step has: an action, a plan, a task."""
+
+
+def is_step(item: object) -> bool:
+    """Whether this is a step of an agent's memory, as an object or dumped."""
+    if isinstance(item, Mapping):
+        return any(kind <= item.keys() for kind in _SMOLAGENTS_KINDS)
+    return any(all(_has(item, name) for name in kind) for kind in _SMOLAGENTS_KINDS)
+
+
+def _has(item: object, name: str) -> bool:
+    try:
+        return hasattr(item, name)
+    except Exception:  # noqa: BLE001 - an object's own attributes may raise anything
+        return False
+
+
+def steps_of(thing: object) -> list[object] | None:
+    """Return the steps of an agent, of its memory, or of a run's result; else None."""
+    for memory in (thing, get(thing, "memory")):
+        steps = get(memory, "steps")
+        if not isinstance(steps, list | tuple):
+            continue
+        if all(map(is_step, steps)) and (steps or get(memory, "system_prompt") is not None):
+            return list(steps)
+    return None
+
+
+def claims_smolagents(message: object) -> bool:
+    role = get(message, "role")
+    return (isinstance(role, str) and role in {_CALLS, _ANSWERS}) or is_step(message)
+
+
+def read_smolagents(message: object, reading: Reading) -> None:
+    role = get(message, "role")
+    if not isinstance(role, str):
+        _read_step(message, reading)
+    elif role == _CALLS:
+        _read_smolagents_calls(_text(message), reading)
+    elif role == _ANSWERS:
+        _read_answer(_text(message), reading)
+    else:
+        read_chat(message, reading)
+
+
+def _text(message: object) -> str:
+    content = get(message, "content")
+    texts = (
+        [content] if isinstance(content, str) else [get(part, "text") for part in listed(content)]
+    )
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _read_smolagents_calls(text: str, reading: Reading) -> None:
+    """Read calls from the framework's list; they belong to the assistant's message before it."""
+    calls = _literal(text.removeprefix(_HEADS[0]))
+    if not reading.is_reply:
+        reading.begin("assistant")
+    reading.proceed()
+    if calls is None:
+        reading.notice("unread-message", "calls are listed here that cannot be read")
+        reading.text(text)
+    for call in calls or ():
+        _read_call(call, reading)
+
+
+def _literal(text: str) -> list[JsonValue] | None:
+    """Return a list of dictionaries written as Python literals, or None; evaluates nothing else."""
+    try:
+        found = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return found if isinstance(found, list) and all(isinstance(x, dict) for x in found) else None
+
+
+def _read_call(call: object, reading: Reading) -> None:
+    function = get(call, "function")
+    source = call if function is None else function
+    name, arguments = get(source, "name"), get(source, "arguments")
+    if name == _CODE and isinstance(arguments, str):
+        arguments = {"code": arguments}
+    reading.call(name, arguments, get(call, "id"))
+
+
+def _read_answer(text: str, reading: Reading) -> None:
+    call_id, marker, rest = text.partition("\nError:\n")
+    if text.startswith(_ERROR):
+        _answer([None], text.removeprefix(_ERROR), reading, failed=True)
+    elif marker and call_id.startswith(_ID) and "\n" not in call_id:
+        _answer([call_id.removeprefix(_ID)], rest, reading, failed=True)
+    else:
+        _answer(reading.calls, text.removeprefix(_HEADS[1]), reading, failed=False)
+
+
+def _answer(ids: Sequence[str | None], text: str, reading: Reading, *, failed: bool) -> None:
+    """Add one observation, or one error, as the results of the calls of one step."""
+    reading.begin("tool")
+    for index, call_id in enumerate(ids[: 1 if failed else None] or [None]):
+        reading.result(call_id, "" if index else text, True if failed else None)
+
+
+def _read_step(step: object, reading: Reading) -> None:
+    for field, role in (("task", "user"), ("system_prompt", "system"), ("plan", "assistant")):
+        words = get(step, field)
+        if isinstance(words, str):
+            reading.begin(role, usage=usage_of(get(step, "token_usage")))
+            reading.text(words)
+            return
+    reply = get(step, "model_output_message")
+    timing = get(step, "timing")
+    usage = usage_of(get(step, "token_usage"))
+    reading.begin("assistant", usage=usage, at=instant(get(timing, "end_time")))
+    words = get(step, "model_output")
+    reading.text(words if isinstance(words, str) else "" if words is None else json_words(words))
+    calls = listed(get(step, "tool_calls")) or listed(get(reply, "tool_calls"))
+    for call in calls:
+        _read_call(call, reading)
+    ids = [identifier(get(call, "id")) for call in calls]
+    error, seen = get(step, "error"), get(step, "observations")
+    message_text = get(error, "message")
+    texts = [seen, message_text if isinstance(message_text, str) else str(error) if error else ""]
+    text = "\n".join(one for one in texts if isinstance(one, str) and one)
+    if calls and (error or isinstance(seen, str)):
+        _answer(ids, text, reading, failed=bool(error))
+    elif text:  # the framework's message about a reply that it could not read
+        reading.begin("user")
+        reading.text(text)
+
+
+_SILENT = frozenset({"step-start", "source-url", "source-document"})
+_MEDIA = frozenset({"file", "image"})
+_ERRORS = frozenset({"error-text", "error-json", "execution-denied"})
+_FAILED = frozenset({"output-error", "output-denied"})
+_RAN = frozenset({"output-available", *_FAILED})
+
+
+def claims_ai_sdk(message: object) -> bool:
+    """Whether a message is the SDK's. UI messages have their text in `text`, spans in `content`."""
+    shown = listed(get(message, "parts"))
+    is_page = any(get(one, "type") == "text" and isinstance(get(one, "text"), str) for one in shown)
+    return is_page or any(_is_own(part) for part in _parts(message))
+
+
+def _is_own(part: object) -> bool:
+    kind = word(get(part, "type"))
+    is_call = kind in {"tool-call", "tool-result", "tool-error"} or _is_shown(kind)
+    return kind == "step-start" or (is_call and get(part, "toolCallId") is not None)
+
+
+def _is_shown(kind: str) -> bool:
+    return kind == "dynamic-tool" or kind.startswith("tool-")
+
+
+def _parts(message: object) -> list[JsonValue]:
+    return listed(first(message, ("content", "parts")))
+
+
+def read_ai_sdk(message: object, reading: Reading) -> None:
+    reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
+    content = get(message, "content")
+    if isinstance(content, str):
+        reading.text(content)
+    for part in _parts(message):
+        _read_part(part, word(get(part, "type")), reading)
+
+
+def _read_part(part: object, kind: str, reading: Reading) -> None:
+    known = identifier(get(part, "toolCallId"))
+    if kind == "text":
+        reading.text(word(get(part, "text")))
+    elif kind == "reasoning":
+        reading.thought(word(get(part, "text")))
+    elif kind == "tool-call":
+        reading.call(get(part, "toolName"), first(part, ("input", "args")), known)
+    elif kind in {"tool-result", "tool-error"}:
+        _read_result(part, known, reading)
+    elif _is_shown(kind):
+        _read_shown(part, kind, reading)
+    elif kind in _MEDIA:
+        reading.text(f"[{kind}]")
+    elif kind not in _SILENT and not kind.startswith("data-"):
+        reading.notice("unknown-part", f"a part of kind {kind[:40]!r} is kept as content")
+        reading.text(json_words(part))
+
+
+def _read_result(part: object, known: str | None, reading: Reading) -> None:
+    output = first(part, ("output", "result", "error"))
+    kind, failed = word(get(output, "type")), get(part, "isError")
+    value = get(output, "value") if kind and get(output, "value") is not None else output
+    if kind in _ERRORS or get(part, "type") == "tool-error":
+        failed = True
+    reading.result(known, _words(value), failed if isinstance(failed, bool) else None)
+
+
+def _read_shown(part: object, kind: str, reading: Reading) -> None:
+    name = get(part, "toolName") if kind == "dynamic-tool" else kind.removeprefix("tool-")
+    known, state = identifier(get(part, "toolCallId")), word(get(part, "state"))
+    reading.call(name, first(part, ("input", "args", "rawInput")), known)
+    if state in _RAN or (not state and get(part, "output") is not None):
+        output = first(part, ("errorText", "output"))
+        reading.result(known, _words(output), True if state in _FAILED else None)
+
+
+def _words(value: JsonValue) -> str:
+    """Return a text, the joined texts of {"type": "text"} parts, or JSON."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    texts = [get(one, "text") for one in listed(value)]
+    plain = [text for text in texts if isinstance(text, str)]
+    return "".join(plain) if plain and len(plain) == len(texts) else json_words(value)
+
+
+_TINYAGENT_KINDS: Kinds = {
+    "text": Text(("text",)),
+    "thinking": Thought(("thinking",)),
+    "tool_call": Call("name", "arguments", "id"),
+    "image": Media(),
+}
+
+_TINYAGENT_RESULT = "tool_result"
+_BROKEN = frozenset({"error", "aborted"})
+_INTERRUPTED = "[INTERRUPTED]"
+
+
+def claims_tinyagent(message: object) -> bool:
+    if get(message, "role") == _TINYAGENT_RESULT:
+        return True
+    return any(get(part, "type") == "tool_call" for part in listed(get(message, "content")))
+
+
+def read_tinyagent(message: object, reading: Reading) -> None:
+    role = get(message, "role")
+    is_error = get(message, "is_error")
+    reading.begin(
+        "tool" if role == _TINYAGENT_RESULT else role,
+        usage=session_usage(get(message, "usage")),
+        tool_call_id=identifier(get(message, "tool_call_id")),
+        is_error=is_error if isinstance(is_error, bool) else None,
+    )
+    content = get(message, "content")
+    read_content(content, _TINYAGENT_KINDS, reading)
+    _notice_ending(message, content, reading)
+
+
+def session_usage(reported: JsonValue) -> Usage | None:
+    """Return the usage of a reply or session; all tokens but the output's are the prompt's."""
+    usage = usage_of(reported)
+    total, completion = get(reported, "total_tokens"), usage.completion_tokens if usage else None
+    if usage is None or not isinstance(total, int) or completion is None:
+        return usage
+    return replace(usage, prompt_tokens=max(usage.prompt_tokens or 0, total - completion))
+
+
+def _notice_ending(message: object, content: JsonValue, reading: Reading) -> None:
+    reason, error = get(message, "stop_reason"), get(message, "error_message")
+    parts = [content, *(get(part, "text") for part in listed(content))]
+    cut = any(isinstance(text, str) and text.startswith(_INTERRUPTED) for text in parts)
+    if cut or reason in _BROKEN or (isinstance(error, str) and error):
+        words = error if isinstance(error, str) and error else "it was interrupted"
+        reading.notice("failed-reply", f"a reply ended early: {words[:200]}")

@@ -1,0 +1,417 @@
+"""Conversion of texts and data set rows from one wire format to another.
+
+A reply is converted as a whole, or its calls are taken out or put in. Text around the calls stays
+unchanged and in place; reasoning gets the markers of the new format. Each conversion is parsed
+again: if that gives other calls, content or reasoning, the result is an `Unconvertible` with the
+reason. So nothing is converted wrongly, and what a format cannot express is refused (a string "5",
+in a format that writes values as bare text, without a schema).
+
+The replies of a row are found by its shape:
+
+    "..."                                           a reply
+    {"text": "..."}, {"completion": "..."}, ...     a reply in a field (`TEXT_KEYS`)
+    {"role": "assistant", "content": ...}           a message; only a model's are converted
+    {"messages": [...]}, {"conversations": [...]}   a conversation
+    {"prompt": [...], "completion": [...]}          a conversation of TRL, in two lists
+    {"message": {...}}, {"choices": [...]}          a chat completion
+
+Structured calls are put beside the text of a message or a field, as `tool_calls` in OpenAI's shape;
+a row that is only a text becomes a message for them. If no tools are given, a row's own `tools`
+decide what may be called, and the types of arguments. All other fields are kept, and a row without
+anything to convert is returned unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
+
+from tunaeval.errors import ToolsError, UsageError
+from tunaeval.grammar import THINK, Reasoning
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import format_named, formats, reader_named
+from tunaeval.parsing.collect import Kind, arguments_text
+from tunaeval.parsing.message import read_message
+from tunaeval.parsing.reader import AnyTools, Reader, known_tools, reader_of
+from tunaeval.parsing.write import lost_call, misread, render_calls
+from tunaeval.showing import brief
+from tunaeval.tools.specs import to_tools
+from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.parsing import Level, ParseResult
+
+
+@dataclass(frozen=True, slots=True)
+class Unconvertible:
+    """The reason why a text or a row was not converted."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A conversion between two formats; None means structured calls, which are not in the text."""
+
+    source: Reader | None
+    target: Format | None
+    tools: Tools | None = None
+    level: Level = "standard"
+
+
+def route_between(
+    source: str | Format | Reader,
+    target: str | Format,
+    tools: AnyTools = None,
+    level: Level = "standard",
+) -> Route:
+    """Return the route between two formats, for `convert_text` and `convert_row`.
+
+    "structured" (alias "openai") on one side means structured calls, which are in messages; on
+    both it is a UsageError. The wire format that vLLM calls "openai" is "harmony" here.
+    """
+    if isinstance(source, str):
+        formats.refuse_clash(source)
+    target_format = None if target in _STRUCTURED else format_named(target)
+    reader = None if source in _STRUCTURED else reader_named(source)
+    if target_format is None and reader is None:
+        raise UsageError(f"from {source!r} to {target!r} there is nothing to convert")
+    return Route(reader, target_format, known_tools(tools), level)
+
+
+_STRUCTURED = (STRUCTURED, "openai")
+"""The names of structured calls in `route_between`."""
+
+
+def convert_text(text: str, route: Route) -> str | Unconvertible:
+    """Return the reply with its calls written in the target format; without calls, unchanged.
+
+    Raises UsageError if either side of the route is structured calls, which are not in texts.
+    """
+    if route.source is None or route.target is None:
+        raise UsageError("structured calls are in messages; a text needs two wire formats")
+    found = _read(text, route.source, route)
+    if isinstance(found, Unconvertible):
+        return found
+    result, parts = found
+    if not result.calls:
+        return _confirmed(text, result, route)
+    plain = _confirmed(_written(parts, route.target, ""), result, route)
+    if isinstance(plain, str):
+        return plain
+    # Some formats are only read at the beginning of a line.
+    apart = _confirmed(_written(parts, route.target, "\n"), result, route)
+    return apart if isinstance(apart, str) else plain
+
+
+def calls_taken_out(text: str, route: Route) -> tuple[str, tuple[ToolCall, ...]] | Unconvertible:
+    """Return the reply without its calls, but with its reasoning, and the calls."""
+    if route.source is None:
+        return text, ()
+    found = _read(text, route.source, route)
+    if isinstance(found, Unconvertible):
+        return found
+    result, parts = found
+    return (_written(parts, None, "").strip(), result.calls) if result.calls else (text, ())
+
+
+def calls_put_in(text: str, calls: Sequence[ToolCall], route: Route) -> str | Unconvertible:
+    """Return the reply with these calls written after its text."""
+    if route.target is None:
+        raise UsageError("structured calls are in messages, not in a text")
+    before = reader_of(route.target).parse(text, tools=route.tools, level=route.level)
+    if before.calls:
+        return Unconvertible("the text beside the structured calls contains calls of its own")
+    gap = "\n" if text and not text.endswith("\n") else ""
+    expected = replace(before, calls=tuple(calls))
+    return _confirmed(text + gap + render_calls(calls, route.target), expected, route)
+
+
+def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconvertible:
+    """Return the text if the target format reads it as `expected`, else the reason why not."""
+    target = route.target
+    assert target is not None  # noqa: S101 - all callers have checked it
+    back = reader_of(target).parse(text, tools=route.tools, level=route.level)
+    if why := misread(back, expected.calls, ordered=True):
+        retyped = (
+            not route.tools and misread(back, expected.calls, ordered=True, by_schema=True) is None
+        )
+        hint = "; with tools, the types of arguments are known" if retyped else ""
+        return Unconvertible(f"in {target.name}, {why}{hint}")
+    if expected.reasoning is not None and not target.reasoning:
+        return text
+    if _words(expected.content, expected.reasoning) != _words(back.content, back.reasoning):
+        return Unconvertible(f"the words around the calls are read differently in {target.name}")
+    return text
+
+
+def _words(content: str, reasoning: str | None) -> tuple[str, str]:
+    """Return content and reasoning without white space."""
+    return "".join(content.split()), "".join((reasoning or "").split())
+
+
+class _Thought(NamedTuple):
+    """Reasoning, its markers if they are known, and whether each of the two was written."""
+
+    text: str
+    markers: Reasoning | None
+    opened: bool
+    closed: bool
+
+
+_Part = str | list[ToolCall] | _Thought
+_Run = tuple[str, int, int, list[ToolCall]]
+
+
+def _read(
+    text: str, source: Reader, route: Route
+) -> tuple[ParseResult, list[_Part]] | Unconvertible:
+    result, tiles = source.read_tiled(text, route.tools, route.level)
+    if lost := lost_call(result.diagnoses):
+        return Unconvertible(lost)
+    return result, [*_parts(text, _runs(tiles, result), source)]
+
+
+def _runs(tiles: Iterable[tuple[Kind, int, int]], result: ParseResult) -> list[_Run]:
+    """Join adjacent tiles to runs of content, reasoning, and frames (markup with its calls)."""
+    waiting = iter(result.calls)
+    runs: list[_Run] = []
+    for kind, group in groupby(tiles, key=lambda tile: _RUNS.get(tile[0], "frame")):
+        run = list(group)
+        calls = [next(waiting) for tile in run if tile[0] == "call"]
+        runs.append((kind, run[0][1], run[-1][2], calls))
+    return runs
+
+
+_RUNS = {"content": "content", "reasoning": "reasoning"}
+
+
+def _parts(text: str, runs: list[_Run], source: Reader) -> Iterator[_Part]:
+    """Yield content, reasoning and calls in order; of frames only the calls and white space."""
+    markers = [one for fmt in source.formats for one in fmt.reasoning]
+    around = ["", *(text[start:end] if kind == "frame" else "" for kind, start, end, _ in runs), ""]
+    for index, (kind, start, end, calls) in enumerate(runs):
+        if kind == "content":
+            yield text[start:end]
+        elif kind == "reasoning":
+            before, after = around[index], around[index + 2]
+            own = [m for m in markers if _opens(before, m) or after.startswith(m.close)]
+            yield _Thought(text[start:end], own[0] if own else None, bool(before), bool(after))
+        else:
+            yield from _frame(text[start:end], calls, markers)
+
+
+def _frame(text: str, calls: list[ToolCall], markers: list[Reasoning]) -> Iterator[_Part]:
+    """Yield the calls of a frame, and the white space before and after it."""
+    bare = next((text[len(m.close) :] for m in markers if text.startswith(m.close)), text)
+    opened = next((m for m in markers if _opens(bare, m)), None)
+    bare = bare.rstrip()[: -len(opened.open)] if opened else bare
+    inner = bare.strip()
+    before, after = bare.partition(inner)[::2] if inner else (bare, "")
+    yield before
+    if calls:
+        yield calls
+    yield after
+
+
+def _opens(markup: str, markers: Reasoning) -> bool:
+    return markup.rstrip().endswith(markers.open)
+
+
+def _written(parts: list[_Part], target: Format | None, gap: str) -> str:
+    """Return the parts as text in the target format; without a target, leave out the calls."""
+    out: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            out.append(part)
+        elif isinstance(part, _Thought):
+            markers = _markers_for(part, target)
+            out += [markers.open] * part.opened + [part.text] + [markers.close] * part.closed
+        elif target is not None:
+            out += [gap, render_calls(part, target), gap]
+    return "".join(out)
+
+
+def _markers_for(thought: _Thought, target: Format | None) -> Reasoning:
+    """Return the reasoning's own markers if the target writes them, else the target's first.
+
+    `<think>` is read in every format, but written only if it is the target's first.
+    """
+    own = thought.markers or THINK
+    if target is None or not target.reasoning or (own in target.reasoning and own != THINK):
+        return own
+    return target.reasoning[0]
+
+
+TEXT_KEYS = ("content", "text", "completion", "response", "output", "value")
+"""The fields that may contain a reply."""
+
+_CONVERSATIONS = ("messages", "conversations", "conversation", "choices")
+_SPEAKER = ("role", "from")
+_MODELS = frozenset({"assistant", "model", "gpt", "ai"})
+_CALL_KEYS = ("tool_calls", "function_call")
+
+_Converted: TypeAlias = JsonValue | Unconvertible
+
+
+def convert_row(row: JsonValue, route: Route, *, field: str | None = None) -> _Converted:
+    """Return the row with its replies converted. `field` names the field of the reply."""
+    if isinstance(row, str):
+        return _alone(row, route)
+    if not isinstance(row, dict):
+        return Unconvertible(f"a row is a text or an object, not {type(row).__name__}")
+    if route.tools is None and isinstance(row.get("tools"), list | str) and row["tools"]:
+        try:
+            route = replace(route, tools=to_tools(row["tools"]))
+        except ToolsError as error:
+            return Unconvertible(f"its own tools cannot be understood: {error}")
+    if field is not None:
+        if field not in row and route.source is not None:
+            return Unconvertible(f"it has no field {field[:40]!r}")
+        return _reply(row, field, route, ())
+    return _found(row, route, ())
+
+
+def _alone(text: str, route: Route) -> _Converted:
+    if route.source is None:
+        return text
+    if route.target is not None:
+        return convert_text(text, route)
+    message = {"role": "assistant", "content": text}
+    made = _reply(message, "content", route, ())
+    return text if made is message else made
+
+
+def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
+    """Convert a row by its shape: conversation, completion, message, or reply in a field."""
+    for key in _CONVERSATIONS:
+        if isinstance(row.get(key), list):
+            return _with(row, key, _each(row[key], key, route))
+    if isinstance(row.get("completion"), list):
+        return _of_trl(row, route)
+    if isinstance(row.get("message"), dict):
+        return _with(row, "message", _found(row["message"], route, ids))
+    speaker = next((row[key] for key in _SPEAKER if key in row), None)
+    if not isinstance(speaker, str | None):
+        return Unconvertible(f"its role is {brief(speaker, 40)}, wanted a text")
+    if speaker is not None and speaker not in _MODELS:
+        return row
+    keys = [key for key in TEXT_KEYS if key in row]
+    if not keys and any(row.get(key) for key in _CALL_KEYS):
+        keys = ["content"]
+    if len(keys) == 1:
+        return _reply(row, keys[0], route, ids)
+    found = ", ".join(repr(str(key)[:40]) for key in [*row][:8]) or "nothing"
+    return Unconvertible(f"found {found}; wanted messages, or one of {', '.join(TEXT_KEYS)}")
+
+
+def _of_trl(row: JsonObject, route: Route) -> _Converted:
+    made: JsonObject = row
+    for key in ("prompt", "completion"):
+        if isinstance(row.get(key), list):
+            found = _with(made, key, _each(row[key], key, route))
+            if isinstance(found, Unconvertible):
+                return found
+            made = found
+    return made
+
+
+def _each(rows: Sequence[JsonValue], name: str, route: Route) -> _Converted:
+    """Convert each message or choice; a model's calls get the ids of the results that follow."""
+    made: list[JsonValue] = []
+    for index, row in enumerate(rows):
+        found: _Converted = Unconvertible("this is no object")
+        if isinstance(row, dict):
+            found = _found(row, route, [*_answered(rows[index + 1 :]), f"call_{index}"])
+        if isinstance(found, Unconvertible):
+            return Unconvertible(f"{name}[{index}]: {found.reason}")
+        made.append(found)
+    return made if any(new is not old for new, old in zip(made, rows, strict=True)) else rows
+
+
+def _answered(following: Sequence[JsonValue]) -> Iterator[str]:
+    """Yield the ids of the calls that are answered before any other message."""
+    for message in following:
+        if not isinstance(message, dict) or not isinstance(message.get("tool_call_id"), str):
+            return
+        yield message["tool_call_id"]
+
+
+def _with(row: JsonObject, key: str, value: _Converted) -> _Converted:
+    if isinstance(value, Unconvertible):
+        return value
+    return row if value is row.get(key) else {**row, key: value}
+
+
+def _reply(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _Converted:
+    """Convert the reply in the field `key`, and the structured calls beside it."""
+    if route.source is None:
+        return _put_in(row, key, route)
+    if route.target is None:
+        return _taken_out(row, key, route, ids)
+    return _with(row, key, _through(row.get(key), lambda text: convert_text(text, route)))
+
+
+def _put_in(row: JsonObject, key: str, route: Route) -> _Converted:
+    structured = {name: row[name] for name in _CALL_KEYS if row.get(name)}
+    if not structured:
+        return row
+    read = read_message(structured, lambda _: ParseResult(), route.tools, route.level)
+    if lost := lost_call(read.diagnoses):
+        return Unconvertible(lost)
+    content = _through(row.get(key), lambda text: text)
+    if isinstance(content, Unconvertible):
+        return content
+    text = calls_put_in(content if isinstance(content, str) else "", read.calls, route)
+    if isinstance(text, Unconvertible):
+        return text
+    made = [*content, {"type": "text", "text": text}] if isinstance(content, list) else text
+    return {**{name: row[name] for name in row if name not in structured}, key: made}
+
+
+def _taken_out(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _Converted:
+    calls: list[ToolCall] = []
+
+    def take(text: str) -> str | Unconvertible:
+        found = calls_taken_out(text, route)
+        if isinstance(found, Unconvertible):
+            return found
+        calls.extend(found[1])
+        return found[0]
+
+    content = _through(row.get(key), take)
+    if isinstance(content, Unconvertible) or not calls:
+        return content if isinstance(content, Unconvertible) else row
+    if any(row.get(name) for name in _CALL_KEYS):
+        return Unconvertible("there are structured calls already beside those in the text")
+    nothing = None if key == "content" else ""
+    return {**row, key: content or nothing, "tool_calls": [*_openai(calls, ids)]}
+
+
+def _openai(calls: Sequence[ToolCall], ids: Sequence[str]) -> Iterator[JsonObject]:
+    """Yield calls in OpenAI's shape, with the ids of their results, their own, or new ones."""
+    *answered, made = ids or ("call",)
+    for index, call in enumerate(calls):
+        own = answered[index] if index < len(answered) else call.id or f"{made}_{index}"
+        function = {"name": call.name, "arguments": arguments_text(call.arguments)}
+        yield {"id": own, "type": "function", "function": function}
+
+
+def _through(content: JsonValue, change: Callable[[str], str | Unconvertible]) -> _Converted:
+    """Return a message's content (a text, parts, or None) with `change` applied to every text."""
+    if content is None:
+        return None
+    if isinstance(content, str):
+        new = change(content)
+        return content if new == content else new
+    if not isinstance(content, list):
+        return Unconvertible(f"content is a text or a list, not {type(content).__name__}")
+    made: list[JsonValue] = []
+    for part in content:
+        found: _Converted = part
+        if isinstance(part, dict) and isinstance(part.get("text"), str):
+            found = _with(part, "text", _through(part["text"], change))
+        if isinstance(found, Unconvertible):
+            return found
+        made.append(found)
+    return made if any(new is not old for new, old in zip(made, content, strict=True)) else content

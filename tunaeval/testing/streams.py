@@ -1,0 +1,82 @@
+"""What a stream reports of its chunks, and whether that agrees with the result.
+
+Nothing here needs a test framework: the self-test uses it as well as the laws.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from tunaeval.parsing.collect import TILES, Event
+from tunaeval.parsing.reader import Stream
+from tunaeval.types.parsing import ParseResult
+
+
+def stream_of(stream: Stream, chunks: Iterable[str]) -> tuple[ParseResult, list[Event]]:
+    """Feed all chunks; return the result and all events."""
+    events = [event for chunk in chunks for event in stream.feed(chunk)]
+    result = stream.finish()
+    return result, [*events, *stream.last_events()]
+
+
+def untiled(text: str, result: ParseResult, events: Iterable[Event]) -> str:
+    """Return why the events do not tile the text, or ""."""
+    at, content = 0, []
+    tiles = _final_tiles(events)
+    for tile in tiles:
+        if tile.span.start != at:
+            return f"{tile.kind} begins at {tile.span.start}, not at {at}"
+        at = tile.span.end
+        if tile.kind != "call_finished" and tile.text != text[tile.span.start : at]:
+            return f"{tile.kind} at {tile.span.start} does not say what is there"
+        if tile.kind == "content":
+            content.append(tile.text)
+    if at != len(text):
+        return f"nothing is reported of what is behind {at}"
+    finished = [tile.call for tile in tiles if tile.call]
+    if finished != list(result.calls):
+        return f"events report {finished}, and the result has {result.calls}"
+    reported = "".join(content)
+    if reported != result.content:
+        return f"events report the content {reported!r}, and the result has {result.content!r}"
+    return ""
+
+
+def _final_tiles(events: Iterable[Event]) -> list[Event]:
+    """Return the tiling events, with reclassified ones replaced by reasoning."""
+    tiles: list[Event] = []
+    for event in events:
+        if event.kind == "reclassified":
+            while tiles and tiles[-1].span.end > event.span.start:
+                tiles.pop()
+            tiles.append(Event("reasoning", event.span, event.text))
+        elif event.kind in TILES:
+            tiles.append(event)
+    return tiles
+
+
+def wrong_pieces(events: Sequence[Event]) -> str:
+    """Return why the streamed pieces of a call do not add up to the final call, or ""."""
+    growing: dict[int | None, tuple[str | None, list[str]]] = {}
+    for event in events:
+        match event.kind:
+            case "call_started":
+                growing[event.index] = (event.name, [])
+            case "arguments":
+                growing[event.index][1].append(event.text)
+            case "call_dropped":
+                del growing[event.index]
+            case "call_finished" if event.call is not None:
+                name, pieces = growing.pop(event.index)
+                reported = name, _loaded("".join(pieces))
+                if reported != (event.call.name, event.call.arguments):
+                    return f"{reported} was reported of {event.call}"
+    return f"begun, and never ended: {growing}" if growing else ""
+
+
+def _loaded(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        return error
