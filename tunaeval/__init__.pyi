@@ -35,11 +35,11 @@ from .parsing.api import render as render
 from .parsing.api import stream as stream
 from .parsing.collect import Event as Event
 from .parsing.reader import Stream as Stream
+from .reports.drift import Change as Change
 from .reports.drift import Drift as Drift
 from .reports.drift import compare_tools as compare_tools
 from .reports.drift import find_drift as find_drift
 from .reports.executions import print_execution as print_execution
-from .reports.tool_changes import Change as Change
 from .runs.directory import load_report as load_report
 from .runs.driving import Environment as Environment
 from .runs.grading.checks import Checks as Checks

@@ -17,7 +17,7 @@ from .output import Output
 
 if TYPE_CHECKING:
     # At run time these are imported with the judging code, not for --help.
-    from tunaeval.reports.statistics.agreement import Corrected, Kappa
+    from tunaeval.reports.statistics import Corrected, Kappa
     from tunaeval.scoring.judging.calibration import Calibration, CategoryCalibration
     from tunaeval.scoring.judging.judge import Judge
     from tunaeval.types.calls import JsonObject

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from tunaeval.reports.results_as_rows import verdict_of
 from tunaeval.reports.summary import expected_tools, source_of_format
+from tunaeval.reports.tables import verdict_of
 from tunaeval.reports.wording import expected_words, got_words
 from tunaeval.showing import visible
 from tunaeval.types.calls import JsonValue

@@ -15,8 +15,7 @@ from statistics import fmean
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
-from tunaeval.reports.statistics.agreement import Corrected, cohen_kappa, rogan_gladen
-from tunaeval.reports.statistics.proportions import wilson
+from tunaeval.reports.statistics import Corrected, cohen_kappa, rogan_gladen, wilson
 from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore, Rate
 from tunaeval.types.wanted import wanted_amount, wanted_count

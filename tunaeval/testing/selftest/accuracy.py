@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tunaeval.grammar.format import Format
-from tunaeval.reports.statistics.proportions import wilson
+from tunaeval.reports.statistics import wilson
 from tunaeval.types.parsing import ParseResult
 
 from .measured import USUAL, Extent, Fault, Measured
