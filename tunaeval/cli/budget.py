@@ -20,16 +20,6 @@ TOO_MANY_FAILURES = 3
 """The exit code of a gate that cannot judge."""
 
 
-def add_budget(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--max-errors",
-        type=read_budget,
-        metavar="N|P%",
-        help="exit 3, with nothing judged, when more results than these got no answer: a number, "
-        "or a share of all (0 where a gate is asked for)",
-    )
-
-
 def is_over(
     arguments: argparse.Namespace,
     causes: Mapping[str, int],

@@ -10,65 +10,25 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tunaeval.data.checking import FINDINGS, Checker, Finding, Report
+from tunaeval.data.rows import Fault, Row
+from tunaeval.data.shapes import SHAPES, read_rows
+from tunaeval.errors import UsageError
+from tunaeval.reports.files import new_file
+from tunaeval.runs.suites.loading import load_suite
 from tunaeval.showing import counted, visible
+from tunaeval.types.wanted import wanted_name
 
-from .listing import add_json
-from .numbers import any_whole_number
 from .output import Output
-
-if TYPE_CHECKING:
-    # At run time these are imported when there is a file to read, not for --help.
-    from tunaeval.data.checking import Checker, Finding, Report
-    from tunaeval.data.rows import Fault, Row
 
 _FOUND = 1
 Write = Callable[[bytes], object]
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("check", "filter"), help="count what is wrong, or split")
-    parser.add_argument("file", help="a .jsonl, .json or .parquet file")
-    parser.add_argument(
-        "--shape",
-        default="auto",
-        help="how rows are written: openai, sharegpt, llama-factory, xlam, toolace, glaive, "
-        "when2call, trl (default: looked up in each row)",
-    )
-    parser.add_argument(
-        "--against",
-        action="append",
-        default=[],
-        metavar="SUITE",
-        help="a suite whose questions must not be in the data; may be given several times",
-    )
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        metavar="CODE",
-        help="a finding that is no fault (repaired-call, say); may be given several times",
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="exit with 1 when anything is found, or no row"
-    )
-    parser.add_argument(
-        "--examples", type=any_whole_number, default=3, help="rows shown of each kind (default: 3)"
-    )
-    out = parser.add_argument_group("filter")
-    out.add_argument("--kept", metavar="FILE", help="where rows go that nothing is wrong with")
-    out.add_argument("--rejected", metavar="FILE", help="where the others go, with their reasons")
-    add_json(parser)
-
-
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 1 if a row could not be read, or with `--strict` for any finding or no rows."""
-    from tunaeval.data.checking import FINDINGS, Checker, Report  # noqa: PLC0415 - not for --help
-    from tunaeval.data.shapes import SHAPES, read_rows  # noqa: PLC0415 - not for --help
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-    from tunaeval.types.wanted import wanted_name  # noqa: PLC0415 - as above
-
     for code in arguments.allow:
         wanted_name(code, "finding", FINDINGS)
     wanted_name(arguments.shape, "shape", ("auto", *SHAPES))
@@ -100,8 +60,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _checker(names: Iterable[str], kind: type[Checker]) -> Checker:
-    from tunaeval.runs.suites.loading import load_suite  # noqa: PLC0415 - only for those who name one
-
     return kind.against([load_suite(name) for name in names]) if names else kind()
 
 
@@ -115,8 +73,6 @@ def _nowhere(line: bytes) -> None:
 @contextmanager
 def _file(name: str) -> Iterator[Write]:
     """Yield a function that writes a line. The file appears, complete, at the end or not at all."""
-    from tunaeval.reports.files import new_file  # noqa: PLC0415 - not for --help
-
     with new_file(Path(name)) as made, made.open("wb") as opened:
         yield opened.write
 
@@ -145,8 +101,6 @@ def _json(value: Any) -> bytes:
 
 
 def _show(report: Report, arguments: argparse.Namespace, output: Output) -> None:
-    from tunaeval.data.checking import FINDINGS  # noqa: PLC0415 - not for --help
-
     if arguments.json:
         output.result(json.dumps(_record(report)))
         return

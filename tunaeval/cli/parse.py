@@ -8,66 +8,31 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from tunaeval.errors import UsageError
+from tunaeval.parsing.api import parse, sole_parser_for
+from tunaeval.registry import guarded
+from tunaeval.reports.json import json_text
+from tunaeval.reports.wording import call_words
 from tunaeval.showing import visible
+from tunaeval.types.calls import JsonObject, Repair, Span, Tools
+from tunaeval.types.parsing import Diagnosis, ParseResult
 
-from .listing import add_json
-from .numbers import POSITIVE
 from .output import Output
-from .reading import add_reading
-
-if TYPE_CHECKING:
-    # At run time these are imported when there is something to parse, not for --help.
-    from tunaeval.types.calls import Span, Tools
-    from tunaeval.types.parsing import Diagnosis, ParseResult
+from .packed_files import opened
 
 _BEFORE, _WIDTH = 24, 76
 _PACKED = (".gz", ".zst")
 _LINES = (".jsonl", ".ndjson")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        nargs="?",
-        default="-",
-        help="what to read, packed by gzip or Zstandard or not; - (the default): stdin",
-    )
-    add_reading(parser)
-    parser.add_argument(
-        "--jsonl", action="store_true", help="read a record on each line (as for a .jsonl file)"
-    )
-    parser.add_argument(
-        "--field", metavar="NAME", help="JSON lines: the field with the text or message"
-    )
-    parser.add_argument(
-        "--workers", type=POSITIVE, default=1, metavar="N", help="JSON lines: processes (1)"
-    )
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="FILE",
-        help="JSON lines: write the objects of --json there; .gz and .zst are packed; missing "
-        "directories are made",
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="JSON lines: end at the first bad line"
-    )
-    add_json(parser)
-
-
 def run(arguments: argparse.Namespace, output: Output) -> int:
     tools = _tools(arguments.tools)
     if arguments.file == "-" and sys.stdin.isatty():
         output.note("tunaeval: reading from the terminal; end with Ctrl-D")
-    from tunaeval.parsing.api import parse, sole_parser_for  # noqa: PLC0415 - not for --help
-    from tunaeval.registry import guarded  # noqa: PLC0415 - as above
-
     parser = guarded(sole_parser_for(arguments.format))
     if arguments.jsonl or _is_lines(arguments.file):
-        from .parse_rows import parse_rows  # noqa: PLC0415 - as above
-        from .rows import Setting  # noqa: PLC0415 - as above
+        from .parse_rows import Setting, parse_rows  # noqa: PLC0415 - it imports this module
 
         as_json = arguments.json or arguments.out is not None
         setting = Setting(
@@ -83,10 +48,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     text = _read(arguments.file, output)
     result = parse(text, parser, tools, arguments.level, abstain=arguments.abstain)
     if arguments.json:
-        from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
-
-        from .rows import result_object  # noqa: PLC0415 - as above
-
         output.result(json_text(result_object(result)))
     else:
         output.result("\n".join(told(result, text)))
@@ -108,8 +69,6 @@ def _is_lines(file: str) -> bool:
 
 
 def _refuse_options_of_lines(arguments: argparse.Namespace) -> None:
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-
     given = {
         "--field": arguments.field,
         "--workers": arguments.workers > 1,
@@ -125,8 +84,6 @@ def _refuse_options_of_lines(arguments: argparse.Namespace) -> None:
 
 
 def _read(file: str, output: Output) -> str:
-    from .packed_files import opened  # noqa: PLC0415 - as above
-
     with opened(file) as source:
         data = source.read()
     try:
@@ -139,10 +96,36 @@ def _read(file: str, output: Output) -> str:
         return data.decode("utf-8-sig", "surrogateescape")
 
 
+def result_object(result: ParseResult) -> JsonObject:
+    """Return a result as a JSON object."""
+    return {
+        "calls": [
+            {
+                "name": call.name,
+                "arguments": call.arguments,
+                "id": call.id,
+                "format": call.format,
+                "span": call.span and [*call.span],
+                "repairs": [_found(repair) | {"level": repair.level} for repair in call.repairs],
+                "source": call.source,
+            }
+            for call in result.calls
+        ],
+        "content": result.content,
+        "reasoning": result.reasoning,
+        "diagnoses": [_found(one) for one in result.diagnoses],
+        "truncated": result.truncated,
+        "outcome": result.outcome,
+        "detail": result.detail,
+    }
+
+
+def _found(one: Repair | Diagnosis) -> JsonObject:
+    return {"code": one.code, "message": one.message, "span": one.span and [*one.span]}
+
+
 def told(result: ParseResult, text: str) -> Iterator[str]:
     """Yield a result as lines for people; `text` is what spans point into."""
-    from tunaeval.reports.wording import call_words  # noqa: PLC0415 - as above
-
     yield f"{result.outcome}{' (and cut off)' if result.truncated else ''}"
     for number, call in enumerate(result.calls, 1):
         yield f"{number}. {call_words(call.name, call.arguments)}"

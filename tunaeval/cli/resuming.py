@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tunaeval.errors import RecordError, UsageError
+from tunaeval.files.keys import COVER
 from tunaeval.files.plain_files import is_there
+from tunaeval.runs.directory import read_info
+from tunaeval.runs.suites import SUITES
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.runs import RunInfo
 
 from .budget import read_budget
-from .network import refuse_unkept, visible_value
-
-if TYPE_CHECKING:
-    # These import pydantic, which --help does not need.
-    from tunaeval.types.calls import JsonObject
-    from tunaeval.types.runs import RunInfo
+from .settings import visible_value
 
 _NOT_KEPT = frozenset(
     {"out", "resume", "retry_failures", "take_over", "record"}
@@ -54,24 +53,6 @@ _BY_FIELD = {
 """The fields that stand for options in runs of versions that stored no `options`."""
 
 
-def add_resume(group: argparse._ArgumentGroup) -> None:
-    """Add the options that continue a run."""
-    group.add_argument(
-        "--resume", metavar="RUN", help="continue a run that was cut off; nothing else is needed"
-    )
-    group.add_argument(
-        "--retry-failures",
-        action="store_true",
-        help="with --resume: ask again what infrastructure failed; both results are kept, and the "
-        "last counts",
-    )
-    group.add_argument(
-        "--take-over",
-        action="store_true",
-        help="with --resume: go on although another machine has locked the run",
-    )
-
-
 def resumed_options(arguments: argparse.Namespace) -> JsonObject:
     """Fill in the options that a run was begun with, unless they are given anew; return all of
     them. Raise RecordError for a directory that is no run, UsageError for options that need
@@ -83,7 +64,6 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
                 option = f"--{name.replace('_', '-')}"
                 raise UsageError(f"{option} is for a run that goes on; name it with --resume RUN")
         return _kept(arguments)
-    from tunaeval.runs.directory import read_info  # noqa: PLC0415 - pydantic, not for --help
 
     info = read_info(Path(arguments.resume))
     if "report" in arguments.given:
@@ -108,8 +88,6 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
 
 def _has_own_suite(info: RunInfo) -> bool:
     """Whether the run's suite is the user's own, which only a file contains."""
-    from tunaeval.runs.suites import SUITES  # noqa: PLC0415 - only to resume
-
     return info.suite not in SUITES and not info.suite.startswith("bfcl:")
 
 
@@ -142,3 +120,15 @@ def _of_fields(info: RunInfo) -> JsonObject:
     if info.ask in ("api", "prompt"):
         options["tools"] = info.ask
     return options
+
+
+def refuse_unkept(options: JsonObject, given: set[str]) -> None:
+    """Raise UsageError where a run was begun with a secret, which no file has, and lacks it now."""
+    for option in {"header", "proxy"} - given:
+        value = options.get(option)
+        words = ", ".join(map(repr, value)) if isinstance(value, list) else repr(value)
+        if COVER in words:
+            raise UsageError(
+                f"the run was begun with --{option} {words}, of which secrets are not kept; give "
+                f"--{option} again"
+            )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 
+from tunaeval.doctor.examination import examine
+from tunaeval.doctor.runner import Settings
 from tunaeval.errors import UsageError
 from tunaeval.models.clients.network import Network
 from tunaeval.showing import counted, visible
@@ -24,9 +26,6 @@ def checked(info: RunInfo, client: Client, output: Output, network: Network) -> 
 
     Raises UsageError where the client has no server.
     """
-    from tunaeval.doctor.examination import examine  # noqa: PLC0415 - only where it is asked for
-    from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - only where it is asked for
-
     address, model = _server_of(client)
     if address is None:
         raise UsageError(
