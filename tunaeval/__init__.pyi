@@ -2,8 +2,9 @@ from .api.agents import AgentClient as AgentClient
 from .api.agents import CommandClient as CommandClient
 from .api.calibrating import calibrate as calibrate
 from .api.comparing import compare as compare
-from .api.expecting import expect as expect
 from .api.extensions import registries as registries
+from .api.matching import expect as expect
+from .api.matching import match as match
 from .api.running import arun as arun
 from .api.running import run as run
 from .api.score_files import read_scores as read_scores
@@ -12,7 +13,6 @@ from .api.scores import score as score
 from .api.sessions import ScoringSession as ScoringSession
 from .api.sessions import scoring_session as scoring_session
 from .api.switches import from_environment as from_environment
-from .api.verdicts import match as match
 from .data.adapters.documents import read_conversation as read_conversation
 from .data.adapters.documents import read_conversations as read_conversations
 from .grammar.format import Format as Format

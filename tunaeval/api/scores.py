@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tunaeval.data.adapters.documents import read_conversation, refuse_silence
-from tunaeval.errors import UsageError
+from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.scoring.assess import assess
 from tunaeval.scoring.categories import Category
 from tunaeval.scoring.goal import GOAL, is_decided
@@ -16,18 +16,20 @@ from tunaeval.scoring.history import history_of
 from tunaeval.scoring.presets import FIXED, scorers_of
 from tunaeval.scoring.settings import USUAL_SETTINGS, ScoreSettings
 from tunaeval.types.conversations import Checked, Conversation
-from tunaeval.types.messages import ToolExecution
+from tunaeval.types.messages import Message, ToolExecution
+from tunaeval.types.parsing import ParseResult
 from tunaeval.types.roles import Client, Scorer, Transcript
 from tunaeval.types.runs import Expectation, ExpectedCall, ScoreResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
 
 from .checks import Check, Checking
 from .extensions import scorers as known_scorers
-from .unsaid import strange, unverified, written
+from .matching import read_calls
 
 if TYPE_CHECKING:
     # At run time this is imported only if there is a judge.
     from tunaeval.scoring.judging.judge import Judge
+
 
 CHECK_SECONDS = 60.0
 
@@ -312,3 +314,47 @@ def _in_a_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+_SHOWN = 5
+
+
+def written(
+    messages: Sequence[Message], settings: ScoreSettings
+) -> tuple[tuple[int, ParseResult], ...]:
+    """Return what `match` reads in the assistant's texts without structured calls, by message
+    index, if calls are expected or forbidden.
+    """
+    if settings.wanted is None and not settings.forbid:
+        return ()
+    texts = (
+        (index, read_calls(message, settings.tools))
+        for index, message in enumerate(messages)
+        if message.role == "assistant" and message.content and not message.tool_calls
+    )
+    return tuple((index, read) for index, read in texts if read.outcome != "no_call")
+
+
+def unverified(transcript: Transcript, settings: ScoreSettings) -> list[str]:
+    """Return a note on forbidden names that no call has and no list of tools confirms: they may be
+    typos.
+    """
+    called = {call.name for message in transcript.messages for call in message.tool_calls}
+    called |= {execution.tool for execution in transcript.executions}
+    names = [one for one in settings.forbid if isinstance(one, str) and one not in called]
+    if not names or settings.tools is not None:
+        return []
+    listed = ", ".join(map(repr, names))
+    near = {one for name in names for one in UnknownNameError("tool", name, called).near}
+    hint = f"; called were {', '.join(map(repr, sorted(near)))}: was that meant?" if near else ""
+    words = f"forbidden: {listed}, with no list of tools, so nobody knows if there are such"
+    return [words + hint]
+
+
+def strange(task: Conversation) -> list[str]:
+    """Return a note on messages of unknown roles: if they are the agent's, the score lacks them."""
+    at = [str(one.source) for one in task.warnings if one.code == "unknown-role"]
+    first = next((one.message for one in task.warnings if one.code == "unknown-role"), "")
+    more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
+    where = f"message {', '.join(at[:_SHOWN])}{more}"
+    return [f"{first} ({where}), so it counts for nobody"] if at else []

@@ -6,8 +6,7 @@ import argparse
 import json
 from collections.abc import Iterable
 
-from tunaeval.api.extensions import registries
-from tunaeval.api.looking import looked_at
+from tunaeval.api.extensions import looked_at, registries
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import formats, render
 from tunaeval.parsing.reader import Reader

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from tunaeval.api.extensions import registries
-from tunaeval.api.looking import looked_at
+from tunaeval.api.extensions import looked_at, registries
 from tunaeval.errors import UnknownNameError
 from tunaeval.registry import strays
 

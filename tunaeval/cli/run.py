@@ -39,7 +39,7 @@ _UNDONE = 2
 """The exit code of a command that could not do all that it was asked for."""
 
 
-def run_suite(arguments: argparse.Namespace, output: Output) -> int:
+def run(arguments: argparse.Namespace, output: Output) -> int:
     """Run the suite, print the results, and return the exit code."""
     begun_with = resumed_options(arguments)
     if arguments.free_text and arguments.tools == "api":

@@ -28,8 +28,8 @@ import orjson
 from tunaeval.errors import RecordError
 from tunaeval.types.calls import JsonObject, JsonValue
 
+from .locks import turn
 from .plain_files import check_writable, open_plain, read_plain
-from .turns import turn
 
 MAX_DEPTH = 200
 TOO_DEEP = "(nested too deeply to be kept)"

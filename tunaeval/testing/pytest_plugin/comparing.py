@@ -7,7 +7,7 @@ import sys
 
 def compared(left: object, right: object) -> list[str] | None:
     """Return the lines of the explanation; None if neither side is an expectation."""
-    expecting = sys.modules.get("tunaeval.api.expecting")
+    expecting = sys.modules.get("tunaeval.api.matching")
     if expecting is None:  # without the module there are no expectations
         return None
     for expected, calls in ((right, left), (left, right)):
