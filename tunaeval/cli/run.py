@@ -96,8 +96,8 @@ def _run(
 ) -> tuple[Report, int | None]:
     """Return the report, and the exit code if a signal ended the run before its end."""
     options = _options(arguments, chosen)
-    live = Live(output.err, in_flight=lambda: run.in_flight)
-    run = SuiteRun(
+    live = Live(output.err, in_flight=lambda: suite_run.in_flight)
+    suite_run = SuiteRun(
         suite,
         chosen.client,
         sole_parser_for(arguments.format),
@@ -109,19 +109,19 @@ def _run(
         retry_failures=arguments.retry_failures,
         take_over=arguments.take_over,
     )
-    run.info = run.info.model_copy(update={"options": begun_with})
-    _announce(run, suite, chosen, arguments, output)
-    progress = live.progress(run.left, heading=run.info.heading)
+    suite_run.info = suite_run.info.model_copy(update={"options": begun_with})
+    _announce(suite_run, suite, chosen, arguments, output)
+    progress = live.progress(suite_run.left, heading=suite_run.info.heading)
     faults: list[str] = []
     try:
         with nullcontext() if arguments.quiet else progress:
-            return output.ending.run(_closing(run, chosen.client, faults)), None
+            return output.ending.run(_closing(suite_run, chosen.client, faults)), None
     except Ended as end:
-        output.note(f"tunaeval: {end.word}; {_kept(run)}")
-        return run.report(), end.code
+        output.note(f"tunaeval: {end.word}; {_kept(suite_run)}")
+        return suite_run.report(), end.code
     except TunaevalError:
-        if run.report().results:
-            output.note(f"tunaeval: {_kept(run)}")
+        if suite_run.report().results:
+            output.note(f"tunaeval: {_kept(suite_run)}")
         raise
     finally:
         for fault in faults:
