@@ -21,7 +21,6 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
@@ -128,12 +127,7 @@ class ScoringSession:
                 self._fault = fault
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if self.enabled:
             with self._ending(error):
                 self._score_at_once(judged=not _is_stop(error))
@@ -141,12 +135,7 @@ class ScoringSession:
     async def __aenter__(self) -> Self:
         return self.__enter__()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if self.enabled:
             with self._ending(error):
                 if _is_stop(error):

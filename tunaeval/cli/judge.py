@@ -21,7 +21,6 @@ from .clients import named_client
 from .output import Output, print_listing
 
 _BELOW_THE_BAR = 1
-_CONCURRENCY = 4
 _NAME = 60
 """How many characters of a transcript's id are shown in a line of progress."""
 _COLUMNS = ("category", "figure", "value", "interval", "of", "remark")

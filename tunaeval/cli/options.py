@@ -164,7 +164,10 @@ _MEASURINGS = ("linear", "stream", "accuracy", "null")
 # --- what several commands have ------------------------------------------------------------------
 
 
-_LEVELS = ("strict", "standard", "lenient")
+def _level(text: str, default: str | None = None) -> Option:
+    return one_of("--level", ("strict", "standard", "lenient"), text, default=default)
+
+
 _JSON = flag("--json", "one JSON object instead of text")
 _BFCL = value("--bfcl DIR", "where BFCL's data are (the installed bfcl-eval)")
 _RUNS = value("runs RUN", "run directories, the baseline first", nargs="+")
@@ -176,7 +179,7 @@ _ABSTAIN = many(
 )
 _READING = (
     value("--format", "wire format, see `tunaeval formats`; openai is harmony", default="auto"),
-    one_of("--level", _LEVELS, "which repairs are allowed (default: standard)", default="standard"),
+    _level("which repairs are allowed (default: standard)", "standard"),
     value("--tools", "the tools that may be called: a JSON file, or the name of a catalogue"),
     _ABSTAIN,
 )
@@ -286,12 +289,7 @@ _MODEL = (
 )
 _RULES = (
     value("--format", "wire format (auto); openai is harmony, not tool_calls", default="auto"),
-    one_of(
-        "--level",
-        _LEVELS,
-        "which repairs are allowed (standard); the report has all three",
-        default="standard",
-    ),
+    _level("which repairs are allowed (standard); the report has all three", "standard"),
     value("--profile", "how arguments are matched, see the reference (the suite's, or strict)"),
     one_of(
         "--calls",
@@ -375,12 +373,7 @@ _CONVERT = (
     value("-o --out", "where to write (default: stdout)", default="-"),
     value("--field", "the field with the reply, if not as usual"),
     value("--tools", "the tools, for the types of arguments: a JSON file, or a catalogue"),
-    one_of(
-        "--level",
-        _LEVELS,
-        "which repairs are allowed in reading (default: standard)",
-        default="standard",
-    ),
+    _level("which repairs are allowed in reading (default: standard)", "standard"),
 )
 _DATASET = (
     one_of("action", ("check", "filter"), "count what is wrong, or split"),
@@ -456,7 +449,7 @@ _REPORT = (
 )
 _COMPARE = (
     _RUNS,
-    one_of("--level", _LEVELS, "take the verdicts of this level (default: that of the runs)"),
+    _level("take the verdicts of this level (default: that of the runs)"),
     value(
         "--cluster BY",
         "which scenarios hang together: group, scenario (none), or tag:PREFIX (group)",
@@ -485,7 +478,7 @@ _RESCORE = (
         "with --from bfcl: the prompts, with possible_answer (the installed bfcl-eval)",
     ),
     value("--format", "wire format, see `tunaeval formats` (the run's)"),
-    one_of("--level", _LEVELS, "which repairs count (the run's)"),
+    _level("which repairs count (the run's)"),
     value("--profile", "how arguments are matched (the run's)"),
     one_of("--calls", ("any", "structured"), "which calls count (as in the run)"),
     _ABSTAIN,

@@ -22,7 +22,7 @@ from .settings import visible_value
 
 _NOT_KEPT = frozenset(
     {"out", "resume", "retry_failures", "take_over", "record"}
-    | {"quiet", "json", "run", "given", "check_server"}
+    | {"quiet", "json", "given", "check_server"}
 )
 """Options of one command that are not part of the run."""
 
@@ -33,22 +33,10 @@ _PATHS = ("suite", "bfcl", "model_file", "recording", "faults", "ca", "cert", "c
 """Options that may be paths: kept as paths from the root, so that a run goes on from anywhere."""
 
 _BY_FIELD = {
-    "suite": "suite",
-    "client": "client",
-    "model": "model",
-    "format": "format",
-    "level": "level",
-    "profile": "profile",
-    "calls": "calls",
-    "abstain": "abstain",
-    "attempts": "attempts",
-    "repeats": "repeats",
-    "max_tokens": "max_tokens",
-    "temperature": "temperature",
-    "seed": "seed",
+    **{name: name for name in ("suite", "client", "model", "format", "level", "profile", "calls")},
+    **{name: name for name in ("abstain", "attempts", "repeats", "max_tokens", "temperature")},
+    **{name: name for name in ("seed", "concurrency", "tools_from")},
     "timeout": "deadline_seconds",
-    "concurrency": "concurrency",
-    "tools_from": "tools_from",
 }
 """The fields that stand for options in runs of versions that stored no `options`."""
 

@@ -162,18 +162,17 @@ def _kept(run: SuiteRun) -> str:
 def _options(arguments: argparse.Namespace, chosen: Asked) -> RunOptions:
     return RunOptions(
         ask=chosen.ask,
-        level=arguments.level,
-        profile=arguments.profile,
-        calls=arguments.calls,
         abstain=tuple(arguments.abstain),
-        attempts=arguments.attempts,
-        max_tokens=arguments.max_tokens,
-        temperature=arguments.temperature,
-        seed=arguments.seed,
-        repeats=arguments.repeats,
         deadline_seconds=chosen.deadline_seconds,
         concurrency=chosen.concurrency,
+        **{name: getattr(arguments, name) for name in _AS_GIVEN},
     )
+
+
+_AS_GIVEN = (
+    "level", "profile", "calls", "attempts", "max_tokens", "temperature", "seed", "repeats",
+)  # fmt: skip
+"""Options of the command line that are options of a run."""
 
 
 def _shortened(suite: Suite, limit: int | None) -> Suite:

@@ -20,7 +20,6 @@ import math
 import os
 from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self, TypeVar
 
 import orjson
@@ -122,12 +121,7 @@ class RecordWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _take_back(self, written: int) -> None:
