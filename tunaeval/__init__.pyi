@@ -7,8 +7,8 @@ from .api.matching import expect as expect
 from .api.matching import match as match
 from .api.running import arun as arun
 from .api.running import run as run
-from .api.score_files import read_scores as read_scores
 from .api.scores import ascore as ascore
+from .api.scores import read_scores as read_scores
 from .api.scores import score as score
 from .api.sessions import ScoringSession as ScoringSession
 from .api.sessions import scoring_session as scoring_session
@@ -35,11 +35,11 @@ from .parsing.api import render as render
 from .parsing.api import stream as stream
 from .parsing.collect import Event as Event
 from .parsing.reader import Stream as Stream
+from .reports.console import print_execution as print_execution
 from .reports.drift import Change as Change
 from .reports.drift import Drift as Drift
 from .reports.drift import compare_tools as compare_tools
 from .reports.drift import find_drift as find_drift
-from .reports.executions import print_execution as print_execution
 from .runs.directory import load_report as load_report
 from .runs.driving import Environment as Environment
 from .runs.grading.checks import Checks as Checks

@@ -250,7 +250,7 @@ class ScoringSession:
         if self._out is None:
             return
         try:
-            from .score_files import append_score  # noqa: PLC0415 - see the top
+            from .scores import append_score  # noqa: PLC0415 - see the top
 
             ended_by = None if error is None else _words(error)
             append_score(self._out, self.query, self.score, failure=self.failure, ended_by=ended_by)
