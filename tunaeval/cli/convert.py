@@ -23,10 +23,10 @@ from tunaeval.data.sources import Raw
 from tunaeval.data.writing import as_openai
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import open_plain
-from tunaeval.reports.files import new_file
+from tunaeval.reports.files import new_bytes
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .output import Output
+from .output import Output, json_line
 from .tools import read_tools
 
 _NOT_CONVERTED = 1
@@ -69,7 +69,7 @@ def _convert_lines(
         else:
             counts["without calls to convert" if made is row else "converted"] += 1
         kept = isinstance(made, Unconvertible) or made is row
-        write(line if kept else _line(made, ended=line.endswith(b"\n")))
+        write(line if kept else json_line(made, end="\n" if line.endswith(b"\n") else ""))
     return counts
 
 
@@ -97,14 +97,6 @@ def _finite(text: str) -> float:
     return number
 
 
-def _line(row: JsonValue, *, ended: bool) -> bytes:
-    end = "\n" if ended else ""
-    try:
-        return (json.dumps(row, ensure_ascii=False) + end).encode()
-    except UnicodeEncodeError:  # a lone surrogate, which JSON can contain only as an escape
-        return (json.dumps(row) + end).encode()
-
-
 @contextmanager
 def _lines(file: str) -> Iterator[Iterator[bytes]]:
     if file == "-":
@@ -130,8 +122,8 @@ def _writer(out: str, output: Output) -> Iterator[Callable[[bytes], object]]:
         yield write
         return
 
-    with new_file(Path(out)) as made, made.open("wb") as opened:
-        yield opened.write
+    with new_bytes(Path(out)) as write_to_file:
+        yield write_to_file
 
 
 def _guarded(write: Callable[..., object], *line: bytes) -> None:

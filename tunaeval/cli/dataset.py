@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from tunaeval.data.checking import FINDINGS, Checker, Finding, Report
 from tunaeval.data.rows import Fault, Row
 from tunaeval.data.shapes import SHAPES, read_rows
 from tunaeval.errors import UsageError
-from tunaeval.reports.files import new_file
+from tunaeval.reports.files import new_bytes
 from tunaeval.runs.suites.loading import load_suite
 from tunaeval.showing import counted, visible
 from tunaeval.types.wanted import wanted_name
 
-from .output import Output
+from .output import Output, json_line
 
 _FOUND = 1
 Write = Callable[[bytes], object]
@@ -41,10 +40,13 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     for name in filter(None, wanted):
         if Path(name).suffix in {".parquet", ".pq", ".arrow", ".csv"}:
             raise UsageError(f"{name}: rows are written as JSON lines; name a file .jsonl")
-    checker, report = _checker(arguments.against, Checker), Report()
+    against = [load_suite(name) for name in arguments.against]
+    checker, report = Checker.against(against) if against else Checker(), Report()
     rows = read_rows(arguments.file, arguments.shape)
     with ExitStack() as stack:
-        kept, rejected = [stack.enter_context(_file(name)) if name else _nowhere for name in wanted]
+        kept, rejected = [
+            stack.enter_context(new_bytes(Path(name))) if name else _nowhere for name in wanted
+        ]
         for row in rows:
             found = [one for one in checker.check(row) if one.code not in arguments.allow]
             report.add(row, found, arguments.examples)
@@ -59,10 +61,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     return _FOUND if unread or (arguments.strict and (report.faulty or not report.rows)) else 0
 
 
-def _checker(names: Iterable[str], kind: type[Checker]) -> Checker:
-    return kind.against([load_suite(name) for name in names]) if names else kind()
-
-
 # --- files ---------------------------------------------------------------------------------------
 
 
@@ -70,31 +68,17 @@ def _nowhere(line: bytes) -> None:
     """Write nothing: a check has no output files."""
 
 
-@contextmanager
-def _file(name: str) -> Iterator[Write]:
-    """Yield a function that writes a line. The file appears, complete, at the end or not at all."""
-    with new_file(Path(name)) as made, made.open("wb") as opened:
-        yield opened.write
-
-
 def _line(row: Row | Fault) -> bytes:
     """Return the row byte for byte if it was a line of its file, else as JSON."""
     if row.line is not None:
         return row.line if row.line.endswith(b"\n") else row.line + b"\n"
-    return _json(row.raw)
+    return json_line(row.raw)
 
 
 def _rejected(row: Row | Fault, findings: Iterable[Finding]) -> bytes:
     reasons = [{"code": one.code, "reason": one.reason, "message": one.message} for one in findings]
     unread = row.line.decode("utf-8", "backslashreplace") if row.raw is None and row.line else None
-    return _json({"row": row.number, "reasons": reasons, "data": unread or row.raw})
-
-
-def _json(value: Any) -> bytes:
-    try:
-        return (json.dumps(value, ensure_ascii=False, default=str) + "\n").encode()
-    except UnicodeEncodeError:  # a lone surrogate, which JSON can contain only as an escape
-        return (json.dumps(value, default=str) + "\n").encode()
+    return json_line({"row": row.number, "reasons": reasons, "data": unread or row.raw})
 
 
 # --- what is shown -------------------------------------------------------------------------------

@@ -141,3 +141,11 @@ _NARROWEST = 8
 
 def _cell(value: JsonValue, limit: int | None) -> str:
     return visible(", ".join(value) if isinstance(value, list) else str(value), limit)
+
+
+def json_line(value: JsonValue, *, end: str = "\n") -> bytes:
+    """Return a row of a data set as a line of JSON. What is no JSON becomes its text."""
+    try:
+        return (json.dumps(value, ensure_ascii=False, default=str) + end).encode()
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can contain only as an escape
+        return (json.dumps(value, default=str) + end).encode()

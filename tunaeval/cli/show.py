@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from functools import partial
 
 from tunaeval.errors import UnknownNameError, UsageError
@@ -13,7 +12,7 @@ from tunaeval.runs.directory import load_report
 from tunaeval.runs.viewer.console import show_scenario
 from tunaeval.runs.viewer.scenario import Viewer
 from tunaeval.showing import counted
-from tunaeval.types.runs import Report, ScenarioResult
+from tunaeval.types.runs import Report
 
 from .output import Output
 
@@ -65,7 +64,7 @@ def _conversation(report: Report, arguments: argparse.Namespace, output: Output)
 
 def _failed(report: Report, arguments: argparse.Namespace, output: Output) -> None:
     count = 0
-    for one in _not_passed(report):
+    for one in (result for result in report.results if not result.ok):
         count += 1
         if arguments.json:
             output.result(json_text(one.model_dump()))
@@ -73,7 +72,3 @@ def _failed(report: Report, arguments: argparse.Namespace, output: Output) -> No
             output.result("\n".join(failed_lines(one)))
     if not arguments.json:
         output.note(f"tunaeval: {count} of {counted(len(report.results), 'result')} did not pass")
-
-
-def _not_passed(report: Report) -> Iterator[ScenarioResult]:
-    return (one for one in report.results if not one.ok)

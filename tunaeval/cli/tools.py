@@ -23,6 +23,7 @@ from pathlib import Path
 
 from tunaeval.errors import ToolsError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_there, read_plain
+from tunaeval.registry import shown, words_of
 from tunaeval.reports.drift import compare_tools
 from tunaeval.runs.suites.loading import load_suite, own_tools
 from tunaeval.runs.suites.tools import catalogue_names, load_catalogue
@@ -163,7 +164,7 @@ def _imported(module: str, place: str) -> object:
                 "to, or run where it can be imported from"
             ) from error
         raise UsageError(
-            f"--tools-from {place!r}: importing {module!r} ended with {_words(error)}; name a "
+            f"--tools-from {place!r}: importing {module!r} ended with {words_of(error)}; name a "
             "module that can be imported"
         ) from error
 
@@ -185,7 +186,7 @@ def _attribute(found: object, place: str) -> object:
             ) from error
         except Exception as error:  # modules and properties may run code
             raise UsageError(
-                f"--tools-from {place!r}: looking up {part!r} ended with {_words(error)}"
+                f"--tools-from {place!r}: looking up {part!r} ended with {words_of(error)}"
             ) from error
     return found
 
@@ -218,7 +219,7 @@ def _described(tool: object, name: str | None, where: str) -> ToolSpec:
         ) from error
     except Exception as error:  # a framework's object may run code
         raise UsageError(
-            f"--tools-from {where}: describing {_shown(tool)} ended with {_words(error)}"
+            f"--tools-from {where}: describing {shown(tool)} ended with {words_of(error)}"
         ) from error
 
 
@@ -254,14 +255,3 @@ def _report(theirs: Tools, ours: Tools | None, places: Sequence[str], output: Ou
         output.note(f"tunaeval: {line}")
     if len(lines) > _MOST_SHOWN:
         output.note(f"tunaeval: and {len(lines) - _MOST_SHOWN} more")
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _words(error: BaseException) -> str:
-    """Return an exception as one line."""
-    first = str(error).strip().partition("\n")[0]
-    return f"{type(error).__name__}: {first[:200]}" if first else type(error).__name__
