@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -36,6 +35,7 @@ from tunaeval.scoring import SCORERS
 from tunaeval.scoring.assess import is_weight
 from tunaeval.tools.classifying import classifiers
 from tunaeval.types.roles import Client, Scorer, Writer
+from tunaeval.workers import end_group
 
 PAGE_WRITERS = {"html": "tunaeval.runs.viewer.html:page_writer"}
 """The writer that parses replies again, which is why it is in a layer above the reports."""
@@ -167,11 +167,7 @@ def _process(claims: list[_Claim]) -> Iterator[subprocess.Popen[bytes]]:
         try:
             yield process
         finally:
-            with suppress(ProcessLookupError, PermissionError):
-                if hasattr(os, "killpg"):
-                    os.killpg(process.pid, signal.SIGKILL)
-                else:  # Windows
-                    process.kill()
+            end_group(process)
 
 
 class _Lines:

@@ -28,6 +28,7 @@ from tunaeval.types.runs import (
 )
 
 from .statistics import (
+    Estimate,
     Weighed,
     clustered_rate,
     pass_at_k,
@@ -128,13 +129,7 @@ class _Passes:
         every.update({(1, 1): passed, (0, 1): total - passed})
         found = clustered_rate(every)
         passed += sum(c * times for (c, _), times in together.items())
-        return Rate(
-            passed=passed,
-            total=round(found.size),
-            value=found.value,
-            low=found.low,
-            high=found.high,
-        )
+        return _rate(passed, round(found.size), found)
 
     def clusters(self, name: str) -> Counter[tuple[int, int]]:
         """Return how many clusters passed c of n times, by (c, n)."""
@@ -257,13 +252,11 @@ class Tally:
         if not self._weighed.differ:
             return None
         found = clustered_rate(self._weighed.clusters())
-        return Rate(
-            passed=self._weighed_passed,
-            total=self._weighed.scores,
-            value=found.value,
-            low=found.low,
-            high=found.high,
-        )
+        return _rate(self._weighed_passed, self._weighed.scores, found)
+
+
+def _rate(passed: int, total: int, found: Estimate) -> Rate:
+    return Rate(passed=passed, total=total, value=found.value, low=found.low, high=found.high)
 
 
 def has_empty_reply(replies: Iterable[tuple[JsonObject, str | None]]) -> bool:
