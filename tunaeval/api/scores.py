@@ -1,4 +1,7 @@
-"""`score` and `ascore`: a transcript's score in one call, from messages in any known shape."""
+"""`score` and `ascore`: a transcript's score in one call, from messages in any known shape.
+
+Also the files of scores, which have a JSON line for each task that a session scored.
+"""
 
 from __future__ import annotations
 

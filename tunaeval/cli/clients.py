@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -142,7 +142,8 @@ def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
         keys = [key for key, known in _OPTIONS.items() if known == option and key in takes]
         if not keys:
             raise UsageError(f"client {name!r} takes no {option}; leave it out")
-        options[keys[0]] = _read(keys[0], value)
+        read = _READ.get(keys[0])
+        options[keys[0]] = value if read is None else read(value)
     options |= {key: concurrency for key in _IN_FLIGHT if key in takes}
     return made_client(maker, name, options)
 
@@ -155,17 +156,6 @@ def _refuse_network(name: str, arguments: argparse.Namespace) -> None:
                 f"client {name!r} takes no {option}; set $HTTPS_PROXY or $SSL_CERT_FILE, which the "
                 "model endpoint heeds, or leave it out"
             )
-
-
-def _read(keyword: str, value: Any) -> JsonValue:
-    """An option's value as a client takes it."""
-    match keyword:
-        case "replies":
-            return _replies(value)
-        case "headers":
-            return headers_of(value)
-        case _:
-            return value
 
 
 def _keywords(maker: object) -> frozenset[str]:
@@ -227,3 +217,7 @@ def headers_of(lines: Sequence[str]) -> dict[str, JsonValue]:
 
 def _dest(option: str) -> str:
     return option[2:].replace("-", "_")
+
+
+_READ: dict[str, Callable[[Any], Any]] = {"replies": _replies, "headers": headers_of}
+"""How the values of some keywords are made from their options."""

@@ -2,6 +2,9 @@
 
 It reads a line at a time, so a file may be of any size. A line with nothing to convert passes byte
 for byte, and so does one that cannot be converted; that is reported, and the exit code is 1.
+
+Rows of public data sets whose calls are in no text and no message are read by `tunaeval.data` and
+written as OpenAI-style messages, with their calls as `tool_calls`, or as text in a wire format.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A character that the terminal cannot show is escaped. A stderr that is closed, full or no longer
 read changes nothing. Results that cannot be written are an error, unless their reader left (`|
-head`).
+head`). Lists are aligned columns for people, and one JSON object for programs.
 """
 
 from __future__ import annotations

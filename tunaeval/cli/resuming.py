@@ -51,7 +51,7 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
             if getattr(arguments, name):
                 option = f"--{name.replace('_', '-')}"
                 raise UsageError(f"{option} is for a run that goes on; name it with --resume RUN")
-        return _kept(arguments)
+        return _as_kept(arguments)
 
     info = read_info(Path(arguments.resume))
     if "report" in arguments.given:
@@ -71,7 +71,7 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
             f"{arguments.resume}: this run replayed a recording and does not say which; give it "
             "with --recording"
         )
-    return info.options or _kept(arguments)
+    return info.options or _as_kept(arguments)
 
 
 def _has_own_suite(info: RunInfo) -> bool:
@@ -79,7 +79,7 @@ def _has_own_suite(info: RunInfo) -> bool:
     return info.suite not in SUITES and not info.suite.startswith("bfcl:")
 
 
-def _kept(arguments: argparse.Namespace) -> JsonObject:
+def _as_kept(arguments: argparse.Namespace) -> JsonObject:
     """Return the options as `run.json` stores them: without secrets, and with absolute paths."""
     options = {key: value for key, value in vars(arguments).items() if key not in _NOT_KEPT}
     for name in _PATHS:

@@ -1,6 +1,7 @@
-"""A run on the terminal: a line for each scenario, then a table.
+"""A run on the terminal: a line for each scenario, then a table; and a tool's run as one line.
 
-Text of a suite, a server or a model is made visible first and never read as markup.
+Tables are complete at any width: long names are folded, or all is written as lines. Text of a
+suite, a server or a model is made visible first and never read as markup.
 """
 
 from __future__ import annotations
