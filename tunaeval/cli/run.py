@@ -1,15 +1,24 @@
-"""What `tunaeval run` does: check all that can fail before a request is sent, run, report."""
+"""`tunaeval run`: checks all that can fail before a request is sent, runs, and reports.
+
+With `--resume RUN` a run goes on with the options that its `run.json` has. Options on the command
+line take precedence; if they would change the results, the run refuses to continue and names the
+difference. The doctor is asked before the run (`--check-server`), or hinted at after it.
+"""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
 from tunaeval.errors import RecordError, TunaevalError, UsageError
+from tunaeval.files.keys import COVER
 from tunaeval.files.plain_files import is_there
+from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.recording import write_recording
 from tunaeval.models.clients.replay import ReplayClient
 from tunaeval.parsing.api import sole_parser_for
@@ -18,20 +27,21 @@ from tunaeval.reports.console import Live, show
 from tunaeval.reports.files import try_to_write
 from tunaeval.reports.json import json_text, summary_object
 from tunaeval.reports.summary import INFRASTRUCTURE
+from tunaeval.runs.directory import read_info
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.runner import SuiteRun
-from tunaeval.showing import counted
-from tunaeval.types.calls import JsonObject
+from tunaeval.runs.suites import SUITES
+from tunaeval.showing import counted, visible
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.roles import Client
-from tunaeval.types.runs import Report, Scenario, Suite
+from tunaeval.types.runs import Report, RunInfo, Scenario, ScenarioResult, Suite
 
-from .budget import TOO_MANY_FAILURES, is_over
+from .budget import TOO_MANY_FAILURES, is_over, read_budget
 from .clients import Asked, make_client, network_of
 from .ending import Ended
 from .output import Output
 from .report import asked_for
-from .resuming import resumed_options
-from .server_check import checked, suspicion
+from .settings import visible_value
 from .tools import chosen_suite
 
 _NO_REPORT = "report {!r} is not written, and the score is as reported"
@@ -252,3 +262,205 @@ def _bare(scenario: Scenario, suite: Suite) -> Iterator[bool]:
     for call in scenario.expect.calls or ():
         spec = None if call.arguments else tools.get(call.name)
         yield spec is not None and bool(spec.parameters.get("required"))
+
+
+_NOT_KEPT = frozenset(
+    {"out", "resume", "retry_failures", "take_over", "record"}
+    | {"quiet", "json", "given", "check_server"}
+)
+"""Options of one command that are not part of the run."""
+
+_GATE = ("fail_under", "max_errors")
+"""The run's gate: a continued run has to pass it, too, so it is not lost by resuming."""
+
+_PATHS = ("suite", "bfcl", "model_file", "recording", "faults", "ca", "cert", "cert_key")
+"""Options that may be paths: kept as paths from the root, so that a run goes on from anywhere."""
+
+_BY_FIELD = {
+    **{name: name for name in ("suite", "client", "model", "format", "level", "profile", "calls")},
+    **{name: name for name in ("abstain", "attempts", "repeats", "max_tokens", "temperature")},
+    **{name: name for name in ("seed", "concurrency", "tools_from")},
+    "timeout": "deadline_seconds",
+}
+"""The fields that stand for options in runs of versions that stored no `options`."""
+
+
+def resumed_options(arguments: argparse.Namespace) -> JsonObject:
+    """Fill in the options that a run was begun with, unless they are given anew; return all of
+    them. Raise RecordError for a directory that is no run, UsageError for options that need
+    `--resume`.
+    """
+    if arguments.resume is None:
+        for name in ("retry_failures", "take_over"):
+            if getattr(arguments, name):
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} is for a run that goes on; name it with --resume RUN")
+        return _as_kept(arguments)
+
+    info = read_info(Path(arguments.resume))
+    if "report" in arguments.given:
+        arguments.given |= {"writer"}  # that of then was for a report of then
+    refuse_unkept(info.options or {}, arguments.given)
+    for name, value in (info.options or _of_fields(info)).items():
+        is_no_bar = name in _GATE and value is None
+        if name not in arguments.given and hasattr(arguments, name) and not is_no_bar:
+            setattr(arguments, name, read_budget(value) if name == "max_errors" else value)
+    if not info.options and "suite" not in arguments.given and _has_own_suite(info):
+        raise RecordError(
+            f"{arguments.resume}: this run of {info.suite!r:.60} does not say in which file its "
+            "suite is, as an earlier version did not keep that; give the file with --suite"
+        )
+    if info.rescored is None and info.client == "replay" and arguments.recording is None:
+        raise RecordError(
+            f"{arguments.resume}: this run replayed a recording and does not say which; give it "
+            "with --recording"
+        )
+    return info.options or _as_kept(arguments)
+
+
+def _has_own_suite(info: RunInfo) -> bool:
+    """Whether the run's suite is the user's own, which only a file contains."""
+    return info.suite not in SUITES and not info.suite.startswith("bfcl:")
+
+
+def _as_kept(arguments: argparse.Namespace) -> JsonObject:
+    """Return the options as `run.json` stores them: without secrets, and with absolute paths."""
+    options = {key: value for key, value in vars(arguments).items() if key not in _NOT_KEPT}
+    for name in _PATHS:
+        value = options.get(name)
+        # A name without a suffix is a packaged suite, or a packaged list of faults.
+        is_name = name in {"suite", "faults"} and not Path(str(value)).suffix
+        if isinstance(value, str) and not is_name and is_there(value):
+            options[name] = str(Path(value).absolute())
+    for name in ("header", "proxy"):
+        options[name] = visible_value(name, options.get(name))
+    options["report"] = [str(Path(file).absolute()) for file in arguments.report]
+    if options["max_errors"] is not None:
+        options["max_errors"] = str(options["max_errors"])
+    address = options.get("base_url")
+    if isinstance(address, str) and ("?" in address or "@" in address):
+        del options["base_url"]  # it may contain a key, so it has to be given again
+    return options
+
+
+def _of_fields(info: RunInfo) -> JsonObject:
+    document = info.model_dump()
+    options = {name: document[field] for name, field in _BY_FIELD.items()}
+    options["base_url"] = info.model_details.get("base_url")
+    if info.client != "openai":
+        del options["model"]
+    if info.ask in ("api", "prompt"):
+        options["tools"] = info.ask
+    return options
+
+
+def refuse_unkept(options: JsonObject, given: set[str]) -> None:
+    """Raise UsageError where a run was begun with a secret, which no file has, and lacks it now."""
+    for option in {"header", "proxy"} - given:
+        value = options.get(option)
+        words = ", ".join(map(repr, value)) if isinstance(value, list) else repr(value)
+        if COVER in words:
+            raise UsageError(
+                f"the run was begun with --{option} {words}, of which secrets are not kept; give "
+                f"--{option} again"
+            )
+
+
+_STRUCTURED = "structured"
+_LOST = "says finish_reason 'tool_calls' and sends no call"
+"""Part of a scenario's error if a reply announced calls and had none."""
+
+
+def checked(info: RunInfo, client: Client, output: Output, network: Network) -> RunInfo:
+    """The run's words with the verdict of the quick check on its server.
+
+    Raises UsageError where the client has no server.
+    """
+    from tunaeval.doctor.examination import examine  # noqa: PLC0415 - only where it is asked for
+    from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - only where it is asked for
+
+    address, model = _server_of(client)
+    if address is None:
+        raise UsageError(
+            f"--check-server wants a server to examine, and the client {info.client!r} has none; "
+            "give --base-url URL, or leave it out"
+        )
+    found = asyncio.run(examine(address, Settings(model=model, quick=True), network=network))
+    faults = [finding.check for finding in found.findings if finding.verdict == "server"]
+    verdict = {"exit": found.exit, "server": found.server["name"], "faults": faults}
+    if found.exit:
+        what = ", ".join(faults) or str(found.stopped or "the model cannot copy a call")
+        output.note(f"tunaeval: the server's check: {visible(what)}; {command(address, model)}")
+    return info.model_copy(update={"server_check": verdict})
+
+
+def suspicion(report: Report, client: Client) -> str | None:
+    """Return a line for the user if a run's calls look like a fault of the server, else None."""
+    address, model = _server_of(client)
+    if address is None or report.run.ask != "api":
+        return None
+    counts = {
+        "calls left in the text": sum(result.leaked_calls > 0 for result in report.results),
+        "invalid arguments beside the finish reason tool_calls": sum(
+            map(_has_broken_arguments, report.results)
+        ),
+        "the finish reason tool_calls without a call": sum(map(_lost_its_calls, report.results)),
+        "calls from two sources": _of_two_sources(report),
+    }
+    seen = [f"{what} ({counted(count, 'scenario')})" for what, count in counts.items() if count]
+    if not seen:
+        return None
+    return f"{', '.join(seen)}: is it the server? Ask it: {command(address, model)}"
+
+
+def command(address: str, model: str | None) -> str:
+    """Return the command line that examines this server."""
+    named = f" --model {visible(model)}" if model else ""
+    return f"tunaeval doctor --base-url {visible(address)}{named}"
+
+
+def _server_of(client: Client) -> tuple[str | None, str | None]:
+    details = getattr(client, "details", None)
+    found = details if isinstance(details, dict) else {}
+    address, model = found.get("base_url"), found.get("model")
+    return (
+        address if isinstance(address, str) else None,
+        model if isinstance(model, str) else None,
+    )
+
+
+def _has_broken_arguments(result: ScenarioResult) -> bool:
+    return any(
+        attempt.finish_reason == "tool_calls" and any(map(_is_broken, _calls_of(attempt.message)))
+        for attempt in result.attempts
+    )
+
+
+def _lost_its_calls(result: ScenarioResult) -> bool:
+    return _LOST in (result.error or "") or any(
+        attempt.finish_reason == "tool_calls" and not _calls_of(attempt.message)
+        for attempt in result.attempts
+    )
+
+
+def _calls_of(message: JsonObject) -> list[JsonValue]:
+    listed = message.get("tool_calls")
+    return listed if isinstance(listed, list) else []
+
+
+def _is_broken(call: JsonValue) -> bool:
+    """Whether a call's arguments are no JSON object."""
+    function = call.get("function") if isinstance(call, dict) else None
+    text = function.get("arguments") if isinstance(function, dict) else None
+    try:
+        return not isinstance(json.loads(text), dict) if isinstance(text, str) else False
+    except (ValueError, RecursionError):
+        return True
+
+
+def _of_two_sources(report: Report) -> int:
+    """Count scenarios whose calls were read from text, if other scenarios had structured ones."""
+    formats = [call.format for result in report.results for call in result.got]
+    if _STRUCTURED not in formats:
+        return 0
+    return sum(any(call.format != _STRUCTURED for call in result.got) for result in report.results)
