@@ -12,12 +12,12 @@ import pytest
 
 from tunaeval.errors import RecordError
 from tunaeval.files import records
-from tunaeval.files.turns import turn
+from tunaeval.files.locks import turn
 
 HOLDER = """\
 import sys, time
 from pathlib import Path
-from tunaeval.files.turns import turn
+from tunaeval.files.locks import turn
 with turn(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -10,10 +10,13 @@ calls.
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tunaeval.errors import TunaevalError, UsageError
 
@@ -64,6 +67,23 @@ def spread(
             worker.end()
         for worker in crew:
             worker.release()
+
+
+class _Leader(Protocol):
+    """A process that leads a group of its own."""
+
+    @property
+    def pid(self) -> int: ...
+    def kill(self) -> None: ...
+
+
+def end_group(process: _Leader) -> None:
+    """Kill a process and all that it has started, unless they have ended by themselves."""
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def why_unsendable(thing: object) -> str | None:
@@ -144,8 +164,6 @@ class _Worker:
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """Block SIGINT, which a process started meanwhile inherits. Windows has no such masks."""
-    import signal  # noqa: PLC0415 - as above
-
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -158,8 +176,6 @@ def _interrupts_blocked() -> Iterator[None]:
 
 def _work(connection: Connection[Any, Any]) -> None:
     """Run in the process: receive the function's setting, then one task after the other."""
-    import signal  # noqa: PLC0415 - as above
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it; a forkserver has no mask
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the handler that a fork inherits
     try:

@@ -17,11 +17,18 @@ from math import comb, exp, lgamma, log
 from random import Random
 from typing import TypeAlias
 
-from tunaeval.reports.statistics.agreement import cohen_kappa, rogan_gladen
-from tunaeval.reports.statistics.clusters import clustered_rate, mean, paired_difference
-from tunaeval.reports.statistics.hypotheses import mcnemar, sign_flip
-from tunaeval.reports.statistics.proportions import clopper_pearson, wilson
-from tunaeval.reports.statistics.resampling import bootstrap
+from tunaeval.reports.statistics import (
+    bootstrap,
+    clopper_pearson,
+    clustered_rate,
+    cohen_kappa,
+    mcnemar,
+    mean,
+    paired_difference,
+    rogan_gladen,
+    sign_flip,
+    wilson,
+)
 from tunaeval.types.runs import Rate
 
 PROMISED = 0.95

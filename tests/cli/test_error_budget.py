@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.cli.conftest import Tuna
 from tests.faults import Answer, FaultServer, chat
+from tunaeval.cli.budget import ErrorBudget, over_budget
 from tunaeval.errors import UsageError
-from tunaeval.reports.budget import ErrorBudget, over_budget
 
 GOOD = chat('<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>')
 WORDS = "CUDA out of memory on worker 3"

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.cli.conftest import ROOT, Tuna
 from tunaeval.cli.packed_files import LONGEST
-from tunaeval.cli.rows import RESULT_KEYS, Setting, chunks_of, reading, result_object
+from tunaeval.cli.parse import RESULT_KEYS, Setting, chunks_of, reading, result_object
 
 CALL = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'
 BROKEN = "<tool_call>{]</tool_call>"

@@ -11,15 +11,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tunaeval.reports.statistics.clusters import (
+from tunaeval.reports.statistics import (
+    beta_cdf,
+    beta_quantile,
+    bootstrap,
+    clopper_pearson,
     clustered_rate,
     clusters_of,
     mean,
     paired_difference,
+    student_quantile,
+    wilson,
 )
-from tunaeval.reports.statistics.distributions import beta_cdf, beta_quantile, student_quantile
-from tunaeval.reports.statistics.proportions import clopper_pearson, wilson
-from tunaeval.reports.statistics.resampling import bootstrap
 
 scores = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([0.0, 0.25, 0.5, 1.0])), min_size=2)
 

@@ -21,7 +21,7 @@ from tunaeval.reports.compare import Comparison, compare_runs
 from tunaeval.reports.compared import comparison_markdown, comparison_object, show_comparison
 from tunaeval.reports.json import json_text
 from tunaeval.reports.sides import RunSource, source_of
-from tunaeval.reports.statistics.hypotheses import mcnemar, sign_flip
+from tunaeval.reports.statistics import mcnemar, sign_flip
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import Level
 from tunaeval.types.runs import Expectation, Report

@@ -10,15 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.reports.statistics.agreement import (
+from tunaeval.reports.statistics import (
+    benjamini_hochberg,
     cohen_kappa,
+    detectable_effect,
+    holm,
     interval,
     krippendorff_alpha,
+    mcnemar,
+    needed_scenarios,
+    pass_at_k,
+    pass_hat_k,
     rogan_gladen,
+    sign_flip,
+    variance_split,
 )
-from tunaeval.reports.statistics.hypotheses import benjamini_hochberg, holm, mcnemar, sign_flip
-from tunaeval.reports.statistics.power import detectable_effect, needed_scenarios
-from tunaeval.reports.statistics.repeats import pass_at_k, pass_hat_k, variance_split
 
 ps = st.lists(st.floats(0, 1), max_size=12)
 

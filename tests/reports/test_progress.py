@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.reports.results import HOSTILE, calls, report, result
 from tests.reports.test_narrow_terminals import Terminal, plain
-from tunaeval.cli.listing import fitting
+from tunaeval.cli.output import fitting
 from tunaeval.reports.console import Live, SoFar
 from tunaeval.runs.suites.loading import load_suite
 from tunaeval.types.runs import CallRecord

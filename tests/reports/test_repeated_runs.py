@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.reports.results import report, result, shown
-from tunaeval.reports.statistics.proportions import wilson
+from tunaeval.reports.statistics import wilson
 from tunaeval.reports.summary import summarise
 from tunaeval.types.runs import Expectation, ScenarioResult
 

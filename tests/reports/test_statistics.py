@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.reports.statistics.proportions import wilson
+from tunaeval.reports.statistics import wilson
 
 # Two-sided 95 %: Newcombe, Statistics in Medicine 17 (1998), table I, method 3; Brown, Cai and
 # DasGupta, Statistical Science 16 (2001), give the coverage figures further down.

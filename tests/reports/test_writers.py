@@ -15,14 +15,11 @@ from hypothesis import strategies as st
 from tests.reports.results import HOSTILE, calls, report, result
 from tunaeval.errors import RecordError
 from tunaeval.reports import WRITERS
-from tunaeval.reports.csv import cell, csv_writer
+from tunaeval.reports.ci import github_writer, junit_writer
 from tunaeval.reports.files import try_to_write
-from tunaeval.reports.github import github_writer
 from tunaeval.reports.json import json_writer
-from tunaeval.reports.junit import junit_writer
 from tunaeval.reports.markdown import MOST_BYTES, markdown_writer
-from tunaeval.reports.parquet import parquet_writer
-from tunaeval.reports.results_as_rows import COLUMNS
+from tunaeval.reports.tables import COLUMNS, cell, csv_writer, parquet_writer
 from tunaeval.runs.directory import RunDirectory, load_report
 from tunaeval.runs.viewer.html import page_writer
 from tunaeval.types.runs import Expectation, Report

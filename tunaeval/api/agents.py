@@ -12,10 +12,9 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -26,6 +25,7 @@ from tunaeval.runs.driving import beside
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, text_of
 from tunaeval.types.faults import Fault, read_fault
+from tunaeval.workers import end_group
 
 COMMAND = "command:"
 """The prefix of a client's name that makes it a command."""
@@ -190,7 +190,7 @@ class CommandClient(AgentClient):
         except TimeoutError:
             return AgentRun("", ended="seconds", words=f"it took over {task.within_seconds:g} s")
         finally:
-            _end(process)
+            end_group(process)
         answer, words = (one[-_KEPT:].decode(errors="replace").strip() for one in (out, err))
         if process.returncode:
             last = "".join(f": {one[:200]}" for one in words.splitlines()[-1:])
@@ -221,15 +221,6 @@ def _places(word: str) -> Iterator[str]:
 def _filled(word: str, values: Mapping[str, str]) -> str:
     """Replace the placeholders in one pass, so that braces in the values stay as they are."""
     return _PLACE.sub(lambda found: values[found[2]] if found[2] else f"{{{found[1]}}}", word)
-
-
-def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill the command's process group."""
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _met(served: ModelEndpoint, fault: Fault) -> int | None:

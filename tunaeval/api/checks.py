@@ -12,7 +12,6 @@ import contextvars
 import inspect
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from tunaeval.types.calls import JsonObject
 from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.messages import Message
 from tunaeval.types.wanted import wanted_seconds
+from tunaeval.workers import end_group
 
 Verdict: TypeAlias = bool | tuple[bool, str]
 Check: TypeAlias = Callable[[Conversation], Verdict | Awaitable[Verdict]] | str | Sequence[str]
@@ -202,7 +202,7 @@ class _CommandRun(_Run):
         reader = threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True)
         reader.start()
         code = self.process.wait()
-        self._end()
+        end_group(self.process)
         reader.join(_GRACE_SECONDS)  # processes that the command left may keep the pipe open
         return self._judged(code)
 
@@ -228,18 +228,7 @@ class _CommandRun(_Run):
     def give_up(self) -> None:
         """Kill the command and the processes that it has started."""
         if self.process is not None and self.process.poll() is None:
-            self._end()
-
-    def _end(self) -> None:
-        """Kill the command's process group."""
-        assert self.process is not None  # noqa: S101 - it has been started
-        try:
-            if sys.platform == "win32":
-                self.process.kill()
-            else:
-                os.killpg(self.process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # it has ended by itself
-            return
+            end_group(self.process)
 
     def so_far(self) -> str:
         return f" and was ended{self._last_line()}"

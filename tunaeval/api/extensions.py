@@ -1,17 +1,41 @@
-"""The registries of everything that can be extended, by entry-point group."""
+"""The registries of everything that can be extended, and a listing that survives any plug-in.
+
+For the listing the plug-ins of one package are imported in a process of their own, which reports on
+each. A plug-in that hangs or ends the process is reported as broken, and a new process goes on with
+the rest.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from typing import IO, Any, NamedTuple
 
 from tunaeval.parsing.api import formats
-from tunaeval.registry import Registry, instance_of, maker_of
+from tunaeval.registry import (
+    Entry,
+    Registry,
+    import_seconds,
+    in_order,
+    instance_of,
+    maker_of,
+    not_imported,
+    too_long,
+)
 from tunaeval.reports import WRITERS
 from tunaeval.runs.grading.grades import checks
 from tunaeval.scoring import SCORERS
 from tunaeval.scoring.assess import is_weight
 from tunaeval.tools.success import classifiers
 from tunaeval.types.roles import Client, Scorer, Writer
+from tunaeval.workers import end_group
 
 PAGE_WRITERS = {"html": "tunaeval.runs.viewer.html:page_writer"}
 """The writer that parses replies again, which is why it is in a layer above the reports."""
@@ -60,3 +84,136 @@ def registries() -> dict[str, Registry[Any]]:
         "classifiers": classifiers,
         "checks": checks,
     }
+
+
+_START_SECONDS = 60.0
+_GRACE_SECONDS = 5.0
+"""Added to the import's own timeout, which is reported with a better message than this one."""
+_PROGRAM = """
+import json, sys
+sys.path[:], claims = json.loads(sys.argv[1])
+from tunaeval.api.extensions import look
+look(claims)
+"""
+
+
+class _Claim(NamedTuple):
+    group: str
+    kind: str
+    name: str
+    source: str
+    where: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.kind} {self.name!r} of {self.source}"
+
+
+class _Silent(Exception):  # noqa: N818 - named for what happened
+    """The process reported nothing on a plug-in; the message says why, if that is known."""
+
+
+def looked_at(groups: Iterable[Registry[Any]]) -> list[Entry]:
+    """Return the entries of these registries, group by group."""
+    chosen = list(groups)
+    packages: dict[str, list[_Claim]] = {}
+    for one in chosen:
+        for name, source, where in one.claims():
+            claim = _Claim(one.group, one.kind, name, source, where)
+            packages.setdefault(source, []).append(claim)
+    found = [entry for claims in packages.values() for entry in _entries(claims)]
+    return [
+        entry
+        for one in chosen
+        for entry in sorted(
+            [*one.own_entries(), *(entry for entry in found if entry.group == one.group)],
+            key=in_order,
+        )
+    ]
+
+
+def _entries(claims: list[_Claim]) -> Iterator[Entry]:
+    """Yield the entries of one package's plug-ins."""
+    seconds = import_seconds()
+    while claims:
+        with _process(claims) as process:
+            lines = _Lines(process)
+            try:
+                lines.line(_START_SECONDS)
+                while claims:
+                    document = json.loads(lines.line(seconds + _GRACE_SECONDS))
+                    claims = claims[1:]
+                    yield Entry(**{**document, "aliases": tuple(document["aliases"])})
+            except _Silent as silent:
+                claim, *claims = claims
+                why = str(silent) or too_long(seconds)
+                reason = not_imported(claim.words, claim.where, why)
+                yield Entry(claim.name, claim.group, claim.source, "broken", reason)
+            except KeyboardInterrupt as error:
+                error.add_note(f"while {claims[0].words if claims else 'a plug-in'} was looked at")
+                raise
+
+
+@contextmanager
+def _process(claims: list[_Claim]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process that reports on these plug-ins; at the end kill it and its children."""
+    given = json.dumps([sys.path, [(one.group, one.name, one.source) for one in claims]])
+    with subprocess.Popen(  # noqa: S603 - our own program, in this interpreter
+        [sys.executable, "-P", "-c", _PROGRAM, given],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            end_group(process)
+
+
+class _Lines:
+    """The lines that a process prints, read in a thread so that waiting for one can time out."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
+        threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
+
+    def _read(self, source: IO[bytes]) -> None:
+        with suppress(ValueError, OSError):  # the pipe was closed meanwhile
+            for line in source:
+                self._lines.put(line)
+        self._lines.put(b"")
+
+    def line(self, seconds: float) -> bytes:
+        """Return the next line. Raise _Silent at the timeout, or if the process has ended."""
+        try:
+            line = self._lines.get(timeout=seconds)
+        except queue.Empty:
+            raise _Silent from None
+        if line:
+            return line
+        try:
+            code = self._process.wait(seconds)
+        except subprocess.TimeoutExpired:  # the plug-in closed the pipe, and the process runs on
+            raise _Silent from None
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        raise _Silent(f"it ended the process that looked at it ({how})")
+
+
+def look(claims: list[list[str]]) -> None:
+    """Print an entry for each claim (group, name, source), in the process made for them. Plug-ins
+    print to stderr, and cannot patch what is used here, as it is bound before.
+    """
+    out, dumps, end = os.fdopen(os.dup(1), "w", encoding="utf-8"), json.dumps, os._exit
+    os.dup2(2, 1)
+    if hasattr(os, "register_at_fork"):  # not on Windows
+        os.register_at_fork(after_in_child=out.close)
+    groups = {one.group: one for one in registries().values()}
+    out.write("ready\n")
+    out.flush()
+    for group, name, source in claims:
+        line = dumps(asdict(groups[group].claimed(name, source)))
+        out.write(f"{line}\n")
+        out.flush()
+    end(0)

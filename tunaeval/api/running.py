@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, Unpack
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar.format import Format
@@ -27,7 +27,6 @@ from tunaeval.types.runs import CountedCalls, Report, Suite
 
 from .agents import COMMAND, CommandClient
 from .extensions import registries
-from .keywords import ClientSettings
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,6 +43,43 @@ class _Unset:
 
 
 _UNSET: Any = _Unset()
+
+
+class ClientSettings(TypedDict, total=False):
+    """What the clients of tunaeval are made with, all of them together.
+
+    A client refuses the keywords of the others. For a client of a plug-in, which has keywords of
+    its own, make the client and pass it.
+    """
+
+    # of "openai"
+    base_url: str | None
+    model: str | None
+    attempt_timeout: float
+    deadline: float | None
+    connections: int
+    max_retries: int | None
+    rpm: float | None
+    stream: bool
+    key_variables: Sequence[str]
+    headers: Mapping[str, str] | None
+    ca: str | None
+    cert: str | None
+    cert_key: str | None
+    proxy: str | None
+    http2: bool
+    transport: Any
+    # of "llamacpp"
+    model_file: str | None
+    threads: int | None
+    context: int
+    slots: int
+    # of "replay" and "scripted"
+    path: str | Path | None
+    replies: Sequence[Any]
+    # of a command
+    script: Any
+    upstream: str | None
 
 
 async def arun(

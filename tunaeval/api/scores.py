@@ -1,31 +1,42 @@
-"""`score` and `ascore`: a transcript's score in one call, from messages in any known shape."""
+"""`score` and `ascore`: a transcript's score in one call, from messages in any known shape.
+
+Also the files of scores, which have a JSON line for each task that a session scored.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from tunaeval.data.adapters.documents import read_conversation, refuse_silence
-from tunaeval.errors import UsageError
+from tunaeval.errors import RecordError, UnknownNameError, UsageError
+from tunaeval.files.keys import of_environment, without
+from tunaeval.files.records import append, read
 from tunaeval.scoring.assess import FIXED, assess, scorers_of
 from tunaeval.scoring.goal import GOAL, is_decided
 from tunaeval.scoring.history import Category, history_of
 from tunaeval.scoring.settings import USUAL_SETTINGS, ScoreSettings
 from tunaeval.types.conversations import Checked, Conversation
-from tunaeval.types.messages import ToolExecution
+from tunaeval.types.messages import Message, ToolExecution
+from tunaeval.types.parsing import ParseResult
 from tunaeval.types.roles import Client, Scorer, Transcript
-from tunaeval.types.runs import Expectation, ExpectedCall, ScoreResult
-from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
+from tunaeval.types.runs import SCORES_VERSION, Expectation, ExpectedCall, ScoreRecord, ScoreResult
+from tunaeval.types.wanted import refusal, wanted_items, wanted_path, wanted_seconds
 
 from .checks import Check, Checking
 from .extensions import scorers as known_scorers
-from .unsaid import strange, unverified, written
+from .matching import read_calls
 
 if TYPE_CHECKING:
     # At run time this is imported only if there is a judge.
     from tunaeval.scoring.judging.judge import Judge
+
 
 CHECK_SECONDS = 60.0
 
@@ -79,10 +90,10 @@ async def ascore(
         >>> asyncio.run(tunaeval.ascore(messages, "Hi", check=lambda seen: True)).weighted_total
         1.0
     """
-    return await _Arguments(
+    return await _work(
         messages, query, executions, preset, categories, settings, check, check_timeout, expect,
         forbid, judge, start, notes,
-    ).work().made_later()  # fmt: skip
+    ).made_later()  # fmt: skip
 
 
 def score(
@@ -112,11 +123,10 @@ def score(
         >>> tunaeval.score(messages, "Hi", check=lambda seen: True).weighted_total
         1.0
     """
-    arguments = _Arguments(
+    work = _work(
         messages, query, executions, preset, categories, settings, check, check_timeout, expect,
         forbid, judge, start, notes,
     )  # fmt: skip
-    work = arguments.work()
     waiting = [one.name for one in work.scorers if not isinstance(one, Category)]
     if work.checking is not None and work.checking.awaits:
         waiting.append("the check")
@@ -129,75 +139,67 @@ def score(
     return asyncio.run(assessed) if waiting else _at_once(assessed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Arguments:
-    """The arguments of `ascore`, as they were given."""
+def _work(  # noqa: PLR0917 - they are those of `ascore`
+    messages: object,
+    query: str,
+    executions: Iterable[ToolExecution],
+    preset: str,
+    categories: Iterable[str | Scorer],
+    settings: ScoreSettings,
+    check: Check | None,
+    check_timeout: float,
+    expect: Expectation | Mapping[str, Any] | None,
+    forbid: Sequence[str | Mapping[str, Any] | ExpectedCall],
+    judge: Judge | Client | None,
+    start: int,
+    notes: Sequence[str],
+) -> _Work:
+    """Read and check the arguments of `ascore`. Raise UsageError if they cannot be scored."""
+    if not isinstance(query, str):
+        raise refusal("query", query, "the text of what was asked")
+    wanted_seconds(check_timeout, "check_timeout")
+    scorers = _scorers(preset, categories)
+    settings = _settled(settings, preset, {"check": check, "expect": expect, "forbid": forbid})
+    checking = None if check is None else Checking(check, check_timeout)
+    decided = checking is not None or settings.wanted is not None
+    task = _task(messages, start)
+    executions = wanted_items(executions, "executions", ToolExecution, "executions")
+    transcript = Transcript(
+        query, task.messages, executions, None, task.failure,
+        () if preset == FIXED else written(task.messages, settings),
+    )  # fmt: skip
+    if checking is not None and is_decided(history_of(transcript, settings)):
+        checking = None
+    return _Work(
+        task=task,
+        transcript=transcript,
+        preset=preset,
+        scorers=_judged(scorers, judge, frozenset({GOAL}) if decided else frozenset()),
+        settings=settings,
+        checking=checking,
+        notes=(
+            *unverified(transcript, settings),
+            *strange(task),
+            *wanted_items(notes, "notes", str, "texts"),
+        ),
+    )
 
-    messages: object
-    query: str
-    executions: Iterable[ToolExecution]
-    preset: str
-    categories: Iterable[str | Scorer]
-    settings: ScoreSettings
-    check: Check | None
-    check_timeout: float
-    expect: Expectation | Mapping[str, Any] | None
-    forbid: Sequence[str | Mapping[str, Any] | ExpectedCall]
-    judge: Judge | Client | None
-    start: int
-    notes: Sequence[str]
 
-    def work(self) -> _Work:
-        """Read and check the arguments. Raise UsageError if they cannot be scored."""
-        if not isinstance(self.query, str):
-            raise refusal("query", self.query, "the text of what was asked")
-        wanted_seconds(self.check_timeout, "check_timeout")
-        scorers = _scorers(self.preset, self.categories)
-        settings = self._settled()
-        checking = None if self.check is None else Checking(self.check, self.check_timeout)
-        decided = checking is not None or settings.wanted is not None
-        task = _task(self.messages, self.start)
-        executions = wanted_items(self.executions, "executions", ToolExecution, "executions")
-        transcript = Transcript(
-            self.query, task.messages, executions, None, task.failure,
-            () if self.preset == FIXED else written(task.messages, settings),
-        )  # fmt: skip
-        if checking is not None and is_decided(history_of(transcript, settings)):
-            checking = None
-        return _Work(
-            task=task,
-            transcript=transcript,
-            preset=self.preset,
-            scorers=_judged(scorers, self.judge, frozenset({GOAL}) if decided else frozenset()),
-            settings=settings,
-            checking=checking,
-            notes=(
-                *unverified(transcript, settings),
-                *strange(task),
-                *wanted_items(self.notes, "notes", str, "texts"),
-            ),
+def _settled(settings: ScoreSettings, preset: str, given: Mapping[str, Any]) -> ScoreSettings:
+    """Return the settings, with `expect` and `forbid` added; `given` has `check`, too."""
+    named = [name for name, value in given.items() if not _is_left_out(name, value)]
+    if named and preset == FIXED:
+        raise UsageError(
+            f"the preset {FIXED!r} is fixed and knows no {' and no '.join(named)}; "
+            "use the preset 'default'"
         )
-
-    def _settled(self) -> ScoreSettings:
-        """Return the settings, with `expect` and `forbid` added."""
-        given = {"check": self.check, "expect": self.expect, "forbid": self.forbid}
-        named = [name for name, value in given.items() if not _is_left_out(name, value)]
-        if named and self.preset == FIXED:
-            raise UsageError(
-                f"the preset {FIXED!r} is fixed and knows no {' and no '.join(named)}; "
-                "use the preset 'default'"
-            )
-        if not isinstance(self.settings, ScoreSettings):
-            raise UsageError(f"settings is {self.settings!r:.60}, wanted a ScoreSettings")
-        changed: dict[str, Any] = {}
-        for name in ("expect", "forbid"):
-            if name in named:
-                if getattr(self.settings, name):
-                    raise UsageError(
-                        f"{name} is in settings, too; give it in one of the two places"
-                    )
-                changed[name] = given[name]
-        return replace(self.settings, **changed) if changed else self.settings
+    if not isinstance(settings, ScoreSettings):
+        raise UsageError(f"settings is {settings!r:.60}, wanted a ScoreSettings")
+    changed = {name: given[name] for name in named if name != "check"}
+    for name in changed:
+        if getattr(settings, name):
+            raise UsageError(f"{name} is in settings, too; give it in one of the two places")
+    return replace(settings, **changed) if changed else settings
 
 
 def _is_left_out(name: str, value: object) -> bool:
@@ -309,3 +311,111 @@ def _in_a_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+_SHOWN = 5
+
+
+def written(
+    messages: Sequence[Message], settings: ScoreSettings
+) -> tuple[tuple[int, ParseResult], ...]:
+    """Return what `match` reads in the assistant's texts without structured calls, by message
+    index, if calls are expected or forbidden.
+    """
+    if settings.wanted is None and not settings.forbid:
+        return ()
+    texts = (
+        (index, read_calls(message, settings.tools))
+        for index, message in enumerate(messages)
+        if message.role == "assistant" and message.content and not message.tool_calls
+    )
+    return tuple((index, read) for index, read in texts if read.outcome != "no_call")
+
+
+def unverified(transcript: Transcript, settings: ScoreSettings) -> list[str]:
+    """Return a note on forbidden names that no call has and no list of tools confirms: they may be
+    typos.
+    """
+    called = {call.name for message in transcript.messages for call in message.tool_calls}
+    called |= {execution.tool for execution in transcript.executions}
+    names = [one for one in settings.forbid if isinstance(one, str) and one not in called]
+    if not names or settings.tools is not None:
+        return []
+    listed = ", ".join(map(repr, names))
+    near = {one for name in names for one in UnknownNameError("tool", name, called).near}
+    hint = f"; called were {', '.join(map(repr, sorted(near)))}: was that meant?" if near else ""
+    words = f"forbidden: {listed}, with no list of tools, so nobody knows if there are such"
+    return [words + hint]
+
+
+def strange(task: Conversation) -> list[str]:
+    """Return a note on messages of unknown roles: if they are the agent's, the score lacks them."""
+    at = [str(one.source) for one in task.warnings if one.code == "unknown-role"]
+    first = next((one.message for one in task.warnings if one.code == "unknown-role"), "")
+    more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
+    where = f"message {', '.join(at[:_SHOWN])}{more}"
+    return [f"{first} ({where}), so it counts for nobody"] if at else []
+
+
+def append_score(
+    path: Path,
+    query: str,
+    result: ScoreResult | None,
+    *,
+    failure: str | None = None,
+    ended_by: str | None = None,
+) -> None:
+    """Append one line: query, score (null if there is none), timestamp, and what failed. Threads
+    and processes may append to one file at the same time. A missing directory is created. Raises
+    RecordError for a file that cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = ScoreRecord(
+        schema_version=SCORES_VERSION,
+        query=query,
+        score=result,
+        timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        failure=failure,
+        ended_by=ended_by,
+    )
+    absent = {name for name in ("failure", "ended_by") if getattr(record, name) is None}
+    document = record.model_dump(mode="json", exclude=absent)
+    append(path, without(document, of_environment()))
+
+
+def read_scores(path: Path | str) -> tuple[ScoreRecord, ...]:
+    """Return the lines of a file of scores in their order, including those of earlier versions.
+
+        totals = [line.score.weighted_total for line in tunaeval.read_scores("scores.jsonl")
+                  if line.score is not None]
+
+    An incomplete last line is left out. Raises RecordError for a file that cannot be read, and for
+    a line that is no score.
+
+    Examples:
+        >>> with tunaeval.scoring_session("Say hello", out="scores.jsonl") as session:
+        ...     session.messages = [{"role": "assistant", "content": "Hello."}]
+        ...
+        >>> [line.query for line in tunaeval.read_scores("scores.jsonl")]
+        ['Say hello']
+    """
+    file = wanted_path(path, "path")
+    return tuple(_record(line, f"{file}, score {n}") for n, line in enumerate(read(file), start=1))
+
+
+def _record(line: dict[str, object], where: str) -> ScoreRecord:
+    version = line.get("schema_version", 1)
+    if version not in range(1, SCORES_VERSION + 1):
+        raise RecordError(
+            f"{where}: schema_version is {version!r}, this tunaeval reads 1 to {SCORES_VERSION}; "
+            "use the version that wrote it"
+        )
+    try:
+        return ScoreRecord.model_validate(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise RecordError(
+            f"{where}: {field or 'the line'}: {first['msg']}; wanted a line that a scoring session "
+            "wrote"
+        ) from error

@@ -24,8 +24,7 @@ from tunaeval.tools.recorder import Recorder
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.wanted import refusal
 
-from .keywords import SessionKeywords, TaskKeywords
-from .sessions import ScoringSession, wrapped
+from .sessions import ScoringSession, SessionKeywords, TaskKeywords, wrapped
 
 if TYPE_CHECKING:
     # This imports pydantic, which is not needed while scoring is off.

@@ -2,8 +2,8 @@
 
 Results go to stdout, progress and diagnostics to stderr. Exit codes: 0 fine, 1 below the bar that
 was asked for, 2 wrong use or could not run, 3 too many failures to judge, 130 interrupted, 143
-terminated. A command is a module with `configure(parser)` and `run(arguments, output) -> int`; only
-the one that is used is imported.
+terminated. A command is a module with `run(arguments, output) -> int`, which is imported when it
+runs; its options are in `options`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageE
 from tunaeval.registry import exits_raised
 
 from .ending import Ended
-from .once import Once
-from .output import Output
+from .options import OPTIONS, USAGE, add_options
+from .output import Output, print_listing
+from .settings import apply, settings_of, shown
 
 COMMANDS = {
     "run": "ask a model the scenarios of a suite, and score its calls",
@@ -115,15 +116,12 @@ def _command(argv: list[str], output: Output) -> int:
         return 0
     # What a plug-in prints must not get between the results.
     with redirect_stdout(output.err):
-        code: int = arguments.run(arguments, output)
+        code: int = import_module(f".{argv[0]}", __name__).run(arguments, output)
         return code
 
 
 def _configured(command: str, arguments: argparse.Namespace, output: Output) -> bool:
     """Fill in the project's defaults; return True if only `--show-config` was asked for."""
-    from .listing import print_listing  # noqa: PLC0415 - not for --help
-    from .settings import apply, settings_of, shown  # noqa: PLC0415 - as above
-
     parser = arguments.__dict__.pop("parser")
     show_only = arguments.__dict__.pop("show_config")
     settings = settings_of(command, COMMANDS)
@@ -150,16 +148,39 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
         if name in argv[:1]:
-            module = import_module(f".{name}", __name__)
-            module.configure(command)
+            command.usage = USAGE.get(name)
+            add_options(command, OPTIONS[name])
             command.add_argument(
                 "--show-config",
                 action="store_true",
                 help="only show each option's value, and whether tunaeval.toml or [tool.tunaeval] "
                 "in pyproject.toml says so",
             )
-            command.set_defaults(run=module.run, parser=command)
+            command.set_defaults(parser=command)
     return parser
+
+
+class _Once(argparse.Action):
+    """Store a value like argparse's "store", but raise an error for a second, different one, as
+    either could be meant.
+    """
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        before = getattr(namespace, self.dest, None)
+        seen = namespace.__dict__.setdefault("given", set())
+        if option_string and self.dest in seen and before != values:
+            parser.error(
+                f"{option_string} is given twice, as {before!r} and as {values!r}; give it once"
+            )
+        if option_string:
+            seen.add(self.dest)
+        setattr(namespace, self.dest, values)
 
 
 _OF_PYTHON = {"deadline-seconds": "timeout", "ask": "tools"}
@@ -172,7 +193,7 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]  # argparse's own
         for name in (None, "store"):
-            self.register("action", name, Once)
+            self.register("action", name, _Once)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Refuse unknown arguments here, where the command's own options can be suggested."""

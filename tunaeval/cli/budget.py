@@ -1,32 +1,23 @@
-"""The error budget: how many failures of infrastructure a gate tolerates."""
+"""The error budget: how many failures of infrastructure a gate tolerates before it cannot judge.
+
+A scenario without an answer is in no score, because it shows nothing about the model. So a gate on
+the score alone could pass on the few scenarios that were answered.
+"""
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from tunaeval.errors import UsageError
-from tunaeval.showing import visible
+from tunaeval.showing import counted, visible
 
 from .output import Output
 
-if TYPE_CHECKING:
-    # At run time this is imported when a budget is read, not for --help.
-    from tunaeval.reports.budget import ErrorBudget
-
 TOO_MANY_FAILURES = 3
 """The exit code of a gate that cannot judge."""
-
-
-def add_budget(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--max-errors",
-        type=read_budget,
-        metavar="N|P%",
-        help="exit 3, with nothing judged, when more results than these got no answer: a number, "
-        "or a share of all (0 where a gate is asked for)",
-    )
 
 
 def is_over(
@@ -42,8 +33,6 @@ def is_over(
     and without a budget, any number of failures is fine. `causes` counts failures, `of` is the
     number of all results, and `whose` names the run if there are several.
     """
-    from tunaeval.reports.budget import ErrorBudget, over_budget  # noqa: PLC0415 - not for --help
-
     budget: ErrorBudget | None = arguments.max_errors
     if budget is None:
         if gate is None:
@@ -57,9 +46,50 @@ def is_over(
 
 def read_budget(text: str) -> ErrorBudget:
     """Read "3" or "5%", for argparse and for `run.json`."""
-    from tunaeval.reports.budget import ErrorBudget  # noqa: PLC0415 - not for --help
-
     try:
         return ErrorBudget.read(text)
     except UsageError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBudget:
+    """The most failures that are tolerated: a number, or a percentage of all results."""
+
+    most: float = 0
+    is_percentage: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> ErrorBudget:
+        """Read "3" or "5%". Raises UsageError for anything else."""
+        is_percentage = text.strip().endswith("%")
+        try:
+            number = float(text.strip().removesuffix("%"))
+        except ValueError:
+            number = -1.0
+        top = 100.0 if is_percentage else math.inf
+        if not 0 <= number <= top or not (is_percentage or number.is_integer()):
+            raise UsageError(
+                f"found {text!r}, wanted how many failures are put up with: a whole number such "
+                "as 3, or a share such as 5%"
+            )
+        return cls(number, is_percentage)
+
+    def allows(self, failed: int, of: int) -> bool:
+        """Whether `failed` failures in `of` results are within the budget."""
+        return failed * 100 <= self.most * of if self.is_percentage else failed <= self.most
+
+    def __str__(self) -> str:
+        return f"{self.most:g}{'%' if self.is_percentage else ''}"
+
+
+def over_budget(budget: ErrorBudget, causes: Mapping[str, int], *, of: int) -> str | None:
+    """Return why the run cannot be judged, as a sentence; None if it is within the budget."""
+    failed = sum(causes.values())
+    if budget.allows(failed, of):
+        return None
+    listed = "; ".join(f"{count} x {cause}" for cause, count in causes.items())
+    return (
+        f"{failed} of {counted(of, 'result')} failed, more than --max-errors {budget} allows, "
+        f"so nothing is judged; by cause: {listed}"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -14,8 +15,10 @@ from tunaeval.api.agents import COMMAND, CommandClient
 from tunaeval.api.extensions import registries
 from tunaeval.api.running import EMBEDDED
 from tunaeval.errors import ClientSetupError, UsageError
+from tunaeval.files.keys import Secret
 from tunaeval.files.plain_files import is_there, read_plain
 from tunaeval.models.clients.llamacpp import LlamaCppClient
+from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.replay import ReplayClient, read_recording
 from tunaeval.registry import made_client
 from tunaeval.runs.options import DEADLINE_SECONDS, RunOptions
@@ -24,8 +27,17 @@ from tunaeval.types.calls import JsonValue
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Suite
 
-from .network import NETWORK, headers_of
 from .output import Output
+
+NETWORK = {
+    "headers": "--header",
+    "ca": "--ca",
+    "cert": "--cert",
+    "cert_key": "--cert-key",
+    "proxy": "--proxy",
+    "http2": "--http2",
+}
+"""Options by the keyword of a client that takes them."""
 
 # The option of the command line for each keyword of a client.
 _OPTIONS = {
@@ -123,13 +135,14 @@ def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
     takes = _keywords(maker)
     options: dict[str, JsonValue] = {}
     for option in dict.fromkeys(_OPTIONS.values()):
-        value = getattr(arguments, option[2:].replace("-", "_"), None)
+        value = getattr(arguments, _dest(option), None)
         if value is None:
             continue
         keys = [key for key, known in _OPTIONS.items() if known == option and key in takes]
         if not keys:
             raise UsageError(f"client {name!r} takes no {option}; leave it out")
-        options[keys[0]] = _read(keys[0], value)
+        read = _READ.get(keys[0])
+        options[keys[0]] = value if read is None else read(value)
     options |= {key: concurrency for key in _IN_FLIGHT if key in takes}
     return made_client(maker, name, options)
 
@@ -137,22 +150,11 @@ def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
 def _refuse_network(name: str, arguments: argparse.Namespace) -> None:
     """An agent's server is asked in the agent's own way, or by the environment's settings."""
     for option in NETWORK.values():
-        if getattr(arguments, option[2:].replace("-", "_"), None) is not None:
+        if getattr(arguments, _dest(option), None) is not None:
             raise UsageError(
                 f"client {name!r} takes no {option}; set $HTTPS_PROXY or $SSL_CERT_FILE, which the "
                 "model endpoint heeds, or leave it out"
             )
-
-
-def _read(keyword: str, value: Any) -> JsonValue:
-    """An option's value as a client takes it."""
-    match keyword:
-        case "replies":
-            return _replies(value)
-        case "headers":
-            return headers_of(value)
-        case _:
-            return value
 
 
 def _keywords(maker: object) -> frozenset[str]:
@@ -190,3 +192,31 @@ def _way(client: Client, arguments: argparse.Namespace) -> Ask:
 def _recorded_way(path: Path) -> Ask:
     recorded = read_recording(path).run.ask
     return next((way for way in ASKS if way == recorded), "prompt")
+
+
+def network_of(arguments: argparse.Namespace) -> Network:
+    """What the options say. Raises UsageError and ClientSetupError."""
+    given = {keyword: getattr(arguments, _dest(option)) for keyword, option in NETWORK.items()}
+    headers = headers_of(given.pop("headers") or ())
+    return Network(headers, **{keyword: one for keyword, one in given.items() if one is not None})
+
+
+def headers_of(lines: Sequence[str]) -> dict[str, JsonValue]:
+    """Headers by their names. Raises UsageError, without a value in the message."""
+    found: dict[str, JsonValue] = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise UsageError("--header has no colon; wanted --header 'NAME: VALUE'")
+        if name.strip().lower() in map(str.lower, found):
+            raise UsageError(f"--header {name.strip()!r:.60} is given twice; wanted it once")
+        found[name.strip()] = Secret(value.strip())
+    return found
+
+
+def _dest(option: str) -> str:
+    return option[2:].replace("-", "_")
+
+
+_READ: dict[str, Callable[[Any], Any]] = {"replies": _replies, "headers": headers_of}
+"""How the values of some keywords are made from their options."""

@@ -5,67 +5,27 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+from tunaeval.reports.compare import Comparison, compare_runs
+from tunaeval.reports.compared import (
+    comparison_markdown,
+    comparison_object,
+    show_comparison,
+)
+from tunaeval.reports.json import json_text
+from tunaeval.reports.sides import RunFigures
+from tunaeval.runs.directory import run_source
 from tunaeval.showing import visible
 
-from .budget import TOO_MANY_FAILURES, add_budget, is_over
-from .listing import add_json
-from .numbers import share, whole_number
+from .budget import TOO_MANY_FAILURES, is_over
 from .output import Output
-
-if TYPE_CHECKING:
-    from tunaeval.reports.compare import Comparison
-    from tunaeval.reports.sides import RunFigures
 
 INTERRUPTED = "no result, as the run was interrupted (tunaeval run --resume DIR finishes it)"
 """The cause that is counted for each result that an interrupted run lacks."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="run directories, the baseline first"
-    )
-    parser.add_argument(
-        "--level",
-        choices=("strict", "standard", "lenient"),
-        help="take the verdicts of this level (default: that of the runs)",
-    )
-    parser.add_argument(
-        "--cluster",
-        default="group",
-        metavar="BY",
-        help="which scenarios hang together: group, scenario (none), or tag:PREFIX (group)",
-    )
-    parser.add_argument(
-        "--intersect",
-        action="store_true",
-        help="compare runs of other suites, prompts, profiles or levels, in what they share",
-    )
-    parser.add_argument(
-        "--fail-if-worse",
-        type=share,
-        metavar="PERCENT",
-        help="exit 1 unless a run is surely not worse than the first by so many points",
-    )
-    add_budget(parser)
-    parser.add_argument(
-        "--flips",
-        type=whole_number(0),
-        default=20,
-        metavar="N",
-        help="flipped scenarios shown (20)",
-    )
-    shape = parser.add_mutually_exclusive_group()
-    shape.add_argument("--markdown", action="store_true", help="as Markdown, for a pull request")
-    add_json(shape)
-
-
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 0; 1 if a run may be worse by the margin or more; 3 if too much failed to judge."""
-    from tunaeval.reports.compare import compare_runs  # noqa: PLC0415 - as above
-    from tunaeval.runs.directory import run_source  # noqa: PLC0415 - pydantic, not for --help
-
     found = compare_runs(
         [run_source(path) for path in arguments.runs],
         level=arguments.level,
@@ -110,13 +70,6 @@ def _failures(run: RunFigures) -> dict[str, int]:
 
 
 def _print(found: tuple[Comparison, ...], arguments: argparse.Namespace, output: Output) -> None:
-    from tunaeval.reports.compared import (  # noqa: PLC0415 - rich is loaded to draw
-        comparison_markdown,
-        comparison_object,
-        show_comparison,
-    )
-    from tunaeval.reports.json import json_text  # noqa: PLC0415 - likewise
-
     margin, shown = arguments.fail_if_worse, arguments.flips
     if arguments.json:
         objects = [comparison_object(one, margin=margin) for one in found]

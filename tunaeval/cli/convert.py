@@ -2,61 +2,38 @@
 
 It reads a line at a time, so a file may be of any size. A line with nothing to convert passes byte
 for byte, and so does one that cannot be converted; that is reported, and the exit code is 1.
+
+Rows of public data sets whose calls are in no text and no message are read by `tunaeval.data` and
+written as OpenAI-style messages, with their calls as `tool_calls`, or as text in a wire format.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
+from tunaeval.data.convert import Route, Unconvertible, convert_row, route_between
+from tunaeval.data.rows import Fault, Raw, as_openai
+from tunaeval.data.shapes import read_row, shape_of
+from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import open_plain
+from tunaeval.reports.files import new_bytes
+from tunaeval.types.calls import JsonObject, JsonValue
 
-from .output import Output
-
-if TYPE_CHECKING:
-    # At run time these are imported when there is something to convert, not for --help.
-    from tunaeval.data.convert import Unconvertible
-    from tunaeval.types.calls import JsonObject, JsonValue
+from .output import Output, json_line
+from .tools import read_tools
 
 _NOT_CONVERTED = 1
 _PARQUET = b"PAR1"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", default="-", help="JSON lines; - (the default): stdin")
-    for way, what in (("from", "the calls are written in"), ("to", "they are to be written in")):
-        parser.add_argument(
-            f"--{way}",
-            dest=f"{way}_format",
-            required=True,
-            metavar="FORMAT",
-            help=f"the format {what} (see `tunaeval formats`); structured: tool_calls beside the "
-            "text (openai is an alias of that here; as a wire format it is harmony)",
-        )
-    parser.add_argument("-o", "--out", default="-", help="where to write (default: stdout)")
-    parser.add_argument("--field", help="the field with the reply, if not as usual")
-    parser.add_argument(
-        "--tools", help="the tools, for the types of arguments: a JSON file, or a catalogue"
-    )
-    parser.add_argument(
-        "--level",
-        default="standard",
-        choices=("strict", "standard", "lenient"),
-        help="which repairs are allowed in reading (default: standard)",
-    )
-
-
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.data.convert import convert_row, route_between  # noqa: PLC0415 - not for --help
-
-    from .foreign import convert_foreign  # noqa: PLC0415 - as above
-    from .tools import read_tools  # noqa: PLC0415 - as above
-
     tools = read_tools(arguments.tools) if arguments.tools else None
     route = route_between(arguments.from_format, arguments.to_format, tools, arguments.level)
 
@@ -82,8 +59,6 @@ def _convert_lines(
     output: Output,
 ) -> dict[str, int]:
     """Write each line, converted if possible. Return how many lines there were of each kind."""
-    from tunaeval.data.convert import Unconvertible  # noqa: PLC0415 - as above
-
     counts = {"converted": 0, "without calls to convert": 0, "left as they were": 0}
     for number, line in enumerate(lines, 1):
         row = _row(line)
@@ -94,16 +69,12 @@ def _convert_lines(
         else:
             counts["without calls to convert" if made is row else "converted"] += 1
         kept = isinstance(made, Unconvertible) or made is row
-        write(line if kept else _line(made, ended=line.endswith(b"\n")))
+        write(line if kept else json_line(made, end="\n" if line.endswith(b"\n") else ""))
     return counts
 
 
 def _row(line: bytes) -> JsonValue | Unconvertible:
     """Return the JSON of a line, or why it could not be written again without loss."""
-    import json  # noqa: PLC0415 - as above
-
-    from tunaeval.data.convert import Unconvertible  # noqa: PLC0415 - as above
-
     if not line.strip():
         return ""
     try:
@@ -126,16 +97,6 @@ def _finite(text: str) -> float:
     return number
 
 
-def _line(row: JsonValue, *, ended: bool) -> bytes:
-    import json  # noqa: PLC0415 - as above
-
-    end = "\n" if ended else ""
-    try:
-        return (json.dumps(row, ensure_ascii=False) + end).encode()
-    except UnicodeEncodeError:  # a lone surrogate, which JSON can contain only as an escape
-        return (json.dumps(row) + end).encode()
-
-
 @contextmanager
 def _lines(file: str) -> Iterator[Iterator[bytes]]:
     if file == "-":
@@ -144,8 +105,6 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
     with _opened(Path(file)) as opened:
         first = opened.readline()
         if first.startswith(_PARQUET):
-            from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-
             raise UsageError(
                 f"{file} is Parquet; wanted JSON lines (`tunaeval dataset filter` writes them)"
             )
@@ -162,15 +121,12 @@ def _writer(out: str, output: Output) -> Iterator[Callable[[bytes], object]]:
 
         yield write
         return
-    from tunaeval.reports.files import new_file  # noqa: PLC0415 - not for --help
 
-    with new_file(Path(out)) as made, made.open("wb") as opened:
-        yield opened.write
+    with new_bytes(Path(out)) as write_to_file:
+        yield write_to_file
 
 
 def _guarded(write: Callable[..., object], *line: bytes) -> None:
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-
     try:
         write(*line)
     except BrokenPipeError:  # `Output.draw` handles it
@@ -180,10 +136,42 @@ def _guarded(write: Callable[..., object], *line: bytes) -> None:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-
     try:
         return open_plain(path)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise UsageError(f"{str(path)!r} cannot be opened: {why}; wanted a file, or -") from error
+
+
+_ALWAYS = frozenset({"llama-factory", "xlam", "toolace", "glaive", "when2call"})
+_AS_MESSAGES = frozenset({"sharegpt"})
+"""Shapes whose texts are converted in place, but that have no field for structured calls."""
+
+
+def convert_foreign(row: JsonObject, route: Route) -> JsonValue | Unconvertible | None:
+    """Return the row as messages, or why it cannot be; None if it is converted in its own shape."""
+    shape = shape_of(row)
+    structured = route.target is None
+    if shape not in _ALWAYS and not (shape in _AS_MESSAGES and structured):
+        return None
+    read = read_row(Raw(row))
+    if isinstance(read, Fault):
+        return Unconvertible(read.reason)
+    lost = [note for _, note in read.notes if note.code not in _KEPT]
+    if lost:
+        return Unconvertible(f"{shape}: {lost[0].code}: {lost[0].message}")
+    if not any(message.tool_calls for message in read.messages):
+        return row
+    made = as_openai(read)
+    if structured:
+        return made
+    into_text = Route(None, route.target, route.tools, route.level)
+    return convert_row(made, into_text)
+
+
+_KEPT = frozenset({
+    "quoted", "lone-surrogate", "nul", "duplicate-key", "missing-argument", "wrong-type",
+    "unknown-argument", "undeclared-argument", "not-allowed", "unresolved-ref", "unclosed-fence",
+    "trailing-ellipsis",
+})  # fmt: skip
+"""Codes of notes that do not mean a loss."""

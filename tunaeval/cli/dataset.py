@@ -7,68 +7,27 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from tunaeval.data.checking import FINDINGS, Checker, Finding, Report
+from tunaeval.data.rows import Fault, Row
+from tunaeval.data.shapes import SHAPES, read_rows
+from tunaeval.errors import UsageError
+from tunaeval.reports.files import new_bytes
+from tunaeval.runs.suites.loading import load_suite
 from tunaeval.showing import counted, visible
+from tunaeval.types.wanted import wanted_name
 
-from .listing import add_json
-from .numbers import any_whole_number
-from .output import Output
-
-if TYPE_CHECKING:
-    # At run time these are imported when there is a file to read, not for --help.
-    from tunaeval.data.checking import Checker, Finding, Report
-    from tunaeval.data.rows import Fault, Row
+from .output import Output, json_line
 
 _FOUND = 1
 Write = Callable[[bytes], object]
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("check", "filter"), help="count what is wrong, or split")
-    parser.add_argument("file", help="a .jsonl, .json or .parquet file")
-    parser.add_argument(
-        "--shape",
-        default="auto",
-        help="how rows are written: openai, sharegpt, llama-factory, xlam, toolace, glaive, "
-        "when2call, trl (default: looked up in each row)",
-    )
-    parser.add_argument(
-        "--against",
-        action="append",
-        default=[],
-        metavar="SUITE",
-        help="a suite whose questions must not be in the data; may be given several times",
-    )
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        metavar="CODE",
-        help="a finding that is no fault (repaired-call, say); may be given several times",
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="exit with 1 when anything is found, or no row"
-    )
-    parser.add_argument(
-        "--examples", type=any_whole_number, default=3, help="rows shown of each kind (default: 3)"
-    )
-    out = parser.add_argument_group("filter")
-    out.add_argument("--kept", metavar="FILE", help="where rows go that nothing is wrong with")
-    out.add_argument("--rejected", metavar="FILE", help="where the others go, with their reasons")
-    add_json(parser)
-
-
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 1 if a row could not be read, or with `--strict` for any finding or no rows."""
-    from tunaeval.data.checking import FINDINGS, Checker, Report  # noqa: PLC0415 - not for --help
-    from tunaeval.data.shapes import SHAPES, read_rows  # noqa: PLC0415 - not for --help
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-    from tunaeval.types.wanted import wanted_name  # noqa: PLC0415 - as above
-
     for code in arguments.allow:
         wanted_name(code, "finding", FINDINGS)
     wanted_name(arguments.shape, "shape", ("auto", *SHAPES))
@@ -81,10 +40,13 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     for name in filter(None, wanted):
         if Path(name).suffix in {".parquet", ".pq", ".arrow", ".csv"}:
             raise UsageError(f"{name}: rows are written as JSON lines; name a file .jsonl")
-    checker, report = _checker(arguments.against, Checker), Report()
+    against = [load_suite(name) for name in arguments.against]
+    checker, report = Checker.against(against) if against else Checker(), Report()
     rows = read_rows(arguments.file, arguments.shape)
     with ExitStack() as stack:
-        kept, rejected = [stack.enter_context(_file(name)) if name else _nowhere for name in wanted]
+        kept, rejected = [
+            stack.enter_context(new_bytes(Path(name))) if name else _nowhere for name in wanted
+        ]
         for row in rows:
             found = [one for one in checker.check(row) if one.code not in arguments.allow]
             report.add(row, found, arguments.examples)
@@ -99,12 +61,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     return _FOUND if unread or (arguments.strict and (report.faulty or not report.rows)) else 0
 
 
-def _checker(names: Iterable[str], kind: type[Checker]) -> Checker:
-    from tunaeval.runs.suites.loading import load_suite  # noqa: PLC0415 - only for those who name one
-
-    return kind.against([load_suite(name) for name in names]) if names else kind()
-
-
 # --- files ---------------------------------------------------------------------------------------
 
 
@@ -112,41 +68,23 @@ def _nowhere(line: bytes) -> None:
     """Write nothing: a check has no output files."""
 
 
-@contextmanager
-def _file(name: str) -> Iterator[Write]:
-    """Yield a function that writes a line. The file appears, complete, at the end or not at all."""
-    from tunaeval.reports.files import new_file  # noqa: PLC0415 - not for --help
-
-    with new_file(Path(name)) as made, made.open("wb") as opened:
-        yield opened.write
-
-
 def _line(row: Row | Fault) -> bytes:
     """Return the row byte for byte if it was a line of its file, else as JSON."""
     if row.line is not None:
         return row.line if row.line.endswith(b"\n") else row.line + b"\n"
-    return _json(row.raw)
+    return json_line(row.raw)
 
 
 def _rejected(row: Row | Fault, findings: Iterable[Finding]) -> bytes:
     reasons = [{"code": one.code, "reason": one.reason, "message": one.message} for one in findings]
     unread = row.line.decode("utf-8", "backslashreplace") if row.raw is None and row.line else None
-    return _json({"row": row.number, "reasons": reasons, "data": unread or row.raw})
-
-
-def _json(value: Any) -> bytes:
-    try:
-        return (json.dumps(value, ensure_ascii=False, default=str) + "\n").encode()
-    except UnicodeEncodeError:  # a lone surrogate, which JSON can contain only as an escape
-        return (json.dumps(value, default=str) + "\n").encode()
+    return json_line({"row": row.number, "reasons": reasons, "data": unread or row.raw})
 
 
 # --- what is shown -------------------------------------------------------------------------------
 
 
 def _show(report: Report, arguments: argparse.Namespace, output: Output) -> None:
-    from tunaeval.data.checking import FINDINGS  # noqa: PLC0415 - not for --help
-
     if arguments.json:
         output.result(json.dumps(_record(report)))
         return

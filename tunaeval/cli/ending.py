@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Coroutine
 from contextlib import suppress
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tunaeval.registry import running
@@ -67,12 +67,7 @@ class Ending:
                 self._old_handlers[number] = signal.signal(number, self._handle)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.last and self._first is not None:
             atexit.register(_ignore, *self._old_handlers)
             return

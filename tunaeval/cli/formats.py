@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from .listing import add_json, print_listing
-from .output import Output
+from tunaeval.api.extensions import looked_at, registries
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import formats, render
+from tunaeval.parsing.reader import Reader
+from tunaeval.registry import Entry
+from tunaeval.types.calls import JsonObject, ToolCall
 
-if TYPE_CHECKING:
-    # At run time these are imported for the listing, not for --help.
-    from tunaeval.grammar.format import Format
-    from tunaeval.registry import Entry
-    from tunaeval.types.calls import JsonObject
+from .output import Output, print_listing
 
 COLUMNS = ("name", "aliases", "summary", "models", "source", "status", "reason")
 
@@ -39,19 +38,7 @@ tunaeval formats --markdown > docs/reference/formats.md
 """
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("format", nargs="?", help="a name or an alias: show that one, in full")
-    shape = parser.add_mutually_exclusive_group()
-    add_json(shape)
-    shape.add_argument(
-        "--markdown", action="store_true", help="the built-in ones as a page of documentation"
-    )
-
-
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.api.extensions import registries  # noqa: PLC0415 - not for --help
-    from tunaeval.api.looking import looked_at  # noqa: PLC0415 - not for --help
-
     parsers = registries()["parsers"]
     if arguments.format is not None:
         parsers.get(arguments.format)  # raises an error with similar names if there is none
@@ -77,10 +64,6 @@ def _useful_columns(rows: list[JsonObject]) -> tuple[str, ...]:
 
 def _row(entry: Entry) -> JsonObject:
     """Return what is known of a parser; a plug-in's needs no attribute but its name."""
-    from tunaeval.grammar.format import Format  # noqa: PLC0415 - as in `run`
-    from tunaeval.parsing.api import formats  # noqa: PLC0415 - as in `run`
-    from tunaeval.parsing.reader import Reader  # noqa: PLC0415 - as in `run`
-
     thing: object = formats.get(entry.name) if entry.status == "ok" else None
     return {
         "name": entry.name,
@@ -97,9 +80,6 @@ def _row(entry: Entry) -> JsonObject:
 
 
 def _example(format_: Format) -> str:
-    from tunaeval.parsing.api import render  # noqa: PLC0415 - as in `run`
-    from tunaeval.types.calls import ToolCall  # noqa: PLC0415 - as in `run`
-
     name, arguments = _EXAMPLE
     return render([ToolCall(name, arguments)], format_)
 

@@ -2,19 +2,22 @@
 
 A character that the terminal cannot show is escaped. A stderr that is closed, full or no longer
 read changes nothing. Results that cannot be written are an error, unless their reader left (`|
-head`).
+head`). Lists are aligned columns for people, and one JSON object for programs.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
 from tunaeval.errors import RecordError
 from tunaeval.showing import visible
+from tunaeval.types.calls import JsonObject, JsonValue
 
 from .ending import Ending
 
@@ -88,3 +91,61 @@ def _beside(err: TextIO | None) -> TextIO:
     if raw.isatty():
         return err
     return io.TextIOWrapper(io.BufferedWriter(raw), err.encoding, line_buffering=True)
+
+
+def print_listing(
+    output: Output,
+    name: str,
+    rows: Sequence[JsonObject],
+    columns: Sequence[str],
+    *,
+    as_json: bool,
+    limit: int | None = None,
+) -> None:
+    """Print `rows` under `name`, without columns that are empty in all rows. Texts longer than
+    `limit` characters are cut, except in the last column and in JSON.
+    """
+    if as_json:
+        output.result(json.dumps({name: list(rows)}))
+        return
+    cells = [
+        [_cell(row[column], None if column == columns[-1] else limit) for column in columns]
+        for row in rows
+    ]
+    used = [i for i in range(len(columns)) if any(row[i] for row in cells)]
+    table = [[columns[i] for i in used], *([row[i] for i in used] for row in cells)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(used))]
+    if output.out.isatty():
+        widths = fitting(widths, get_terminal_size().columns)
+        table = [[_cell(text, width) for text, width in zip(row, widths, strict=True)]
+                 for row in table]  # fmt: skip
+    for row in table:
+        output.result("  ".join(map(str.ljust, row, widths)).rstrip())
+
+
+def fitting(widths: Sequence[int], room: int) -> list[int]:
+    """Return widths that fit into `room` with two blanks between columns, narrowing the widest
+    first. None is less than `_NARROWEST`: on so narrow a screen the lines wrap.
+    """
+    found = list(widths)
+    excess = sum(found) + 2 * (len(found) - 1) - room
+    while excess > 0 and max(found) > _NARROWEST:
+        widest = max(range(len(found)), key=found.__getitem__)
+        found[widest] -= 1
+        excess -= 1
+    return found
+
+
+_NARROWEST = 8
+
+
+def _cell(value: JsonValue, limit: int | None) -> str:
+    return visible(", ".join(value) if isinstance(value, list) else str(value), limit)
+
+
+def json_line(value: JsonValue, *, end: str = "\n") -> bytes:
+    """Return a row of a data set as a line of JSON. What is no JSON becomes its text."""
+    try:
+        return (json.dumps(value, ensure_ascii=False, default=str) + end).encode()
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can contain only as an escape
+        return (json.dumps(value, default=str) + end).encode()

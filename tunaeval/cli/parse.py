@@ -1,74 +1,52 @@
-"""`tunaeval parse`: shows the calls in a text, or in each record of JSON lines. With `--json` a
-text gives one object, and JSON lines give one for each record, with its line.
+"""`tunaeval parse`: shows the calls in a text, or in each record of JSON lines.
+
+With `--json` a text gives one object, and JSON lines give one for each record, with its line. There
+may be any number of JSON lines: they are a stream, in several processes, and only the lines in
+progress are in memory. A line with nothing to parse is counted, and written to a file of bad lines
+if the results go to a file; it ends the command only with `--strict`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import IO, Any, NamedTuple
 
-from tunaeval.showing import visible
+import orjson
 
-from .listing import add_json
-from .numbers import POSITIVE
+from tunaeval.errors import UsageError
+from tunaeval.files.records import decode, encode
+from tunaeval.parsing.api import parse, parse_message, parser_for, sole_parser_for
+from tunaeval.registry import guarded
+from tunaeval.reports.files import new_file, try_to_write
+from tunaeval.reports.json import json_text
+from tunaeval.reports.wording import call_words
+from tunaeval.showing import counted, visible
+from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, Tools
+from tunaeval.types.parsing import Diagnosis, Level, ParseResult
+from tunaeval.workers import spread
+
 from .output import Output
-from .reading import add_reading
-
-if TYPE_CHECKING:
-    # At run time these are imported when there is something to parse, not for --help.
-    from tunaeval.types.calls import Span, Tools
-    from tunaeval.types.parsing import Diagnosis, ParseResult
+from .packed_files import LONGEST, lines_of, opened, packing
 
 _BEFORE, _WIDTH = 24, 76
 _PACKED = (".gz", ".zst")
 _LINES = (".jsonl", ".ndjson")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        nargs="?",
-        default="-",
-        help="what to read, packed by gzip or Zstandard or not; - (the default): stdin",
-    )
-    add_reading(parser)
-    parser.add_argument(
-        "--jsonl", action="store_true", help="read a record on each line (as for a .jsonl file)"
-    )
-    parser.add_argument(
-        "--field", metavar="NAME", help="JSON lines: the field with the text or message"
-    )
-    parser.add_argument(
-        "--workers", type=POSITIVE, default=1, metavar="N", help="JSON lines: processes (1)"
-    )
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="FILE",
-        help="JSON lines: write the objects of --json there; .gz and .zst are packed; missing "
-        "directories are made",
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="JSON lines: end at the first bad line"
-    )
-    add_json(parser)
-
-
 def run(arguments: argparse.Namespace, output: Output) -> int:
     tools = _tools(arguments.tools)
     if arguments.file == "-" and sys.stdin.isatty():
         output.note("tunaeval: reading from the terminal; end with Ctrl-D")
-    from tunaeval.parsing.api import parse, sole_parser_for  # noqa: PLC0415 - not for --help
-    from tunaeval.registry import guarded  # noqa: PLC0415 - as above
-
     parser = guarded(sole_parser_for(arguments.format))
     if arguments.jsonl or _is_lines(arguments.file):
-        from .parse_rows import parse_rows  # noqa: PLC0415 - as above
-        from .rows import Setting  # noqa: PLC0415 - as above
-
         as_json = arguments.json or arguments.out is not None
         setting = Setting(
             arguments.format,
@@ -83,10 +61,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     text = _read(arguments.file, output)
     result = parse(text, parser, tools, arguments.level, abstain=arguments.abstain)
     if arguments.json:
-        from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
-
-        from .rows import result_object  # noqa: PLC0415 - as above
-
         output.result(json_text(result_object(result)))
     else:
         output.result("\n".join(told(result, text)))
@@ -108,8 +82,6 @@ def _is_lines(file: str) -> bool:
 
 
 def _refuse_options_of_lines(arguments: argparse.Namespace) -> None:
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-
     given = {
         "--field": arguments.field,
         "--workers": arguments.workers > 1,
@@ -125,8 +97,6 @@ def _refuse_options_of_lines(arguments: argparse.Namespace) -> None:
 
 
 def _read(file: str, output: Output) -> str:
-    from .packed_files import opened  # noqa: PLC0415 - as above
-
     with opened(file) as source:
         data = source.read()
     try:
@@ -139,10 +109,36 @@ def _read(file: str, output: Output) -> str:
         return data.decode("utf-8-sig", "surrogateescape")
 
 
+def result_object(result: ParseResult) -> JsonObject:
+    """Return a result as a JSON object."""
+    return {
+        "calls": [
+            {
+                "name": call.name,
+                "arguments": call.arguments,
+                "id": call.id,
+                "format": call.format,
+                "span": call.span and [*call.span],
+                "repairs": [_found(repair) | {"level": repair.level} for repair in call.repairs],
+                "source": call.source,
+            }
+            for call in result.calls
+        ],
+        "content": result.content,
+        "reasoning": result.reasoning,
+        "diagnoses": [_found(one) for one in result.diagnoses],
+        "truncated": result.truncated,
+        "outcome": result.outcome,
+        "detail": result.detail,
+    }
+
+
+def _found(one: Repair | Diagnosis) -> JsonObject:
+    return {"code": one.code, "message": one.message, "span": one.span and [*one.span]}
+
+
 def told(result: ParseResult, text: str) -> Iterator[str]:
     """Yield a result as lines for people; `text` is what spans point into."""
-    from tunaeval.reports.wording import call_words  # noqa: PLC0415 - as above
-
     yield f"{result.outcome}{' (and cut off)' if result.truncated else ''}"
     for number, call in enumerate(result.calls, 1):
         yield f"{number}. {call_words(call.name, call.arguments)}"
@@ -171,3 +167,342 @@ def _diagnosis(diagnosis: Diagnosis, text: str) -> Iterator[str]:
 
 def _place(span: Span | None) -> str:
     return f", characters {span.start} to {span.end}" if span else ""
+
+
+BAD_SHOWN = 3
+"""How many bad lines are shown on stderr."""
+_BETWEEN_SECONDS = 0.5
+"""The time between two updates of the progress on a terminal."""
+
+
+def parse_rows(arguments: argparse.Namespace, setting: Setting, output: Output) -> int:
+    """Parse the rows and return 0, or 1 if a line has nothing to parse."""
+    total, began = Answer(), monotonic()
+    writing = _Writing(arguments, output)
+    with writing, opened(arguments.file) as file:
+        progress = _Progress(output, began)
+        for answer in _answers(setting, chunks_of(lines_of(file)), arguments.workers):
+            for bad in answer.bad:
+                writing.refuse(bad)
+            writing.write(answer.said)
+            add(total, answer)
+            progress.tell(total.rows)
+            if writing.is_over:
+                break
+        progress.end()
+    for line in summary_lines(total, writing.bad, monotonic() - began):
+        output.note(f"tunaeval: {visible(line)}")
+    if writing.bad and writing.aside is not None:
+        output.note(f"tunaeval: the bad lines are in {writing.aside}")
+    return 1 if writing.bad else 0
+
+
+def _answers(setting: Setting, chunks: Iterable[Chunk], workers: int) -> Iterator[Answer]:
+    if workers == 1:
+        return map(reading(setting), chunks)
+    return spread(reading, setting, chunks, workers)
+
+
+class _Writing:
+    """Where results and bad lines go: stdout, or files that appear, complete, at the end."""
+
+    def __init__(self, arguments: argparse.Namespace, output: Output) -> None:
+        self.bad = 0
+        self.is_over = False
+        self.aside: Path | None = None
+        self._strict, self._file = arguments.strict, arguments.file
+        self._output, self._out = output, arguments.out
+        self._stack = ExitStack()
+        self._sink: Callable[[bytes], object] = self._to_stdout
+        self._kept: IO[bytes] | None = None
+
+    def __enter__(self) -> None:
+        if self._out is None:
+            return
+        path = Path(self._out)
+        self._refuse_what_is_read(path)
+        pack = packing(path.suffix)
+        try_to_write(path)
+        made = self._stack.enter_context(new_file(path))
+        raw = self._stack.enter_context(made.open("wb"))
+        self._sink = self._stack.enter_context(pack(raw)).write
+
+    def __exit__(self, *ended: object) -> None:
+        self._stack.__exit__(*ended)  # type: ignore[arg-type]  # __exit__'s own arguments, passed on
+
+    def _refuse_what_is_read(self, path: Path) -> None:
+        """Raise UsageError if the output is the input file, whose texts would be lost."""
+        read = Path(self._file)
+        if self._file != "-" and path.exists() and read.exists() and path.samefile(read):
+            raise UsageError(
+                f"--out {self._out!r} is the file that is read, whose texts would be lost; "
+                "choose another"
+            )
+
+    def write(self, written: bytes) -> None:
+        self._sink(written)
+
+    def refuse(self, bad: Bad) -> None:
+        where = f"{self._file}, line {bad.number}: {bad.why}"
+        if self._strict:
+            raise UsageError(f"{where}; without --strict such lines are kept aside")
+        self.bad += 1
+        if self.bad <= BAD_SHOWN:
+            self._output.note(f"tunaeval: {visible(where)}")
+        if self._out is not None:
+            row = {"line": bad.number, "why": bad.why, "text": bad.line.decode("utf-8", "replace")}
+            self._aside().write(encode(row))
+
+    def _aside(self) -> IO[bytes]:
+        """Return the file of bad lines, which is created for the first one."""
+        if self._kept is None:
+            self.aside = Path(f"{self._out}.bad.jsonl")
+            made = self._stack.enter_context(new_file(self.aside))
+            self._kept = self._stack.enter_context(made.open("wb"))
+        return self._kept
+
+    def _to_stdout(self, written: bytes) -> None:
+        def write(out: object) -> None:
+            buffer = getattr(out, "buffer", None)
+            try:
+                if buffer is None:  # a text stream, as in a notebook
+                    self._output.out.write(written.decode("utf-8"))
+                else:
+                    buffer.write(written)
+                    buffer.flush()
+            except BrokenPipeError:
+                self.is_over = True  # the reader has closed the pipe
+                raise
+
+        self._output.draw(write)
+
+
+class _Progress:
+    """Shows progress on a terminal, unless the results go there, too."""
+
+    def __init__(self, output: Output, began: float) -> None:
+        self._err, self._began, self._last_shown = output.err, began, began
+        self._is_shown = output.err.isatty() and not sys.stdout.isatty()
+
+    def tell(self, rows: int) -> None:
+        now = monotonic()
+        if self._is_shown and now - self._last_shown >= _BETWEEN_SECONDS:
+            self._last_shown = now
+            rate = rows / (now - self._began)
+            print(
+                f"\r{counted(rows, 'row')}, {rate:,.0f} a second   ",
+                end="",
+                file=self._err,
+                flush=True,
+            )
+
+    def end(self) -> None:
+        if self._last_shown != self._began:
+            print(f"\r{'':40}\r", end="", file=self._err, flush=True)
+
+
+_TEXTS = ("text", "completion")
+MESSAGE_KEYS = ("content", "tool_calls", "function_call")
+WANTED = (
+    'wanted {"text": "..."}, {"completion": "..."}, a message {"role": ..., "content": ...}, '
+    "a chat completion, or a string"
+)
+RESULT_KEYS = (
+    "line", "calls", "content", "reasoning", "diagnoses", "truncated", "outcome", "detail",
+)  # fmt: skip
+"""The keys that a result adds to its row; the row's own fields of these names are kept in "row"."""
+
+_RESULT_KEYS = frozenset(RESULT_KEYS)
+
+_CHUNK_LINES, _CHUNK_BYTES = 256, 1 << 18
+
+
+class Setting(NamedTuple):
+    """How rows are read; `field` has the text, or is None to look in the usual fields."""
+
+    format: str
+    tools: Tools | None
+    level: Level
+    field: str | None
+    as_json: bool
+    abstain: tuple[str, ...] = ()
+
+
+class Row(NamedTuple):
+    """The text or message to be parsed in a line, and the record's other fields."""
+
+    message: JsonValue
+    others: JsonObject
+
+
+class Bad(NamedTuple):
+    """A line with nothing to parse: its number, its bytes, and why."""
+
+    number: int
+    line: bytes
+    why: str
+
+
+Chunk = tuple[int, list[bytes]]
+"""The number of the first line, and the lines."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """The output and the counts of some lines."""
+
+    said: bytes = b""
+    rows: int = 0
+    bad: list[Bad] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    formats: Counter[str] = field(default_factory=Counter)
+    repairs: Counter[str] = field(default_factory=Counter)
+
+
+def chunks_of(lines: Iterator[bytes]) -> Iterator[Chunk]:
+    """Yield chunks of up to `_CHUNK_LINES` lines, fewer if they are long."""
+    chunk: list[bytes] = []
+    size, first = 0, 1
+    for number, line in enumerate(lines, 1):
+        chunk.append(line)
+        size += len(line)
+        if len(chunk) == _CHUNK_LINES or size >= _CHUNK_BYTES:
+            yield first, chunk
+            chunk, size, first = [], 0, number + 1
+    if chunk:
+        yield first, chunk
+
+
+def reading(setting: Setting) -> Callable[[Chunk], Answer]:
+    """Return the function that parses a chunk of lines."""
+    parser = guarded(parser_for(setting.format))
+    tools, level, names = setting.tools, setting.level, frozenset(setting.abstain)
+
+    def read(message: JsonValue) -> ParseResult:
+        if isinstance(message, str):
+            return parse(message, parser, tools, level, abstain=names)
+        return parse_message(message, parser, tools, level, abstain=names)
+
+    return lambda chunk: _answer(chunk, setting, read)
+
+
+def _answer(chunk: Chunk, setting: Setting, read: Callable[[JsonValue], ParseResult]) -> Answer:
+    answer, out = Answer(), []
+    outcomes, formats = [], []
+    first, lines = chunk
+    for number, line in enumerate(lines, first):
+        if not line or line.isspace():
+            continue
+        try:
+            row = row_of(line, setting.field)
+        except (ValueError, RecursionError) as error:
+            answer.bad.append(Bad(number, line, str(error)))
+            continue
+        result = read(row.message)
+        outcomes.append(result.outcome)
+        for call in result.calls:
+            formats.append(call.format or "structured")
+            for repair in call.repairs:
+                answer.repairs[repair.code] += 1
+        out.append(_json(number, row, result) if setting.as_json else _words(number, row, result))
+    answer.said, answer.rows = b"".join(out), len(out)
+    answer.outcomes, answer.formats = Counter(outcomes), Counter(formats)
+    return answer
+
+
+def row_of(line: bytes, name: str | None) -> Row:
+    """Return what a line has to parse. Raise ValueError, with a sentence, if there is nothing."""
+    if len(line) > LONGEST:
+        raise ValueError(f"the line is longer than {LONGEST:,} bytes; {WANTED}")
+    try:
+        record = _decoded(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON ({error}); {WANTED}") from error
+    if name is None:
+        found = _usual(record)
+        missing = f"found {line[:60].decode('utf-8', 'replace')!r}; {WANTED}"
+    else:
+        value = record.get(name) if isinstance(record, dict) else None
+        found = Row(value, _without(record, name)) if isinstance(value, str | dict) else None
+        missing = f"found no text or message in the field {name!r}; see --field"
+    if found is None:
+        raise ValueError(missing)
+    return found
+
+
+def _usual(record: JsonValue) -> Row | None:
+    if isinstance(record, dict):
+        for name in _TEXTS:
+            if isinstance(text := record.get(name), str):
+                return Row(text, _without(record, name))
+    match record:
+        case str():
+            return Row(record, {})
+        case {"message": dict(message)}:
+            return Row(message, _without(record, "message"))
+        case {"choices": [{"message": dict(message)}, *_]}:
+            return Row(message, _without(record, "choices"))
+        case {"messages": [*_, dict(message)]}:
+            return Row(message, _without(record, "messages"))
+        case dict() if any(key in record for key in MESSAGE_KEYS):
+            return Row(record, _without(record, "role", *MESSAGE_KEYS))
+    return None
+
+
+def _decoded(line: bytes) -> JsonValue:
+    if line[:1] == b"{" or line.lstrip()[:1] == b"{":
+        try:
+            return decode(line)
+        except UnicodeDecodeError:
+            return json.loads(line.decode("utf-8", "surrogateescape"))
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:  # it has lone surrogates, or is no JSON
+        return json.loads(line.decode("utf-8", "surrogateescape"))
+
+
+def _without(record: JsonObject, *names: str) -> JsonObject:
+    others = record.copy()
+    for name in names:
+        others.pop(name, None)
+    return others
+
+
+def _json(number: int, row: Row, result: ParseResult) -> bytes:
+    """Return the output line: the row's own fields, and its result."""
+    others, mine = row.others, {}
+    if not _RESULT_KEYS.isdisjoint(others):
+        mine = {"row": {key: others[key] for key in others if key in RESULT_KEYS}}
+        others = {key: others[key] for key in others if key not in RESULT_KEYS}
+    record = {"line": number, **others, **mine, **result_object(result)}
+    try:
+        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # orjson takes no lone surrogates, wide integers or deep nesting
+        return encode(record)
+
+
+def _words(number: int, row: Row, result: ParseResult) -> bytes:
+    text = row.message if isinstance(row.message, str) else row.message.get("content")
+    lines = [f"line {number}", *told(result, text if isinstance(text, str) else "")]
+    return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
+
+
+def add(total: Answer, one: Answer) -> None:
+    """Add the counts of further lines; their output is not kept."""
+    total.rows += one.rows
+    for name in ("outcomes", "formats", "repairs"):
+        counts: Counter[str] = getattr(total, name)
+        counts.update(getattr(one, name))
+
+
+def summary_lines(total: Answer, bad: int, seconds: float) -> Sequence[str]:
+    """Return the summary of all lines for the end of the command."""
+    rate = f", {total.rows / seconds:,.0f} a second" if seconds > 1 else ""
+    broken = f"; {counted(bad, 'bad line')}" if bad else ""
+    lines = [f"{counted(total.rows, 'row')} in {seconds:.1f} s{rate}{broken}"]
+    for name in ("outcomes", "formats", "repairs"):
+        counts: Counter[Any] = getattr(total, name)
+        if counts:
+            listed = ", ".join(f"{key} {count:,}" for key, count in counts.most_common(12))
+            lines.append(f"{name}: {listed}")
+    return lines

@@ -5,24 +5,15 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from .listing import add_json, print_listing
-from .output import Output
+from tunaeval.api.extensions import looked_at, registries
+from tunaeval.errors import UnknownNameError
+from tunaeval.registry import strays
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--group", help="only this group: parsers, scorers, clients, writers, classifiers or checks"
-    )
-    add_json(parser)
+from .output import Output, print_listing
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 1 if something that is listed cannot be used."""
-    from tunaeval.api.extensions import registries  # noqa: PLC0415 - as above
-    from tunaeval.api.looking import looked_at  # noqa: PLC0415 - as above
-    from tunaeval.errors import UnknownNameError  # noqa: PLC0415 - not for --help
-    from tunaeval.registry import strays  # noqa: PLC0415 - as above
-
     groups = registries()
     lost = strays([registry.group for registry in groups.values()])
     if arguments.group is not None:

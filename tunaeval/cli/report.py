@@ -1,51 +1,34 @@
-"""`tunaeval report`: writes a page, a table or annotations of stored runs, including old ones."""
+"""`tunaeval report`: writes a page, a table or annotations of stored runs, including old ones.
+
+Also the writers of reports as other commands use them: found and checked before a model is asked. A
+writer that fails costs its own file and nothing else.
+"""
 
 from __future__ import annotations
 
 import argparse
 import shutil
 import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from tunaeval.api.extensions import registries
+from tunaeval.errors import TunaevalError, UsageError
+from tunaeval.registry import who, words_of
+from tunaeval.reports.files import try_to_write
+from tunaeval.runs.directory import load_report
+from tunaeval.types.roles import Writer
+from tunaeval.types.runs import Report
+
+from .options import SHAPES
 from .output import Output
-
-_SHAPES = {
-    "html": "a page of its own, for a browser",
-    "junit": "XML, as CI servers read it",
-    "csv": "a row for each scenario and repeat",
-    "markdown": "for a pull request, or a step's summary",
-    "parquet": "the rows as columns (extra arrow)",
-    "json": "all of it, as one object",
-    "github": "annotations of GitHub Actions",
-}
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="run directories, the baseline first"
-    )
-    shape = parser.add_mutually_exclusive_group()
-    for name, words in _SHAPES.items():
-        shape.add_argument(f"--{name}", dest="writer", action="store_const", const=name, help=words)
-    shape.add_argument("--writer", metavar="NAME", help="a plug-in")
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="FILE",
-        help="where to write (stdout); its suffix may say what; missing directories are made",
-    )
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 0, or 2 if the writer failed."""
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - not for --help
-    from tunaeval.reports.files import try_to_write  # noqa: PLC0415 - as above
-    from tunaeval.runs.directory import load_report  # noqa: PLC0415 - as above
-
-    from .reports import Asked, by_suffix, several_with, writer_called  # noqa: PLC0415 - as above
-
     if not (arguments.writer or arguments.out):
-        shapes = ", ".join(f"--{name}" for name in _SHAPES)
+        shapes = ", ".join(f"--{name}" for name in SHAPES)
         raise UsageError(f"say what to write: {shapes} or --writer NAME, or -o FILE with a suffix")
     writer = writer_called(arguments.writer or by_suffix(arguments.out))
     if len(arguments.runs) > 1:
@@ -75,3 +58,86 @@ def _copied(file: Path, output: Output) -> None:
     output.out.flush()
     with file.open("rb") as source:
         shutil.copyfileobj(source, buffer)
+
+
+SUFFIXES = {
+    ".csv": "csv",
+    ".htm": "html",
+    ".html": "html",
+    ".json": "json",
+    ".markdown": "markdown",
+    ".md": "markdown",
+    ".parquet": "parquet",
+    ".xml": "junit",
+}
+"""The writer for each suffix of a report's file name."""
+
+_KIND = "report writer"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A report that was asked for: its file and its writer."""
+
+    path: Path
+    writer: Writer
+
+    def write(self, reports: Sequence[Report]) -> str | None:
+        """Write the report. Return what went wrong, in words, or None."""
+        try:
+            several_with(self.writer)(reports, self.path) if len(reports) > 1 else (
+                self.writer.write(reports[0], self.path)
+            )
+        except TunaevalError as error:
+            return str(error)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
+            return f"{who(self.writer, _KIND)} raised {words_of(error)}"
+        return None if self.path.exists() else f"{who(self.writer, _KIND)} wrote nothing"
+
+
+def asked_for(files: Sequence[str], writer: str | None) -> list[Asked]:
+    """Return the report for each file, with the writer that is named or that its suffix implies.
+    Raise UsageError, or RecordError if a file cannot be written, before a model is asked.
+    """
+    if writer and not files:
+        raise UsageError("--writer says how --report FILE is written; give --report, too")
+    if writer and len(files) > 1:
+        raise UsageError(
+            f"--writer {writer!r} is for one --report and there are {len(files)}; leave it out and "
+            f"let the suffixes say how they are written: {', '.join(SUFFIXES)}"
+        )
+    if len({Path(file).absolute() for file in files}) < len(files):
+        raise UsageError(f"--report names a file twice ({', '.join(files)}); name each once")
+    found = [Asked(Path(file), writer_called(writer or by_suffix(file))) for file in files]
+    for file in found:
+        try_to_write(file.path)
+    return found
+
+
+def writer_called(name: str) -> Writer:
+    """Return the writer. Raise UnknownNameError, or UsageError if a dependency is missing."""
+    writer: Writer = registries()["writers"].get(name)
+    available = getattr(writer, "available", None)
+    if why := available() if callable(available) else None:
+        raise UsageError(f"{who(writer, _KIND)} cannot be used: {why}")
+    return writer
+
+
+def several_with(writer: Writer) -> Callable[[Sequence[Report], Path], None]:
+    """Return the writer's function for several runs. Raise UsageError if it has none."""
+    write: Callable[[Sequence[Report], Path], None] | None = getattr(writer, "write_runs", None)
+    if write is None:
+        raise UsageError(f"{who(writer, _KIND)} writes one run alone; ask for each by itself")
+    return write
+
+
+def by_suffix(file: str) -> str:
+    """Return the name of the writer for a file's suffix. Raise UsageError if there is no suffix."""
+    suffix = Path(file).suffix
+    name = SUFFIXES.get(suffix.lower(), suffix[1:])
+    if not name:
+        raise UsageError(
+            f"the report {file!r} has no suffix that names a writer; "
+            f"add one of {', '.join(SUFFIXES)}, or give --writer"
+        )
+    return name

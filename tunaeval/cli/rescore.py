@@ -6,59 +6,27 @@ With `--from bfcl` the replies are those in BFCL's own results.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from tunaeval.errors import UsageError
+from tunaeval.reports.console import show
+from tunaeval.reports.json import json_text, summary_object
+from tunaeval.runs.rescore import rescore
+from tunaeval.runs.rescore_bfcl import BfclModel, rescore_bfcl
+from tunaeval.runs.suites.loading import load_suite
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.parsing import LEVELS
+from tunaeval.types.runs import Rate
 
-from .listing import add_bfcl, add_json
-from .output import Output
-from .reading import add_abstain
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "run_directory", metavar="RUN", help="the directory of a run, or of results of BFCL"
-    )
-    parser.add_argument(
-        "--from",
-        dest="source",
-        choices=("bfcl",),
-        help="RUN is a folder of results that `bfcl generate` wrote",
-    )
-    parser.add_argument(
-        "--prompts",
-        metavar="DIR",
-        help="with --from bfcl: the prompts, with possible_answer (the installed bfcl-eval)",
-    )
-    parser.add_argument("--format", help="wire format, see `tunaeval formats` (the run's)")
-    parser.add_argument(
-        "--level", choices=("strict", "standard", "lenient"), help="which repairs count (the run's)"
-    )
-    parser.add_argument("--profile", help="how arguments are matched (the run's)")
-    parser.add_argument(
-        "--calls", choices=("any", "structured"), help="which calls count (as in the run)"
-    )
-    add_abstain(parser)
-    parser.add_argument(
-        "--suite", metavar="NAME|FILE", help="what is expected, and the tools (what the run kept)"
-    )
-    add_bfcl(parser)
-    parser.add_argument("--out", metavar="DIR", help="where the new run is kept (beside the old)")
-    add_json(parser)
+from .output import Output, print_listing
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.source == "bfcl":
-        from .rescore_bfcl import rescore_results  # noqa: PLC0415 - not for --help
-
         return rescore_results(arguments, output)
     if arguments.prompts is not None:
         raise UsageError("--prompts is for results of BFCL: add --from bfcl, or leave it out")
-    from tunaeval.reports.console import show  # noqa: PLC0415 - as above
-    from tunaeval.reports.json import json_text, summary_object  # noqa: PLC0415 - as above
-    from tunaeval.runs.rescore import rescore  # noqa: PLC0415 - pydantic, not for --help
-    from tunaeval.runs.suites.loading import load_suite  # noqa: PLC0415 - pydantic, not for --help
-
     done = rescore(
         arguments.run_directory,
         format=arguments.format,
@@ -81,3 +49,106 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             "their last reply is used"
         )
     return 0
+
+
+_NOT_ALL = 2
+_OF_RUNS = ("profile", "calls", "suite", "bfcl", "out")
+"""Options that apply only to tunaeval's own runs."""
+_MOST = 4
+"""How many formats and repairs of a model are printed; `--json` has all."""
+
+
+def rescore_results(arguments: argparse.Namespace, output: Output) -> int:
+    """Print each model's scores. Return 2 if a result was not read or does not fit its prompt."""
+    for name in _OF_RUNS:
+        if getattr(arguments, name) is not None:
+            raise UsageError(
+                f"--{name} is for runs of tunaeval: leave it out, or leave out --from bfcl"
+            )
+    models: list[JsonObject] = []
+    printed: set[str] = set()
+    for model in rescore_bfcl(
+        arguments.run_directory,
+        prompts=arguments.prompts,
+        format=arguments.format or "auto",
+        level=arguments.level or "standard",
+        abstain=arguments.abstain,
+    ):
+        for sentence in (*_left_out(model), *model.notes, *model.faults):
+            if sentence not in printed:
+                printed.add(sentence)
+                output.note(f"tunaeval: {sentence}")
+        models.append(_counted(model))
+    if arguments.json:
+        output.result(json_text({"models": models}))
+    else:
+        _print(models, output)
+    return _NOT_ALL if any(model["faults"] for model in models) else 0
+
+
+def _left_out(model: BfclModel) -> list[str]:
+    names = ", ".join(model.left_out)
+    return [f"not judged here, because it is no single turn in Python: {names}"] if names else []
+
+
+def _counted(model: BfclModel) -> JsonObject:
+    summary = model.summary
+    beside = [(one.ok, model.verdicts[one.scenario]) for one in model.results
+              if one.scenario in model.verdicts]  # fmt: skip
+    return {
+        "model": model.name,
+        "summary": summary.model_dump(),
+        "categories": dict(model.categories),
+        "bfcl": {
+            "passed": sum(theirs for _, theirs in beside),
+            "total": len(beside),
+            "passed_here_alone": sum(ours and not theirs for ours, theirs in beside),
+            "passed_there_alone": sum(theirs and not ours for ours, theirs in beside),
+        },
+        "left_out": list(model.left_out),
+        "notes": list(model.notes),
+        "faults": list(model.faults),
+    }
+
+
+def _print(models: Sequence[JsonObject], output: Output) -> None:
+    scores = [_scores(model) for model in models]
+    print_listing(output, "models", scores, list(scores[0]), as_json=False)
+    output.result("")
+    found = [
+        {
+            "model": model["model"],
+            "formats": _most(model["summary"]["formats"]),
+            "repairs": _most(model["summary"]["repairs"]),
+        }
+        for model in models
+    ]
+    print_listing(output, "models", found, ["model", "formats", "repairs"], as_json=False)
+
+
+def _scores(model: JsonObject) -> JsonObject:
+    summary, theirs = model["summary"], model["bfcl"]
+    levels: JsonObject = {one: _percent(Rate(**summary["levels"][one])) for one in LEVELS}
+    outcomes = summary["outcomes"]
+    return {
+        "model": model["model"],
+        "replies": summary["scenarios"],
+        **levels,
+        "BFCL": f"{100 * theirs['passed'] / theirs['total']:.1f}" if theirs["total"] else "-",
+        "here alone": theirs["passed_here_alone"] if theirs["total"] else "-",
+        "there alone": theirs["passed_there_alone"] if theirs["total"] else "-",
+        **{name.replace("_", " "): outcomes.get(name, 0) for name in _OUTCOMES},
+    }
+
+
+_OUTCOMES = ("calls", "no_call", "malformed", "truncated", "transport_failure")
+
+
+def _percent(rate: Rate) -> str:
+    return "-" if rate.value is None else f"{100 * rate.value:.1f}"
+
+
+def _most(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    words = [f"{name} {count}" for name, count in ordered[:_MOST]]
+    return ", ".join([*words, "..."] if len(ordered) > _MOST else words) or "none"

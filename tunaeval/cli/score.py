@@ -10,19 +10,21 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tunaeval import score
+from tunaeval.data.adapters.documents import read_file
+from tunaeval.errors import ExpectationError, UsageError
 from tunaeval.files.plain_files import read_plain
+from tunaeval.reports.json import json_text
+from tunaeval.scoring.settings import ScoreSettings
 from tunaeval.showing import counted, visible
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.conversations import Conversation
+from tunaeval.types.runs import ScoreResult
 
-from .listing import add_json, print_listing
-from .output import Output
-
-if TYPE_CHECKING:
-    # At run time these are imported when there is something to score, not for --help.
-    from tunaeval.types.calls import JsonObject, JsonValue
-    from tunaeval.types.conversations import Conversation
-    from tunaeval.types.runs import ScoreResult
+from .output import Output, print_listing
+from .tools import read_tools
 
 _SHOWN_EVIDENCE = 8
 _SHOWN_QUERY = 100
@@ -31,63 +33,10 @@ _BELOW_THE_BAR = 1
 _FAILED_ITSELF = 3
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="transcripts in JSON or JSON lines; -: stdin"
-    )
-    parser.add_argument("--shape", metavar="NAME", help="whose messages they are (as they look)")
-    parser.add_argument("--query", help="what was asked (what the first user says)")
-    parser.add_argument("--preset", help="the categories and their weights (that of the library)")
-    parser.add_argument(
-        "--category",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a category to ask beside those of the preset; may be given again",
-    )
-    parser.add_argument(
-        "--start",
-        type=int,
-        default=0,
-        metavar="INDEX",
-        help="the message at which the task begins (0)",
-    )
-    _deciding(parser.add_argument_group("what decides whether the goal was reached"))
-    add_json(parser)
-
-
-def _deciding(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--check",
-        metavar="COMMAND",
-        help="a command line for the shell that exits with 0 when all is well; it has the "
-        "transcript as JSON on its standard input",
-    )
-    group.add_argument(
-        "--check-timeout", type=float, default=60.0, metavar="SECONDS", help="for a check (60)"
-    )
-    group.add_argument(
-        "--expect", metavar="FILE|JSON", help="else the calls that are expected, as in a suite"
-    )
-    group.add_argument(
-        "--forbid",
-        action="append",
-        default=[],
-        metavar="NAME|JSON",
-        help="a tool whose call makes the total 0, or a call with the arguments that are meant, "
-        "as JSON; may be given again",
-    )
-    group.add_argument("--tools", help="the tools there were: a JSON file, or a catalogue's name")
-
-
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 0; 1 if a check said no, a call was forbidden or an expectation not met; 3 if a check
     or a category failed itself.
     """
-    from tunaeval import score  # noqa: PLC0415 - pydantic, not for --help
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as above
-    from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
-
     given = _given(arguments)
     reported: list[JsonObject] = []
     code = 0
@@ -112,10 +61,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 def _given(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of `tunaeval.score` that the arguments ask for."""
-    from tunaeval.scoring.settings import ScoreSettings  # noqa: PLC0415 - as in `run`
-
-    from .tools import read_tools  # noqa: PLC0415 - as in `run`
-
     given: dict[str, Any] = {"check_timeout": arguments.check_timeout}
     if arguments.preset is not None:
         given["preset"] = arguments.preset
@@ -134,8 +79,6 @@ def _given(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _expectation(text: str) -> JsonValue:
     """Read an expectation from JSON text or from a file of JSON."""
-    from tunaeval.errors import ExpectationError  # noqa: PLC0415 - as in `run`
-
     source = "--expect"
     try:
         if not text.lstrip().startswith("{"):
@@ -152,8 +95,6 @@ def _expectation(text: str) -> JsonValue:
 
 def _forbidden(text: str) -> JsonValue:
     """Read a tool's name, or a call as JSON."""
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as in `run`
-
     if not text.lstrip().startswith("{"):
         return text
     try:
@@ -174,9 +115,6 @@ def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
 
 
 def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
-    from tunaeval.data.adapters.documents import read_file  # noqa: PLC0415 - as in `run`
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as in `run`
-
     try:
         data = sys.stdin.buffer.read() if file == _STDIN else read_plain(file)
     except (OSError, ValueError) as error:
@@ -194,7 +132,6 @@ def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:
     for one in conversations:
         if one.failure is not None or any(say.role == "assistant" for say in one.messages):
             return
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - as in `run`
 
     raise UsageError(
         f"{file}: it has no message of an assistant, so there is nothing to score; wanted "

@@ -7,15 +7,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.files.keys import COVER
 from tunaeval.files.plain_files import read_plain
 from tunaeval.types.calls import JsonObject, JsonValue
-
-from .network import visible_value
 
 FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
 """The files that may have defaults, with the table below which each has them."""
@@ -130,3 +130,14 @@ def shown(
             source = settings.file if name in named and settings.file else "default"
         value = visible_value(name, getattr(arguments, action.dest))
         yield {"option": name, "value": "" if value is None else value, "from": source}
+
+
+_USER = re.compile(r"(?:(?<=://)|^(?!\w+://)).*@")
+"""Who a proxy is asked as, up to its host."""
+
+
+def visible_value(option: str, value: JsonValue) -> JsonValue:
+    """An option's value without secrets: of headers the names, of a proxy not who asks it."""
+    if option == "header" and isinstance(value, list):
+        return [f"{str(line).partition(':')[0].strip()}: {COVER}" for line in value]
+    return _USER.sub(f"{COVER}@", value) if option == "proxy" and isinstance(value, str) else value

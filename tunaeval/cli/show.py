@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.reports.console import failed_lines, show
+from tunaeval.reports.json import json_text, summary_object
+from tunaeval.runs.directory import load_report
+from tunaeval.runs.viewer.console import show_scenario
+from tunaeval.runs.viewer.scenario import Viewer
 from tunaeval.showing import counted
+from tunaeval.types.runs import Report
 
-from .listing import add_json
-from .numbers import POSITIVE
 from .output import Output
-
-if TYPE_CHECKING:
-    # At run time these are imported when a run is read, not for --help.
-    from tunaeval.types.runs import Report, ScenarioResult
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="the directory of a run")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--scenario", metavar="ID", help="this conversation, with what was found in the reply"
-    )
-    which.add_argument("--failed", action="store_true", help="what did not pass, and why")
-    parser.add_argument(
-        "--repeat", type=POSITIVE, metavar="N", help="of the scenario, only its N-th repeat (all)"
-    )
-    add_json(parser)
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.errors import UsageError  # noqa: PLC0415 - not for --help
-    from tunaeval.reports.console import show  # noqa: PLC0415 - as above
-    from tunaeval.reports.json import json_text, summary_object  # noqa: PLC0415 - as above
-    from tunaeval.runs.directory import load_report  # noqa: PLC0415 - pydantic, not for --help
-
     if arguments.repeat and not arguments.scenario:
         raise UsageError("--repeat is of one scenario; give --scenario ID, too")
     if len(arguments.runs) > 1:
@@ -63,11 +44,6 @@ def _several(runs: list[str]) -> str:
 
 
 def _conversation(report: Report, arguments: argparse.Namespace, output: Output) -> None:
-    from tunaeval.errors import UnknownNameError, UsageError  # noqa: PLC0415 - as above
-    from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
-    from tunaeval.runs.viewer.console import show_scenario  # noqa: PLC0415 - as above
-    from tunaeval.runs.viewer.scenario import Viewer  # noqa: PLC0415 - as above
-
     viewer, name, wanted = Viewer.of(report), arguments.scenario, arguments.repeat
     found = [one for one in report.results if one.scenario == name]
     if not found:
@@ -87,11 +63,8 @@ def _conversation(report: Report, arguments: argparse.Namespace, output: Output)
 
 
 def _failed(report: Report, arguments: argparse.Namespace, output: Output) -> None:
-    from tunaeval.reports.console import failed_lines  # noqa: PLC0415 - as above
-    from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
-
     count = 0
-    for one in _not_passed(report):
+    for one in (result for result in report.results if not result.ok):
         count += 1
         if arguments.json:
             output.result(json_text(one.model_dump()))
@@ -99,7 +72,3 @@ def _failed(report: Report, arguments: argparse.Namespace, output: Output) -> No
             output.result("\n".join(failed_lines(one)))
     if not arguments.json:
         output.note(f"tunaeval: {count} of {counted(len(report.results), 'result')} did not pass")
-
-
-def _not_passed(report: Report) -> Iterator[ScenarioResult]:
-    return (one for one in report.results if not one.ok)

@@ -7,36 +7,21 @@ import codecs
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
+from tunaeval.parsing.api import stream
+from tunaeval.parsing.collect import Event
+from tunaeval.reports.json import json_text
+from tunaeval.reports.wording import call_words
 from tunaeval.showing import counted, visible
 
-from .listing import add_json
 from .output import Output
-from .reading import add_reading
-
-if TYPE_CHECKING:
-    # At run time it is imported when there is something to read, not for --help.
-    from tunaeval.parsing.collect import Event
+from .tools import read_tools
 
 _MOST = 1 << 16
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_reading(parser)
-    parser.add_argument(
-        "--sse",
-        action="store_true",
-        help="stdin is the body of an OpenAI-compatible stream (lines of `data: {...}`)",
-    )
-    add_json(parser)
-
-
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.parsing.api import stream  # noqa: PLC0415 - not for --help
-
-    from .tools import read_tools  # noqa: PLC0415 - as above
-
     tools = read_tools(arguments.tools) if arguments.tools else None
     reader = stream(arguments.format, tools, arguments.level, abstain=arguments.abstain)
     feed = reader.feed_sse if arguments.sse else _decoded(reader.feed)
@@ -70,16 +55,10 @@ def _print(events: Sequence[Event], reported: Callable[[Event], str], output: Ou
 
 
 def _json_line(event: Event) -> str:
-    from dataclasses import asdict  # noqa: PLC0415 - as above
-
-    from tunaeval.reports.json import json_text  # noqa: PLC0415 - as above
-
     return json_text({name: value for name, value in asdict(event).items() if value is not None})
 
 
 def _line(event: Event) -> str:
-    from tunaeval.reports.wording import call_words  # noqa: PLC0415 - as above
-
     match event:
         case _ if event.call:
             what = call_words(event.call.name, event.call.arguments)

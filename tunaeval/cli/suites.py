@@ -6,48 +6,22 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
+from tunaeval.reports.wording import expected_words
+from tunaeval.runs.suites.check import check_suite
+from tunaeval.runs.suites.loading import about_suites, load_suite, write_suite
+from tunaeval.runs.suites.renamed import renamed
 from tunaeval.showing import counted
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.runs import Suite
 
-from .listing import add_bfcl, add_json, print_listing
-from .numbers import any_whole_number
-from .output import Output
-
-if TYPE_CHECKING:
-    # At run time this is imported with the suite, not for --help.
-    from tunaeval.types.calls import JsonObject
-    from tunaeval.types.runs import Suite
+from .output import Output, print_listing
 
 _BELOW_THE_BAR = 1
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "%(prog)s [-h] [options] [[check|renamed] SUITE]"
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="SUITE",
-        help="a built-in name, a file or bfcl:CATEGORY: list its scenarios; "
-        "after the word check: compare each with its own answer (exit 1 where one fails it); "
-        "after the word renamed: the same suite with other names and prompts, for models that "
-        "may have seen it",
-    )
-    parser.add_argument(
-        "--profile", help="check: how arguments are matched (the suite's, or strict)"
-    )
-    parser.add_argument(
-        "--seed", type=any_whole_number, default=0, help="renamed: what chance begins with (0)"
-    )
-    parser.add_argument("-o", "--out", metavar="FILE", help="renamed: the .jsonl file to write")
-    add_bfcl(parser)
-    add_json(parser)
-
-
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.runs.suites.loading import load_suite  # noqa: PLC0415 - not for --help
-
     match arguments.words:
         case []:
             return _list_all(arguments, output)
@@ -64,16 +38,12 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _list_all(arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.runs.suites.loading import about_suites, load_suite  # noqa: PLC0415 - as above
-
     rows = [_overview(load_suite(suite), about) for suite, about in about_suites().items()]
     print_listing(output, "suites", rows, list(rows[0]), as_json=arguments.json)
     return 0
 
 
 def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.runs.suites.check import check_suite  # noqa: PLC0415 - as above
-
     profile = arguments.profile or suite.profile or "strict"
     doubts = check_suite(suite, profile=profile)
     failed = sum(doubt.certain for doubt in doubts)
@@ -95,9 +65,6 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _rename(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
-    from tunaeval.runs.suites.loading import write_suite  # noqa: PLC0415 - as above
-    from tunaeval.runs.suites.renamed import renamed  # noqa: PLC0415 - as above
-
     if not arguments.out:
         raise UsageError("renamed wants the file to write; give -o FILE.jsonl")
     made = renamed(suite, seed=arguments.seed)
@@ -124,8 +91,6 @@ def _overview(suite: Suite, about: str) -> JsonObject:
 
 
 def _scenarios(suite: Suite) -> list[JsonObject]:
-    from tunaeval.reports.wording import expected_words  # noqa: PLC0415 - as above
-
     return [
         {
             "id": scenario.id,

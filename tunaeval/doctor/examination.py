@@ -15,7 +15,7 @@ from tunaeval.errors import UnknownNameError
 from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.server import Server as Connection
 from tunaeval.models.clients.server import read_key
-from tunaeval.reports.statistics.proportions import wilson
+from tunaeval.reports.statistics import wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 

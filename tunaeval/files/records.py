@@ -20,7 +20,6 @@ import math
 import os
 from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Self, TypeVar
 
 import orjson
@@ -28,8 +27,8 @@ import orjson
 from tunaeval.errors import RecordError
 from tunaeval.types.calls import JsonObject, JsonValue
 
+from .locks import turn
 from .plain_files import check_writable, open_plain, read_plain
-from .turns import turn
 
 MAX_DEPTH = 200
 TOO_DEEP = "(nested too deeply to be kept)"
@@ -122,12 +121,7 @@ class RecordWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _take_back(self, written: int) -> None:

@@ -4,11 +4,11 @@ rich is loaded only when something is drawn.
 """
 
 WRITERS = {
-    "csv": "tunaeval.reports.csv:csv_writer",
-    "github": "tunaeval.reports.github:github_writer",
+    "csv": "tunaeval.reports.tables:csv_writer",
+    "github": "tunaeval.reports.ci:github_writer",
     "json": "tunaeval.reports.json:json_writer",
-    "junit": "tunaeval.reports.junit:junit_writer",
+    "junit": "tunaeval.reports.ci:junit_writer",
     "markdown": "tunaeval.reports.markdown:markdown_writer",
-    "parquet": "tunaeval.reports.parquet:parquet_writer",
+    "parquet": "tunaeval.reports.tables:parquet_writer",
 }
 """The built-in writers of the group `tunaeval.writers`."""

@@ -9,20 +9,39 @@ a comparison of their common scenarios is requested; then each difference is rep
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NoReturn
 
 from tunaeval.errors import ComparisonError
-from tunaeval.showing import counted, shows
+from tunaeval.showing import counted, shows, visible
+from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import LEVELS, Level
-from tunaeval.types.runs import RunInfo
+from tunaeval.types.runs import ExpectedCall, RunInfo
 
-from .differences import Difference, Differences, adjusted
-from .flips import Flip, flips
-from .sides import GROUPS, Asked, Question, RunFigures, RunSource, Side, read_side
+from .sides import (
+    GROUPS,
+    NO_RESULT,
+    Asked,
+    Question,
+    RunFigures,
+    RunSource,
+    Side,
+    no_result,
+    read_side,
+)
+from .statistics import (
+    Weighed,
+    detectable_effect,
+    holm,
+    mcnemar,
+    needed_scenarios,
+    paired_difference,
+    sign_flip,
+)
 from .summary import REACTIONS
+from .wording import calls_words
 
 _SAME = (
     ("suite_digest", "another suite"),
@@ -158,7 +177,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
             gained.append(scenario)
     if not overall.scenarios:
         raise _nothing_in_common(a.source.info, b.source.info, left_out)
-    reported = flips(a, b, lost=lost, gained=gained)
+    flips_lost, flips_gained = flips(a, b, lost=lost, gained=gained)
     return Comparison(
         a=a.figures(),
         b=b.figures(),
@@ -166,8 +185,8 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         overall=overall.difference("score", "all"),
         weighted=weighted.difference("score", "weighted") if weighted.differ else None,
         parts=tuple(adjusted([parts[key].difference(*key) for key in sorted(parts, key=_order)])),
-        lost=reported.lost,
-        gained=reported.gained,
+        lost=flips_lost,
+        gained=flips_gained,
         left_out=dict(left_out),
         settings=dict(_settings(a.source.info, b.source.info)),
         notes=(*notes, *_interrupted(a), *_interrupted(b), *_leaking(a), *_leaking(b)),
@@ -236,3 +255,182 @@ def _settings(a: RunInfo, b: RunInfo) -> Iterator[tuple[str, tuple[object, objec
         one, other = getattr(a, name), getattr(b, name)
         if one != other:
             yield name, (one, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The second run's mean score minus the first's, over paired scenarios, with a 95 % interval.
+
+    `p` is that of `test`, for the hypothesis that there is no difference; `p_adjusted` is adjusted
+    after Holm. `detectable` is the true difference found with a probability of 80 %, None above 1.
+    """
+
+    section: str
+    name: str
+    scenarios: int
+    clusters: int
+    a: float
+    b: float
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    p: float
+    p_adjusted: float
+    test: str
+    detectable: float | None
+
+    def clears(self, margin: float) -> bool:
+        """Whether the interval excludes a loss of `margin` or more; 0.02 is 2 points."""
+        return self.low > -margin
+
+    @property
+    def in_points(self) -> str:
+        """The difference and its interval as text, in percentage points."""
+        value, low, high = (100 * one for one in (self.value, self.low, self.high))
+        return f"{value:+.1f} points ({low:+.1f} to {high:+.1f})"
+
+    def needed(self, effect: float) -> int:
+        """Return how many scenarios like these find a difference of `effect`, 80 % of the time."""
+        return needed_scenarios(effect, between=self.standard_error**2 * self.scenarios)
+
+
+class Differences:
+    """Collects paired scores of scenarios, by cluster."""
+
+    def __init__(self) -> None:
+        self._a = self._b = self._weight = 0.0
+        self._between = Weighed()
+
+    def add(self, question: Question, a: float, b: float, *, weight: float = 1.0) -> None:
+        self._weight += weight
+        self._a += weight * a
+        self._b += weight * b
+        self._between.add(b - a, weight, question.cluster)
+
+    @property
+    def scenarios(self) -> int:
+        return self._between.scores
+
+    @property
+    def differ(self) -> bool:
+        """Whether weights change the result."""
+        return self._between.differ
+
+    def difference(self, section: str, name: str) -> Difference:
+        clusters = self._between.clusters()
+        found = paired_difference(clusters)
+        assert found.low is not None and found.high is not None  # noqa: S101, PT018 - always set
+        test, p = _tested(clusters)
+        return Difference(
+            section=section,
+            name=name,
+            scenarios=self.scenarios,
+            clusters=found.clusters,
+            a=self._a / self._weight,
+            b=self._b / self._weight,
+            value=found.value,
+            low=found.low,
+            high=found.high,
+            standard_error=found.standard_error,
+            p=p,
+            p_adjusted=p,
+            test=test,
+            detectable=effect if (effect := detectable_effect(found.standard_error)) <= 1 else None,
+        )
+
+
+def _tested(clusters: Counter[tuple[float, float]]) -> tuple[str, float]:
+    """Return the name and p of McNemar's test for single verdicts, else of a sign flip test."""
+    if all(size == 1 and total in (-1, 0, 1) for total, size in clusters):
+        return "McNemar", mcnemar(clusters[-1.0, 1.0], clusters[1.0, 1.0])
+    sums: Counter[float] = Counter()
+    for (total, _), times in clusters.items():
+        sums[total] += times
+    return "sign flip", sign_flip(sums)
+
+
+def adjusted(found: Sequence[Difference]) -> Iterator[Difference]:
+    """Yield the differences with their p values adjusted among each other, after Holm."""
+    for one, p in zip(found, holm([one.p for one in found]), strict=True):
+        yield replace(one, p_adjusted=p)
+
+
+_LIMIT = 200
+"""Characters of a reply that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a run answered a scenario: how often it passed, and a typical reply."""
+
+    passed: int
+    total: int
+    outcome: str
+    calls: str
+    said: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A scenario that passes in most repeats of one run, and fails in most of the other's."""
+
+    scenario: str
+    a: Answer
+    b: Answer
+
+
+def flips(
+    a: Side, b: Side, *, lost: Sequence[str], gained: Sequence[str]
+) -> tuple[tuple[Flip, ...], tuple[Flip, ...]]:
+    """Return the flips, lost and gained, with both runs' answers, which are read from the rows a
+    second time.
+    """
+    before = _answers(a, passing=lost, failing=gained)
+    after = _answers(b, passing=gained, failing=lost)
+
+    def reported(names: Iterable[str]) -> tuple[Flip, ...]:
+        return tuple(Flip(name, before[name], after[name]) for name in names)
+
+    return reported(lost), reported(gained)
+
+
+def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> dict[str, Answer]:
+    """Return replies by scenario: passed ones for `passing`, failed ones for `failing`."""
+    numbers = {side.asked[name].passing for name in passing}
+    numbers |= {side.asked[name].failing for name in failing}
+    found = {}
+    for number, row in zip(sorted(numbers), side.source.rows(numbers), strict=True):
+        try:
+            asked = side.asked[row["scenario"]]
+            found[row["scenario"]] = _answer(row, asked.passed, asked.total, side.level)
+        except NO_RESULT as error:
+            raise no_result(side.source, number, error) from error
+    return found
+
+
+def _answer(row: JsonObject, passed: int, total: int, level: Level) -> Answer:
+    calls = (
+        ExpectedCall.model_construct(name=call["name"], arguments=call["arguments"])
+        for call in row["got"]
+    )
+    said = row["attempts"][-1]["message"].get("content") if row["attempts"] else None
+    return Answer(
+        passed=passed,
+        total=total,
+        outcome=row["outcome"],
+        calls=calls_words(calls, _LIMIT),
+        said=visible(said, _LIMIT) if isinstance(said, str) else "",
+        reason=visible(_reason(row, level), _LIMIT),
+    )
+
+
+def _reason(row: JsonObject, level: Level) -> str:
+    """Return the reason; a row keeps that of the run's own level, but `level` may be another."""
+    reason: str = row["reason"]
+    passed = [name for name in LEVELS if row["levels"][name]["ok"]]
+    if not row["ok"] or level in passed or not passed:
+        return reason
+    repairs = ", ".join(row["repairs"])
+    return f"passes at {passed[0]}, not at {level}" + (f" ({repairs})" if repairs else "")

@@ -13,13 +13,10 @@ from typing import TextIO
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
 
-from .compare import Comparison
-from .console import console_like, speaks_unicode
-from .differences import Difference
-from .flips import Answer, Flip
+from .compare import Answer, Comparison, Difference, Flip
+from .console import TableRow, console_like, draw_table, speaks_unicode
 from .markdown import code
 from .sides import RunFigures
-from .table import TableRow, draw_table
 from .wording import share
 
 FLIPS_SHOWN = 20

@@ -1,23 +1,25 @@
-"""A run on the terminal: a line for each scenario, then a table.
+"""A run on the terminal: a line for each scenario, then a table; and a tool's run as one line.
 
-Text of a suite, a server or a model is made visible first and never read as markup.
+Tables are complete at any width: long names are folded, or all is written as lines. Text of a
+suite, a server or a model is made visible first and never read as markup.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
 from time import monotonic
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from tunaeval.showing import counted, visible
+from tunaeval.types.messages import ToolExecution
 from tunaeval.types.runs import Report, ScenarioResult
 
-from .statistics.proportions import wilson
+from .statistics import wilson
 from .summary import INFRASTRUCTURE
-from .table import TableRow, draw_table
 from .wording import (
     Row,
     calls_words,
@@ -35,6 +37,8 @@ from .wording import (
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+    from rich.table import Table
+
 
 CALL_WIDTH = 60
 """Characters of a call in the line of a scenario."""
@@ -236,3 +240,94 @@ def console_like(like: TextIO, file: TextIO) -> Console:
 
 def speaks_unicode(stream: TextIO) -> bool:
     return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+
+
+NAME_WIDTH = 16
+"""The widest part of a name that is not folded, in cells."""
+_AROUND = 3
+"""Cells around the text of a column: a blank on each side, and a line or a blank in between."""
+_INDENT = 2
+
+
+class TableRow(NamedTuple):
+    """A row: its section of the table, its name, and the texts of its columns."""
+
+    section: str
+    name: str
+    cells: Sequence[str]
+
+
+def draw_table(
+    console: Console, columns: Sequence[str], rows: Sequence[TableRow], *, plain: bool
+) -> None:
+    """Draw the rows under the names of their columns, in ASCII if `plain`."""
+    from rich.cells import cell_len  # noqa: PLC0415 - rich is loaded only to draw
+    from rich.padding import Padding  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    rows = [TableRow(section, visible(name), cells) for section, name, cells in rows]
+    texts = [("", "", *columns), *((row.section, row.name, *row.cells) for row in rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
+    widths[1] = min(widths[1], NAME_WIDTH)
+    if sum(widths) + _AROUND * len(widths) + 1 <= console.width:
+        console.print(_table(columns, rows, widths, plain=plain))
+        return
+    console.print()
+    for row in rows:
+        pairs = (f"{name} {cell}" for name, cell in zip(columns, row.cells, strict=True) if cell)
+        console.print(Text(f"{row.section} {row.name}", overflow="fold"))
+        console.print(Padding(Text("; ".join(pairs)), (0, 0, 0, _INDENT), expand=False))
+    console.print()
+
+
+def _table(
+    columns: Sequence[str], rows: Sequence[TableRow], widths: Sequence[int], *, plain: bool
+) -> Table:
+    from rich.box import ASCII2, SIMPLE_HEAD  # noqa: PLC0415 - rich is loaded only to draw
+    from rich.table import Table  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    table = Table(box=ASCII2 if plain else SIMPLE_HEAD)
+    table.add_column("", min_width=widths[0], no_wrap=True)
+    table.add_column("", min_width=widths[1], overflow="fold")
+    for column, width in zip(columns, widths[2:], strict=True):
+        table.add_column(column, justify="right", min_width=width, no_wrap=True)
+    section = ""
+    for row in rows:
+        again = row.section == section
+        if not again:
+            table.add_section()
+        table.add_row("" if again else row.section, Text(row.name), *row.cells)
+        section = row.section
+    return table
+
+
+_WORDS = 120
+"""Characters of the longest error text."""
+
+
+def print_execution(execution: ToolExecution) -> None:
+    """Write a line about a run to stderr; use it as `Recorder(listener=tunaeval.print_execution)`.
+
+    Examples:
+        >>> recorder = tunaeval.Recorder(listener=tunaeval.print_execution)
+        >>> tunaeval.wrap_tool(len, recorder)("abc")
+        3
+    """
+    print(execution_line(execution), file=sys.stderr, flush=True)
+
+
+def execution_line(execution: ToolExecution) -> str:
+    """Return the tool, the call's id, the verdict with its reason, the duration, and any error."""
+    seconds = execution.duration_seconds
+    parts = [
+        execution.tool,
+        execution.call_id or "",
+        "ok" if execution.ok else "failed",
+        f"({execution.ok_reason})",
+        "unknown time" if seconds is None else f"{seconds * 1e3:.3f} ms",
+    ]
+    line = " ".join(filter(None, parts))
+    if execution.error:
+        line += f": {execution.error[:_WORDS]}"
+    return visible(line.replace("\n", " "))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -32,9 +32,16 @@ def new_text(path: Path) -> Iterator[TextIO]:
 
 
 @contextmanager
+def new_bytes(path: Path) -> Iterator[Callable[[bytes], int]]:
+    """Yield a function that writes to a new file, which replaces `path` as that of `new_text`."""
+    with new_file(path) as made, made.open("wb") as file:
+        yield file.write
+
+
+@contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path; its file replaces `path` when the block ends without an error."""
-    beside = path if is_output(path) else path.with_name(_beside(path))
+    beside = path if is_output(path) else path.with_name(f".{path.name[:200]}.{os.getpid()}")
     try:
         check_writable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,10 +54,6 @@ def new_file(path: Path) -> Iterator[Path]:
                 beside.unlink(missing_ok=True)
     except OSError as error:
         raise _unwritable(path, error) from error
-
-
-def _beside(path: Path) -> str:
-    return f".{path.name[:200]}.{os.getpid()}"
 
 
 def try_to_write(path: Path) -> None:

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tunaeval.showing import visible
-from tunaeval.types.runs import Report, ScenarioResult
+from tunaeval.types.runs import Rate, Report, ScenarioResult
 
 from .files import write_text
 from .wording import (
@@ -83,8 +83,10 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"# {code(run.suite)}: {code(run.model or run.client)}"
     yield ""
     for section, group in groupby(rows(summary), key=lambda row: row.section):
-        yield from _table(run.heading, section, list(group))
-    yield from _reactions(run.heading, list(reactions(summary)))
+        columns = f"{section} | passed | of | rate | 95 % interval | first attempt"
+        yield from _table(run.heading, columns, [_row(row) for row in group])
+    reacted = [_cells(row.name, row.rate) for row in reactions(summary)]
+    yield from _table(run.heading, "faults | episodes | of | rate | 95 % interval", reacted)
     for remark in remarks(report):
         yield f"- {remark}"
     yield f"- {effort(summary)}"
@@ -110,34 +112,26 @@ def _lines(report: Report) -> Iterator[str]:
     yield from map(_missed, missed)
 
 
-def _table(heading: str | None, section: str, group: list[Row]) -> Iterator[str]:
-    if heading:
-        yield f"**{code(heading)}**"
-        yield ""
-    yield f"| {section} | passed | of | rate | 95 % interval | first attempt |"
-    yield "|---|---:|---:|---:|---:|---:|"
-    for row in group:
-        first = percent(row.first_attempt) if row.first_attempt else ""
-        yield (
-            f"| {code(row.name)} | {row.rate.passed} | {row.rate.total} | {percent(row.rate)} "
-            f"| {interval(row.rate)} | {first} |"
-        )
-    yield ""
-
-
-def _reactions(heading: str | None, group: list[Row]) -> Iterator[str]:
-    """Yield a table of the reactions to injected faults; nothing if there are none."""
+def _table(heading: str | None, columns: str, group: list[tuple[str, ...]]) -> Iterator[str]:
+    """Yield a table, with the run's heading above it; nothing if it would have no row."""
     if not group:
         return
     if heading:
         yield f"**{code(heading)}**"
         yield ""
-    yield "| faults | episodes | of | rate | 95 % interval |"
-    yield "|---|---:|---:|---:|---:|"
-    for row in group:
-        rate = row.rate
-        yield f"| {row.name} | {rate.passed} | {rate.total} | {percent(rate)} | {interval(rate)} |"
+    yield f"| {columns} |"
+    yield f"|---|{'---:|' * columns.count('|')}"
+    yield from (f"| {' | '.join(cells)} |" for cells in group)
     yield ""
+
+
+def _cells(name: str, rate: Rate) -> tuple[str, ...]:
+    return name, str(rate.passed), str(rate.total), percent(rate), interval(rate)
+
+
+def _row(row: Row) -> tuple[str, ...]:
+    first = percent(row.first_attempt) if row.first_attempt else ""
+    return *_cells(code(row.name), row.rate), first
 
 
 def _missed(result: ScenarioResult) -> str:

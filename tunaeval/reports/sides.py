@@ -23,7 +23,7 @@ from .summary import (
     has_empty_reply,
     source_of_format,
 )
-from .wording import doubled, empty, leaked
+from .wording import doubts
 
 NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
 """Exceptions for a row that a run did not write; rows are not validated, for speed."""
@@ -131,6 +131,11 @@ class Side:
     def figures(self) -> RunFigures:
         info, answers = self.source.info, self.answers
         means = {kind: total / answers for kind, total in self.tokens.items() if answers}
+        doubtful = {
+            "doubled_results": self.source.doubled,
+            "leaked_calls": self.leaked,
+            "empty_replies": self.empty,
+        }
         return RunFigures(
             run_id=info.run_id,
             name=info.model or info.client,
@@ -141,15 +146,7 @@ class Side:
             failures=sum(self.outcomes[outcome] for outcome in INFRASTRUCTURE),
             causes=by_cause(self.causes),
             missing=self.missing,
-            warnings=tuple(
-                warn(count, f"{answers} answers")
-                for count, warn in (
-                    (self.source.doubled, doubled),
-                    (self.leaked, leaked),
-                    (self.empty, empty),
-                )
-                if count
-            ),
+            warnings=tuple(doubts(doubtful, f"{answers} answers")),
             formats=dict(sorted(self.formats.items())),
             sources=_sources(self.formats),
             leaked_calls=self.leaked,

@@ -9,19 +9,33 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from statistics import median
 
 from tunaeval.types.calls import STRUCTURED, JsonObject, Source
 from tunaeval.types.exchange import is_blank
 from tunaeval.types.parsing import LEVELS
-from tunaeval.types.runs import Expectation, Rate, ScenarioResult, Summary, TaskRecord
+from tunaeval.types.runs import (
+    AtK,
+    Expectation,
+    Rate,
+    Repeats,
+    ScenarioResult,
+    Summary,
+    TaskRecord,
+    Variance,
+)
 
-from .repeats import told_of_repeats
-from .statistics.clusters import clustered_rate
-from .statistics.proportions import wilson
-from .weights import Weighed
+from .statistics import (
+    Estimate,
+    Weighed,
+    clustered_rate,
+    pass_at_k,
+    pass_hat_k,
+    variance_split,
+    wilson,
+)
 
 INFRASTRUCTURE = {"transport_failure": "got no answer", "judge_failure": "got no judgement"}
 """Outcomes that show nothing about the model, with words for them. They are reported, but count in
@@ -115,13 +129,7 @@ class _Passes:
         every.update({(1, 1): passed, (0, 1): total - passed})
         found = clustered_rate(every)
         passed += sum(c * times for (c, _), times in together.items())
-        return Rate(
-            passed=passed,
-            total=round(found.size),
-            value=found.value,
-            low=found.low,
-            high=found.high,
-        )
+        return _rate(passed, round(found.size), found)
 
     def clusters(self, name: str) -> Counter[tuple[int, int]]:
         """Return how many clusters passed c of n times, by (c, n)."""
@@ -244,13 +252,11 @@ class Tally:
         if not self._weighed.differ:
             return None
         found = clustered_rate(self._weighed.clusters())
-        return Rate(
-            passed=self._weighed_passed,
-            total=self._weighed.scores,
-            value=found.value,
-            low=found.low,
-            high=found.high,
-        )
+        return _rate(self._weighed_passed, self._weighed.scores, found)
+
+
+def _rate(passed: int, total: int, found: Estimate) -> Rate:
+    return Rate(passed=passed, total=total, value=found.value, low=found.low, high=found.high)
 
 
 def has_empty_reply(replies: Iterable[tuple[JsonObject, str | None]]) -> bool:
@@ -275,3 +281,38 @@ def source_of_format(name: str) -> Source:
 def _sorted(counts: Counter[str]) -> dict[str, int]:
     """Return the counts, highest first, then by name: independent of the results' order."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+_EACH_UP_TO = 5
+"""Each k up to here is reported, then doubled values, and the number of repeats."""
+
+
+def told_of_repeats(repeats: int, counts: Mapping[tuple[int, int], int]) -> Repeats | None:
+    """Return the figures of a run with repeats, or None; `counts` maps (c, n) to scenarios."""
+    if repeats < 2:
+        return None
+    split = variance_split(counts)
+    return Repeats(
+        repeats=repeats,
+        answers={f"{c} of {n}": counts[c, n] for c, n in sorted(counts, reverse=True)},
+        at=tuple(_at(k, counts) for k in _ks(repeats)),
+        variance=None if split is None else Variance.model_validate(split, from_attributes=True),
+    )
+
+
+def _ks(repeats: int) -> list[int]:
+    doubled = (_EACH_UP_TO * 2**power for power in range(1, repeats.bit_length()))
+    ks = {*range(1, _EACH_UP_TO + 1), *doubled, repeats}
+    return sorted(k for k in ks if k <= repeats)
+
+
+def _at(k: int, counts: Mapping[tuple[int, int], int]) -> AtK:
+    """Return the mean chances over the scenarios with k or more answers."""
+    enough = {(c, n): times for (c, n), times in counts.items() if n >= k}
+    scenarios = sum(enough.values())
+
+    def over(chance: Callable[[int, int, int], float | None]) -> float | None:
+        found = sum((chance(n, c, k) or 0.0) * times for (c, n), times in enough.items())
+        return found / scenarios if scenarios else None
+
+    return AtK(k=k, scenarios=scenarios, any_passes=over(pass_at_k), all_pass=over(pass_hat_k))

@@ -90,20 +90,36 @@ def remarks(report: Report) -> list[str]:
     return [*lines, *gaps(summary)]
 
 
+_DOUBTS = {
+    "doubled_results": "{lines} of results.jsonl repeated a result, beside {of}: each counts once, "
+    "as it is there last; was the file edited or merged?",
+    "leaked_calls": "in {count} of {of} the server left calls in the text (leaked-call), although "
+    "it was given the tools: its tool parser is off, or it is that of another model; strict does "
+    "not count such calls, and --calls structured counts them at no level",
+    "empty_replies": "in {count} of {of} a reply was empty: no text, no reasoning and no call; "
+    "where no call is wanted, such a reply passes; look at the server before you trust that",
+    "cut_replies": "in {count} of {of} the reply was cut off before a call was complete, as it had "
+    "used up its tokens (finish_reason 'length'): allow it more with --max-tokens; a model that "
+    "thinks needs thousands",
+    "unmet_faults": "in {count} of {of} a fault hit no turn: the episode ended before it, or "
+    "nothing called the tool that it names; faults of the server and the connection are met by "
+    "whole agents at an endpoint alone (--client command:...)",
+}
+"""What makes scores doubtful: the count of a summary that says so, and the warning."""
+
+
 def warnings(summary: Summary) -> list[str]:
     """Return what makes the scores doubtful, such as a server that leaves calls in the text."""
-    found = []
-    if summary.doubled_results:
-        found.append(doubled(summary.doubled_results, how_many(summary)))
-    if summary.leaked_calls:
-        found.append(leaked(summary.leaked_calls, how_many(summary)))
-    if summary.empty_replies:
-        found.append(empty(summary.empty_replies, how_many(summary)))
-    if summary.cut_replies:
-        found.append(cut_off(summary.cut_replies, how_many(summary)))
-    if summary.unmet_faults:
-        found.append(unmet(summary.unmet_faults, how_many(summary)))
-    return found
+    return doubts({name: getattr(summary, name) for name in _DOUBTS}, how_many(summary))
+
+
+def doubts(counts: Mapping[str, int], of: str) -> list[str]:
+    """Return the warnings about the counts, by the names of a summary, that are not 0."""
+    return [
+        _DOUBTS[name].format(count=count, of=of, lines=counted(count, "line"))
+        for name, count in counts.items()
+        if count
+    ]
 
 
 def how_many(summary: Summary) -> str:
@@ -111,54 +127,10 @@ def how_many(summary: Summary) -> str:
     return counted(summary.scenarios, "scenario" if summary.repeats is None else "result")
 
 
-def cut_off(count: int, of: str) -> str:
-    """Return the warning about replies that used up their tokens."""
-    return (
-        f"in {count} of {of} the reply was cut off before a call was complete, as it had used up "
-        "its tokens (finish_reason 'length'): allow it more with --max-tokens; a model that thinks "
-        "needs thousands"
-    )
-
-
-def unmet(scenarios: int, of: str) -> str:
-    """Return the warning about faults that hit no turn."""
-    return (
-        f"in {scenarios} of {of} a fault hit no turn: the episode ended before it, or "
-        "nothing called the tool that it names; faults of the server and the connection are met "
-        "by whole agents at an endpoint alone (--client command:...)"
-    )
-
-
 def interruption(report: Report) -> str:
     """Return how far an interrupted run came."""
     wanted = report.run.scenarios * report.run.repeats
     return f"the run was interrupted: {report.summary.scenarios} of {counted(wanted, 'result')}"
-
-
-def doubled(count: int, of: str) -> str:
-    """Return the warning about results that are in the file more than once."""
-    return (
-        f"{counted(count, 'line')} of results.jsonl repeated a result, beside {of}: each counts "
-        "once, as it is there last; was the file edited or merged?"
-    )
-
-
-def leaked(count: int, of: str) -> str:
-    """Return the warning about calls that a server left in the text, with the likely cause."""
-    return (
-        f"in {count} of {of} the server left calls in the text "
-        "(leaked-call), although it was given the tools: its tool parser is off, or it is that "
-        "of another model; strict does not count such calls, and --calls structured counts them "
-        "at no level"
-    )
-
-
-def empty(count: int, of: str) -> str:
-    """Return the warning about empty replies."""
-    return (
-        f"in {count} of {of} a reply was empty: no text, no reasoning and no call; "
-        "where no call is wanted, such a reply passes; look at the server before you trust that"
-    )
 
 
 def failures(summary: Summary) -> list[str]:

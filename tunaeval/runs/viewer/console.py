@@ -10,7 +10,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
 from tunaeval.reports.console import console_like
-from tunaeval.reports.results_as_rows import verdict_of
+from tunaeval.reports.tables import verdict_of
 from tunaeval.showing import counted, visible
 
 from .scenario import (

@@ -31,9 +31,9 @@ from tunaeval.errors import ComparisonError
 from tunaeval.reports.compare import Comparison, compare_runs
 from tunaeval.reports.compared import power_words
 from tunaeval.reports.files import new_text
-from tunaeval.reports.results_as_rows import verdict_of
 from tunaeval.reports.sides import source_of
 from tunaeval.reports.summary import INFRASTRUCTURE, expected_tools, source_of_format
+from tunaeval.reports.tables import verdict_of
 from tunaeval.reports.wording import expected_words, got_words, reactions, remarks, share
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonValue

@@ -27,8 +27,7 @@ from typing import NamedTuple, NoReturn, TypeAlias
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files import records
 from tunaeval.files.plain_files import read_plain
-from tunaeval.reports.statistics.agreement import Corrected, cohen_kappa, rogan_gladen
-from tunaeval.reports.statistics.proportions import wilson
+from tunaeval.reports.statistics import Corrected, cohen_kappa, rogan_gladen, wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
 from tunaeval.files import records
-from tunaeval.reports.statistics.agreement import Corrected, Kappa
+from tunaeval.reports.statistics import Corrected, Kappa
 from tunaeval.showing import counted
 from tunaeval.types.runs import Data, JudgeOrder, Rate
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tunaeval.api.expecting import Expected, expect
+from tunaeval.api.matching import Expected, expect
 from tunaeval.errors import TunaevalError
 from tunaeval.files.plain_files import read_plain
 from tunaeval.models.endpoint.cassettes import masked

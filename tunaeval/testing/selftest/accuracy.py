@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
-from tunaeval.reports.statistics.proportions import wilson
+from tunaeval.reports.statistics import wilson
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.parsing import ParseResult
 

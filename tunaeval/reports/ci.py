@@ -1,13 +1,14 @@
-"""A report as JUnit's XML, which all CI servers show: a run is a suite, a result is a test case.
+"""Reports for CI servers: JUnit's XML, which all of them show, and annotations of GitHub Actions.
 
-The schema is the one that Jenkins's xUnit plug-in and Ant's task share. A scenario that failed is a
-`failure`; one without an answer is an `error`, because it shows nothing about the model.
+In the XML a run is a suite and a result is a test case. Its schema is the one that Jenkins's xUnit
+plug-in and Ant's task share. A scenario that failed is a `failure`; one without an answer is an
+`error`, because it shows nothing about the model.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -18,11 +19,21 @@ from tunaeval.showing import visible
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Report, ScenarioResult
 
-from .files import new_file
-from .results_as_rows import verdict_of
-from .wording import expected_words, got_words, interruption, reactions, warnings
+from .files import new_file, write_text
+from .tables import verdict_of
+from .wording import (
+    calls_words,
+    expected_words,
+    got_words,
+    interruption,
+    interval,
+    percent,
+    reactions,
+    remarks,
+    warnings,
+)
 
-LIMIT = 2000
+_LONG = 2000
 """Characters of the longest text: CI servers keep all reports."""
 
 _ELEMENTS = {"FAIL": "failure", "ERROR": "error"}
@@ -66,7 +77,7 @@ def _suite(xml: XMLGenerator, report: Report) -> None:
         seconds += result.latency_seconds or 0.0
     verdicts["ERROR"] += report.interrupted
     attributes = {
-        "name": visible(f"{run.suite}: {run.model or run.client}", LIMIT),
+        "name": visible(f"{run.suite}: {run.model or run.client}", _LONG),
         "tests": str(verdicts.total()),
         "failures": str(verdicts["FAIL"]),
         "errors": str(verdicts["ERROR"]),
@@ -78,17 +89,17 @@ def _suite(xml: XMLGenerator, report: Report) -> None:
     with _element(xml, "testsuite", **attributes):
         with _element(xml, "properties"):
             for name, value in _properties(report):
-                with _element(xml, "property", name=name, value=visible(value, LIMIT)):
+                with _element(xml, "property", name=name, value=visible(value, _LONG)):
                     pass
         for result in report.results:
-            _case(xml, visible(run.suite, LIMIT), result)
+            _case(xml, visible(run.suite, _LONG), result)
         if report.interrupted:
             _interrupted(xml, report)
 
 
 def _interrupted(xml: XMLGenerator, report: Report) -> None:
     """Write an extra error, so that missing results turn the CI red."""
-    suite = visible(report.run.suite, LIMIT)
+    suite = visible(report.run.suite, _LONG)
     with (
         _element(xml, "testcase", classname=suite, name="the whole run", time="0.000"),
         _element(xml, "error", message=interruption(report), type="interrupted"),
@@ -112,24 +123,27 @@ def _properties(report: Report) -> Iterator[tuple[str, str]]:
 
 def _case(xml: XMLGenerator, suite: str, result: ScenarioResult) -> None:
     again = f" #{result.repeat}" if result.repeat > 1 else ""
-    name, seconds = visible(result.scenario, LIMIT) + again, f"{result.latency_seconds or 0.0:.3f}"
+    name, seconds = (
+        visible(result.scenario, _LONG) + again,
+        f"{result.latency_seconds or 0.0:.3f}",
+    )
     with _element(xml, "testcase", classname=suite, name=name, time=seconds):
         tag = _ELEMENTS.get(verdict_of(result))
         if tag:
-            message = visible(result.error or result.reason, LIMIT)
+            message = visible(result.error or result.reason, _LONG)
             with _element(xml, tag, message=message, type=result.outcome):
                 xml.characters("\n".join(_words(result)))
 
 
 def _words(result: ScenarioResult) -> list[str]:
     lines = [
-        f"prompt: {visible(result.prompt, LIMIT)}",
-        f"expected: {expected_words(result.expected, LIMIT)}",
-        f"got: {got_words(result, LIMIT)}",
+        f"prompt: {visible(result.prompt, _LONG)}",
+        f"expected: {expected_words(result.expected, _LONG)}",
+        f"got: {got_words(result, _LONG)}",
     ]
     if result.attempts:
         lines.append(
-            f"reply: {visible(text_of(result.attempts[-1].message.get('content')), LIMIT)}"
+            f"reply: {visible(text_of(result.attempts[-1].message.get('content')), _LONG)}"
         )
     return lines
 
@@ -140,3 +154,64 @@ def _local_time(text: str) -> str:
         return datetime.fromisoformat(text).replace(tzinfo=None).isoformat(timespec="seconds")
     except ValueError:
         return ""
+
+
+SHOWN = 10
+"""How many annotations of one kind GitHub shows for a step."""
+_SHORT = 300
+"""Characters of the longest text in an annotation."""
+
+_COMMANDS = {"FAIL": "error", "ERROR": "warning"}
+
+
+class GithubWriter:
+    """Writes a notice for each run, and an annotation for each result that did not pass."""
+
+    name = "github"
+
+    def write(self, report: Report, path: Path) -> None:
+        self.write_runs([report], path)
+
+    def write_runs(self, reports: Sequence[Report], path: Path) -> None:
+        write_text(path, "".join(f"{line}\n" for report in reports for line in _lines(report)))
+
+
+github_writer = GithubWriter()
+
+
+def _lines(report: Report) -> Iterable[str]:
+    run, rate = report.run, report.summary.final
+    title = f"{run.suite}: {run.model or run.client}"
+    over = [run.heading] if run.heading else []
+    score = f"{rate.passed} of {rate.total} passed, {percent(rate)}"
+    if interval(rate):
+        score += f" (95 % interval {interval(rate)})"
+    yield _command("notice", title, "; ".join([*over, score, *remarks(report)]))
+    left = dict.fromkeys(_COMMANDS.values(), SHOWN - 1)  # the last one counts the rest
+    for result in report.results:
+        kind = _COMMANDS.get(verdict_of(result))
+        if kind is None:
+            continue
+        left[kind] -= 1
+        if left[kind] >= 0:
+            yield _annotation(kind, result)
+    for kind, room in left.items():
+        if room < 0:
+            yield _command(kind, title, f"and {-room} more of this kind")
+
+
+def _annotation(kind: str, result: ScenarioResult) -> str:
+    if kind == "warning":
+        return _command(kind, result.scenario, result.error or result.reason)
+    again = f" #{result.repeat}" if result.repeat > 1 else ""
+    words = (
+        f"{result.outcome}: {visible(result.reason, _SHORT)}; "
+        f"expected {expected_words(result.expected, _SHORT)}, got {calls_words(result.got, _SHORT)}"
+    )
+    return _command(kind, result.scenario + again, words)
+
+
+def _command(kind: str, title: str, words: str) -> str:
+    """Return a command on one line, with its texts escaped so that they cannot end it."""
+    name = visible(title, _SHORT).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    return f"::{kind} title={name}::{visible(words, 3 * _SHORT).replace('%', '%25')}"
