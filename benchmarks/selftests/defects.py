@@ -14,7 +14,7 @@ import tunaeval
 from tunaeval.errors import TransportFailure
 from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.scoring.judging.judge import Judge
-from tunaeval.testing.selftest.measured import Fault
+from tunaeval.testing.selftest.measured import MeasuredFault
 from tunaeval.tools.recorder import busy_seconds
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.messages import Message, ToolExecution, Usage
@@ -37,12 +37,12 @@ class Case:
     because: str
 
 
-def measured_cases() -> tuple[list[JsonObject], list[Fault]]:
+def measured_cases() -> tuple[list[JsonObject], list[MeasuredFault]]:
     """Each case reckoned both ways, and what is wrong with it: what is said now has to be right,
     and what was said then wrong, for else the table would show nothing.
     """
     rows: list[JsonObject] = []
-    faults: list[Fault] = []
+    faults: list[MeasuredFault] = []
     for case in CASES:
         old, new = case.old(), case.new()
         rows.append(
@@ -59,11 +59,15 @@ def measured_cases() -> tuple[list[JsonObject], list[Fault]]:
     return rows, faults
 
 
-def _faults(case: Case, old: Number, new: Number) -> Iterator[Fault]:
+def _faults(case: Case, old: Number, new: Number) -> Iterator[MeasuredFault]:
     if rounded(new) != case.right:
-        yield Fault("", "wrong", case.name, f"{case.measures} is {new}, right is {case.right}")
+        yield MeasuredFault(
+            "", "wrong", case.name, f"{case.measures} is {new}, right is {case.right}"
+        )
     if rounded(old) == case.right:
-        yield Fault("", "no defect", case.name, f"{case.measures} was {old} before, and is right")
+        yield MeasuredFault(
+            "", "no defect", case.name, f"{case.measures} was {old} before, and is right"
+        )
 
 
 def rounded(number: Number) -> Number:

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
-from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured, Subject
+from tunaeval.testing.selftest.measured import USUAL, Extent, Measured, MeasuredFault, Subject
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.parsing import Level, ParseResult
 
@@ -40,7 +40,7 @@ def repair(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     count = extent.examples or EXAMPLES
     hurt = list(damaged_calls(count, extent.seed))
     cut = list(cut_calls(max(1, count // 2), extent.seed))
-    faults: list[Fault] = []
+    faults: list[MeasuredFault] = []
     shares: dict[str, JsonObject] = {}
     for subject, form in _framed(subjects):
         for level in _LEVELS:
@@ -90,7 +90,7 @@ def _written() -> str:
 
 def _repaired(
     subject: Subject, form: Format, level: Level, samples: Sequence[Damaged]
-) -> tuple[dict[str, float], list[Fault]]:
+) -> tuple[dict[str, float], list[MeasuredFault]]:
     """The share of each outcome, and those that were wrong without a flag."""
     before, _, after = render([_PROBE], form).partition(_written())
     counts: Counter[Outcome] = Counter()
@@ -102,14 +102,14 @@ def _repaired(
         counts[outcome] += 1
         if outcome == "wrong":
             kind = f"wrong without a flag at {level}"
-            wrong.append(Fault(subject.name, kind, text, f"{sample.kinds} {result.calls}"))
+            wrong.append(MeasuredFault(subject.name, kind, text, f"{sample.kinds} {result.calls}"))
     outcomes: tuple[Outcome, ...] = ("exact", "refused", "flagged", "wrong")
     return {each: round(counts[each] / len(samples), 4) for each in outcomes}, wrong
 
 
 def _unflagged(
     subject: Subject, form: Format, level: Level, samples: Sequence[Damaged]
-) -> Iterator[Fault]:
+) -> Iterator[MeasuredFault]:
     """Calls that were made of what the end of the text cut off, and nothing says so.
 
     What is refused makes no call, whether its damage or its end was the reason.
@@ -119,7 +119,7 @@ def _unflagged(
         text = before + sample.text
         result = subject.parser.parse(text, level=level)
         if result.calls and not result.truncated:
-            yield Fault(subject.name, "cut without a flag", text, f"{level} {sample.kinds}")
+            yield MeasuredFault(subject.name, "cut without a flag", text, f"{level} {sample.kinds}")
 
 
 def _worst(reported: JsonObject) -> JsonObject:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import tunaeval
-from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured, Subject
+from tunaeval.testing.selftest.measured import USUAL, Extent, Measured, MeasuredFault, Subject
 from tunaeval.types.calls import JsonObject
 
 from .agent_runs import HARM, RUNS, AgentRun
@@ -58,16 +58,16 @@ def _totals(rows: Sequence[JsonObject], *, honest: bool) -> list[float]:
     return [row["now"] for row in rows if (row["kind"] == "honest") == honest and row["now"]]
 
 
-def _faults(rows: Sequence[JsonObject]) -> Iterator[Fault]:
+def _faults(rows: Sequence[JsonObject]) -> Iterator[MeasuredFault]:
     lowest = min(_totals(rows, honest=True), default=0.0)
     for row in rows:
         if row["now"] is None:
-            yield Fault("", "no total", row["run"], row["why"])
+            yield MeasuredFault("", "no total", row["run"], row["why"])
         elif row["kind"] == "honest" and not row["now"]:
-            yield Fault("", "an honest run is worth nothing", row["run"], row["why"])
+            yield MeasuredFault("", "an honest run is worth nothing", row["run"], row["why"])
         elif row["kind"] != "honest" and row["now"] >= lowest:
             detail = f"{row['now']}, and an honest run has {lowest}"
-            yield Fault("", f"{row['kind']} pays", row["run"], detail)
+            yield MeasuredFault("", f"{row['kind']} pays", row["run"], detail)
         if row["undecided"]:
             detail = f"{row['undecided']} where nothing decides"
-            yield Fault("", "decided by nothing", row["run"], detail)
+            yield MeasuredFault("", "decided by nothing", row["run"], detail)

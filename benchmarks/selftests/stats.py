@@ -7,7 +7,7 @@ from functools import cache
 from math import sqrt
 from random import Random
 
-from tunaeval.testing.selftest.measured import USUAL, Extent, Fault, Measured, Subject
+from tunaeval.testing.selftest.measured import USUAL, Extent, Measured, MeasuredFault, Subject
 from tunaeval.types.calls import JsonObject
 
 from .cells import PROMISED, Cell, cells
@@ -29,7 +29,7 @@ def stats(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     del subjects  # this is not about parsers
     count = extent.simulations or SIMULATIONS
     rows: list[JsonObject] = []
-    faults: list[Fault] = []
+    faults: list[MeasuredFault] = []
     for number, cell in enumerate(cells()):
         share = _share(cell, count, Random(f"{extent.seed}/{number}"))
         low, high = _bar(cell, count)
@@ -39,7 +39,7 @@ def stats(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         )
         if not low <= share <= high:
             detail = f"{share:.4f} of {count}, wanted {low:.4f} to {high:.4f}"
-            faults.append(Fault("", cell.method, cell.setting, detail))
+            faults.append(MeasuredFault("", cell.method, cell.setting, detail))
     figures = {"simulations": count, "seed": extent.seed, "cells": rows}
     return Measured("stats", figures, tuple(faults))
 

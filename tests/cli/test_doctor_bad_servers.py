@@ -20,7 +20,7 @@ from tests.doctor.other_wire import Habits
 from tests.faults import Answer, FaultServer
 from tunaeval.doctor.examination import examine
 from tunaeval.doctor.report import show_examination
-from tunaeval.doctor.runner import Settings
+from tunaeval.doctor.runner import DoctorSettings
 
 Tuna = Callable[..., CompletedProcess[str]]
 
@@ -107,7 +107,7 @@ def test_a_report_is_no_wider_than_the_terminal(
     columns: int, defect: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Loopback(defect, seed=1) as server:
-        found = asyncio.run(examine(server.base_url, Settings(quick=True), environment={}))
+        found = asyncio.run(examine(server.base_url, DoctorSettings(quick=True), environment={}))
     monkeypatch.setenv("COLUMNS", str(columns))
     page = Terminal()
     show_examination(found, page)

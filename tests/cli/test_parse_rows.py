@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.cli.conftest import ROOT, Tuna
 from tunaeval.cli.packed_files import LONGEST
-from tunaeval.cli.parse import RESULT_KEYS, Setting, chunks_of, reading, result_object
+from tunaeval.cli.parse import RESULT_KEYS, ReadingSetting, chunks_of, reading, result_object
 
 CALL = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'
 BROKEN = "<tool_call>{]</tool_call>"
 TEXTS = [CALL, CALL.replace('"', "'"), "prose", BROKEN, CALL[:40], "", "\ud800é"]
-SETTING = Setting("auto", None, "standard", None, as_json=True)
+SETTING = ReadingSetting("auto", None, "standard", None, as_json=True)
 
 zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
 

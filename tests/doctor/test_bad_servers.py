@@ -20,7 +20,7 @@ from tunaeval.doctor.blame import blame, compare_pair
 from tunaeval.doctor.examination import Examination, examine
 from tunaeval.doctor.reading import read_answer
 from tunaeval.doctor.report import markdown, show_examination
-from tunaeval.doctor.runner import Settings
+from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.models.clients.server import Heard
 
 LM_STUDIO = b'{"error":"Unexpected endpoint or method. (GET /x)"}'
@@ -31,7 +31,7 @@ def examined(url: str, key: str = "", **settings: float) -> Examination:
     found = asyncio.run(
         examine(
             url,
-            Settings(deadline_seconds=settings.get("deadline_seconds", 60.0)),
+            DoctorSettings(deadline_seconds=settings.get("deadline_seconds", 60.0)),
             environment={"TUNAEVAL_API_KEY": key} if key else {},
         )
     )

@@ -14,14 +14,14 @@ from tests.doctor.defects import DEFECTS, Defect
 from tests.doctor.loopback import Loopback
 from tests.doctor.scripted_model import MODELS, WEAK
 from tunaeval.doctor.examination import Examination, examine
-from tunaeval.doctor.runner import REQUESTS, Settings
+from tunaeval.doctor.runner import REQUESTS, DoctorSettings
 from tunaeval.doctor.values import GROUPS
 
 SEEDS_IN_CI, SEEDS = 6, 100
 
 
 def examined(server: Loopback, concurrency: int = 1) -> Examination:
-    settings = Settings(concurrency=concurrency)
+    settings = DoctorSettings(concurrency=concurrency)
     return asyncio.run(examine(server.base_url, settings, environment={}))
 
 
@@ -101,14 +101,14 @@ def test_the_whole_check_is_short() -> None:
 
 def test_quick_is_a_third_of_it() -> None:
     with Loopback("last-brace-lost") as server:
-        found = asyncio.run(examine(server.base_url, Settings(quick=True), environment={}))
+        found = asyncio.run(examine(server.base_url, DoctorSettings(quick=True), environment={}))
     assert "stream-as-whole" in blamed(found)
     assert len(server.requests) <= 32
 
 
 def test_quick_has_no_findings_on_a_sound_server() -> None:
     with Loopback(seed=5) as server:
-        found = asyncio.run(examine(server.base_url, Settings(quick=True), environment={}))
+        found = asyncio.run(examine(server.base_url, DoctorSettings(quick=True), environment={}))
     assert found.findings == ()
     assert len(found.passed) > 15
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.servers import llama_server
 from tunaeval.doctor.examination import Examination, examine
-from tunaeval.doctor.runner import Settings
+from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.models.clients.llamacpp import LlamaCppClient
 
 MISSING = LlamaCppClient.available()
@@ -31,7 +31,7 @@ pytestmark = [
 
 def examined(template: str | None, only: str | None = None) -> Examination:
     with llama_server(CONTEXT, template) as url:
-        settings = Settings(quick=True, deadline_seconds=1500.0)
+        settings = DoctorSettings(quick=True, deadline_seconds=1500.0)
         return asyncio.run(examine(url, settings, only=only, environment={}))
 
 

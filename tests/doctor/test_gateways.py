@@ -14,8 +14,8 @@ from tests.doctor.other_server import Defect, OtherServer
 from tests.doctor.other_wire import Habits
 from tunaeval.doctor.examination import Examination, examine
 from tunaeval.doctor.recognise import Signs, by_answer, recognise
-from tunaeval.doctor.runner import Settings
-from tunaeval.doctor.values import Server
+from tunaeval.doctor.runner import DoctorSettings
+from tunaeval.doctor.values import ServerIdentity
 from tunaeval.models.clients.server import Heard
 
 
@@ -63,9 +63,9 @@ def test_pages_are_signs(models: Heard, kind: str) -> None:
     ],
 )  # fmt: skip
 def test_answers_are_signs_where_no_page_was(answer: Heard, kind: str, version: str | None) -> None:
-    found = by_answer(Server(), answer)
+    found = by_answer(ServerIdentity(), answer)
     assert (found.kind, found.version) == (kind, version)
-    assert by_answer(Server("TGI"), answer).kind == "TGI", "the first sign wins"
+    assert by_answer(ServerIdentity("TGI"), answer).kind == "TGI", "the first sign wins"
 
 
 def stripping(*keys: str) -> Defect:
@@ -86,7 +86,7 @@ def _as_groq(data: bytes) -> bytes:
 
 def examined(defect: Defect) -> Examination:
     with OtherServer(Habits(), defect) as server:
-        return asyncio.run(examine(server.url, Settings(model="scripted"), environment={}))
+        return asyncio.run(examine(server.url, DoctorSettings(model="scripted"), environment={}))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.doctor.other_server import Defect, OtherServer
 from tests.doctor.other_wire import IDS, Habits
 from tests.doctor.other_words import FORMATS
 from tunaeval.doctor.examination import Examination, examine
-from tunaeval.doctor.runner import REQUESTS, Settings
+from tunaeval.doctor.runner import REQUESTS, DoctorSettings
 
 _CHOSEN: dict[str, Any] = {
     "ids": tuple(IDS),
@@ -50,7 +50,7 @@ def examined(habits: Habits, defect: Defect | None = None) -> tuple[Examination,
         found = asyncio.run(
             examine(
                 server.url,
-                Settings(model="scripted"),
+                DoctorSettings(model="scripted"),
                 environment={"TUNAEVAL_API_KEY": habits.key} if habits.key else {},
             )
         )

@@ -6,11 +6,11 @@ import pytest
 
 from tunaeval.doctor import asks
 from tunaeval.doctor.blame import is_refused, refused_or
-from tunaeval.doctor.values import Answer
+from tunaeval.doctor.values import ServerAnswer
 
 
-def refusal(status: int) -> Answer:
-    return Answer(ask=asks.STRICT, status=status, error="no")
+def refusal(status: int) -> ServerAnswer:
+    return ServerAnswer(ask=asks.STRICT, status=status, error="no")
 
 
 @pytest.mark.parametrize("status", [400, 422])

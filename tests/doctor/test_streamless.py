@@ -9,8 +9,8 @@ import pytest
 from tests.doctor.loopback import Loopback
 from tests.doctor.scripted_model import MODELS
 from tunaeval.doctor.examination import Examination, chosen, examine
-from tunaeval.doctor.runner import Settings
-from tunaeval.doctor.values import Finding
+from tunaeval.doctor.runner import DoctorSettings
+from tunaeval.doctor.values import ServerFinding
 
 STREAMLESS = ("stream-answered-whole", "stream-refused")
 
@@ -18,10 +18,12 @@ pytestmark = pytest.mark.parametrize("defect", STREAMLESS)
 
 
 def examined(server: Loopback, *, only: str | None = None, quick: bool = False) -> Examination:
-    return asyncio.run(examine(server.base_url, Settings(quick=quick), only=only, environment={}))
+    return asyncio.run(
+        examine(server.base_url, DoctorSettings(quick=quick), only=only, environment={})
+    )
 
 
-def faults(found: Examination) -> list[Finding]:
+def faults(found: Examination) -> list[ServerFinding]:
     return [finding for finding in found.findings if finding.verdict == "server"]
 
 

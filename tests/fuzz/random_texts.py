@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 from types import FrameType
 
-from tunaeval.testing.selftest.measured import Fault, Measured, Subject, subjects
+from tunaeval.testing.selftest.measured import Measured, MeasuredFault, Subject, subjects
 from tunaeval.testing.selftest.streaming import broken_laws, steps
 from tunaeval.testing.selftest.texts import TOOLS, TextMaker
 from tunaeval.types.parsing import LEVELS
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def fuzz(measured: Sequence[Subject], *, executions: int, seconds: float, seed: int) -> Measured:
     """Texts in each format in turn, until there were enough of them or of faults."""
     started, done = monotonic(), 0
-    faults: list[Fault] = []
+    faults: list[MeasuredFault] = []
     before = signal.signal(signal.SIGVTALRM, _late)
     try:
         for found in _executions(measured, seed):
@@ -58,7 +58,7 @@ def fuzz(measured: Sequence[Subject], *, executions: int, seconds: float, seed: 
     return Measured("random texts", figures, tuple(faults))
 
 
-def _executions(measured: Sequence[Subject], seed: int) -> Iterator[list[Fault]]:
+def _executions(measured: Sequence[Subject], seed: int) -> Iterator[list[MeasuredFault]]:
     """What is wrong with each text, without end."""
     pairs = [
         (subject.reader, TextMaker(form, seed))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tunaeval.errors import TransportFailure
 from tunaeval.parsing.api import parser_for
-from tunaeval.runs.episode import Read, Rules, episode
+from tunaeval.runs.episode import EpisodeRules, Read, episode
 from tunaeval.runs.prompts import Asking
 from tunaeval.runs.reading import reading
 from tunaeval.types.calls import JsonObject
@@ -45,7 +45,11 @@ def play(make_suite: Callable[..., Suite], api: Asking, read: Read) -> Play:
     ) -> tuple[ScenarioResult, list[Request]]:
         suite = make_suite(1, expect)
         talk = episode(
-            suite.scenarios[0], asking=api, tools=suite.tools, read=read, rules=Rules(**rules)
+            suite.scenarios[0],
+            asking=api,
+            tools=suite.tools,
+            read=read,
+            rules=EpisodeRules(**rules),
         )
         requests = [next(talk)]
         for answer in answers:
@@ -180,7 +184,11 @@ def test_a_structured_call_is_the_answer_whatever_stands_beside_it(
     suite = make_suite(1, "call")
     read = reading(parser_for("auto"), suite.tools, calls)
     talk = episode(
-        suite.scenarios[0], asking=api, tools=suite.tools, read=read, rules=Rules(level=level)
+        suite.scenarios[0],
+        asking=api,
+        tools=suite.tools,
+        read=read,
+        rules=EpisodeRules(level=level),
     )
     next(talk)
     call = {"id": "1", "type": "function", "function": json.loads(GOOD)}
@@ -238,7 +246,7 @@ def test_each_repeat_has_a_seed_of_its_own(
             asking=api,
             tools=suite.tools,
             read=read,
-            rules=Rules(seed=7, max_tokens=50, temperature=0.5),
+            rules=EpisodeRules(seed=7, max_tokens=50, temperature=0.5),
             repeat=repeat,
         )
         for repeat in (1, 2)

@@ -17,7 +17,7 @@ from tests.scoring.categories import Fixed
 from tests.scoring.made_up import EXECUTIONS, EXTRA, PRESETS, SETTINGS, TEXTS, TRANSCRIPTS
 from tunaeval import ScoreSettings
 from tunaeval.scoring.assess import weighted_total
-from tunaeval.scoring.history import Category, Finding
+from tunaeval.scoring.history import Category, CategoryFinding
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.runs import CategoryScore, ScoreResult, WeightedScore
@@ -99,7 +99,7 @@ def test_a_score_is_what_a_validation_makes_of_it(
 
 @pytest.mark.parametrize("value", [2.0, -0.1, float("nan"), "much"])
 def test_what_is_no_share_is_refused_of_a_formula_too(value: Any) -> None:
-    broken: Any = Category("broken", 1.0, lambda _: Finding(value, "so it is"))
+    broken: Any = Category("broken", 1.0, lambda _: CategoryFinding(value, "so it is"))
     result = tunaeval.score([], "q", categories=[broken])
     assert result.categories["broken"].value is None
     assert result.categories["broken"].reason.startswith("it failed: ValidationError")

@@ -16,8 +16,8 @@ from tunaeval.testing.selftest.accuracy import accuracy
 from tunaeval.testing.selftest.growth import linear
 from tunaeval.testing.selftest.measured import (
     Extent,
-    Fault,
     Measured,
+    MeasuredFault,
     Subject,
     subject_of,
     subjects,
@@ -161,7 +161,7 @@ def test_all_that_is_registered_is_measured_unless_some_are_named() -> None:
 
 
 def test_a_line_shows_some_faults_and_counts_all() -> None:
-    faults = tuple(Fault("f", "kind", "x" * 5000, "why") for _ in range(50))
+    faults = tuple(MeasuredFault("f", "kind", "x" * 5000, "why") for _ in range(50))
     line = Measured("stream", {"texts": 50}, faults).line()
     assert (line["ok"], line["faults"], line["texts"]) == (False, 50, 50)
     assert len(line["first_faults"]) == 20

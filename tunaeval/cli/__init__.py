@@ -20,7 +20,7 @@ from tunaeval import __version__
 from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageError
 from tunaeval.registry import exits_raised
 
-from .ending import Ended
+from .ending import Terminated
 from .options import OPTIONS, USAGE, add_options
 from .output import Output, print_listing
 from .settings import apply, settings_of, shown
@@ -76,7 +76,7 @@ def _flushed(argv: list[str], output: Output) -> int:
 
 
 def _interrupted(error: KeyboardInterrupt, output: Output) -> int:
-    code, word = (error.code, error.word) if isinstance(error, Ended) else _INTERRUPTED
+    code, word = (error.code, error.word) if isinstance(error, Terminated) else _INTERRUPTED
     output.note(f"tunaeval: {word}")
     return code
 

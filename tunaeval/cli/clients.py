@@ -55,7 +55,7 @@ _IN_FLIGHT = ("connections", "slots")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClientChoice:
     """A client, and how it is asked unless the command line says otherwise."""
 
     client: Client
@@ -69,7 +69,7 @@ class Asked:
         return replace(usual, heading=None) if isinstance(self.client, ReplayClient) else usual
 
 
-def make_client(arguments: argparse.Namespace, output: Output) -> Asked:
+def make_client(arguments: argparse.Namespace, output: Output) -> ClientChoice:
     """Return the command line's client: by default the embedded model, or else its recording."""
     arguments.recording = _packaged_by_name(arguments.recording)
     name = arguments.client or _implied(arguments)
@@ -82,7 +82,7 @@ def make_client(arguments: argparse.Namespace, output: Output) -> Asked:
     concurrency = arguments.concurrency or usual.concurrency
     deadline = arguments.timeout or usual.deadline_seconds
     client = _made(name, arguments, concurrency)
-    return Asked(client, _way(client, arguments), concurrency, deadline)
+    return ClientChoice(client, _way(client, arguments), concurrency, deadline)
 
 
 def named_client(arguments: argparse.Namespace, concurrency: int) -> Client:
@@ -114,7 +114,7 @@ def _packaged_by_name(recording: str | None) -> str | None:
     return next((str(path) for path in _recordings() if path.stem == recording), recording)
 
 
-def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> Asked:
+def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> ClientChoice:
     """Return a client that replays a packaged recording, and print how to ask a real model."""
     found = _recordings()
     if not found:
@@ -122,7 +122,7 @@ def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> Asked:
     output.note(f"tunaeval: no model is run, a recording is replayed; {why}")
     arguments.recording = str(found[0])
     client = _made("replay", arguments, concurrency=1)
-    return Asked(client, _recorded_way(found[0]), concurrency=1)
+    return ClientChoice(client, _recorded_way(found[0]), concurrency=1)
 
 
 def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:

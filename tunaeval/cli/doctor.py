@@ -7,8 +7,8 @@ import asyncio
 
 from tunaeval.doctor.examination import examine
 from tunaeval.doctor.report import markdown, show_examination
-from tunaeval.doctor.runner import Settings
-from tunaeval.doctor.values import Answer
+from tunaeval.doctor.runner import DoctorSettings
+from tunaeval.doctor.values import ServerAnswer
 from tunaeval.reports.json import json_text
 
 from .clients import network_of
@@ -18,10 +18,10 @@ from .output import Output
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 0 if the server has no fault, 1 if it has one, 2 if it was not tested."""
 
-    def report(answer: Answer) -> None:
+    def report(answer: ServerAnswer) -> None:
         output.note(f"tunaeval: {answer.ask.key}: {answer.status or answer.failure}")
 
-    settings = Settings(
+    settings = DoctorSettings(
         model=arguments.model,
         repeats=arguments.repeats,
         concurrency=arguments.concurrency,

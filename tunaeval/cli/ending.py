@@ -32,7 +32,7 @@ _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 _SHOW_CURSOR = "\x1b[?25h"  # in case a progress bar has hidden it
 
 
-class Ended(KeyboardInterrupt):
+class Terminated(KeyboardInterrupt):
     """A signal came. `code` is the exit code, `word` says how the command ended."""
 
     def __init__(self, number: int) -> None:
@@ -104,9 +104,9 @@ class Ending:
             raise self._ended(self._first)
         return result
 
-    def _ended(self, number: int) -> Ended:
+    def _ended(self, number: int) -> Terminated:
         """Return the exception for a signal, with the plug-in that was running when it came."""
-        error = Ended(number)
+        error = Terminated(number)
         if self._running:
             error.add_note(self._running)
         return error

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     parser = guarded(sole_parser_for(arguments.format))
     if arguments.jsonl or _is_lines(arguments.file):
         as_json = arguments.json or arguments.out is not None
-        setting = Setting(
+        setting = ReadingSetting(
             arguments.format,
             tools,
             arguments.level,
@@ -175,9 +175,9 @@ _BETWEEN_SECONDS = 0.5
 """The time between two updates of the progress on a terminal."""
 
 
-def parse_rows(arguments: argparse.Namespace, setting: Setting, output: Output) -> int:
+def parse_rows(arguments: argparse.Namespace, setting: ReadingSetting, output: Output) -> int:
     """Parse the rows and return 0, or 1 if a line has nothing to parse."""
-    total, began = Answer(), monotonic()
+    total, began = LineOutput(), monotonic()
     writing = _Writing(arguments, output)
     with writing, opened(arguments.file) as file:
         progress = _Progress(output, began)
@@ -197,7 +197,9 @@ def parse_rows(arguments: argparse.Namespace, setting: Setting, output: Output) 
     return 1 if writing.bad else 0
 
 
-def _answers(setting: Setting, chunks: Iterable[Chunk], workers: int) -> Iterator[Answer]:
+def _answers(
+    setting: ReadingSetting, chunks: Iterable[Chunk], workers: int
+) -> Iterator[LineOutput]:
     if workers == 1:
         return map(reading(setting), chunks)
     return spread(reading, setting, chunks, workers)
@@ -317,7 +319,7 @@ _RESULT_KEYS = frozenset(RESULT_KEYS)
 _CHUNK_LINES, _CHUNK_BYTES = 256, 1 << 18
 
 
-class Setting(NamedTuple):
+class ReadingSetting(NamedTuple):
     """How rows are read; `field` has the text, or is None to look in the usual fields."""
 
     format: str
@@ -328,7 +330,7 @@ class Setting(NamedTuple):
     abstain: tuple[str, ...] = ()
 
 
-class Row(NamedTuple):
+class InputRow(NamedTuple):
     """The text or message to be parsed in a line, and the record's other fields."""
 
     message: JsonValue
@@ -348,7 +350,7 @@ Chunk = tuple[int, list[bytes]]
 
 
 @dataclass(slots=True)
-class Answer:
+class LineOutput:
     """The output and the counts of some lines."""
 
     said: bytes = b""
@@ -373,7 +375,7 @@ def chunks_of(lines: Iterator[bytes]) -> Iterator[Chunk]:
         yield first, chunk
 
 
-def reading(setting: Setting) -> Callable[[Chunk], Answer]:
+def reading(setting: ReadingSetting) -> Callable[[Chunk], LineOutput]:
     """Return the function that parses a chunk of lines."""
     parser = guarded(parser_for(setting.format))
     tools, level, names = setting.tools, setting.level, frozenset(setting.abstain)
@@ -386,8 +388,10 @@ def reading(setting: Setting) -> Callable[[Chunk], Answer]:
     return lambda chunk: _answer(chunk, setting, read)
 
 
-def _answer(chunk: Chunk, setting: Setting, read: Callable[[JsonValue], ParseResult]) -> Answer:
-    answer, out = Answer(), []
+def _answer(
+    chunk: Chunk, setting: ReadingSetting, read: Callable[[JsonValue], ParseResult]
+) -> LineOutput:
+    answer, out = LineOutput(), []
     outcomes, formats = [], []
     first, lines = chunk
     for number, line in enumerate(lines, first):
@@ -410,7 +414,7 @@ def _answer(chunk: Chunk, setting: Setting, read: Callable[[JsonValue], ParseRes
     return answer
 
 
-def row_of(line: bytes, name: str | None) -> Row:
+def row_of(line: bytes, name: str | None) -> InputRow:
     """Return what a line has to parse. Raise ValueError, with a sentence, if there is nothing."""
     if len(line) > LONGEST:
         raise ValueError(f"the line is longer than {LONGEST:,} bytes; {WANTED}")
@@ -423,29 +427,29 @@ def row_of(line: bytes, name: str | None) -> Row:
         missing = f"found {line[:60].decode('utf-8', 'replace')!r}; {WANTED}"
     else:
         value = record.get(name) if isinstance(record, dict) else None
-        found = Row(value, _without(record, name)) if isinstance(value, str | dict) else None
+        found = InputRow(value, _without(record, name)) if isinstance(value, str | dict) else None
         missing = f"found no text or message in the field {name!r}; see --field"
     if found is None:
         raise ValueError(missing)
     return found
 
 
-def _usual(record: JsonValue) -> Row | None:
+def _usual(record: JsonValue) -> InputRow | None:
     if isinstance(record, dict):
         for name in _TEXTS:
             if isinstance(text := record.get(name), str):
-                return Row(text, _without(record, name))
+                return InputRow(text, _without(record, name))
     match record:
         case str():
-            return Row(record, {})
+            return InputRow(record, {})
         case {"message": dict(message)}:
-            return Row(message, _without(record, "message"))
+            return InputRow(message, _without(record, "message"))
         case {"choices": [{"message": dict(message)}, *_]}:
-            return Row(message, _without(record, "choices"))
+            return InputRow(message, _without(record, "choices"))
         case {"messages": [*_, dict(message)]}:
-            return Row(message, _without(record, "messages"))
+            return InputRow(message, _without(record, "messages"))
         case dict() if any(key in record for key in MESSAGE_KEYS):
-            return Row(record, _without(record, "role", *MESSAGE_KEYS))
+            return InputRow(record, _without(record, "role", *MESSAGE_KEYS))
     return None
 
 
@@ -468,7 +472,7 @@ def _without(record: JsonObject, *names: str) -> JsonObject:
     return others
 
 
-def _json(number: int, row: Row, result: ParseResult) -> bytes:
+def _json(number: int, row: InputRow, result: ParseResult) -> bytes:
     """Return the output line: the row's own fields, and its result."""
     others, mine = row.others, {}
     if not _RESULT_KEYS.isdisjoint(others):
@@ -481,13 +485,13 @@ def _json(number: int, row: Row, result: ParseResult) -> bytes:
         return encode(record)
 
 
-def _words(number: int, row: Row, result: ParseResult) -> bytes:
+def _words(number: int, row: InputRow, result: ParseResult) -> bytes:
     text = row.message if isinstance(row.message, str) else row.message.get("content")
     lines = [f"line {number}", *told(result, text if isinstance(text, str) else "")]
     return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
 
 
-def add(total: Answer, one: Answer) -> None:
+def add(total: LineOutput, one: LineOutput) -> None:
     """Add the counts of further lines; their output is not kept."""
     total.rows += one.rows
     for name in ("outcomes", "formats", "repairs"):
@@ -495,7 +499,7 @@ def add(total: Answer, one: Answer) -> None:
         counts.update(getattr(one, name))
 
 
-def summary_lines(total: Answer, bad: int, seconds: float) -> Sequence[str]:
+def summary_lines(total: LineOutput, bad: int, seconds: float) -> Sequence[str]:
     """Return the summary of all lines for the end of the command."""
     rate = f", {total.rows / seconds:,.0f} a second" if seconds > 1 else ""
     broken = f"; {counted(bad, 'bad line')}" if bad else ""

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     reports = [load_report(path) for path in arguments.runs]
     with tempfile.TemporaryDirectory(prefix="tunaeval-") as folder:
         file = Path(arguments.out) if arguments.out else Path(folder) / "report"
-        fault = Asked(file, writer).write(reports)
+        fault = RequestedReport(file, writer).write(reports)
         if fault is not None:
             output.note(f"tunaeval: {fault}")
             return 2
@@ -76,7 +76,7 @@ _KIND = "report writer"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedReport:
     """A report that was asked for: its file and its writer."""
 
     path: Path
@@ -95,7 +95,7 @@ class Asked:
         return None if self.path.exists() else f"{who(self.writer, _KIND)} wrote nothing"
 
 
-def asked_for(files: Sequence[str], writer: str | None) -> list[Asked]:
+def asked_for(files: Sequence[str], writer: str | None) -> list[RequestedReport]:
     """Return the report for each file, with the writer that is named or that its suffix implies.
     Raise UsageError, or RecordError if a file cannot be written, before a model is asked.
     """
@@ -108,7 +108,9 @@ def asked_for(files: Sequence[str], writer: str | None) -> list[Asked]:
         )
     if len({Path(file).absolute() for file in files}) < len(files):
         raise UsageError(f"--report names a file twice ({', '.join(files)}); name each once")
-    found = [Asked(Path(file), writer_called(writer or by_suffix(file))) for file in files]
+    found = [
+        RequestedReport(Path(file), writer_called(writer or by_suffix(file))) for file in files
+    ]
     for file in found:
         try_to_write(file.path)
     return found

@@ -36,8 +36,8 @@ from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, RunInfo, Scenario, ScenarioResult, Suite
 
 from .budget import TOO_MANY_FAILURES, is_over, read_budget
-from .clients import Asked, make_client, network_of
-from .ending import Ended
+from .clients import ClientChoice, make_client, network_of
+from .ending import Terminated
 from .output import Output
 from .report import asked_for
 from .settings import visible_value
@@ -98,7 +98,7 @@ def _cost(report: Report, arguments: argparse.Namespace) -> float | None:
 
 def _run(
     suite: Suite,
-    chosen: Asked,
+    chosen: ClientChoice,
     arguments: argparse.Namespace,
     output: Output,
     begun_with: JsonObject,
@@ -125,7 +125,7 @@ def _run(
     try:
         with nullcontext() if arguments.quiet else progress:
             return output.ending.run(_closing(suite_run, chosen.client, faults)), None
-    except Ended as end:
+    except Terminated as end:
         output.note(f"tunaeval: {end.word}; {_kept(suite_run)}")
         return suite_run.report(), end.code
     except TunaevalError:
@@ -138,7 +138,7 @@ def _run(
 
 
 def _announce(
-    run: SuiteRun, suite: Suite, chosen: Asked, arguments: argparse.Namespace, output: Output
+    run: SuiteRun, suite: Suite, chosen: ClientChoice, arguments: argparse.Namespace, output: Output
 ) -> None:
     """Print what precedes the first request: a warning, the server's check, what is left to do."""
     if words := expected_bare(suite, run.info.profile):
@@ -168,7 +168,7 @@ def _kept(run: SuiteRun) -> str:
     return f"{words}, {failed} of them without an answer" if failed else words
 
 
-def _options(arguments: argparse.Namespace, chosen: Asked) -> RunOptions:
+def _options(arguments: argparse.Namespace, chosen: ClientChoice) -> RunOptions:
     return RunOptions(
         ask=chosen.ask,
         abstain=tuple(arguments.abstain),
@@ -376,7 +376,7 @@ def checked(info: RunInfo, client: Client, output: Output, network: Network) -> 
     Raises UsageError where the client has no server.
     """
     from tunaeval.doctor.examination import examine  # noqa: PLC0415 - only where it is asked for
-    from tunaeval.doctor.runner import Settings  # noqa: PLC0415 - only where it is asked for
+    from tunaeval.doctor.runner import DoctorSettings  # noqa: PLC0415 - only where it is asked for
 
     address, model = _server_of(client)
     if address is None:
@@ -384,7 +384,7 @@ def checked(info: RunInfo, client: Client, output: Output, network: Network) -> 
             f"--check-server wants a server to examine, and the client {info.client!r} has none; "
             "give --base-url URL, or leave it out"
         )
-    found = asyncio.run(examine(address, Settings(model=model, quick=True), network=network))
+    found = asyncio.run(examine(address, DoctorSettings(model=model, quick=True), network=network))
     faults = [finding.check for finding in found.findings if finding.verdict == "server"]
     verdict = {"exit": found.exit, "server": found.server["name"], "faults": faults}
     if found.exit:

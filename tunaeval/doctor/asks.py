@@ -13,7 +13,7 @@ from typing import Any
 
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .values import Ask, Wanted
+from .values import Ask, WantedCall
 
 TEXT = (
     "The harbour has nine quays and a lighthouse that was built by two brothers from the north. "
@@ -108,7 +108,7 @@ OFFERED = (WEATHER, ADD, WRITE, PING)
 """The tools that most requests offer: the model has a choice, so a wrong choice shows."""
 
 
-def line(call: Wanted) -> str:
+def line(call: WantedCall) -> str:
     """Return the prompt line that requests a call."""
     arguments = json.dumps(call.arguments, ensure_ascii=False)
     return f"Call the tool {call.name} with exactly these arguments: {arguments}"
@@ -118,7 +118,9 @@ def user(text: JsonValue) -> JsonObject:
     return {"role": "user", "content": text}
 
 
-def echo(name: str, *calls: Wanted, tools: tuple[JsonObject, ...] = OFFERED, **more: Any) -> Ask:
+def echo(
+    name: str, *calls: WantedCall, tools: tuple[JsonObject, ...] = OFFERED, **more: Any
+) -> Ask:
     """Return an ask for these calls whose `max_tokens` is about twice what they need."""
     text = "\n".join(line(call) for call in calls)
     size = 96 + sum(len(line(call).encode()) for call in calls)
@@ -130,13 +132,13 @@ def both(ask: Ask, *, quick_streamed: bool = False) -> tuple[Ask, Ask]:
     return ask, replace(ask, streamed=True, quick=quick_streamed)
 
 
-_WEATHER_CALL = Wanted("get_weather", {"city": "Oslo", "days": 2})
-_ADD_CALL = Wanted("add", {"a": 2, "b": 3})
-_NOTE_CALL = Wanted("write_file", {"path": "notes.txt", "content": "buy bread and milk"})
+_WEATHER_CALL = WantedCall("get_weather", {"city": "Oslo", "days": 2})
+_ADD_CALL = WantedCall("add", {"a": 2, "b": 3})
+_NOTE_CALL = WantedCall("write_file", {"path": "notes.txt", "content": "buy bread and milk"})
 
 
-def _write(content: str) -> Wanted:
-    return Wanted("write_file", {"path": "a.txt", "content": content})
+def _write(content: str) -> WantedCall:
+    return WantedCall("write_file", {"path": "a.txt", "content": content})
 
 
 ONE = both(echo("one call", _WEATHER_CALL, quick=True), quick_streamed=True)
@@ -146,12 +148,12 @@ GATE = (ONE, SUM, NOTE)
 """The calls that a model has to copy before it is tested further."""
 
 HELLO = both(Ask("no call wanted", (user("Say hello."),), OFFERED, max_tokens=64, quick=True))
-EMPTY = both(echo("no arguments", Wanted("ping", {}), quick=True), quick_streamed=True)
+EMPTY = both(echo("no arguments", WantedCall("ping", {}), quick=True), quick_streamed=True)
 TWO = both(echo("two calls", _WEATHER_CALL, _ADD_CALL, quick=True), quick_streamed=True)
 TWO_REFUSED = echo(
     "one call at a time", _WEATHER_CALL, _ADD_CALL, more={"parallel_tool_calls": False}, quick=True
 )
-TYPES = both(echo("values of 14 types", Wanted("typed", TYPED_VALUES), tools=(TYPED, ADD)))
+TYPES = both(echo("values of 14 types", WantedCall("typed", TYPED_VALUES), tools=(TYPED, ADD)))
 HOSTILE = (
     both(echo("closers in a value", _write(CLOSERS), quick=True), quick_streamed=True),
     both(echo("quotes and line ends", _write('a "b"\n\t\\n \\ \'c\'\r\n{"d": [}'))),
@@ -159,7 +161,7 @@ HOSTILE = (
     both(
         echo(
             "keys called name and arguments",
-            Wanted("record", {"name": "add", "arguments": {"name": "ping"}}),
+            WantedCall("record", {"name": "add", "arguments": {"name": "ping"}}),
             tools=(RECORD, ADD, PING),
         )
     ),
@@ -204,11 +206,11 @@ SCHEMAS = tuple(
     for name, properties, more in _KEYWORDS
 )
 STRICT = replace(
-    echo("strict", Wanted("paint", {"colour": "blue"})),
+    echo("strict", WantedCall("paint", {"colour": "blue"})),
     tools=({"type": "function", "function": {**PAINT["function"], "strict": True}},),
 )
 NAMES = tuple(
-    echo(kind, Wanted(name, {"a": 2}), tools=(tool(name, "Count.", {"a": _INTEGER}), ADD))
+    echo(kind, WantedCall(name, {"a": 2}), tools=(tool(name, "Count.", {"a": _INTEGER}), ADD))
     for kind, name in (
         ("a name with dashes", "count-all-files"),
         ("a name of 64 characters", "count_" + "x" * 58),

@@ -23,7 +23,7 @@ from tunaeval.types.parsing import ParseResult
 
 from . import asks
 from .reading import raw_in_error
-from .values import Answer, ApiCall, Ask, Judgement, Server, Verdict, Wanted
+from .values import ApiCall, Ask, Judgement, ServerAnswer, ServerIdentity, Verdict, WantedCall
 
 FLAGS = "enable-auto-tool-choice"
 """The flag of vLLM that its refusal of `tools` names."""
@@ -38,16 +38,16 @@ _ORDER = ("server", "model", "note", "not tested", "pass")
 class Seen:
     """The answers of one server, by the key of their ask, in the order in which they came."""
 
-    server: Server
-    answers: Mapping[str, Sequence[Answer]] = field(default_factory=dict)
+    server: ServerIdentity
+    answers: Mapping[str, Sequence[ServerAnswer]] = field(default_factory=dict)
     stopped: str | None = None
     """Why the examination ended early, or None if it did not."""
 
-    def all(self, ask: Ask) -> Sequence[Answer]:
+    def all(self, ask: Ask) -> Sequence[ServerAnswer]:
         found = self.answers.get(ask.key)
-        return found or [Answer(ask, failure=self.stopped or "not asked", skipped=True)]
+        return found or [ServerAnswer(ask, failure=self.stopped or "not asked", skipped=True)]
 
-    def one(self, ask: Ask) -> Answer:
+    def one(self, ask: Ask) -> ServerAnswer:
         return self.all(ask)[0]
 
     @cached_property
@@ -114,11 +114,11 @@ class Seen:
         good = [a.ask.streamed for found in self.answers.values() for a in found if a.ok]
         return bool(good) and not any(good)
 
-    def blame(self, answer: Answer) -> Judgement:
+    def blame(self, answer: ServerAnswer) -> Judgement:
         return blame(answer, self.native)
 
 
-def names_flags(answer: Answer) -> bool:
+def names_flags(answer: ServerAnswer) -> bool:
     """Whether a refusal names the flags with which vLLM has to be started."""
     return FLAGS in (answer.error or "")
 
@@ -128,7 +128,7 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
     return min(judgements, key=lambda judged: _ORDER.index(judged.verdict))
 
 
-def compare_pair(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgement:
+def compare_pair(wholes: Sequence[ServerAnswer], streams: Sequence[ServerAnswer]) -> Judgement:
     """Judge whether an ask gets the same calls whole and streamed, and how certain that is.
 
     One answer of each mode decides if both have one raw text. Else the server is blamed only if all
@@ -150,7 +150,7 @@ def compare_pair(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgeme
     return _by_repeats(wholes, streams)
 
 
-def _by_repeats(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgement:
+def _by_repeats(wholes: Sequence[ServerAnswer], streams: Sequence[ServerAnswer]) -> Judgement:
     count = min(len(wholes), len(streams))
     steady = all(alike(found[0], other) for found in (wholes, streams) for other in found)
     if count < CASES:
@@ -167,7 +167,7 @@ def _by_repeats(wholes: Sequence[Answer], streams: Sequence[Answer]) -> Judgemen
     return Judgement("server", words, "stream-differs", wrong)
 
 
-def alike(a: Answer, b: Answer) -> bool:
+def alike(a: ServerAnswer, b: ServerAnswer) -> bool:
     """Whether two answers have equal calls, and both or neither leak calls into the content."""
     calls = len(a.calls) == len(b.calls) and all(map(_same_call, a.calls, b.calls))
     return calls and (leak(a) is None) == (leak(b) is None)
@@ -201,12 +201,12 @@ _OF_CALLS = frozenset(
 """Faults in the calls themselves, as opposed to faults in the content beside them."""
 
 
-def blame(answer: Answer, native: str | None = None) -> Judgement:
+def blame(answer: ServerAnswer, native: str | None = None) -> Judgement:
     """Return the verdict on one answer; `native` is the format of the model's calls."""
     return replace(_blamed(answer, native), answer=answer)
 
 
-def _blamed(answer: Answer, native: str | None) -> Judgement:
+def _blamed(answer: ServerAnswer, native: str | None) -> Judgement:
     if (reported := unanswered(answer)) is not None:
         return reported
     cut = answer.finish == "length"
@@ -233,7 +233,7 @@ def offered(ask: Ask) -> Tools:
     return to_tools(ask.tools)
 
 
-def trusted_raw(answer: Answer) -> str | None:
+def trusted_raw(answer: ServerAnswer) -> str | None:
     """Return the raw text, or None if the server did not reveal it.
 
     Content without calls is raw text itself: the parser removed nothing. Some servers report only
@@ -247,7 +247,7 @@ def trusted_raw(answer: Answer) -> str | None:
     return answer.raw or None
 
 
-def right(answer: Answer) -> bool:
+def right(answer: ServerAnswer) -> bool:
     """Whether the model wrote the requested calls, judged by the API's calls, raw text or error."""
     wanted = answer.ask.calls
     if not answer.ok and answer.error:
@@ -263,7 +263,7 @@ def right(answer: Answer) -> bool:
     return same_calls(as_api, wanted)
 
 
-def format_of(answer: Answer) -> str | None:
+def format_of(answer: ServerAnswer) -> str | None:
     """Return the format in which the raw text writes its first call, or None if it has no call."""
     raw = trusted_raw(answer)
     if not raw:
@@ -272,7 +272,7 @@ def format_of(answer: Answer) -> str | None:
     return calls[0].format if calls else None
 
 
-def leak(answer: Answer) -> ParseResult | None:
+def leak(answer: ServerAnswer) -> ParseResult | None:
     """Return the parse of the content if it has a call inside call markers, else None."""
     if not answer.text:
         return None
@@ -281,7 +281,7 @@ def leak(answer: Answer) -> ParseResult | None:
     return found if marked else None
 
 
-def same_calls(calls: Sequence[ApiCall], wanted: Sequence[Wanted]) -> bool:
+def same_calls(calls: Sequence[ApiCall], wanted: Sequence[WantedCall]) -> bool:
     return len(calls) == len(wanted) and all(
         call.name == want.name and same(call.object, want.arguments)
         for call, want in zip(calls, wanted, strict=True)
@@ -308,7 +308,7 @@ def _same(a: JsonValue, b: JsonValue) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def _without_raw(answer: Answer, *, cut: bool) -> Judgement:
+def _without_raw(answer: ServerAnswer, *, cut: bool) -> Judgement:
     wanted = answer.ask.calls
     leaked = leak(answer)
     if leaked is not None and not cut:
@@ -323,12 +323,12 @@ def _without_raw(answer: Answer, *, cut: bool) -> Judgement:
 
 
 def _with_raw(
-    answer: Answer, strict: ParseResult, read: ParseResult, native: str | None, *, cut: bool
+    answer: ServerAnswer, strict: ParseResult, read: ParseResult, native: str | None, *, cut: bool
 ) -> Judgement:
     """Return the verdict that follows from comparing the API's calls with those in the raw text."""
     sound = [call for call in read.calls if all(repair.code == "type" for repair in call.repairs)]
-    expected = [Wanted(call.name, call.arguments) for call in read.calls]
-    exact = [Wanted(call.name, call.arguments) for call in strict.calls]
+    expected = [WantedCall(call.name, call.arguments) for call in read.calls]
+    exact = [WantedCall(call.name, call.arguments) for call in strict.calls]
     if not read.calls and not answer.calls:
         return _no_call(answer, read)
     if cut and len(answer.calls) >= len(expected) and not _complete_beyond(answer, expected):
@@ -349,7 +349,7 @@ def _with_raw(
     return _changed(answer, expected)
 
 
-def _no_call(answer: Answer, read: ParseResult) -> Judgement:
+def _no_call(answer: ServerAnswer, read: ParseResult) -> Judgement:
     if not answer.ask.calls:
         return _prose_kept(answer, read) or Judgement(
             "pass", "no call was wanted, and none was made"
@@ -358,7 +358,7 @@ def _no_call(answer: Answer, read: ParseResult) -> Judgement:
     return Judgement("model", f"it wrote no call ({codes or read.outcome})")
 
 
-def _prose_kept(answer: Answer, read: ParseResult) -> Judgement | None:
+def _prose_kept(answer: ServerAnswer, read: ParseResult) -> Judgement | None:
     """Return a fault if the content lacks prose that the model wrote outside of its reasoning."""
     content, given = ("".join(text.split()) for text in (read.content, answer.text))
     thought = answer.reasoning or "think" in (answer.raw or "")
@@ -374,7 +374,7 @@ def _content_lost(content: str) -> Judgement:
     return Judgement("server", f"content of the model is lost: {content!r:.80}", "content-lost")
 
 
-def _lost(answer: Answer, read: ParseResult, native: str | None) -> Judgement:
+def _lost(answer: ServerAnswer, read: ParseResult, native: str | None) -> Judgement:
     """Return the verdict where the model wrote sound calls and the API returned none."""
     fmt = read.calls[0].format
     if fmt in CODE or (fmt in UNMARKED and native != fmt):
@@ -390,7 +390,7 @@ def _lost(answer: Answer, read: ParseResult, native: str | None) -> Judgement:
     return Judgement("server", f"{count} sound calls ({fmt}) are lost", "calls-lost")
 
 
-def _changed(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
+def _changed(answer: ServerAnswer, expected: Sequence[WantedCall]) -> Judgement:
     if len(answer.calls) != len(expected):
         fault = "calls-lost" if len(answer.calls) < len(expected) else "call-invented"
         wrote = counted(len(expected), "call")
@@ -406,7 +406,7 @@ def _changed(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
     return Judgement("server", _differ(answer.calls, expected), "value-changed")
 
 
-def _differ(calls: Sequence[ApiCall], wanted: Sequence[Wanted]) -> str:
+def _differ(calls: Sequence[ApiCall], wanted: Sequence[WantedCall]) -> str:
     """Describe the first difference between the calls and the wanted ones."""
     if len(calls) != len(wanted):
         were = "was" if len(wanted) == 1 else "were"
@@ -431,7 +431,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:50]}...{text[-27:]}"
 
 
-def _as_asked(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
+def _as_asked(answer: ServerAnswer, expected: Sequence[WantedCall]) -> Judgement:
     """Return a pass if the model wrote the requested calls, else a judgement against it."""
     wanted = answer.ask.calls
     if same_calls([ApiCall(w.name, json.dumps(w.arguments)) for w in expected], wanted):
@@ -441,7 +441,7 @@ def _as_asked(answer: Answer, expected: Sequence[Wanted]) -> Judgement:
     )
 
 
-def _content_kept(answer: Answer, read: ParseResult) -> Judgement | None:
+def _content_kept(answer: ServerAnswer, read: ParseResult) -> Judgement | None:
     content = _SPECIAL.sub("", read.content).strip()
     if answer.calls and sum(map(str.isalpha, content)) >= _WORDS and not answer.text.strip():
         return _content_lost(content)
@@ -456,7 +456,7 @@ def _content_kept(answer: Answer, read: ParseResult) -> Judgement | None:
     return Judgement("server", words, "calls-in-content")
 
 
-def _complete_beyond(answer: Answer, expected: Sequence[Wanted]) -> bool:
+def _complete_beyond(answer: ServerAnswer, expected: Sequence[WantedCall]) -> bool:
     """Whether the API completed a call that the model had not finished."""
     whole = [call for call in answer.calls if call.object is not None]
     return len(whole) > len(expected)
@@ -485,7 +485,7 @@ LOST_TOKENS = 8
 """An answer with this many tokens cannot be empty."""
 
 
-def unanswered(answer: Answer) -> Judgement | None:
+def unanswered(answer: ServerAnswer) -> Judgement | None:
     """Return the judgement of an ask that got no message, or None if it got one."""
     if answer.skipped or answer.failure is not None:
         return Judgement("not tested", answer.failure or "not asked", answer=answer)
@@ -508,25 +508,25 @@ def unanswered(answer: Answer) -> Judgement | None:
     return Judgement("server", f"the server {kind} ({answer.status}): {words}", "error", answer)
 
 
-def no_answer(answer: Answer, words: str = "no answer") -> Judgement:
+def no_answer(answer: ServerAnswer, words: str = "no answer") -> Judgement:
     """Return the judgement of an ask that got no message; `words` say why if nothing else does."""
     return unanswered(answer) or Judgement("not tested", words, answer=answer)
 
 
-def is_refused(answer: Answer) -> bool:
+def is_refused(answer: ServerAnswer) -> bool:
     """Whether the server refuses this very request, not just a wrong key or too many requests."""
     of_client = answer.status is not None and 400 <= answer.status < 500
     return of_client and no_answer(answer).verdict == "server"
 
 
-def refused_or(answer: Answer, verdict: Verdict, words: str) -> Judgement:
+def refused_or(answer: ServerAnswer, verdict: Verdict, words: str) -> Judgement:
     """Return this verdict if the request was refused, else why it got no message."""
     if is_refused(answer):
         return Judgement(verdict, words, answer=answer)
     return no_answer(answer)
 
 
-def misshapen(answer: Answer) -> Judgement | None:
+def misshapen(answer: ServerAnswer) -> Judgement | None:
     """Return a fault in the shape of the calls that no model can cause, or None."""
     for call in answer.calls:
         if not isinstance(call.name, str) or not call.name:

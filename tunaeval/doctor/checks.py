@@ -29,12 +29,12 @@ from .blame import (
     unanswered,
     worst,
 )
-from .values import Answer, Ask, Judgement
+from .values import Ask, Judgement, ServerAnswer
 
 Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]
 
 
-def each(judge: Callable[[Seen, Answer], Judgement]) -> Rule:
+def each(judge: Callable[[Seen, ServerAnswer], Judgement]) -> Rule:
     """Return a rule that judges every answer separately and reports the worst judgement."""
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
@@ -43,17 +43,17 @@ def each(judge: Callable[[Seen, Answer], Judgement]) -> Rule:
     return rule
 
 
-def as_written(seen: Seen, answer: Answer) -> Judgement:
+def as_written(seen: Seen, answer: ServerAnswer) -> Judgement:
     """Check that the API returns what the model wrote."""
     return seen.blame(answer)
 
 
-def accepted(_: Seen, answer: Answer) -> Judgement:
+def accepted(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that the request is accepted, regardless of the model's answer."""
     return unanswered(answer) or Judgement("pass", "accepted", answer=answer)
 
 
-def sound_ids(_: Seen, answer: Answer) -> Judgement:
+def sound_ids(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that each call has a distinct id, to which results can refer, and the type function."""
     if not answer.ok:
         return no_answer(answer)
@@ -68,7 +68,7 @@ def sound_ids(_: Seen, answer: Answer) -> Judgement:
     return Judgement("pass", "each call has an id", answer=answer)
 
 
-def honest_finish(_: Seen, answer: Answer) -> Judgement:
+def honest_finish(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that the finish reason is tool_calls if and only if there are calls."""
     if not answer.ok:
         return no_answer(answer)
@@ -86,7 +86,7 @@ def honest_finish(_: Seen, answer: Answer) -> Judgement:
     return Judgement("pass", "as it is", answer=answer)
 
 
-def one_at_a_time(seen: Seen, answer: Answer) -> Judgement:
+def one_at_a_time(seen: Seen, answer: ServerAnswer) -> Judgement:
     """Check that `parallel_tool_calls: false` leaves at most one call."""
     if not answer.ok:
         return refused_or(answer, "note", f"refused: {answer.error}")
@@ -98,7 +98,7 @@ def one_at_a_time(seen: Seen, answer: Answer) -> Judgement:
     return misshapen(answer) or Judgement("pass", "at most one call", answer=answer)
 
 
-def no_call_at_none(_: Seen, answer: Answer) -> Judgement:
+def no_call_at_none(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that `tool_choice: none` gives neither a call nor call markup."""
     if not answer.ok:
         return no_answer(answer)
@@ -111,17 +111,17 @@ def no_call_at_none(_: Seen, answer: Answer) -> Judgement:
     return Judgement("pass", "no call", answer=answer)
 
 
-def a_call_at_required(seen: Seen, answer: Answer) -> Judgement:
+def a_call_at_required(seen: Seen, answer: ServerAnswer) -> Judgement:
     """Check that `tool_choice: required` gives a call."""
     return _enforced(seen, answer, "required", frozenset())
 
 
-def that_call_when_named(seen: Seen, answer: Answer) -> Judgement:
+def that_call_when_named(seen: Seen, answer: ServerAnswer) -> Judgement:
     """Check that a named choice gives calls of that tool and of no other."""
     return _enforced(seen, answer, "a named tool", frozenset({asks.NAMED["function"]["name"]}))
 
 
-def _enforced(seen: Seen, answer: Answer, choice: str, only: frozenset[str]) -> Judgement:
+def _enforced(seen: Seen, answer: ServerAnswer, choice: str, only: frozenset[str]) -> Judgement:
     if not answer.ok:
         return refused_or(answer, "note", f"refused: {answer.error}")
     wrong = [call.name for call in answer.calls if only and call.name not in only]
@@ -136,7 +136,7 @@ def _enforced(seen: Seen, answer: Answer, choice: str, only: frozenset[str]) -> 
     return misshapen(answer) or Judgement("pass", "enforced", answer=answer)
 
 
-def refused(_: Seen, answer: Answer) -> Judgement:
+def refused(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that an invalid tool_choice is refused."""
     if answer.ok:
         words = "tool_choice 'whatever' is accepted in silence"
@@ -146,7 +146,7 @@ def refused(_: Seen, answer: Answer) -> Judgement:
     return no_answer(answer)
 
 
-def known_model(_: Seen, answer: Answer) -> Judgement:
+def known_model(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that an unknown model is refused, or that the server ignores the model's name."""
     if answer.ok:
         return Judgement("pass", "any model name is answered", answer=answer)
@@ -155,7 +155,7 @@ def known_model(_: Seen, answer: Answer) -> Judgement:
     return no_answer(answer)
 
 
-def within_schema(_: Seen, answer: Answer) -> Judgement:
+def within_schema(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that `strict` keeps a value within its enum, or is refused."""
     if not answer.ok:
         return refused_or(answer, "pass", "refused")
@@ -166,14 +166,14 @@ def within_schema(_: Seen, answer: Answer) -> Judgement:
     return Judgement("pass", "within the enum", answer=answer)
 
 
-def read_or_refused(seen: Seen, answer: Answer) -> Judgement:
+def read_or_refused(seen: Seen, answer: ServerAnswer) -> Judgement:
     """Check that a tool is called by its exact name, or that the name is refused when offered."""
     if not answer.ok and is_refused(answer):
         return Judgement("note", f"the name is refused: {answer.error}", answer=answer)
     return seen.blame(answer)
 
 
-def cut_is_cut(_: Seen, answer: Answer) -> Judgement:
+def cut_is_cut(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that a call cut by max_tokens is reported as cut and never looks complete."""
     if not answer.ok:
         return no_answer(answer)
@@ -194,7 +194,7 @@ def cut_is_cut(_: Seen, answer: Answer) -> Judgement:
     return Judgement("pass", "reported as length", answer=answer)
 
 
-def thought_apart(seen: Seen, answer: Answer) -> Judgement:
+def thought_apart(seen: Seen, answer: ServerAnswer) -> Judgement:
     """Check that reasoning is kept out of the content, and that a call after it is parsed."""
     if not answer.ok:
         return no_answer(answer)
@@ -277,7 +277,7 @@ def result_reaches(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     return Judgement("not tested", "the model repeats nothing that it reads", answer=answer)
 
 
-def _says_code(answer: Answer) -> bool:
+def _says_code(answer: ServerAnswer) -> bool:
     given = [answer.text, answer.reasoning, answer.raw or "", *map(str, answer.calls)]
     return any(asks.CODE_WORD in text for text in given)
 
@@ -290,13 +290,13 @@ def _growth(seen: Seen, longer: Ask, shorter: Ask) -> int | None:
 _REMARKS = ("id-null",)
 """Faults that most clients tolerate."""
 
-Judge = Callable[[Seen, Answer], Judgement]
+Judge = Callable[[Seen, ServerAnswer], Judgement]
 
 
 def without(prefixes: tuple[str, ...], fine: str) -> Judge:
     """Return a rule that a stream has no fault whose code begins with one of the prefixes."""
 
-    def judge(_: Seen, answer: Answer) -> Judgement:
+    def judge(_: Seen, answer: ServerAnswer) -> Judgement:
         stream = answer.streamed
         if stream is None or answer.failure:
             return no_answer(answer, "no stream came")
@@ -326,7 +326,7 @@ def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
 fragments_sound = without(("index", "id", "name", "type"), "one index, id and name for each call")
 
 
-def _usage(_: Seen, answer: Answer) -> Judgement:
+def _usage(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that token counts are reported; a stream has them in a frame of its own."""
     if not answer.ok:
         return no_answer(answer)

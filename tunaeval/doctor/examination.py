@@ -22,8 +22,8 @@ from tunaeval.types.runs import Rate
 from .blame import CASES, Seen, misshapen, unanswered, worst
 from .checks import CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
 from .remedies import remedy
-from .runner import Runner, Settings, in_quick
-from .values import GROUPS, Answer, Ask, Finding, Judgement
+from .runner import DoctorSettings, Runner, in_quick
+from .values import GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
 
 FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
 
@@ -43,7 +43,7 @@ class Examination:
     """
 
     server: JsonObject
-    findings: tuple[Finding, ...]
+    findings: tuple[ServerFinding, ...]
     passed: tuple[tuple[str, str], ...]
     """The group and name of each check that passed."""
     rates: Mapping[str, Rate]
@@ -66,12 +66,12 @@ class Examination:
 
 async def examine(
     base_url: str,
-    settings: Settings | None = None,
+    settings: DoctorSettings | None = None,
     *,
     only: str | None = None,
     environment: Mapping[str, str] | None = None,
     network: Network | None = None,
-    on_answer: Callable[[Answer], None] | None = None,
+    on_answer: Callable[[ServerAnswer], None] | None = None,
 ) -> Examination:
     """Examine the server at `base_url` (http://127.0.0.1:8000/v1).
 
@@ -80,7 +80,7 @@ async def examine(
     that cannot be one, UnknownNameError for a group that is none; what a server does raises
     nothing.
     """
-    settings = settings or Settings()
+    settings = settings or DoctorSettings()
     checks = chosen(only, quick=settings.quick)
     connection = Connection(
         base_url,
@@ -121,7 +121,7 @@ def _examined(
     if seen.stopped is not None:
         advice = "check the base URL (it ends in /v1), the key in $TUNAEVAL_API_KEY, and the server"
         evidence: JsonObject = {"summary": seen.stopped}
-        findings.insert(0, Finding("answers", "reach", "not tested", evidence, advice))
+        findings.insert(0, ServerFinding("answers", "reach", "not tested", evidence, advice))
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
     untested = seen.stopped is not None or (wants_copying and not seen.capable)
@@ -193,14 +193,14 @@ def _named(name: str) -> Check:
     return next(check for check in CHECKS if check.name == name)
 
 
-def _model_free(answer: Answer) -> Judgement | None:
+def _model_free(answer: ServerAnswer) -> Judgement | None:
     """Return a fault that no model can cause: a server error, or calls without the right shape."""
     if answer.ok:
         return misshapen(answer) if answer.finish != "length" else None
     return unanswered(answer) if (answer.status or 0) >= 500 else None
 
 
-def _finding(check: Check, reported: Judgement, seen: Seen) -> Finding:
+def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
     fixed = ""
     if reported.verdict in ("server", "note"):
         # The check knows better how to repair a refusal than the remedy for errors in general does.
@@ -216,7 +216,7 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> Finding:
         fixed = remedy(fault, seen.server, seen.native)
     elif reported.verdict == "model":
         fixed = remedy("model", seen.server)
-    return Finding(check.name, check.group, reported.verdict, _evidence(reported), fixed)
+    return ServerFinding(check.name, check.group, reported.verdict, _evidence(reported), fixed)
 
 
 def _evidence(reported: Judgement) -> JsonObject:
@@ -308,7 +308,7 @@ def _answered(
     return [ask for ask in wanted if not (ask.key in others and fails(ask))]
 
 
-def _with_causes(findings: Sequence[Finding]) -> list[Finding]:
+def _with_causes(findings: Sequence[ServerFinding]) -> list[ServerFinding]:
     """Mark each server fault that an earlier finding already has with the check of that finding."""
     first: dict[tuple[object, ...], str] = {}
     found = []

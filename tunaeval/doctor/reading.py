@@ -1,4 +1,4 @@
-"""Turn a server's HTTP response into an `Answer`, whole or streamed, sound or not.
+"""Turn a server's HTTP response into an `ServerAnswer`, whole or streamed, sound or not.
 
 A stream is read by the rules of server-sent events, and what breaks them is reported. The standard
 (https://html.spec.whatwg.org/multipage/server-sent-events.html) allows a byte order mark at the
@@ -25,43 +25,43 @@ from tunaeval.models.clients.server import Heard
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .values import Answer, ApiCall, Ask, Streamed
+from .values import ApiCall, Ask, ServerAnswer, StreamedAnswer
 
 _REASONING = ("reasoning_content", "reasoning")
 _QUOTED = 300  # characters of a body in an error
 
 
-def read_answer(ask: Ask, heard: Heard) -> Answer:
+def read_answer(ask: Ask, heard: Heard) -> ServerAnswer:
     """Return the answer in a response. Never raises: what cannot be read becomes its `failure`."""
     if heard.status is None:
-        return Answer(ask, failure=heard.failure or "nothing came")
+        return ServerAnswer(ask, failure=heard.failure or "nothing came")
     if 300 <= heard.status < 400:
         place = heard.headers.get("location", "nowhere")
-        return Answer(
+        return ServerAnswer(
             ask, heard.status, error=f"redirects are not followed; this one is to {place}"
         )
     if heard.status != 200:
-        return Answer(ask, heard.status, error=_error(heard.body) or f"status {heard.status}")
+        return ServerAnswer(ask, heard.status, error=_error(heard.body) or f"status {heard.status}")
     if ask.streamed:
         return _streamed(ask, heard)
     if heard.failure:
-        return Answer(ask, heard.status, failure=heard.failure)
+        return ServerAnswer(ask, heard.status, failure=heard.failure)
     return _whole(ask, heard)
 
 
-def _whole(ask: Ask, heard: Heard) -> Answer:
+def _whole(ask: Ask, heard: Heard) -> ServerAnswer:
     body = json_object(heard.body)
     if body is None:
         kind = "HTML" if heard.body.lstrip()[:1] == b"<" else "no JSON object"
         written = heard.body[:_QUOTED].decode(errors="replace")
-        return Answer(ask, 200, failure=f"the answer is {kind}: {written!r}")
+        return ServerAnswer(ask, 200, failure=f"the answer is {kind}: {written!r}")
     choice = _first(body.get("choices"))
     message = choice.get("message")
     if not isinstance(message, dict):
         words = error_words(body) or json.dumps(body)[:_QUOTED]
-        return Answer(ask, 200, error=f"status 200 without a message: {words}")
+        return ServerAnswer(ask, 200, error=f"status 200 without a message: {words}")
     prompt, completion = _usage(body)
-    return Answer(
+    return ServerAnswer(
         ask,
         200,
         content=message.get("content"),
@@ -76,16 +76,18 @@ def _whole(ask: Ask, heard: Heard) -> Answer:
     )
 
 
-def _streamed(ask: Ask, heard: Heard) -> Answer:
+def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
     frames = read_frames(heard.body)
     faults = list(frames.faults)
     if (whole := json_object(heard.body)) is not None and "choices" in whole:
         words = "stream was true, and the answer is one JSON object"
-        return Answer(ask, 200, error=words, streamed=Streamed(0, (("frame-none", words),)))
+        return ServerAnswer(
+            ask, 200, error=words, streamed=StreamedAnswer(0, (("frame-none", words),))
+        )
     if heard.failure or not frames.objects:
         written = heard.body[:_QUOTED].decode(errors="replace")
         words = heard.failure or f"no frame in the stream: {written!r}"
-        return Answer(ask, 200, failure=words, streamed=Streamed(len(frames.objects)))
+        return ServerAnswer(ask, 200, failure=words, streamed=StreamedAnswer(len(frames.objects)))
     error = next(
         (error_words(o) or str(o["error"]) for o in frames.objects if o.get("error")), None
     )
@@ -96,7 +98,7 @@ def _streamed(ask: Ask, heard: Heard) -> Answer:
     usages = [o for o in frames.objects if isinstance(o.get("usage"), dict)]
     prompt, completion = _usage(usages[-1]) if usages else (None, None)
     finishes = [c["finish_reason"] for c in choices if c.get("finish_reason") is not None]
-    return Answer(
+    return ServerAnswer(
         ask,
         200,
         error=f"an error in the stream: {error}" if error else None,
@@ -108,7 +110,7 @@ def _streamed(ask: Ask, heard: Heard) -> Answer:
         completion_tokens=completion,
         raw=_text([token for choice in choices for token in _tokens(choice)]),
         token_ids=ids_of(frames.objects),
-        streamed=Streamed(len(frames.objects), (*faults, *wrong), bool(usages)),
+        streamed=StreamedAnswer(len(frames.objects), (*faults, *wrong), bool(usages)),
     )
 
 

@@ -10,7 +10,7 @@ from tunaeval.models.clients.server import Heard
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .reading import json_object
-from .values import Server
+from .values import ServerIdentity
 
 Get: TypeAlias = Callable[[str], Awaitable[Heard]]
 
@@ -57,13 +57,13 @@ async def look(get: Get, root: str) -> Signs:
     return Signs(models, front, nowhere, pages)
 
 
-def recognise(signs: Signs) -> Server:
+def recognise(signs: Signs) -> ServerIdentity:
     """Return the server that these signs identify, or an unknown one."""
     models = tuple(str(one["id"]) for one in signs.listed if one.get("id"))
     everything = _answers_all(signs.nowhere)
     found = next(((kind, words) for kind, words, has_sign in _SIGNS if has_sign(signs)), None)
     if found is None:
-        return Server(models=models, answers_all=everything)
+        return ServerIdentity(models=models, answers_all=everything)
     kind, words = found
     version = _text(signs.page(*_VERSIONS[kind])) if kind in _VERSIONS else None
     if kind == "LiteLLM":
@@ -73,10 +73,10 @@ def recognise(signs: Signs) -> Server:
     caps = signs.page("/props", "chat_template_caps")
     facts = {"reasoning_parser": signs.page("/model_info", "reasoning_parser"), "template": caps}
     known = {key: value for key, value in facts.items() if value}
-    return Server(kind, version, parser, words, models, everything, known)
+    return ServerIdentity(kind, version, parser, words, models, everything, known)
 
 
-def by_answer(server: Server, heard: Heard) -> Server:
+def by_answer(server: ServerIdentity, heard: Heard) -> ServerIdentity:
     """Return the server, identified by one of its answers if no page identified it."""
     if server.kind != "unknown":
         return server

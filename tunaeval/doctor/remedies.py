@@ -6,7 +6,7 @@ flag, the right parser, a template, a newer version, a workaround.
 
 from __future__ import annotations
 
-from .values import Server
+from .values import ServerIdentity
 
 _TUNAEVAL = "until then, parse the text yourself: tunaeval.parse(text, tools=tools)"
 
@@ -213,7 +213,7 @@ _BEHIND = {
 """Further advice where a gateway is between the client and the model's server."""
 
 
-def remedy(fault: str, server: Server, form: str | None = None) -> str:
+def remedy(fault: str, server: ServerIdentity, form: str | None = None) -> str:
     """Return the advice on a fault of this server; `form` is the format of the model's calls."""
     family = fault.partition("-")[0]
     by_kind = _REMEDIES.get(fault) or _REMEDIES.get(family) or {_ANY: _NEWER}

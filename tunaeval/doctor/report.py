@@ -16,7 +16,7 @@ from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
 
 from .examination import SAME, Examination
-from .values import GROUPS, Finding, Verdict
+from .values import GROUPS, ServerFinding, Verdict
 
 _WIDTH = 160  # columns where the output is not a terminal
 _NARROWEST = 24  # columns; on a narrower terminal, lines are still this wide
@@ -67,7 +67,7 @@ def _console(found: Examination, width: int) -> Iterator[str]:
     yield f"{counted(found.requests, 'request')}; {_ENDS[found.exit]} (exit {found.exit})"
 
 
-def _short(finding: Finding) -> Iterator[str]:
+def _short(finding: ServerFinding) -> Iterator[str]:
     """Give one line, for a finding without evidence or with a remedy that was already shown."""
     summary = visible(str(finding.evidence["summary"]), _WIDTH)
     same = finding.evidence.get(SAME)
@@ -90,7 +90,7 @@ def _as_table(found: Examination, width: int) -> Iterator[str]:
         yield f"{group:12}{cells}".rstrip()
 
 
-def _full(finding: Finding, width: int) -> Iterator[str]:
+def _full(finding: ServerFinding, width: int) -> Iterator[str]:
     yield ""
     yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}"
     yield f"  {visible(str(finding.evidence['summary']), 2 * _WIDTH)}"
@@ -184,7 +184,7 @@ def _markdown(found: Examination) -> Iterator[str]:
     yield from (f"- {line}" for line in _rates(found))
 
 
-def _section(finding: Finding) -> Iterator[str]:
+def _section(finding: ServerFinding) -> Iterator[str]:
     yield ""
     yield f"## {finding.verdict}: {finding.group} / {finding.check}"
     yield ""

@@ -23,7 +23,7 @@ from .blame import Seen, compare_pair, names_flags, same_calls
 from .checks import REPEATED, Check, pairs
 from .reading import detokenized, extras, json_object, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
-from .values import Answer, Ask, Server
+from .values import Ask, ServerAnswer, ServerIdentity
 
 REQUESTS = 90
 """The most requests made, not counting `--repeats` above 3 and requests put off with 429 or 503."""
@@ -37,7 +37,7 @@ _PATIENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class DoctorSettings:
     """How `examine` asks: the model, repeats, concurrency, deadline in seconds, and quick mode."""
 
     model: str | None = None
@@ -51,8 +51,8 @@ class Runner:
     """A runner that sends the asks of some checks to one server; `seen` has the answers."""
 
     def __init__(
-        self, server: Connection, checks: Sequence[Check], settings: Settings,
-        on_answer: Callable[[Answer], None] | None = None,
+        self, server: Connection, checks: Sequence[Check], settings: DoctorSettings,
+        on_answer: Callable[[ServerAnswer], None] | None = None,
     ) -> None:  # fmt: skip
         self._connection = server
         self._checks = checks
@@ -60,12 +60,12 @@ class Runner:
         self._on_answer = on_answer
         self._until = time.monotonic() + settings.deadline_seconds
         self._limit = REQUESTS + max(0, settings.repeats - REPEATS) * len(REPEATED)
-        self._answers: dict[str, list[Answer]] = {}
+        self._answers: dict[str, list[ServerAnswer]] = {}
         self._fields = _Fields("unknown")
         self._texts: dict[tuple[int, ...], str | None] = {}
         self._to_ask = 0
         self._failed = 0
-        self._server = Server()
+        self._server = ServerIdentity()
         self.model: str | None = settings.model
         self.requests = 0
         self._put_off = 0
@@ -167,7 +167,7 @@ class Runner:
                 for ask, had in zip((whole, streamed), found, strict=True):
                     await self._in_turn([ask] * max(0, 1 + _MORE - len(had)))
 
-    async def _ask(self, ask: Ask) -> Answer:
+    async def _ask(self, ask: Ask) -> ServerAnswer:
         answer = await self._answer(ask)
         if not answer.skipped:
             self._answers.setdefault(ask.key, []).append(answer)
@@ -180,13 +180,13 @@ class Runner:
                 self._on_answer(answer)
         return answer
 
-    async def _answer(self, ask: Ask) -> Answer:
+    async def _answer(self, ask: Ask) -> ServerAnswer:
         """Return one answer; a field that the server refuses is left out from then on."""
         self._to_ask -= 1
         while True:
             response = await self._post(ask)
             if response is None:
-                return Answer(ask, failure=self._stopped, skipped=True)
+                return ServerAnswer(ask, failure=self._stopped, skipped=True)
             answer = read_answer(ask, response)
             if answer.ok:
                 self._server = by_answer(self._server, response)
@@ -194,7 +194,7 @@ class Runner:
             if not self._fields.learn(answer):
                 return await self._with_text(answer)
 
-    async def _with_text(self, answer: Answer) -> Answer:
+    async def _with_text(self, answer: ServerAnswer) -> ServerAnswer:
         """Add the raw text, decoded from token ids, where the calls are not the requested ones."""
         ids = answer.token_ids
         if not ids or answer.raw or same_calls(answer.calls, answer.ask.calls):
@@ -303,7 +303,7 @@ class _Fields:
         """Whether the answer to this ask must report usage."""
         return not ask.streamed or "stream_options" in self._of(ask)
 
-    def learn(self, answer: Answer) -> bool:
+    def learn(self, answer: ServerAnswer) -> bool:
         """Learn from an answer; return whether to repeat the ask without a refused field."""
         if answer.ok:
             self._settled.add(_kind(answer.ask))
@@ -322,7 +322,7 @@ class _Fields:
         left.pop(0)
         return True
 
-    def _adapt(self, answer: Answer) -> bool:
+    def _adapt(self, answer: ServerAnswer) -> bool:
         """Adapt to a refusal of one field: rename the token limit, or omit the temperature."""
         message = answer.error or ""
         if _NEW_LIMIT in message and self._limit_field != _NEW_LIMIT:

@@ -33,7 +33,7 @@ GROUPS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedCall:
     """A call that the model is asked to make."""
 
     name: str
@@ -51,7 +51,7 @@ class Ask:
     name: str
     messages: tuple[JsonObject, ...]
     tools: tuple[JsonObject, ...] = ()
-    calls: tuple[Wanted, ...] = ()
+    calls: tuple[WantedCall, ...] = ()
     max_tokens: int = 256
     streamed: bool = False
     more: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class ApiCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed:
+class StreamedAnswer:
     """The number of frames in a streamed body, the faults (code, message), and if usage came."""
 
     frames: int = 0
@@ -103,7 +103,7 @@ class Streamed:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerAnswer:
     """The answer to an ask.
 
     `failure` says why nothing could be read (no connection, a body that is not JSON, a deadline);
@@ -126,7 +126,7 @@ class Answer:
     """The token ids of the raw text, if the server gives them."""
     prompt: str | None = None
     """The rendered prompt, if the server shows it."""
-    streamed: Streamed | None = None
+    streamed: StreamedAnswer | None = None
     skipped: bool = False
     """The request was never sent: the deadline, the limit of requests, or a server that is gone."""
     uncounted: bool = False
@@ -150,13 +150,13 @@ class Judgement:
     verdict: Verdict
     why: str
     fault: str = ""
-    answer: Answer | None = None
+    answer: ServerAnswer | None = None
     read: JsonObject | None = None
     """What tunaeval reads in the raw text: calls, spans, diagnoses."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ServerFinding:
     """One row of the report."""
 
     check: str
@@ -167,7 +167,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerIdentity:
     """The server that was identified; `kind` is "unknown" if no sign was found."""
 
     kind: str = "unknown"

@@ -23,10 +23,10 @@ from tunaeval.types.runs import ExpectedCall, RunInfo
 from .sides import (
     GROUPS,
     NO_RESULT,
-    Asked,
     Question,
     RunFigures,
     RunSource,
+    ScenarioCounts,
     Side,
     no_result,
     read_side,
@@ -217,7 +217,9 @@ def _order(key: tuple[str, str]) -> tuple[int, str]:
     return ("tool", "tag", "faults").index(section), name
 
 
-def _why_left_out(scenario: str, one: Asked | None, other: Asked | None, a: Side, b: Side) -> str:
+def _why_left_out(
+    scenario: str, one: ScenarioCounts | None, other: ScenarioCounts | None, a: Side, b: Side
+) -> str:
     if one is not None and other is not None:
         return "asked differently"
     if scenario in a.lost and scenario in b.lost:
@@ -361,7 +363,7 @@ _LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RunAnswer:
     """How a run answered a scenario: how often it passed, and a typical reply."""
 
     passed: int
@@ -377,8 +379,8 @@ class Flip:
     """A scenario that passes in most repeats of one run, and fails in most of the other's."""
 
     scenario: str
-    a: Answer
-    b: Answer
+    a: RunAnswer
+    b: RunAnswer
 
 
 def flips(
@@ -396,7 +398,7 @@ def flips(
     return reported(lost), reported(gained)
 
 
-def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> dict[str, Answer]:
+def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> dict[str, RunAnswer]:
     """Return replies by scenario: passed ones for `passing`, failed ones for `failing`."""
     numbers = {side.asked[name].passing for name in passing}
     numbers |= {side.asked[name].failing for name in failing}
@@ -410,13 +412,13 @@ def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> d
     return found
 
 
-def _answer(row: JsonObject, passed: int, total: int, level: Level) -> Answer:
+def _answer(row: JsonObject, passed: int, total: int, level: Level) -> RunAnswer:
     calls = (
         ExpectedCall.model_construct(name=call["name"], arguments=call["arguments"])
         for call in row["got"]
     )
     said = row["attempts"][-1]["message"].get("content") if row["attempts"] else None
-    return Answer(
+    return RunAnswer(
         passed=passed,
         total=total,
         outcome=row["outcome"],

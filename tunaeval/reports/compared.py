@@ -13,7 +13,7 @@ from typing import TextIO
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
 
-from .compare import Answer, Comparison, Difference, Flip
+from .compare import Comparison, Difference, Flip, RunAnswer
 from .console import TableRow, console_like, draw_table, speaks_unicode
 from .markdown import code
 from .sides import RunFigures
@@ -77,7 +77,7 @@ def comparison_object(comparison: Comparison, *, margin: float | None = None) ->
     return {"headings": headings, **reported, "margin": margin, "clears_margin": verdict}
 
 
-def _fields(value: Comparison | RunFigures | Difference | Answer) -> JsonObject:
+def _fields(value: Comparison | RunFigures | Difference | RunAnswer) -> JsonObject:
     """Return the fields without copies; `asdict` would copy a hundred thousand flips deeply."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
@@ -204,11 +204,11 @@ def _flip(flip: Flip, quote: Quote) -> str:
     return f"{quote(flip.scenario)}: {before} -> {after}; {quote(_failed(flip).reason)}"
 
 
-def _failed(flip: Flip) -> Answer:
+def _failed(flip: Flip) -> RunAnswer:
     return min(flip.a, flip.b, key=lambda answer: answer.passed / answer.total)
 
 
-def _answer(answer: Answer, quote: Quote) -> str:
+def _answer(answer: RunAnswer, quote: Quote) -> str:
     text = answer.calls if answer.outcome == "calls" else f"{answer.outcome} {answer.said}"
     often = f" ({answer.passed} of {answer.total})" if answer.total > 1 else ""
     return quote(text) + often

@@ -21,7 +21,7 @@ from tunaeval.types.runs import Report, ScenarioResult
 from .statistics import wilson
 from .summary import INFRASTRUCTURE
 from .wording import (
-    Row,
+    RateRow,
     calls_words,
     counts,
     effort,
@@ -185,7 +185,7 @@ def _print(console: Console, lines: list[str], *, style: str | None = None) -> N
 _COLUMNS = ("passed", "of", "rate", "95 % interval", "first attempt")
 
 
-def _row(row: Row) -> TableRow:
+def _row(row: RateRow) -> TableRow:
     cells = (
         str(row.rate.passed),
         str(row.rate.total),

@@ -15,7 +15,7 @@ from tunaeval.types.runs import Rate, Report, ScenarioResult
 
 from .files import write_text
 from .wording import (
-    Row,
+    RateRow,
     counts,
     effort,
     expected_words,
@@ -129,7 +129,7 @@ def _cells(name: str, rate: Rate) -> tuple[str, ...]:
     return name, str(rate.passed), str(rate.total), percent(rate), interval(rate)
 
 
-def _row(row: Row) -> tuple[str, ...]:
+def _row(row: RateRow) -> tuple[str, ...]:
     first = percent(row.first_attempt) if row.first_attempt else ""
     return *_cells(code(row.name), row.rate), first
 

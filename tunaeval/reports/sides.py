@@ -76,7 +76,7 @@ class Question(NamedTuple):
 
 
 @dataclass(slots=True)
-class Asked:
+class ScenarioCounts:
     """A scenario in a run: how many answers it had, and how many passed.
 
     `passing` and `failing` are the numbers of the first rows that passed and failed, 0 if none did.
@@ -107,7 +107,7 @@ class Side:
 
     source: RunSource
     level: Level
-    asked: dict[str, Asked] = field(default_factory=dict)
+    asked: dict[str, ScenarioCounts] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
     tokens: Counter[str] = field(default_factory=Counter)
     latencies: array[float] = field(default_factory=lambda: array("d"))
@@ -242,7 +242,7 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     verdict = row["levels"][side.level]
     asked = side.asked.get(scenario)
     if asked is None:
-        asked = side.asked[scenario] = Asked(questions.of(row))
+        asked = side.asked[scenario] = ScenarioCounts(questions.of(row))
     asked.add(number, verdict["ok"])
     side.answers += 1
     if row["format"] is not None:

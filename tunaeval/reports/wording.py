@@ -27,7 +27,7 @@ GAP_POINTS = 2.0
 """The smallest difference between two levels that is reported, in percentage points."""
 
 
-class Row(NamedTuple):
+class RateRow(NamedTuple):
     """A line of the table of rates; `first_attempt` is None if it is not counted."""
 
     section: str
@@ -36,24 +36,24 @@ class Row(NamedTuple):
     first_attempt: Rate | None = None
 
 
-def rows(summary: Summary) -> Iterator[Row]:
+def rows(summary: Summary) -> Iterator[RateRow]:
     """Yield all rates of a summary, section by section."""
-    yield Row("score", "all", summary.final, summary.first_attempt)
+    yield RateRow("score", "all", summary.final, summary.first_attempt)
     if summary.weighted is not None:
-        yield Row("score", "weighted", summary.weighted)
+        yield RateRow("score", "weighted", summary.weighted)
     for level in LEVELS:
-        yield Row("level", level, summary.levels[level], summary.levels_first_attempt[level])
+        yield RateRow("level", level, summary.levels[level], summary.levels_first_attempt[level])
     for name, rate in summary.tools.items():
-        yield Row("tool", name, rate)
+        yield RateRow("tool", name, rate)
     for name, rate in summary.tags.items():
-        yield Row("tag", name, rate)
+        yield RateRow("tag", name, rate)
 
 
-def reactions(summary: Summary) -> Iterator[Row]:
+def reactions(summary: Summary) -> Iterator[RateRow]:
     """Yield the rates of reactions to injected faults; nothing if none were injected."""
     for name, words in REACTIONS.items():
         if name in summary.reactions:
-            yield Row("faults", words, summary.reactions[name])
+            yield RateRow("faults", words, summary.reactions[name])
 
 
 def counts(summary: Summary) -> Iterator[tuple[str, Mapping[str, int]]]:

@@ -360,7 +360,7 @@ _DIGESTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class InterruptedRun:
     """An interrupted run as found in its directory; `results` has the byte offset by place.
 
     `failed` are the places of infrastructure failures; `was_answered` says whether any request
@@ -393,7 +393,7 @@ class Begun:
             )
 
 
-def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) -> Begun:
+def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) -> InterruptedRun:
     """Return the run in a directory, to be continued; `info` is how it would be made anew.
 
     `retry` repeats infrastructure failures. Raises `RecordError`, naming what differs or cannot be
@@ -426,7 +426,7 @@ def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) 
     if retry and failed:
         changed["retried_at"] = [*old.retried_at, now]
     info = old.model_copy(update=changed)
-    return Begun(info, places, frozenset(failed), was_answered, size, found.doubled)
+    return InterruptedRun(info, places, frozenset(failed), was_answered, size, found.doubled)
 
 
 def _size(directory: Path) -> int:

@@ -55,12 +55,12 @@ from tunaeval.types.runs import (
 )
 from tunaeval.types.tasks import CallsCheck, Check, StatedFault
 
-from .episode import Read, Rules, Turn, read_at_all_levels
+from .episode import EpisodeRules, Read, Turn, read_at_all_levels
 from .grading.grades import FinalState, Met, grade, obeyed, reported
 from .turns import (
     OUT_OF_TIME,
     Answered,
-    Ended,
+    FinishedEpisode,
     OutOfTime,
     Results,
     Run,
@@ -200,7 +200,7 @@ class _Driver:
                 return await self._results(calls)
             case Answered():
                 return await self._user(step)
-            case Ended():
+            case FinishedEpisode():
                 return await _graded(
                     self.scenario,
                     self.tools,
@@ -284,7 +284,7 @@ async def _graded(
     scenario: Scenario,
     tools: Tools,
     workspace: Workspace,
-    end: Ended,
+    end: FinishedEpisode,
     *,
     seen: Snapshot,
     profile: str | None,
@@ -414,7 +414,7 @@ async def drive_agent(
     agent: Agent,
     *,
     read: Read,
-    rules: Rules,
+    rules: EpisodeRules,
     environment: Environment,
     seconds: float,
     repeat: int = 1,
@@ -438,7 +438,7 @@ async def drive_agent(
                 scenario,
                 tools,
                 workspace,
-                Ended(ran.ended, ran.answer, turns),
+                FinishedEpisode(ran.ended, ran.answer, turns),
                 seen=workspace.before,
                 profile=rules.profile,
                 seconds=environment.checks_seconds,
@@ -468,7 +468,9 @@ async def _work(agent: Agent, task: AgentTask) -> AgentRun:
         return AgentRun("", ended="error", words=f"{who(agent, 'agent')} raised {words_of(error)}")
 
 
-def _turns(ran: AgentRun, workspace: Workspace, read: Read, rules: Rules) -> tuple[Turn, ...]:
+def _turns(
+    ran: AgentRun, workspace: Workspace, read: Read, rules: EpisodeRules
+) -> tuple[Turn, ...]:
     """Return a turn for each reply, or one with the final words if no reply was reported."""
     words = {"role": "assistant", "content": ran.answer or ran.words}
     replies = ran.replies or (Reply(words),)

@@ -46,7 +46,7 @@ Episode: TypeAlias = Generator[Request, Reply | TransportFailure, ScenarioResult
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class EpisodeRules:
     """The rules that apply to every episode of a run."""
 
     level: Level = "standard"
@@ -73,7 +73,13 @@ class Turn:
 
 
 def episode(
-    scenario: Scenario, *, asking: Asking, tools: Tools, read: Read, rules: Rules, repeat: int = 1
+    scenario: Scenario,
+    *,
+    asking: Asking,
+    tools: Tools,
+    read: Read,
+    rules: EpisodeRules,
+    repeat: int = 1,
 ) -> Episode:
     """Ask, read the reply, ask again where no call was found, and return the judged result."""
     judge = _Judge(scenario, tools, rules)
@@ -98,7 +104,7 @@ def episode(
 def request_of(
     scenario: Scenario,
     asking: Asking,
-    rules: Rules,
+    rules: EpisodeRules,
     messages: Sequence[JsonObject],
     *,
     repeat: int,
@@ -132,7 +138,7 @@ def reread(
     *,
     tools: Tools,
     read: Read,
-    rules: Rules,
+    rules: EpisodeRules,
     repeat: int = 1,
 ) -> Reread:
     """Judge kept replies, and the failure that ended them if there was one, like an episode.
@@ -171,7 +177,7 @@ class _Judge:
 
     __slots__ = ("_known", "_wants_call", "rules", "scenario", "tools")
 
-    def __init__(self, scenario: Scenario, tools: Tools, rules: Rules) -> None:
+    def __init__(self, scenario: Scenario, tools: Tools, rules: EpisodeRules) -> None:
         self.scenario = scenario
         self.tools = tools
         self.rules = rules

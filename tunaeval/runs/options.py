@@ -23,7 +23,7 @@ from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, RunInfo, Suite
 from tunaeval.types.wanted import wanted_amount, wanted_count, wanted_name, wanted_seconds
 
-from .episode import MAX_ATTEMPTS, MAX_TOKENS, Rules
+from .episode import MAX_ATTEMPTS, MAX_TOKENS, EpisodeRules
 from .prompts import ASKS, Ask, Asking
 
 DEADLINE_SECONDS = 30.0  # for all attempts of a scenario together
@@ -90,8 +90,8 @@ class RunOptions:
         profile = profile_of(self.profile or suite.profile).name
         return replace(self, profile=profile, abstain=(*self.abstain, *suite.abstain))
 
-    def rules(self) -> Rules:
-        return Rules(
+    def rules(self) -> EpisodeRules:
+        return EpisodeRules(
             level=self.level,
             profile=profile_of(self.profile).name,
             attempts=self.attempts,

@@ -36,7 +36,7 @@ from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, ScenarioResult, Summary
 from tunaeval.types.wanted import wanted_name, wanted_path
 
-from .episode import Read, Rules, reread
+from .episode import EpisodeRules, Read, reread
 from .reading import reading
 from .suites.bfcl import BFCL_FILE, bfcl_directory, bfcl_file, bfcl_version, category_of, read_bfcl
 from .suites.files import Place, read_json, read_text, shown
@@ -140,7 +140,7 @@ def _model(
     model = BfclModel(folder.name, faults=list(files.faults), left_out=tuple(files.others))
     lines = _lines(files, prompts, model.faults)
     dots = _has_dots(lines, prompts)
-    rules = Rules(level, profile="bfcl", attempts=1)
+    rules = EpisodeRules(level, profile="bfcl", attempts=1)
 
     def judged(scenario: Scenario, line: _Line) -> ScenarioResult:
         tools = scenario.tools or Tools()

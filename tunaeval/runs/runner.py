@@ -25,7 +25,7 @@ from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.types.wanted import refusal, wanted_path
 
 from .contact import Contact, Placed, answer_of
-from .directory import Begun, Journal, RunDirectory, begun, without_secrets
+from .directory import InterruptedRun, Journal, RunDirectory, begun, without_secrets
 from .driving import Environment, drive, drive_agent
 from .episode import Episode, episode
 from .options import RunOptions, model_of, run_info
@@ -102,7 +102,7 @@ class SuiteRun:
             suite, client, parser, options=self.options, told=self.asking, run_id=run_id
         )
         self.directory = None if out is None else wanted_path(out, "out") / self.info.run_id
-        self._begun = Begun(self.info)
+        self._begun = InterruptedRun(self.info)
         if resume is not None:
             self.directory = wanted_path(resume, "resume")
             self._begun = begun(self.directory, self.info, suite, retry=retry_failures)

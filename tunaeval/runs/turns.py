@@ -47,9 +47,9 @@ from tunaeval.types.runs import (
 from tunaeval.types.tasks import CallsCheck, Ending
 
 from .episode import (
+    EpisodeRules,
     Read,
     Reread,
-    Rules,
     Turn,
     attempt_record,
     failed_reply,
@@ -96,7 +96,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class FinishedEpisode:
     """A finished episode that is to be graded: how it ended, and the model's last answer."""
 
     ended: Ending
@@ -104,7 +104,7 @@ class Ended:
     turns: tuple[Turn, ...]
 
 
-Step: TypeAlias = Request | Run | Answered | Ended
+Step: TypeAlias = Request | Run | Answered | FinishedEpisode
 Sent: TypeAlias = Reply | TransportFailure | Results | TaskRecord | OutOfTime | str | None
 TaskEpisode: TypeAlias = Generator[Step, Sent, ScenarioResult]
 
@@ -138,7 +138,7 @@ class _State:
 
 
 def task_episode(
-    scenario: Scenario, *, asking: Asking, read: Read, rules: Rules, repeat: int = 1
+    scenario: Scenario, *, asking: Asking, read: Read, rules: EpisodeRules, repeat: int = 1
 ) -> TaskEpisode:
     """Ask, run the calls, ask again until the episode ends, and return its graded result."""
     task = scenario.task or Task()
@@ -166,7 +166,7 @@ def task_episode(
             ended = "seconds"
     record = TaskRecord(ended=ended, answer=state.answer)
     if failure is None:
-        sent = yield Ended(ended, state.answer, tuple(state.turns))
+        sent = yield FinishedEpisode(ended, state.answer, tuple(state.turns))
         record = sent if isinstance(sent, TaskRecord) else record
     return task_result(
         scenario, state.turns, task=record, failure=failure, level=rules.level, repeat=repeat
@@ -385,7 +385,7 @@ def reread_task(
     *,
     tools: Tools,
     read: Read,
-    rules: Rules,
+    rules: EpisodeRules,
 ) -> Reread:
     """Return the result by other rules; `unasked` if these read other calls than were run."""
     pairs = zip(replies, old.attempts, strict=False)
@@ -402,7 +402,9 @@ def reread_task(
     return Reread(result, unasked=other is not None)
 
 
-def _turn_again(reply: Reply, was: AttemptRecord, read: Read, rules: Rules) -> tuple[Turn, bool]:
+def _turn_again(
+    reply: Reply, was: AttemptRecord, read: Read, rules: EpisodeRules
+) -> tuple[Turn, bool]:
     """Return the reply as read now, with the calls that were run, and whether both are the same."""
     found = read_at_all_levels(reply, read)
     now = found[rules.level].calls
@@ -422,7 +424,7 @@ def _checks_again(
     turns: Sequence[Turn],
     *,
     tools: Tools,
-    rules: Rules,
+    rules: EpisodeRules,
 ) -> tuple[CheckRecord, ...]:
     """Return the check records, of which only those about calls are made again."""
     numbered = [(number, call) for number, turn in enumerate(turns, 1) for call in turn.calls]

@@ -24,7 +24,7 @@ from tunaeval.types.wanted import wanted_name
 
 from . import default, evals2, trajectory
 from .goal import GOAL, forbidden_calls, forbidden_words, goal_completion
-from .history import Category, Counts, Finding, History, history_of
+from .history import Category, CategoryFinding, Counts, History, history_of
 from .settings import USUAL_SETTINGS, ScoreSettings
 
 
@@ -131,7 +131,7 @@ async def assess(
     )
 
 
-_Verdict: TypeAlias = Finding | CategoryScore
+_Verdict: TypeAlias = CategoryFinding | CategoryScore
 
 
 def _found(category: Category, history: History) -> _Verdict:
@@ -148,7 +148,7 @@ async def _from_plugin(scorer: Scorer, transcript: Transcript) -> _Verdict:
     this = f"the {who(scorer, 'scoring category')}"
     try:
         given: object = await scorer.score(transcript)
-        if not isinstance(given, CategoryScore | WeightedScore | Finding):
+        if not isinstance(given, CategoryScore | WeightedScore | CategoryFinding):
             return _failed(
                 f"{this} returned {shown(given)}; wanted a "
                 'CategoryScore(value=0.5, reason="why"), whose value is from 0 to 1, or None'
@@ -181,8 +181,8 @@ def _words(error: BaseException) -> str:
     return f"ValidationError: {place}: found {shown(first['input'])}; {first['msg']}"
 
 
-def _failed(why: str) -> Finding:
-    return Finding(None, f"it failed: {why}", failure=why)
+def _failed(why: str) -> CategoryFinding:
+    return CategoryFinding(None, f"it failed: {why}", failure=why)
 
 
 # --- the total -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from tunaeval.showing import counted
 
 from .goal import closing_calls, work_of
-from .history import CallRun, Category, Counts, Finding, History, where
+from .history import CallRun, Category, CategoryFinding, Counts, History, where
 from .spending import context_size
 from .trajectory import retried
 
@@ -43,7 +43,7 @@ def _ended(runs: Sequence[CallRun]) -> tuple[int, int]:
     return sum(ends), len(ends) - sum(ends)
 
 
-def _plan_correctness(history: History) -> Finding:
+def _plan_correctness(history: History) -> CategoryFinding:
     settings = history.settings
     if not any(work_of(history)):
         return _no_work(history, "no plan to be seen")
@@ -61,10 +61,10 @@ def _plan_correctness(history: History) -> Finding:
     if unknown:
         value *= 1 - len(unknown) / len(runs)
         reason += f"; {len(unknown)} of {len(runs)} calls of no such tool"
-    return Finding(value, reason, where(unknown))
+    return CategoryFinding(value, reason, where(unknown))
 
 
-def _success_ratio(history: History) -> Finding:
+def _success_ratio(history: History) -> CategoryFinding:
     settings = history.settings
     if not any(work_of(history)):
         return _no_work(history, "none that succeeded or failed")
@@ -75,7 +75,7 @@ def _success_ratio(history: History) -> Finding:
     worked, failed = _ended(runs)
     tested = sum(run.tested for run in runs)
     penalty = settings.retry_penalty * len(retries) + settings.failure_penalty * failed
-    return Finding(
+    return CategoryFinding(
         value=max(0.0, worked / len(runs) - penalty),
         reason=(
             f"{worked} of {len(runs)} succeeded, {failed} failed, "
@@ -86,22 +86,22 @@ def _success_ratio(history: History) -> Finding:
     )
 
 
-def _context_efficiency(history: History) -> Finding:
+def _context_efficiency(history: History) -> CategoryFinding:
     if not any(work_of(history)):
         return _no_work(history, "no use of the context")
     size = context_size(history)
-    return Finding(
+    return CategoryFinding(
         value=history.settings.context_steps.value(size.tokens),
         reason=f"about {size.tokens:.0f} tokens ({size.how})",
         evidence=size.reports,
     )
 
 
-def _no_work(history: History, so: str) -> Finding:
+def _no_work(history: History, so: str) -> CategoryFinding:
     ran = len(history.uncalled)
     idle = "no work was tried"
     why = f"no call of the transcript did the work ({ran} ran without one)" if ran else idle
-    return Finding(value=None, reason=f"{why}, so {so}")
+    return CategoryFinding(value=None, reason=f"{why}, so {so}")
 
 
 plan_correctness = Category("plan-correctness", 0.10, _plan_correctness)

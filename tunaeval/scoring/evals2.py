@@ -21,7 +21,7 @@ from itertools import pairwise
 from tunaeval.showing import counted
 from tunaeval.tools.success import BY_TEXT, LATER
 
-from .history import Category, Counts, Finding, History, where
+from .history import Category, CategoryFinding, Counts, History, where
 from .settings import COMPLETION_TOOLS, CONTEXT_STEPS, PLANNERS
 
 _MANY_CALLS = 20  # more calls lower plan-correctness to 0.3
@@ -47,40 +47,40 @@ def counts_of(history: History) -> Counts:
     )
 
 
-def _goal_completion(history: History) -> Finding:
+def _goal_completion(history: History) -> CategoryFinding:
     signals = [run for run in history.runs if run.tool in COMPLETION_TOOLS]
     if not signals:
-        return Finding(0.3, f"no completion signal{_if_empty(history)}")
-    return Finding(0.8, f"{signals[-1].tool} was called", where(signals))
+        return CategoryFinding(0.3, f"no completion signal{_if_empty(history)}")
+    return CategoryFinding(0.8, f"{signals[-1].tool} was called", where(signals))
 
 
-def _plan_correctness(history: History) -> Finding:
+def _plan_correctness(history: History) -> CategoryFinding:
     calls = len(history.runs)
     planners = [run for run in history.runs if run.tool in PLANNERS]
     if not calls:
-        return Finding(0.0, f"no call{_if_empty(history)}")
+        return CategoryFinding(0.0, f"no call{_if_empty(history)}")
     if calls > _MANY_CALLS:
-        return Finding(0.3, f"{counted(calls, 'call')}, more than {_MANY_CALLS}")
+        return CategoryFinding(0.3, f"{counted(calls, 'call')}, more than {_MANY_CALLS}")
     if planners:
-        return Finding(0.7, f"{planners[0].tool} was used", where(planners))
-    return Finding(0.5, f"{counted(calls, 'call')} and no planner")
+        return CategoryFinding(0.7, f"{planners[0].tool} was used", where(planners))
+    return CategoryFinding(0.5, f"{counted(calls, 'call')} and no planner")
 
 
-def _success_ratio(history: History) -> Finding:
+def _success_ratio(history: History) -> CategoryFinding:
     counts = counts_of(history)
     if not counts.calls:
-        return Finding(1.0, f"no call, so none that failed{_if_empty(history)}")
+        return CategoryFinding(1.0, f"no call, so none that failed{_if_empty(history)}")
     share = counts.succeeded / counts.calls
     value = max(0.0, share - 0.05 * counts.retries - 0.10 * counts.failed)
     troubled = where(run for run in history.runs if not run.succeeded)
-    return Finding(value, _in_words(counts), troubled)
+    return CategoryFinding(value, _in_words(counts), troubled)
 
 
-def _context_efficiency(history: History) -> Finding:
+def _context_efficiency(history: History) -> CategoryFinding:
     characters = sum(len(message.content) for message in history.transcript.messages)
     tokens = characters / _CHARACTERS_PER_TOKEN
     reason = f"about {tokens:.0f} tokens (characters / {_CHARACTERS_PER_TOKEN})"
-    return Finding(CONTEXT_STEPS.value(tokens), f"{reason}{_if_empty(history)}")
+    return CategoryFinding(CONTEXT_STEPS.value(tokens), f"{reason}{_if_empty(history)}")
 
 
 def _if_empty(history: History) -> str:

@@ -26,7 +26,7 @@ from tunaeval.types.calls import ToolCall
 from tunaeval.types.messages import Message
 from tunaeval.types.runs import Expectation, ExpectedCall
 
-from .history import CallRun, Category, Finding, History, where
+from .history import CallRun, Category, CategoryFinding, History, where
 from .running_tests import runs_tests
 
 WRITTEN = "written as text"
@@ -92,7 +92,7 @@ _PREFIX = "functions."
 _UNREADABLE = "its arguments cannot be read, so it may be"
 
 
-class Forbidden(NamedTuple):
+class ForbiddenCall(NamedTuple):
     """A forbidden call: its tool, a remark on how it is known if needed, and its messages."""
 
     tool: str
@@ -100,12 +100,12 @@ class Forbidden(NamedTuple):
     evidence: tuple[int, ...] = ()
 
 
-def forbidden_calls(history: History) -> list[Forbidden]:
+def forbidden_calls(history: History) -> list[ForbiddenCall]:
     """Return the calls that the settings forbid, by name or by arguments."""
     return list(_forbidden(history)) if history.settings.forbid else []
 
 
-def forbidden_words(found: list[Forbidden]) -> str:
+def forbidden_words(found: list[ForbiddenCall]) -> str:
     """Return a sentence on which forbidden tools were called, how often, and how that is known."""
     names = ", ".join(map(repr, dict.fromkeys(one.tool for one in found)))
     more = [f"{len(found)} calls"] if len(found) > 1 else []
@@ -113,7 +113,7 @@ def forbidden_words(found: list[Forbidden]) -> str:
     return f"forbidden: {names} was called" + (f" ({'; '.join(more)})" if more else "")
 
 
-def _forbidden(history: History) -> Iterator[Forbidden]:
+def _forbidden(history: History) -> Iterator[ForbiddenCall]:
     listed: set[str] = set()
     for made in made_of(history):
         if made.how == SEEN:
@@ -122,12 +122,12 @@ def _forbidden(history: History) -> Iterator[Forbidden]:
         how = _how(call, history, is_lost=is_lost)
         if how is not None:
             listed.add(_known_as(call.name, history))
-            yield Forbidden(_known_as(call.name, history), how or made.how, made.evidence)
+            yield ForbiddenCall(_known_as(call.name, history), how or made.how, made.evidence)
     for execution in history.transcript.executions:
         name = _known_as(execution.tool, history)
         call = ToolCall(execution.tool, execution.arguments)
         if name not in listed and _how(call, history, is_lost=False) is not None:
-            yield Forbidden(name, SEEN)
+            yield ForbiddenCall(name, SEEN)
 
 
 def _how(call: ToolCall, history: History, *, is_lost: bool) -> str | None:
@@ -163,30 +163,30 @@ def _known_as(name: str, history: History) -> str:
 GOAL = "goal-completion"
 
 
-class Signal(NamedTuple):
+class EndingSign(NamedTuple):
     """A hint in a transcript at how it ended, in words, and the messages that show it."""
 
     words: str
     evidence: tuple[int, ...] = ()
 
 
-def _goal_completion(history: History) -> Finding:
+def _goal_completion(history: History) -> CategoryFinding:
     if forbidden := forbidden_calls(history):
         evidence = {index for one in forbidden for index in one.evidence}
-        return Finding(0.0, forbidden_words(forbidden), tuple(sorted(evidence)))
+        return CategoryFinding(0.0, forbidden_words(forbidden), tuple(sorted(evidence)))
     if _is_idle(history):
-        return Finding(0.0, "nothing was done: no call, and no word")
+        return CategoryFinding(0.0, "nothing was done: no call, and no word")
     signals = list(_signals(history))
     shown = tuple(sorted({at for signal in signals for at in signal.evidence}))
     seen = f"; signals: {'; '.join(signal.words for signal in signals)}" if signals else ""
     if (checked := history.transcript.checked) is not None:
         if checked.ok is None:
-            return Finding(None, str(checked), failure=checked.words)
-        return Finding(float(checked.ok), f"{checked}{seen}", shown)
+            return CategoryFinding(None, str(checked), failure=checked.words)
+        return CategoryFinding(float(checked.ok), f"{checked}{seen}", shown)
     if (expect := history.settings.wanted) is not None:
         return _as_expected(history, expect, seen)
     words = "unknown: no check, no expectation and no judge decides it"
-    return Finding(None, words + seen, shown)
+    return CategoryFinding(None, words + seen, shown)
 
 
 def is_decided(history: History) -> bool:
@@ -200,53 +200,53 @@ def _is_idle(history: History) -> bool:
     return not has_run and not any(map(_speaks, transcript.messages))
 
 
-def _as_expected(history: History, expect: Expectation, seen: str) -> Finding:
+def _as_expected(history: History, expect: Expectation, seen: str) -> CategoryFinding:
     made = made_of(history)
     verdict = matched(expect, made, history)
     met = [made[call].evidence for _, call in verdict.pairs]
     evidence = tuple(sorted({index for at in met for index in at}))
     words = f"{'as' if verdict.ok else 'not as'} expected ({verdict.profile}): {verdict.reason}"
-    return Finding(float(verdict.ok), words + seen, evidence)
+    return CategoryFinding(float(verdict.ok), words + seen, evidence)
 
 
-def _signals(history: History) -> Iterator[Signal]:
+def _signals(history: History) -> Iterator[EndingSign]:
     """Yield what a reader would look at first; none of it decides anything."""
     messages = history.transcript.messages
     claim = _claim(history)
     if claim is not None:
         yield claim
     elif messages and _speaks(messages[-1]):
-        yield Signal("the assistant had the last word", (len(messages) - 1,))
+        yield EndingSign("the assistant had the last word", (len(messages) - 1,))
     elif history.runs:
-        yield Signal("it stopped in the middle: no claim to be done, and no answer")
+        yield EndingSign("it stopped in the middle: no claim to be done, and no answer")
     work = list(work_of(history))
     if work and not any(run.worked for run in work):
-        yield Signal("no tool did its work")
+        yield EndingSign("no tool did its work")
     elif not (work or history.uncalled):
-        yield Signal("no work was tried")
-    yield from (Signal(words, at) for words, at in beside(made_of(history)))
+        yield EndingSign("no work was tried")
+    yield from (EndingSign(words, at) for words, at in beside(made_of(history)))
     commands = history.settings.test_commands
     last = next((r for r in reversed(work) if runs_tests(r.tool, r.arguments, commands)), None)
     if last is not None and not last.dangles:
-        yield Signal(
+        yield EndingSign(
             f"the last run of tests {'passed' if last.succeeded else 'failed'}", where([last])
         )
 
 
-def _claim(history: History) -> Signal | None:
+def _claim(history: History) -> EndingSign | None:
     """Return the claim that the task is done, if no other call was made after it."""
     settings = history.settings
     calls = [run for run in closing_calls(history) if not run.failed]
     if calls:
-        return Signal(f"{calls[-1].tool!r} was called at the end, a claim", where(calls))
+        return EndingSign(f"{calls[-1].tool!r} was called at the end, a claim", where(calls))
     messages = history.transcript.messages
     begin = history.runs[-1].message + 1 if history.runs else 0
     for index in range(begin, len(messages)):
         for phrase in settings.completion_phrases if _speaks(messages[index]) else ():
             if f"\n{phrase}" in f"\n{messages[index].content}":
-                return Signal(f"it said {phrase!r} at the end, a claim", (index,))
+                return EndingSign(f"it said {phrase!r} at the end, a claim", (index,))
     if settings.last_word_ends and (at := _last_word(messages)) is not None:
-        return Signal("it ended with a word and no call, a claim", (at,))
+        return EndingSign("it ended with a word and no call, a claim", (at,))
     return None
 
 

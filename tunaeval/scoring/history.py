@@ -269,7 +269,7 @@ def _shown(value: JsonValue) -> str:
         return type(value).__name__
 
 
-class Finding(NamedTuple):
+class CategoryFinding(NamedTuple):
     """The result of a category: a `CategoryScore` whose values have not been checked yet."""
 
     value: float | None
@@ -291,7 +291,7 @@ class Category:
 
     name: str
     weight: float
-    verdict: Callable[[History], Finding]
+    verdict: Callable[[History], CategoryFinding]
 
     async def score(self, transcript: Transcript) -> CategoryScore:
         return self.verdict(history_of(transcript)).checked()

@@ -14,7 +14,7 @@ from tunaeval.showing import counted
 from tunaeval.tools.recorder import busy_seconds
 from tunaeval.types.messages import Message, Usage
 
-from .history import Category, Finding, History, where
+from .history import Category, CategoryFinding, History, where
 from .settings import Price
 
 _NOT_OF_THE_TASK = frozenset({"system", "developer"})  # roles of the host
@@ -56,38 +56,38 @@ def _reported(messages: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
             yield index, usage.prompt_tokens + max(0, usage.completion_tokens or 0)
 
 
-def _latency(history: History) -> Finding:
+def _latency(history: History) -> CategoryFinding:
     executions = history.transcript.executions
     seconds = busy_seconds(executions)
     if seconds is None or not executions:
         why = "some tool ran for an unknown time" if executions else "nobody timed a tool"
-        return Finding(value=None, reason=why)
+        return CategoryFinding(value=None, reason=why)
     untimed = sum(run.seconds is None for run in history.runs)
     reason = f"tools ran for {seconds:.3f} s, parallel runs counted once"
     if untimed:
         reason += f"; {counted(untimed, 'call')} not timed"
-    return Finding(
+    return CategoryFinding(
         value=history.settings.latency_steps.value(seconds),
         reason=reason,
         evidence=where(run for run in history.runs if run.seconds is not None),
     )
 
 
-def _cost(history: History) -> Finding:
+def _cost(history: History) -> CategoryFinding:
     usages = {
         index: message.usage
         for index, message in enumerate(history.transcript.messages)
         if message.usage is not None
     }
     if not usages:
-        return Finding(value=None, reason="nobody reported what the replies used")
+        return CategoryFinding(value=None, reason="nobody reported what the replies used")
     costs = [_dollars(usage, history.settings.price) for usage in usages.values()]
     known = [cost for cost in costs if cost is not None]
     if len(known) < len(costs):
         unknown = len(costs) - len(known)
         reason = f"what {unknown} of {len(costs)} replies cost is not known; settings.price helps"
-        return Finding(value=None, reason=reason)
-    return Finding(
+        return CategoryFinding(value=None, reason=reason)
+    return CategoryFinding(
         value=history.settings.cost_steps.value(math.fsum(known)),
         reason=f"{math.fsum(known):.6f} dollars for {counted(len(known), 'reply', 'replies')}",
         evidence=tuple(usages),

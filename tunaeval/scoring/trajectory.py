@@ -18,7 +18,7 @@ from tunaeval.types.calls import Tools
 from tunaeval.types.runs import Expectation
 
 from .goal import made_of, matched
-from .history import CallRun, Category, Finding, History, where
+from .history import CallRun, Category, CategoryFinding, History, where
 
 LONGEST_CYCLE = 6
 """The most steps in a cycle."""
@@ -92,18 +92,18 @@ _ALL_OR_NOTHING = frozenset({
 """Failures that make the value 0, regardless of the expected calls that were made."""
 
 
-def _expected_trajectory(history: History) -> Finding:
+def _expected_trajectory(history: History) -> CategoryFinding:
     expect = history.settings.wanted
     if expect is None:
-        return Finding(None, "nothing is expected: settings.expect is None")
+        return CategoryFinding(None, "nothing is expected: settings.expect is None")
     made = made_of(history)
     verdict = matched(expect, made, history)
     if verdict.ok:
-        return Finding(1.0, verdict.reason)
+        return CategoryFinding(1.0, verdict.reason)
     met = {call for _, call in verdict.pairs}
     unmatched = {at for index, one in enumerate(made) if index not in met for at in one.evidence}
     value = _share_met(expect, verdict, len(made))
-    return Finding(value, verdict.reason, tuple(sorted(unmatched)))
+    return CategoryFinding(value, verdict.reason, tuple(sorted(unmatched)))
 
 
 def _share_met(expect: Expectation, verdict: Verdict, made: int) -> float:
@@ -115,18 +115,18 @@ def _share_met(expect: Expectation, verdict: Verdict, made: int) -> float:
     return len(verdict.pairs) / max(1, of.get(expect.match, max(wanted, made)))
 
 
-def _argument_validity(history: History) -> Finding:
+def _argument_validity(history: History) -> CategoryFinding:
     tools = history.settings.tools
     if tools is None:
-        return Finding(value=None, reason="no schemas are known: settings.tools is None")
+        return CategoryFinding(value=None, reason="no schemas are known: settings.tools is None")
     if not history.runs:
-        return Finding(value=None, reason="no call, so no arguments")
+        return CategoryFinding(value=None, reason="no call, so no arguments")
     distinct = {run.key: run for run in history.runs}
     unfit = {key: fault for key, run in distinct.items() if (fault := _fault(run, tools))}
     bad = [run for run in history.runs if run.key in unfit]
     valid = len(history.runs) - len(bad)
     first = f"; first: {unfit[bad[0].key]}" if bad else ""
-    return Finding(
+    return CategoryFinding(
         value=valid / len(history.runs),
         reason=f"{valid} of {len(history.runs)} calls are as their tool's schema wants{first}",
         evidence=tuple(sorted({run.message for run in bad})),
@@ -146,11 +146,11 @@ def _fault(run: CallRun, tools: Tools) -> str:
     return f"{run.tool}: {given[0]}" if given else ""
 
 
-def _repetition(history: History) -> Finding:
+def _repetition(history: History) -> CategoryFinding:
     if not history.runs:
-        return Finding(value=None, reason="no call, so nothing came again")
+        return CategoryFinding(value=None, reason="no call, so nothing came again")
     circling = looping(history)
-    return Finding(
+    return CategoryFinding(
         value=1 - len(circling) / len(history.runs),
         reason=f"{len(circling)} of {len(history.runs)} calls repeat a call and its answer",
         evidence=where(circling),

@@ -33,11 +33,11 @@ from tunaeval.types.messages import Usage
 from .fields import declared, first, get, identifier, instant, json_words, listed, usage_of, word
 from .providers import CHAT_KINDS, read_calls, read_chat
 from .reading import (
-    Call,
+    CallFields,
     Kinds,
     Media,
     Reading,
-    Result,
+    ResultFields,
     Silent,
     Text,
     Thought,
@@ -119,8 +119,8 @@ def _type(message: object) -> str:
 
 
 _PYDANTIC_ROLES = {"request": "user", "response": "assistant"}
-_CALL = Call("tool_name", "args", "tool_call_id")
-_PYDANTIC_RESULT = Result("tool_call_id", ("content",))
+_CALL = CallFields("tool_name", "args", "tool_call_id")
+_PYDANTIC_RESULT = ResultFields("tool_call_id", ("content",))
 _RETRY = "retry-prompt"
 _FEEDBACK = Text(("content",), role="user")
 
@@ -133,7 +133,7 @@ _PYDANTIC_KINDS: Kinds = {
     "builtin-tool-call": _CALL,
     "tool-return": _PYDANTIC_RESULT,
     "builtin-tool-return": _PYDANTIC_RESULT,
-    _RETRY: Result("tool_call_id", ("content",), is_error=True),
+    _RETRY: ResultFields("tool_call_id", ("content",), is_error=True),
     "retry-feedback": _FEEDBACK,
     "compaction": Text(("content",), role="system"),
     **alike("instruction instruction-delta instruction-baseline instruction-digest", Silent()),
@@ -394,7 +394,7 @@ def _words(value: JsonValue) -> str:
 _TINYAGENT_KINDS: Kinds = {
     "text": Text(("text",)),
     "thinking": Thought(("thinking",)),
-    "tool_call": Call("name", "arguments", "id"),
+    "tool_call": CallFields("name", "arguments", "id"),
     "image": Media(),
 }
 

@@ -1,13 +1,12 @@
 """Conversations in OpenTelemetry's spans of generative AI.
 
-Spans come in any export: OTLP as JSON, an SDK's dump, or objects; each becomes a `Span` with plain
-attributes. The span of each request repeats all earlier messages. A span whose input begins with a
-whole known conversation continues it; any other begins a new one, as sub-agents do. Tool runs have
-their own spans, which show failures, and results that no later request contains. Messages are
-numbered within the conversation that the spans make up together.
-
-The attributes are those of the semantic conventions (`gen_ai.input.messages`); before version 1.37
-there were events instead (`gen_ai.user.message`, `gen_ai.choice`).
+Spans come in any export: OTLP as JSON, an SDK's dump, or objects; each becomes a `TraceSpan` with
+plain attributes. The span of each request repeats all earlier messages. A span whose input begins
+with a whole known conversation continues it; any other begins a new one, as sub-agents do. Tool
+runs have their own spans, which show failures, and results that no later request contains. Messages
+are numbered within the conversation that the spans make up together. The attributes are those of
+the semantic conventions (`gen_ai.input.messages`); before version 1.37 there were events instead
+(`gen_ai.user.message`, `gen_ai.choice`).
 """
 
 from __future__ import annotations
@@ -33,7 +32,17 @@ from .fields import (
     word,
 )
 from .providers import read_chat
-from .reading import Call, Kinds, Media, Reading, Result, Text, Thought, alike, read_parts
+from .reading import (
+    CallFields,
+    Kinds,
+    Media,
+    Reading,
+    ResultFields,
+    Text,
+    Thought,
+    alike,
+    read_parts,
+)
 
 _OWN = "gen_ai."
 _NESTED = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans")
@@ -41,7 +50,7 @@ _LEAVES = ("stringValue", "boolValue", "doubleValue", "intValue")
 _MAX_DEPTH = 50
 
 
-class Span(NamedTuple):
+class TraceSpan(NamedTuple):
     """A span; `started` is in seconds since the epoch, `events` are names and fields in order."""
 
     trace: str
@@ -63,7 +72,7 @@ def holds_spans(thing: object) -> bool:
     return any(isinstance(get(thing, key), list) for key in _NESTED)
 
 
-def spans_in(thing: object, depth: int = 0) -> Iterator[Span]:
+def spans_in(thing: object, depth: int = 0) -> Iterator[TraceSpan]:
     """Yield all spans in an export or a list, in order."""
     if depth > _MAX_DEPTH:
         return
@@ -105,13 +114,13 @@ def _value(value: JsonValue, depth: int = 0) -> JsonValue:
     return None
 
 
-def _span(thing: object) -> Span:
+def _span(thing: object) -> TraceSpan:
     context = get(thing, "context")
     trace = first(thing, ("traceId", "trace_id")) or get(context, "trace_id")
     started = first(thing, ("startTimeUnixNano", "start_time_unix_nano", "start_time"))
     if isinstance(started, str) and started.isdecimal():
         started = float(started[:30])
-    return Span(
+    return TraceSpan(
         trace=str(trace),
         started=instant(started) or 0.0,
         name=word(get(thing, "name")),
@@ -144,10 +153,10 @@ _KINDS: Kinds = {
     "text": Text(("content",)),
     "reasoning": Thought(("content",)),
     "thinking": Thought(("content",)),
-    "tool_call": Call("name", "arguments", "id"),
-    "tool_call_response": Result("id", ("response", "result", "content")),
-    "server_tool_call": Call("name", "server_tool_call", "id"),
-    "server_tool_call_response": Result("id", ("server_tool_call_response",)),
+    "tool_call": CallFields("name", "arguments", "id"),
+    "tool_call_response": ResultFields("id", ("response", "result", "content")),
+    "server_tool_call": CallFields("name", "server_tool_call", "id"),
+    "server_tool_call_response": ResultFields("id", ("server_tool_call_response",)),
     **alike("blob uri file binary image-url audio-url video-url document-url", Media()),
 }
 
@@ -190,7 +199,7 @@ def read(message: object, reading: Reading) -> None:
 class _RequestSpan:
     """The messages in the span of a request: those before it, and the reply."""
 
-    def __init__(self, span: Span) -> None:
+    def __init__(self, span: TraceSpan) -> None:
         attributes = span.attributes
         before = listed(fields_of(attributes.get(_INPUT)))
         after = listed(fields_of(attributes.get(_OUTPUT)))
@@ -215,13 +224,13 @@ def _with_roles(messages: Iterable[JsonValue]) -> list[JsonObject]:
 
 def read_spans(things: object) -> tuple[Conversation, ...]:
     """Return the conversations in an export or a list of spans, in the order of their start."""
-    traces: dict[str, list[Span]] = defaultdict(list)
+    traces: dict[str, list[TraceSpan]] = defaultdict(list)
     for span in spans_in(things):
         traces[span.trace].append(span)
     return tuple(given for spans in traces.values() for given in _read_trace(spans))
 
 
-def _read_trace(spans: list[Span]) -> Iterator[Conversation]:
+def _read_trace(spans: list[TraceSpan]) -> Iterator[Conversation]:
     spans = sorted(spans, key=lambda span: span.started)
     tools = [span for span in spans if _operation(span) == _TOOL]
     asking = [span for span in spans if _operation(span) not in {*_AGENT, _TOOL}]
@@ -242,7 +251,7 @@ def _read_trace(spans: list[Span]) -> Iterator[Conversation]:
         yield reading.conversation("otel", len(whole))
 
 
-def _operation(span: Span) -> str:
+def _operation(span: TraceSpan) -> str:
     return word(span.attributes.get(_OPERATION))
 
 
@@ -273,7 +282,7 @@ def _digests(messages: Iterable[JsonObject]) -> Iterator[bytes]:
         yield so_far
 
 
-def _messages_in(span: Span) -> Iterator[tuple[bool, JsonObject]]:
+def _messages_in(span: TraceSpan) -> Iterator[tuple[bool, JsonObject]]:
     """Yield the messages in a span's events, and whether each is the reply."""
     for name, fields in span.events:
         if name in _EVENTS:
@@ -295,7 +304,7 @@ def _plain(fields: JsonObject) -> JsonObject:
     return kept
 
 
-def _answered(messages: list[JsonObject], runs: Mapping[str, Span]) -> list[JsonObject]:
+def _answered(messages: list[JsonObject], runs: Mapping[str, TraceSpan]) -> list[JsonObject]:
     """Return the messages with what the tools' spans show: errors, and results not yet sent."""
     open_calls: dict[str, None] = {}
     whole = []
@@ -312,20 +321,22 @@ def _answered(messages: list[JsonObject], runs: Mapping[str, Span]) -> list[Json
     return [*whole, *filter(None, late)]
 
 
-def _marked_part(part: object, open_calls: dict[str, None], runs: Mapping[str, Span]) -> object:
+def _marked_part(
+    part: object, open_calls: dict[str, None], runs: Mapping[str, TraceSpan]
+) -> object:
     """Return the part, marked as an error if the span of its run failed; track open calls."""
     call_id = identifier(get(part, "id"))
     match _KINDS.get(word(get(part, "type"))):
-        case Call() if call_id is not None:
+        case CallFields() if call_id is not None:
             open_calls[call_id] = None
-        case Result() if call_id is not None:
+        case ResultFields() if call_id is not None:
             open_calls.pop(call_id, None)
             if call_id in runs and runs[call_id].failed:
                 return {**merged(part), "is_error": True}
     return part
 
 
-def _late_result(run: Span, call_id: str) -> JsonObject | None:
+def _late_result(run: TraceSpan, call_id: str) -> JsonObject | None:
     result = run.attributes.get("gen_ai.tool.call.result")
     if result is None and not run.failed:
         return None

@@ -27,11 +27,11 @@ from tunaeval.types.messages import Usage
 
 from .fields import declared, first, get, identifier, instant, json_words, listed, usage_of, word
 from .reading import (
-    Call,
+    CallFields,
     Kinds,
     Media,
     Reading,
-    Result,
+    ResultFields,
     Silent,
     Text,
     Thought,
@@ -228,17 +228,19 @@ ANTHROPIC_KINDS: Kinds = {
     "text": Text(("text",)),
     "thinking": Thought(("thinking",)),
     "redacted_thinking": Silent(),
-    "tool_use": Call("name", "input", "id"),
-    "server_tool_use": Call("name", "input", "id"),
-    "mcp_tool_use": Call("name", "input", "id"),
+    "tool_use": CallFields("name", "input", "id"),
+    "server_tool_use": CallFields("name", "input", "id"),
+    "mcp_tool_use": CallFields("name", "input", "id"),
     **alike(
-        "tool_result mcp_tool_result web_search_tool_result", Result("tool_use_id", ("content",))
+        "tool_result mcp_tool_result web_search_tool_result",
+        ResultFields("tool_use_id", ("content",)),
     ),
     **alike(
-        "web_fetch_tool_result code_execution_tool_result", Result("tool_use_id", ("content",))
+        "web_fetch_tool_result code_execution_tool_result",
+        ResultFields("tool_use_id", ("content",)),
     ),
-    **alike("bash_code_execution_tool_result", Result("tool_use_id", ("content",))),
-    **alike("text_editor_code_execution_tool_result", Result("tool_use_id", ("content",))),
+    **alike("bash_code_execution_tool_result", ResultFields("tool_use_id", ("content",))),
+    **alike("text_editor_code_execution_tool_result", ResultFields("tool_use_id", ("content",))),
     **alike("image document container_upload", Media()),
     "search_result": Text(("content",)),
 }

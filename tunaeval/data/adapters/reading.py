@@ -4,7 +4,7 @@ An adapter begins a message and adds what it finds, in order. What is odd about 
 as a whole is found at the end, in another pass.
 
 A framework whose messages consist of parts is described by a table, `Kinds`, from a part's kind to
-a word such as `Text` or `Call`; `read_content` reads its messages.
+a word such as `Text` or `CallFields`; `read_content` reads its messages.
 
 A call whose arguments are no JSON object was still made, and leaving it out would raise the score
 of its model. It is kept without arguments and with the repair `invalid-arguments`, and its result
@@ -409,7 +409,7 @@ class Thought(NamedTuple):
     fields: tuple[str, ...]
 
 
-class Call(NamedTuple):
+class CallFields(NamedTuple):
     """A call; the values are the names of the fields for its name, arguments and id."""
 
     name: str
@@ -417,7 +417,7 @@ class Call(NamedTuple):
     id: str
 
 
-class Result(NamedTuple):
+class ResultFields(NamedTuple):
     """A result; `id` and `content` name the part's fields, and `is_error` overrides the part's."""
 
     id: str
@@ -433,7 +433,7 @@ class Silent(NamedTuple):
     """A part that adds nothing to the message."""
 
 
-Word: TypeAlias = Text | Thought | Call | Result | Media | Silent
+Word: TypeAlias = Text | Thought | CallFields | ResultFields | Media | Silent
 Kinds: TypeAlias = Mapping[str, Word]
 
 
@@ -473,9 +473,9 @@ def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading
             reading.text(words_of(first(part, fields), kinds), role)
         case Thought(fields):
             reading.thought(words_of(first(part, fields), kinds))
-        case Call(name, arguments, call_id):
+        case CallFields(name, arguments, call_id):
             reading.call(get(part, name), get(part, arguments), get(part, call_id))
-        case Result(call_id, content, is_error):
+        case ResultFields(call_id, content, is_error):
             failed = declared(part) if is_error is None else is_error
             text = result_words(first(part, content), kinds)
             reading.result(identifier(get(part, call_id)), text, failed)

@@ -35,7 +35,7 @@ _FRAMING = frozenset({"connection", "content-length", "te", "trailer", "transfer
 _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 
-class Route(NamedTuple):
+class ProxyRoute(NamedTuple):
     """The proxy on the way to a server: its address without a password, and who named it."""
 
     proxy: httpx2.Proxy
@@ -107,7 +107,7 @@ class Network:
             for name, value in both.raw
         ]
 
-    def route(self, url: httpx2.URL) -> Route | None:
+    def route(self, url: httpx2.URL) -> ProxyRoute | None:
         """Return the proxy on the way to `url`, if there is one. Raises ClientSetupError."""
         if self.proxy is not None:
             return _route(self.proxy, "'proxy', --proxy") if self.proxy else None
@@ -177,7 +177,7 @@ def _is_near(host: str, exempt: str) -> bool:
     return False
 
 
-def _route(address: str, named_by: str) -> Route:
+def _route(address: str, named_by: str) -> ProxyRoute:
     wanted = "wanted a URL such as http://127.0.0.1:3128, or none ('')"
     try:
         url = httpx2.URL(address if "://" in address else f"http://{address}")
@@ -193,7 +193,7 @@ def _route(address: str, named_by: str) -> Route:
         )
     pair = f"{url.username}:{url.password}"
     remember(long_enough([url.password, pair, base64.b64encode(pair.encode()).decode()]))
-    return Route(httpx2.Proxy(url), named_by)
+    return ProxyRoute(httpx2.Proxy(url), named_by)
 
 
 def _show(context: ssl.SSLContext, cert: str, key: str | None) -> None:
@@ -244,7 +244,7 @@ class Pools:
         self, network: Network, url: httpx2.URL, transport: httpx2.AsyncBaseTransport | None
     ) -> None:
         self._given = transport
-        self.route: Route | None = None if transport is not None else network.route(url)
+        self.route: ProxyRoute | None = None if transport is not None else network.route(url)
         self._http2 = network.http2
         self._pools: list[_Pool] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -355,7 +355,7 @@ def failure_of(
     is_https: bool,
     is_answered: bool,
     is_certified: bool,
-    route: Route | None,
+    route: ProxyRoute | None,
 ) -> TryFailed:
     """Return the failure of a try whose connection was not made, or broke.
 

@@ -24,8 +24,8 @@ from .scenario import (
     Argument,
     AttemptView,
     Mark,
-    Pair,
-    Piece,
+    MarkedPiece,
+    RunPair,
     ScenarioView,
 )
 
@@ -111,7 +111,7 @@ def _about(attempt: AttemptView) -> Iterator[str]:
         yield WENT_WRONG
 
 
-def _append(text: Text, piece: Piece) -> None:
+def _append(text: Text, piece: MarkedPiece) -> None:
     style = next((_STYLES[kind] for kind in (DIAGNOSIS, REPAIR, CALL) if kind in piece.kinds), "")
     text.append(visible_lines(piece.text), style=style)
     for number in piece.ends:
@@ -127,7 +127,7 @@ def _note(mark: Mark) -> Text:
     return Text.assemble(f"[{mark.number}] ", kind, visible(words) + level)
 
 
-def _pairs(console: Console, pairs: tuple[Pair, ...]) -> None:
+def _pairs(console: Console, pairs: tuple[RunPair, ...]) -> None:
     console.print("\nexpected, and got", style="bold")
     for pair in pairs:
         wanted, got = pair.wanted or "(no call)", pair.got or "(no call)"

@@ -40,7 +40,7 @@ from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Rate, Report
 
-from .scenario import WENT_WRONG, AttemptView, Piece, ScenarioView, Viewer, hidden
+from .scenario import WENT_WRONG, AttemptView, MarkedPiece, ScenarioView, Viewer, hidden
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -277,7 +277,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ResultBlock:
     """Some results: their rows, and their details in compressed form."""
 
     number: int
@@ -285,7 +285,7 @@ class Block:
     details: str
 
 
-def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[Block]:
+def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[ResultBlock]:
     """Yield the results of all runs in blocks; `names` is complete once all blocks are made."""
     results = (
         (number, viewer, result)
@@ -297,7 +297,7 @@ def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[Block]:
     while some := list(islice(results, BLOCK)):
         views = [(number, viewer.look(result)) for number, viewer, result in some]
         rows: list[JsonValue] = [_result_row(number, view, names) for number, view in views]
-        yield Block(count, rows, packed([_details(view) for _, view in views]))
+        yield ResultBlock(count, rows, packed([_details(view) for _, view in views]))
         count += 1
 
 
@@ -372,7 +372,7 @@ def _attempt(view: AttemptView) -> JsonValue:
     }
 
 
-def _pieces(pieces: Sequence[Piece]) -> Iterator[JsonValue]:
+def _pieces(pieces: Sequence[MarkedPiece]) -> Iterator[JsonValue]:
     """Yield each piece: text, first letters of its marks' kinds, numbers of marks that end here."""
     remaining = TEXT_CHARACTERS
     for piece in pieces:

@@ -42,7 +42,7 @@ class AttemptView:
     """A reply: its text in pieces, the calls that the server parsed, and the marks in the text."""
 
     record: AttemptRecord
-    pieces: tuple[Piece, ...]
+    pieces: tuple[MarkedPiece, ...]
     marks: tuple[Mark, ...]
     reasoning: str
     structured: tuple[str, ...]
@@ -63,7 +63,7 @@ class ScenarioView:
     prompt: str
     reason: str
     attempts: tuple[AttemptView, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RunPair, ...]
     checks: tuple[str, ...] = ()
     """For an episode: a line for each check's result, each fault, and each reaction to faults."""
 
@@ -93,7 +93,9 @@ class Viewer:
             for number, (record, found) in enumerate(zip(result.attempts, read, strict=True), 1)
         ]
         tools = self._replies.tools(result.scenario) if self._replies else Tools()
-        pairs = side_by_side(result.expected, result.got, Rules(self._info.profile, tools))
+        pairs = side_by_side(
+            result.expected, result.got, ComparisonRules(self._info.profile, tools)
+        )
         given = result.error or result.reason
         values = (
             value for pair in pairs for one in pair.arguments for value in (one.wanted, one.got)
@@ -117,7 +119,7 @@ def _attempt(
     record: AttemptRecord, found: ParseResult | None, why: str, *, is_wrong: bool
 ) -> AttemptView:
     text = hidden(text_of(record.message.get("content")))
-    pieces: tuple[Piece, ...] = (Piece(text),)
+    pieces: tuple[MarkedPiece, ...] = (MarkedPiece(text),)
     marks, note = tuple(_recorded(record)), why or _OTHERWISE
     then = [(call.name, call.arguments) for call in record.calls]
     if found is not None and then == [(call.name, call.arguments) for call in found.calls]:
@@ -184,7 +186,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MarkedPiece:
     """Characters of the text with the same marks; `ends` are the numbers of marks that end here."""
 
     text: str
@@ -205,7 +207,7 @@ def marks_of(result: ParseResult) -> tuple[Mark, ...]:
     return tuple(Mark(number, *mark) for number, mark in enumerate(found, 1))
 
 
-def pieces_of(text: str, marks: Sequence[Mark]) -> tuple[Piece, ...]:
+def pieces_of(text: str, marks: Sequence[Mark]) -> tuple[MarkedPiece, ...]:
     """Cut all of `text` wherever a mark begins or ends, in linear time apart from sorting.
 
     A mark without characters (something is missing here) ends where it begins.
@@ -217,7 +219,7 @@ def pieces_of(text: str, marks: Sequence[Mark]) -> tuple[Piece, ...]:
     for mark, (start, end) in placed:
         opened.setdefault(start, []).append(mark)
         closed.setdefault(end, []).append(mark)
-    pieces: list[Piece] = []
+    pieces: list[MarkedPiece] = []
     depth = dict.fromkeys((CALL, REPAIR, DIAGNOSIS), 0)
     for at, cut in enumerate(cuts):
         for mark in closed.get(cut, ()):
@@ -226,11 +228,11 @@ def pieces_of(text: str, marks: Sequence[Mark]) -> tuple[Piece, ...]:
             depth[mark.kind] += 1
         numbers = tuple(mark.number for mark in closed.get(cut, ()) if mark.kind != CALL)
         if numbers:
-            before = pieces.pop() if pieces else Piece("")
-            pieces.append(Piece(before.text, before.kinds, before.ends + numbers))
+            before = pieces.pop() if pieces else MarkedPiece("")
+            pieces.append(MarkedPiece(before.text, before.kinds, before.ends + numbers))
         if at + 1 < len(cuts):
             kinds = frozenset(kind for kind, open_ones in depth.items() if open_ones)
-            pieces.append(Piece(text[cut : cuts[at + 1]], kinds))
+            pieces.append(MarkedPiece(text[cut : cuts[at + 1]], kinds))
     return tuple(pieces)
 
 
@@ -258,7 +260,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RunPair:
     """An expected call and the received call nearest to it; either may be None."""
 
     wanted: str | None
@@ -268,7 +270,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ComparisonRules:
     """The profile and tools by which a run compares calls."""
 
     profile: str
@@ -276,8 +278,8 @@ class Rules:
 
 
 def side_by_side(
-    expected: Expectation, got: Sequence[CallRecord], rules: Rules
-) -> tuple[Pair, ...]:
+    expected: Expectation, got: Sequence[CallRecord], rules: ComparisonRules
+) -> tuple[RunPair, ...]:
     """Return each expected call with its partner, then the calls without one."""
     wanted = list(expected.calls or ())
     names = [ExpectedCall.model_construct(name=name, arguments={}) for name in expected.tools or ()]
@@ -290,7 +292,7 @@ def side_by_side(
     open_to_others = not (wanted or names) and not expected.none
     left = (call for index, call in enumerate(calls) if index not in partner)
     state = UNASKED if open_to_others or expected.match in _WITH_OTHERS else EXTRA
-    return (*pairs, *(Pair(None, call.name, state, tuple(_all_of(call))) for call in left))
+    return (*pairs, *(RunPair(None, call.name, state, tuple(_all_of(call))) for call in left))
 
 
 _WITH_OTHERS = ("in_order", "superset")
@@ -311,28 +313,30 @@ def _partners(wanted: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list
     return [next(left, None) if index is None else index for index in found]
 
 
-def _pair(wanted: ExpectedCall, got: ToolCall | None, rules: Rules, *, named_only: bool) -> Pair:
+def _pair(
+    wanted: ExpectedCall, got: ToolCall | None, rules: ComparisonRules, *, named_only: bool
+) -> RunPair:
     if got is None:
         rows = tuple(
             Argument(name, words_of(value), None, MISSING)
             for name, value in wanted.arguments.items()
         )
-        return Pair(wanted.name, None, MISSING, rows)
+        return RunPair(wanted.name, None, MISSING, rows)
     if wanted.name != got.name:
         names = dict.fromkeys((*wanted.arguments, *got.arguments))
         rows = tuple(
             Argument(one, _shown(wanted.arguments, one), _shown(got.arguments, one), UNASKED)
             for one in names  # of calls to different tools, which are not judged
         )
-        return Pair(wanted.name, got.name, DIFFERS, rows)
+        return RunPair(wanted.name, got.name, DIFFERS, rows)
     if named_only:
-        return Pair(wanted.name, got.name, SAME, tuple(_all_of(got)))
+        return RunPair(wanted.name, got.name, SAME, tuple(_all_of(got)))
     faults = _faults(wanted, got, rules)
     rows = tuple(_judged(wanted.arguments, got.arguments, faults))
-    return Pair(wanted.name, got.name, SAME if not faults else DIFFERS, rows)
+    return RunPair(wanted.name, got.name, SAME if not faults else DIFFERS, rows)
 
 
-def _faults(wanted: ExpectedCall, got: ToolCall, rules: Rules) -> dict[str, str]:
+def _faults(wanted: ExpectedCall, got: ToolCall, rules: ComparisonRules) -> dict[str, str]:
     """Return a message for each faulty argument; the key "" has a fault of the whole call."""
     alone = Expectation.model_construct(calls=(wanted,))
     try:

@@ -30,7 +30,7 @@ _FRACTION = re.compile(
 )
 
 
-class Answer(NamedTuple):
+class JudgedScore(NamedTuple):
     """A category's score from 0 to 1 and the judge's reason, or None and what was wrong."""
 
     value: float | None
@@ -56,12 +56,12 @@ def reply_shape(names: Sequence[str], scale: int) -> str:
 
 def read_answers(
     text: str, names: Sequence[str], scale: int, *, by_schema: bool = False
-) -> dict[str, Answer]:
+) -> dict[str, JudgedScore]:
     """Return the answer for each name; never raises. `by_schema`: the server had `reply_schema`."""
     try:
         found = _found(_bare(text), names, scale, by_schema=by_schema)
     except _NoVerdictError as why:
-        return dict.fromkeys(names, Answer(None, str(why)))
+        return dict.fromkeys(names, JudgedScore(None, str(why)))
     return {name: _answer(found[name], scale, by_schema=by_schema) for name in names}
 
 
@@ -79,13 +79,13 @@ def _found(
     return found
 
 
-def _answer(found: JsonValue, scale: int, *, by_schema: bool) -> Answer:
+def _answer(found: JsonValue, scale: int, *, by_schema: bool) -> JudgedScore:
     try:
         _check_keys(found, _KEYS)
         share = _whole_share if by_schema else _share
-        return Answer(share(found["score"], scale), _reason(found["reason"]))
+        return JudgedScore(share(found["score"], scale), _reason(found["reason"]))
     except _NoVerdictError as why:
-        return Answer(None, str(why))
+        return JudgedScore(None, str(why))
 
 
 def _reason(reason: JsonValue) -> str:

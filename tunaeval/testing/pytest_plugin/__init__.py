@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tunaeval import ModelEndpoint, Recorder, ScoringSession
 
     from .expectations import ExpectedInFile
-    from .suites import SuiteFile
+    from .suites import CollectedSuite
     from .workspace import Workspace
 
 _SUITE_ENDINGS = (".tunaeval.json", ".tunaeval.jsonl", ".tunaeval.yaml", ".tunaeval.yml")
@@ -53,13 +53,13 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     return None
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CollectedSuite | None:
     """Collect `NAME.tunaeval.json|jsonl|yaml` as a suite: a test for each scenario and repeat."""
     if not file_path.name.endswith(_SUITE_ENDINGS):
         return None
-    from .suites import SuiteFile  # noqa: PLC0415 - see the module's docstring
+    from .suites import CollectedSuite  # noqa: PLC0415 - see the module's docstring
 
-    return SuiteFile.from_parent(parent, path=file_path)
+    return CollectedSuite.from_parent(parent, path=file_path)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -27,13 +27,13 @@ GATES = ("baseline", "pass-k", "min-bound")
 
 MEASURED = pytest.StashKey[list[dict[str, Any]]]()
 """The result of each scenario, as JSON that a worker of xdist can send."""
-VERDICTS = pytest.StashKey[list["Verdict"]]()
+VERDICTS = pytest.StashKey[list["SuiteLine"]]()
 """The lines about suites and gates."""
 ASKER = pytest.StashKey[Any]()
 """The `Asker` that asks scenarios, created with the first one."""
 
 
-class Verdict(NamedTuple):
+class SuiteLine(NamedTuple):
     """A line about a suite: its result, or the result of a gate."""
 
     words: str

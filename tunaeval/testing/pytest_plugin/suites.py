@@ -30,12 +30,12 @@ from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult, Suite
 from tunaeval.types.wanted import wanted_count
 
-from .options import ASKER, Verdict, gates_asked, option, read_pass_k
+from .options import ASKER, SuiteLine, gates_asked, option, read_pass_k
 
 T = TypeVar("T")
 
 
-class SuiteFile(pytest.File):
+class CollectedSuite(pytest.File):
     """A file with a suite."""
 
     def collect(self) -> Iterator[SuiteItem]:
@@ -175,22 +175,22 @@ def _asker(config: pytest.Config) -> Asker:
     return asker
 
 
-def judged(config: pytest.Config, measured: Sequence[dict[str, Any]]) -> list[Verdict]:
+def judged(config: pytest.Config, measured: Sequence[dict[str, Any]]) -> list[SuiteLine]:
     """Return a line for each suite, and one for each gate that was requested."""
     if not measured:
-        return [Verdict("no scenario was asked", "too little data")]
+        return [SuiteLine("no scenario was asked", "too little data")]
     files: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for one in measured:
         files[one["file"]].append(one)
-    verdicts: list[Verdict] = []
+    verdicts: list[SuiteLine] = []
     for several in files.values():
         report = _report(several)
         final = report.summary.final
-        verdicts.append(Verdict(f"{report.run.suite}: {final.passed} of {final.total} passed"))
+        verdicts.append(SuiteLine(f"{report.run.suite}: {final.passed} of {final.total} passed"))
         try:
             verdicts += _gates(config, report)
         except TunaevalError as error:
-            verdicts.append(Verdict(f"{report.run.suite}: {error}", "failed"))
+            verdicts.append(SuiteLine(f"{report.run.suite}: {error}", "failed"))
     return verdicts
 
 
@@ -208,7 +208,7 @@ def _report(measured: Sequence[dict[str, Any]]) -> Report:
     )
 
 
-def _gates(config: pytest.Config, report: Report) -> Iterator[Verdict]:
+def _gates(config: pytest.Config, report: Report) -> Iterator[SuiteLine]:
     baseline = option(config, "baseline")
     if baseline is not None:
         yield _against(report, Path(baseline), option(config, "margin") / 100)
@@ -220,7 +220,7 @@ def _gates(config: pytest.Config, report: Report) -> Iterator[Verdict]:
         yield _bound(report, bound)
 
 
-def _against(report: Report, directory: Path, margin: float) -> Verdict:
+def _against(report: Report, directory: Path, margin: float) -> SuiteLine:
     base = _baseline(report, directory)
     found = compare(base, report, intersect=report.interrupted)
     overall = found.overall
@@ -251,7 +251,7 @@ def _baseline(report: Report, directory: Path) -> Report:
     return max(same, key=lambda one: one.run.started_at)
 
 
-def _pass_k(report: Report, k: int, percent: float) -> Verdict:
+def _pass_k(report: Report, k: int, percent: float) -> SuiteLine:
     repeats = report.summary.repeats
     at = {one.k: one for one in repeats.at} if repeats is not None else {}
     value = at[k].all_pass if k in at else report.summary.final.value if k == 1 else None
@@ -262,10 +262,10 @@ def _pass_k(report: Report, k: int, percent: float) -> Verdict:
     return _verdict(passed, passed, words)
 
 
-def _bound(report: Report, percent: float) -> Verdict:
+def _bound(report: Report, percent: float) -> SuiteLine:
     suite, final = report.run.suite, report.summary.final
     if final.value is None or final.low is None:
-        return Verdict(f"{suite}: nothing was answered, wanted {percent:g} %", "too little data")
+        return SuiteLine(f"{suite}: nothing was answered, wanted {percent:g} %", "too little data")
     return _verdict(
         100 * final.low >= percent,
         100 * final.value >= percent,
@@ -274,8 +274,8 @@ def _bound(report: Report, percent: float) -> Verdict:
     )
 
 
-def _verdict(is_sure: bool, is_measured: bool, words: str) -> Verdict:
+def _verdict(is_sure: bool, is_measured: bool, words: str) -> SuiteLine:
     """Return the verdict of a gate: passed if the value is certain to suffice, "too little data" if
     it suffices only as measured, else failed.
     """
-    return Verdict(words, "passed" if is_sure else "too little data" if is_measured else "failed")
+    return SuiteLine(words, "passed" if is_sure else "too little data" if is_measured else "failed")

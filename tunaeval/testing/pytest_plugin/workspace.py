@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tunaeval.errors import UsageError, WorkspaceError
-from tunaeval.tools.workspace.space import Entry, Snapshot, file_bytes
+from tunaeval.tools.workspace.space import Snapshot, WorkspaceEntry, file_bytes
 from tunaeval.tools.workspace.space import Workspace as Watched
 from tunaeval.types.wanted import refusal
 
@@ -62,7 +62,7 @@ class Workspace:
         path.mkdir(parents=True)
         self.watched = Watched(at=path)
         self.path = self.watched.path
-        self._before: dict[str, Entry] = {}
+        self._before: dict[str, WorkspaceEntry] = {}
 
     def __fspath__(self) -> str:
         return str(self.path)

@@ -22,7 +22,7 @@ from tunaeval.reports.statistics import wilson
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.parsing import ParseResult
 
-from .measured import USUAL, Extent, Fault, Measured, Subject
+from .measured import USUAL, Extent, Measured, MeasuredFault, Subject
 from .texts import TOOLS, TextMaker
 
 _SLOT = re.compile(r"§(\w+)§")
@@ -128,16 +128,18 @@ def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     return Measured("accuracy", figures, (*missed, *false))
 
 
-def _missed(subject: Subject, maker: TextMaker, count: int) -> Iterator[Fault]:
+def _missed(subject: Subject, maker: TextMaker, count: int) -> Iterator[MeasuredFault]:
     """Yield the renderings that were not parsed back to their calls."""
     for _ in range(count):
         made, text = maker.rendering()
         result = subject.parser.parse(text, tools=TOOLS)
         if _names_and_arguments(result) != [(call.name, call.arguments) for call in made]:
-            yield Fault(subject.name, "not read back", text, f"{result.calls} {result.diagnoses}")
+            yield MeasuredFault(
+                subject.name, "not read back", text, f"{result.calls} {result.diagnoses}"
+            )
 
 
-def _false(subjects: Sequence[Subject], count: int, seed: int) -> tuple[list[Fault], int]:
+def _false(subjects: Sequence[Subject], count: int, seed: int) -> tuple[list[MeasuredFault], int]:
     """Return the false calls as faults, and the number of parsed texts."""
     false, read = [], 0
     for kind, text in negative_texts(count, seed):
@@ -153,11 +155,13 @@ def _false(subjects: Sequence[Subject], count: int, seed: int) -> tuple[list[Fau
     return false, read
 
 
-def _false_call(subject: Subject, kind: str, text: str) -> Fault | None:
+def _false_call(subject: Subject, kind: str, text: str) -> MeasuredFault | None:
     result = subject.parser.parse(text, tools=TOOLS)
     if not result.calls:
         return None
-    return Fault(subject.name, f"false call in {kind}", text, repr(_names_and_arguments(result)))
+    return MeasuredFault(
+        subject.name, f"false call in {kind}", text, repr(_names_and_arguments(result))
+    )
 
 
 def _names_and_arguments(result: ParseResult) -> list[tuple[str, dict[str, object]]]:

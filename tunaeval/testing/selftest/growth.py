@@ -28,7 +28,7 @@ from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
 from tunaeval.types.calls import JsonObject, ToolCall
 
-from .measured import USUAL, Extent, Fault, Measured, Subject
+from .measured import USUAL, Extent, Measured, MeasuredFault, Subject
 from .texts import TOOLS, fixed_texts
 
 FLOODS = (
@@ -299,25 +299,27 @@ def _rows(found: Iterable[Growth]) -> list[JsonObject]:
     return [each.case.row(growth=each.growth, seconds=each.seconds) for each in found]
 
 
-def _slow_faults(finals: Iterable[Growth]) -> Iterator[Fault]:
+def _slow_faults(finals: Iterable[Growth]) -> Iterator[MeasuredFault]:
     for case, growth, seconds in ((each.case, each.growth, each.seconds) for each in finals):
         name, where = case.subject.name, f"{case.way}, {case.flood.name}"
         if growth > GROWTH:
-            yield Fault(name, "growth", where, f"{growth:.2f} a doubling, {seconds:.3f} s")
+            yield MeasuredFault(name, "growth", where, f"{growth:.2f} a doubling, {seconds:.3f} s")
         if seconds > SECONDS:
-            yield Fault(name, "seconds", where, f"{seconds:.1f} s")
+            yield MeasuredFault(name, "seconds", where, f"{seconds:.1f} s")
 
 
-def _memory_faults(memory: Iterable[tuple[float, Case]]) -> Iterator[Fault]:
+def _memory_faults(memory: Iterable[tuple[float, Case]]) -> Iterator[MeasuredFault]:
     for times, case in memory:
         if times > MEMORY:
-            yield Fault(case.subject.name, "memory", case.flood.name, f"{times:.1f} times the text")
+            yield MeasuredFault(
+                case.subject.name, "memory", case.flood.name, f"{times:.1f} times the text"
+            )
 
 
-def _unit_faults(found: Iterable[tuple[float, int, Case]]) -> Iterator[Fault]:
+def _unit_faults(found: Iterable[tuple[float, int, Case]]) -> Iterator[MeasuredFault]:
     for units, size, case in found:
         if units > UNITS:
             where = f"{case.way}, {case.flood.name}"
-            yield Fault(
+            yield MeasuredFault(
                 case.subject.name, "units", where, f"{units:.1f} a MiB at {size // _MIB} MiB"
             )

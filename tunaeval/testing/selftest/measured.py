@@ -35,7 +35,7 @@ USUAL = Extent()
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class MeasuredFault:
     """A fault that a measurement found: its format, its kind, and the text."""
 
     format: str
@@ -50,7 +50,7 @@ class Measured:
 
     name: str
     figures: JsonObject
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[MeasuredFault, ...] = ()
 
     @property
     def ok(self) -> bool:

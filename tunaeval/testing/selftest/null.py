@@ -22,7 +22,7 @@ from tunaeval.types.parsing import LEVELS
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, ScenarioResult, Suite
 
-from .measured import USUAL, Extent, Fault, Measured, Subject
+from .measured import USUAL, Extent, Measured, MeasuredFault, Subject
 
 ABSTENTIONS_AT_MOST = 0.2
 """The share of a built-in suite's scenarios that may want no call; more would reward silence."""
@@ -78,7 +78,7 @@ def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     call passes where none is wanted; and no suite has more such scenarios than declared.
     """
     del extent  # nothing is random here
-    faults: list[Fault] = []
+    faults: list[MeasuredFault] = []
     shares: dict[str, float] = {}
     scores: dict[str, float] = {}
     for name in suite_names():
@@ -88,7 +88,9 @@ def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         share = sum(not _wants_call(one, suite) for one in suite.scenarios) / len(suite.scenarios)
         shares[name] = round(share, 4)
         if share > ABSTENTIONS_AT_MOST:
-            faults.append(Fault("", "silence is rewarded", name, f"{share:.3f} want no call"))
+            faults.append(
+                MeasuredFault("", "silence is rewarded", name, f"{share:.3f} want no call")
+            )
         for subject in subjects:
             for model in NULL_MODELS:
                 results = list(_answers(model, suite, subject))
@@ -109,7 +111,7 @@ def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
 
 def _above(
     model: NullModel, suite: Suite, subject: Subject, results: Sequence[ScenarioResult]
-) -> Iterator[Fault]:
+) -> Iterator[MeasuredFault]:
     """Yield a fault for each level at which a model passed more than its floor."""
     wanting = {one.id for one in suite.scenarios if _wants_call(one, suite)}
     for level in LEVELS:
@@ -117,11 +119,13 @@ def _above(
         unearned = [result for result in passed if result.scenario in wanting]
         if len(unearned) > model.floor * len(wanting):
             detail = f"{level}: {len(unearned)} of {len(wanting)}, as {unearned[0].scenario}"
-            yield Fault(subject.name, f"{model.name}, and passes", suite.name, detail)
+            yield MeasuredFault(subject.name, f"{model.name}, and passes", suite.name, detail)
         for result in passed:
             if not model.abstains and result.scenario not in wanting:
                 detail = f"{level}: {result.scenario}"
-                yield Fault(subject.name, f"{model.name}, and that is no call", suite.name, detail)
+                yield MeasuredFault(
+                    subject.name, f"{model.name}, and that is no call", suite.name, detail
+                )
 
 
 def _wants_call(scenario: Scenario, suite: Suite) -> bool:

@@ -18,7 +18,7 @@ from tunaeval.testing.streams import stream_of, untiled, wrong_pieces
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
-from .measured import USUAL, Extent, Fault, Measured, Subject
+from .measured import USUAL, Extent, Measured, MeasuredFault, Subject
 from .texts import TOOLS, TextMaker
 
 
@@ -29,16 +29,18 @@ def broken_laws(
     *,
     tools: Tools | None = None,
     level: Level = "standard",
-) -> list[Fault]:
+) -> list[MeasuredFault]:
     """Return the laws that `text` breaks, whole and in each of these cuttings, as faults."""
-    faults: list[Fault] = []
+    faults: list[MeasuredFault] = []
     try:
         whole = reader.parse(text, tools=tools, level=level)
         faults += _whole_faults(reader, text, whole, tools)
         for chunks in cuttings:
             faults += _streamed_faults(reader, text, whole, chunks, tools=tools, level=level)
     except Exception as error:  # noqa: BLE001 - raising breaks a law, and is reported as a fault
-        faults.append(Fault(reader.name, "raised", text, f"{type(error).__name__}: {error}"))
+        faults.append(
+            MeasuredFault(reader.name, "raised", text, f"{type(error).__name__}: {error}")
+        )
     return faults
 
 
@@ -49,17 +51,17 @@ def steps(text: str, size: int) -> list[str]:
 
 def _whole_faults(
     reader: Reader, text: str, whole: ParseResult, tools: Tools | None
-) -> Iterator[Fault]:
+) -> Iterator[MeasuredFault]:
     unknown = [call.name for call in whole.calls if tools is not None and call.name not in tools]
     if unknown:
-        yield Fault(reader.name, "unknown tool called", text, unknown[0])
+        yield MeasuredFault(reader.name, "unknown tool called", text, unknown[0])
     ends = [place for call in whole.calls for place in call.span or ()]
     if ends != sorted(ends) or any(not 0 <= end <= len(text) for end in ends):
-        yield Fault(reader.name, "spans out of order", text, repr(ends))
+        yield MeasuredFault(reader.name, "spans out of order", text, repr(ends))
     results = [reader.parse(text, tools=tools, level=each) for each in LEVELS]
     for lower, higher in pairwise(results):
         if not lower.diagnoses and lower != higher:
-            yield Fault(reader.name, "levels differ", text, f"{lower} but then {higher}")
+            yield MeasuredFault(reader.name, "levels differ", text, f"{lower} but then {higher}")
 
 
 def _streamed_faults(
@@ -70,15 +72,15 @@ def _streamed_faults(
     *,
     tools: Tools | None,
     level: Level,
-) -> Iterator[Fault]:
+) -> Iterator[MeasuredFault]:
     result, events = stream_of(reader.stream(tools=tools, level=level), chunks)
     cut = f"{level}, cut into {[len(chunk) for chunk in chunks]}"
     if result != whole:
-        yield Fault(reader.name, "stream differs", text, cut)
+        yield MeasuredFault(reader.name, "stream differs", text, cut)
     if why := untiled(text, result, events):
-        yield Fault(reader.name, "events do not tile", text, f"{cut}: {why}")
+        yield MeasuredFault(reader.name, "events do not tile", text, f"{cut}: {why}")
     if why := wrong_pieces(events):
-        yield Fault(reader.name, "argument pieces differ", text, f"{cut}: {why}")
+        yield MeasuredFault(reader.name, "argument pieces differ", text, f"{cut}: {why}")
 
 
 EXAMPLES = 60
@@ -98,7 +100,7 @@ def stream(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     Any difference is a fault. The cost of a feed depends on the machine and is only reported.
     """
     read = [subject for subject in subjects if subject.reader and subject.forms]
-    faults: list[Fault] = []
+    faults: list[MeasuredFault] = []
     texts, count = 0, extent.examples or EXAMPLES
     costs: dict[str, float] = {}
     for subject in read:
@@ -123,7 +125,7 @@ def _each(subject: Subject) -> Iterator[tuple[Format, Reader]]:
             yield form, subject.reader
 
 
-def _judged(maker: TextMaker, reader: Reader, count: int) -> Iterator[list[Fault]]:
+def _judged(maker: TextMaker, reader: Reader, count: int) -> Iterator[list[MeasuredFault]]:
     """Yield the faults of each text; the kinds of texts take turns."""
     kinds = (lambda: maker.rendering()[1], maker.damaged, maker.damaged, maker.hostile)
     for number in range(count):

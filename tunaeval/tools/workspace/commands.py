@@ -46,7 +46,7 @@ PATH_WORD = "{path}"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CommandLine:
     """An allowed command line: the words that the program gets, the directory that it runs in, and
     the file descriptors that it inherits.
     """
@@ -59,7 +59,7 @@ class Line:
 @contextmanager
 def allowed(
     line: str, commands: Sequence[Sequence[str]], confined: Confined, folder: Parts = ()
-) -> Iterator[Line]:
+) -> Iterator[CommandLine]:
     """Yield the command line if `commands` allow it; else raise `WorkspaceError`.
 
     Inside the block the directory is open, and so is the file if the program prints no file names,
@@ -76,7 +76,7 @@ def allowed(
                 words = (*words[:index], f"/dev/fd/{file}", *words[index + 1 :])
                 files = (file,)
         here = Path(f"/proc/self/fd/{at}")
-        yield Line(words, here if here.is_dir() else confined.root.joinpath(*folder), files)
+        yield CommandLine(words, here if here.is_dir() else confined.root.joinpath(*folder), files)
 
 
 def _fitting(

@@ -222,7 +222,7 @@ Kind: TypeAlias = Literal["file", "directory", "link", "other", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class WorkspaceEntry:
     """A file, directory or link of a workspace. `digest` is the SHA-256 of a file, None if it was
     not read; `stamp` is its size, times and inode, by which an untouched file is recognized.
     """
@@ -273,7 +273,7 @@ class Changes:
 class Snapshot:
     """The entries of a workspace by path; `complete` is False if there were too many."""
 
-    entries: Mapping[str, Entry] = field(default_factory=dict)
+    entries: Mapping[str, WorkspaceEntry] = field(default_factory=dict)
     complete: bool = True
 
     def changes(self, later: Snapshot) -> Changes:
@@ -292,7 +292,7 @@ class Snapshot:
 def snapshot(confined: Confined, earlier: Snapshot | None = None) -> Snapshot:
     """Return the current entries. Files with the same stamp in `earlier` are not read again."""
     known = earlier.entries if earlier is not None else {}
-    found: dict[str, Entry] = {}
+    found: dict[str, WorkspaceEntry] = {}
     waiting: list[Parts] = [()]
     while waiting:
         folder = waiting.pop()
@@ -310,24 +310,26 @@ def snapshot(confined: Confined, earlier: Snapshot | None = None) -> Snapshot:
     return Snapshot(found)
 
 
-def _entry(confined: Confined, parts: Parts, status: os.stat_result, known: Entry | None) -> Entry:
+def _entry(
+    confined: Confined, parts: Parts, status: os.stat_result, known: WorkspaceEntry | None
+) -> WorkspaceEntry:
     stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
     mode = status.st_mode
     if stat.S_ISDIR(mode):
         deep = len(parts) >= _MAX_DEPTH
-        return Entry("other" if deep else "directory", stamp=stamp)
+        return WorkspaceEntry("other" if deep else "directory", stamp=stamp)
     if stat.S_ISLNK(mode):
-        return Entry("link", target=_target(confined, parts), stamp=stamp)
+        return WorkspaceEntry("link", target=_target(confined, parts), stamp=stamp)
     if not stat.S_ISREG(mode):
-        return Entry("other", stamp=stamp)
+        return WorkspaceEntry("other", stamp=stamp)
     if known is not None and known.stamp == stamp and known.kind == "file":
         return known
     executable = bool(mode & stat.S_IXUSR)
     if status.st_size > MAX_HASHED:
-        return Entry("file", status.st_size, executable=executable, stamp=stamp)
+        return WorkspaceEntry("file", status.st_size, executable=executable, stamp=stamp)
     digest = _digest(confined, parts)
     kind: Kind = "file" if digest is not None else "unreadable"
-    return Entry(kind, status.st_size, digest, executable, stamp=stamp)
+    return WorkspaceEntry(kind, status.st_size, digest, executable, stamp=stamp)
 
 
 def _target(confined: Confined, parts: Parts) -> str | None:
@@ -349,7 +351,7 @@ def _digest(confined: Confined, parts: Parts) -> str | None:
         return None
 
 
-def _leaves(entries: Mapping[str, Entry]) -> dict[str, Entry]:
+def _leaves(entries: Mapping[str, WorkspaceEntry]) -> dict[str, WorkspaceEntry]:
     """Return all entries but directories with content: these come and go with what is in them."""
     parents = {path.rpartition("/")[0] for path in entries}
     return {path: entry for path, entry in entries.items() if path not in parents}
