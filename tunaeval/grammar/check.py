@@ -63,8 +63,6 @@ def _first(found: Iterable[_T]) -> _T | None:
     return next(iter(found), None)
 
 
-# --- types of fields ------------------------------------------------------------------------------
-
 _CHOICES = {"Trim": get_args(words.Trim), "Channel": get_args(words.Channel)}
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "str": (str, "{0}"),
@@ -125,8 +123,6 @@ def _example(value: object, kind: str) -> str:
     second = "" if last == "..." else f" {_example(closer, last)}"
     return f"({_example(text, inner)},{second})"
 
-
-# --- the order of words ---------------------------------------------------------------------------
 
 _CODES = {
     Literal: "L", words.Space: "S", words.Markup: "M", CallObject: "C", PythonCalls: "P", Name: "N",
@@ -214,8 +210,6 @@ def shown(word: object) -> str:
         return repr(word.text)
     return _NAMES[_CODES[type(word)]] if type(word) in _CODES else repr(word)
 
-
-# --- patterns and texts ---------------------------------------------------------------------------
 
 _CLASS = r"(?:\\.|\[\^?(?:\\.|[^\]\\])*\]|[^\\\[\](){}?*+|^$])"
 _ROW = re.compile(rf"(?:{_CLASS}(?:\{{[01](?:,\d+)?\}}|\?)?)?(?:{_CLASS}(?:\{{0,\d+\}}|\?))*")
@@ -397,9 +391,6 @@ def _envelope_faults(form: Format, envelope: words.Envelope) -> Iterator[str | N
         )
     if form.addressed and spellings(form.opener)[:1] != (envelope.call.body,):
         yield f"the name is in the header, so the first word has to be {envelope.call.body!r}"
-
-
-# --- reading back ---------------------------------------------------------------------------------
 
 
 def _unread_fault(form: Format) -> str | None:

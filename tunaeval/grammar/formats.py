@@ -24,8 +24,6 @@ def _format(title: str, pattern: str, *, aliases: str = "", **options: Any) -> F
     return Format.of(name, pattern, summary=summary, checked=False, **options)
 
 
-# --- objects: JSON, Python, or in between ---
-
 _LOOSE_ROWS = tuple(
     (*bracket, ANY_SPACE, *start)
     for start in (("'",), ("“",), *((key, ANY_SPACE, ":") for key in (*NAME_KEYS, *ARGUMENTS_KEYS)))
@@ -473,8 +471,6 @@ SOLAR_OPEN = _format(
     separator="",
 )
 
-# --- each argument in markup of its own ---
-
 _KEY = r"⟨key pattern=[^\"'<>\n]{1,200}⟩"
 _QUOTE = "⟨maybe written⟩⟨\"¦'⟩⟨/maybe⟩"
 _IS_STRING = '⟨maybe written⟩" string="⟨type text=true json=false⟩⟨/maybe⟩'
@@ -768,8 +764,6 @@ BEAM = _format(
     ),
     separator="",
 )
-
-# --- sets and names ---
 
 CHAIN = (HERMES, TOOLS_TAG, JSON, FENCE, LOOSE_JSON)
 """What the TunaCode harness looked for after structured calls, in its order."""

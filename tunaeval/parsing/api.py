@@ -44,9 +44,6 @@ _READERS: dict[str, Reader] = {reader.name: reader for reader in _SETS}
 """By their names: the sets, and each format once it was used."""
 
 
-# --- reading ---------------------------------------------------------------------------------
-
-
 def parse(
     text: str,
     format: str | Format | Parser = "auto",  # noqa: A002 - the API's word for it
@@ -205,8 +202,6 @@ def stream(
     return reader_named(format).stream(tools=tools, level=level, abstain=abstain)
 
 
-# --- many texts ------------------------------------------------------------------------------
-
 _CHUNK_TEXTS = 256
 _CHUNK_CHARACTERS = 1 << 18
 """A process is given at most so many texts at once, and no more once they are so long."""
@@ -291,9 +286,6 @@ def _chunks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
         yield chunk
 
 
-# --- writing ---------------------------------------------------------------------------------
-
-
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
     """Return the calls as a model would write them in this format; `parse` reads them back.
 
@@ -316,9 +308,6 @@ def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # no
         True
     """
     return instructions_for(known_tools(tools) or Tools(), format_named(format))
-
-
-# --- names -----------------------------------------------------------------------------------
 
 
 def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`

@@ -34,8 +34,6 @@ from .markup import edits_of, nearly_begins, within
 from .quoting import in_ticks
 from .scanner import read_unit, scanner_of, unescaped
 
-# --- after all of a text -------------------------------------------------------------------------
-
 
 def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
     """Report what the content of a text says of the tools, when all of the text was read."""
@@ -60,8 +58,6 @@ def _is_definition(ahead: str) -> bool:
     """Whether the definition of a tool goes on behind its name: with a schema, not arguments."""
     return "properties" in ahead
 
-
-# --- calls that lost their opener ----------------------------------------------------------------
 
 _KEY_BEFORE = re.compile(r"\s*+\W{0,3}(\w{0,20}+)[^\w{}]{0,6}\Z").match
 _KEY_BEHIND = re.compile(r"[^\w{}()]{0,8}(\w{0,20}+)[^\w{}()]{0,6}\{").match
@@ -186,8 +182,6 @@ def _before_name(form: Format) -> str:
             break
     return ""
 
-
-# --- attempts and mentions in a text without calls -----------------------------------------------
 
 _OPENS = re.compile(
     r"""["'`*\\\s:,]{0,12}+(?:\d{1,4}(?=\{))?(?:\w{1,24}["'\\]{1,3}\s?:[\s"'\\]{0,6})?"""

@@ -24,8 +24,6 @@ from .repair.machine import JsonReader
 from .repair.values import Read, Unreadable
 from .window import Reading, T, Window
 
-# --- small readings: white space, fixed texts, bounded patterns -----------------------------------
-
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _NAMED = CallObject()
 """Gives name and arguments their keys where the name is outside of the arguments."""
@@ -98,9 +96,6 @@ def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
 
 
 _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
-
-
-# --- blocks ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,8 +70,6 @@ TokenKind: TypeAlias = OneOf[
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
 """From a place in a text on, and only up to another: what is behind it may not have arrived."""
 
-# --- words as patterns ----------------------------------------------------------------------------
-
 SPACE = r"[ \t\r\n]*+"
 
 
@@ -191,9 +189,6 @@ def _beginnings(atoms: Iterable[str]) -> str:
     return pattern
 
 
-# --- tokens ---------------------------------------------------------------------------------------
-
-
 class Choice(NamedTuple):
     """A format whose opener a token may be, and what has to follow it.
 
@@ -293,9 +288,6 @@ def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
     return any(match(window.text, at, len(window.text)) for match in begun)
 
 
-# --- headers of messages --------------------------------------------------------------------------
-
-
 class HeaderReader(NamedTuple):
     """One kind of header of a format: what matches it, and what has to follow it.
 
@@ -357,8 +349,6 @@ def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
         made.append(HeaderReader(form, route, *matches, opens_call))
     return tuple(made)
 
-
-# --- the search -----------------------------------------------------------------------------------
 
 _WORDS = re.compile(r"[\w ]*+")
 
@@ -507,8 +497,6 @@ class Finder:
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known is not None and known.formats[:1] == (form,) and not longer
 
-    # --- texts that go on ------------------------------------------------------------------------
-
     def next_in(self, window: Window, search: re.Pattern[str]) -> tuple[re.Match[str] | None, int]:
         """The next token that a search of this finder finds, and where it begins.
 
@@ -564,8 +552,6 @@ class Finder:
         """The lengths of the longest fixed text, and of the longest beginning of all."""
         texts = max(map(len, self.tokens), default=0)
         return texts, max([texts, *(_length(row) for row, _ in self._rows)])
-
-    # --- texts that end in an opener -------------------------------------------------------------
 
     def cut(self, text: str) -> str:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
@@ -729,9 +715,6 @@ def _prefixes(row: _Row) -> str:
 
 def _length(row: _Row) -> int:
     return sum(_PARTS[part][1] if part in _PARTS else len(part) for part in row)
-
-
-# --- prompts that end with an opener --------------------------------------------------------------
 
 
 class Prompted(NamedTuple):

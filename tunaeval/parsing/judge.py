@@ -334,8 +334,6 @@ def object_at(
     return read, end
 
 
-# --- bare text to a value, and back --------------------------------------------------------------
-
 _ENTITIES = {
     "&quot;": '"',
     "&#34;": '"',

@@ -45,9 +45,6 @@ def note_of(key: str) -> Note:
     return Note("swallowed-markup", f"{key[:SHOWN_NAME]!r} contains markup, perhaps a lost tag")
 
 
-# --- a text that is nearly another ---------------------------------------------------------------
-
-
 def within(wanted: str, text: str, edits: int) -> bool:
     """Whether the text begins with `wanted` after at most so many edits.
 
@@ -124,9 +121,6 @@ def _is_whole(text: str, half: Half) -> bool:
 
 
 _BRACKET = re.compile(r"\W*+")
-
-
-# --- tags around bare values ---------------------------------------------------------------------
 
 
 class Marks:
@@ -282,9 +276,6 @@ def _loose(text: str, *, shortened: bool = False) -> str:
     return "".join(runs)
 
 
-# --- arguments that a value swallowed ------------------------------------------------------------
-
-
 class Piece(NamedTuple):
     """The text of an argument, its name as it is written, and what its attribute says."""
 
@@ -342,9 +333,6 @@ def swallowed(pieces: Sequence[Piece], closing: Closing, *, closed: bool) -> Ite
         cut = not whole and _REMAINS.search(piece.text, max(0, len(piece.text) - WIDEST_GAP))
         if cut or closing.marks.inside(piece.text, closed=whole):
             yield note_of(piece.key)
-
-
-# --- texts between marks, and elements -----------------------------------------------------------
 
 
 def with_marks(arguments: JsonObject, mark: str) -> Iterator[Note]:

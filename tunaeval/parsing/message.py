@@ -42,9 +42,6 @@ _OTHER_FIELDS = frozenset({*_FIELDS, *_REASONING_KEYS, "invalid_tool_calls", "re
 """A message without a role has one of these."""
 
 
-# --- whole messages --------------------------------------------------------------------------
-
-
 def read_message(
     message: object,
     read: Callable[[str], ParseResult],
@@ -175,9 +172,6 @@ def _get(thing: object, key: str) -> JsonValue:
     return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
 
 
-# --- structured calls ------------------------------------------------------------------------
-
-
 def structured(
     items: Sequence[object],
     tools: Tools | None,
@@ -258,8 +252,6 @@ PrimeIntellect's renderers do (`ToolCallParseStatus` of 0.1.12); `raw` is what w
 """
 
 
-# --- calls that a server left in the text ----------------------------------------------------
-
 _LEAKED_LEVEL: Level = "standard"
 
 
@@ -291,9 +283,6 @@ def structured_only(result: ParseResult) -> ParseResult:
 def _left_in(call: ToolCall) -> str:
     how = f" (as {call.format})" if call.format else ""
     return f"the server left the call in the text{how}"
-
-
-# --- deltas ----------------------------------------------------------------------------------
 
 
 class Deltas:

@@ -82,8 +82,6 @@ class Block(Begun):
                 window.pos += 1
         self._close_at(window.offset)
 
-    # --- what is before the calls ----------------------------------------------------------------
-
     def _before(self, words: tuple[Word, ...], again: tuple[str, ...]) -> Reading[bool]:
         """Pass over what is between the opener and the calls; whether a call may follow."""
         window = self._window
@@ -126,8 +124,6 @@ class Block(Begun):
         if not fits and window.offset - last <= MARGIN and self._doubled:
             window.pos = last - window.base  # the last opener may be that of another format
         return fits
-
-    # --- the calls -------------------------------------------------------------------------------
 
     def _calls(self, word: CallObject, stops: tuple[str, ...]) -> Reading[bool]:
         """The call objects up to the closer; false when they could not be read so far."""

@@ -178,8 +178,6 @@ class PythonBlock(Begun):
                 return alone or self._quoted or self._setting.collector.full
             yield
 
-    # --- the calls ---------------------------------------------------------------------------
-
     def _row(self, *, listed: bool) -> Reading[bool]:
         """Calls up to the end of their row; whether they could all be told apart."""
         window, count, comma = self._window, 0, True
@@ -284,8 +282,6 @@ class PythonBlock(Begun):
         """The parameters of the tool in their order."""
         properties = self._setting.parameters(name).get("properties")
         return tuple(properties) if isinstance(properties, Mapping) else ()
-
-    # --- handing on --------------------------------------------------------------------------
 
     def _hand_on(self) -> None:
         """Judge what was held, in order."""

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from .collect import Collector
     from .finder import Token
 
-# --- in inline code, or in a sentence ------------------------------------------------------------
-
 FENCE = "```"
 """Of Markdown: what is in it may be code."""
 
@@ -100,8 +98,6 @@ def in_ticks(line: str) -> bool:
     """Whether the present line has opened inline code; of one too long to remember, not."""
     return opens_code(line, whole=len(line) < KEPT) is True
 
-
-# --- ends of a turn, and later turns -------------------------------------------------------------
 
 END_TOKENS = (
     "<|im_end|>",
@@ -190,8 +186,6 @@ begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
 """Search the first later turn."""
 
 ELLIPSES = ("...", "…")
-
-# --- markers without a call ----------------------------------------------------------------------
 
 _BODY = re.compile(r"""[{}\[\]("'=\n<]""")
 """Prose between two tags that it names has none of these."""

@@ -53,9 +53,6 @@ def is_cut(window: Window, collector: Collector, token: Token, line: str) -> boo
     return True
 
 
-# --- reasoning ------------------------------------------------------------------------------------
-
-
 def think(window: Window, collector: Collector, finder: Finder) -> Reading[None]:
     """Pass over the body of a message that is reasoning, up to its end or a next header."""
     start = window.offset

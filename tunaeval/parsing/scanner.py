@@ -193,8 +193,6 @@ class Scanner:
             message = f"more than {MAX_VAIN} markers gave no call; what follows was not read"
             self.collector.diagnose("too-many-markers", message, at, at)
 
-    # --- units -----------------------------------------------------------------------------------
-
     def _unit(self) -> Reading[None]:
         """Read the rest of the text, if it is calls and nothing else."""
         if not self._may_be_unit:
@@ -287,8 +285,6 @@ class Scanner:
             self._in_code = closer is None
             self._pass_markup(len(FENCE) if closer else 0)
         return True
-
-    # --- openers ---------------------------------------------------------------------------------
 
     def _open(self, token: Token) -> Reading[None] | None:
         """An opener: a block of its format, or a mention of it."""
@@ -448,8 +444,6 @@ class Scanner:
         follows = window.text[at + len(opener) : window.pos + 1].lstrip()[:1] == opener[0]
         return follows or inside.endswith(">")
 
-    # --- closers, what is around calls, later turns ----------------------------------------------
-
     def _close(self, token: Token) -> None:
         """A closer that no block read: of a mention, of something refused, or one too many."""
         collector, mention, text = self.collector, self._mention, token.text
@@ -542,8 +536,6 @@ class Scanner:
                 return
         self._pass_as_text(token.text)
 
-    # --- messages --------------------------------------------------------------------------------
-
     def _message(self, token: Token) -> Reading[None]:
         """A message, if a header is here; what it may hold depends on where it goes."""
         if self._is_quoted():
@@ -580,8 +572,6 @@ class Scanner:
             self._close_mention(mention, token)
         self._ends_broken(token)
         self._around(token)
-
-    # --- reasoning -------------------------------------------------------------------------------
 
     def _reasoning(self, token: Token) -> Reading[None] | None:
         """Everything up to the closer is reasoning, if the opener begins its line."""
@@ -645,8 +635,6 @@ class Scanner:
         self._pass_markup(len(token.text))
         self._after_reasoning = True
         return self._unit()
-
-    # --- text between blocks ---------------------------------------------------------------------
 
     def _pass_text(self, end: int) -> None:
         """The window's text up to `end` is content; white space next to markup may not be."""
@@ -756,8 +744,6 @@ class Scanner:
     }
     """What reads on at each kind of token."""
 
-
-# --- units ---------------------------------------------------------------------------------------
 
 ESCAPED = "\\_"
 

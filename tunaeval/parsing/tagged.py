@@ -102,8 +102,6 @@ class TaggedBlock(Begun):
         self.had_body = True
         self._close_at(self._window.offset, self._stray)
 
-    # --- the end of the call ---------------------------------------------------------------------
-
     def _closers(self, words: Sequence[Word]) -> _Fits:
         """Judge what was read, and pass over what closes it; what is missing is a repair."""
         window, open_ = self._window, self._object is None
@@ -203,8 +201,6 @@ class TaggedBlock(Begun):
         window = self._window
         return window.final and (window.pos == len(window.text) or self._cut_at == window.offset)
 
-    # --- words -----------------------------------------------------------------------------------
-
     def _row(self, words: Sequence[Word], after: Sequence[Word] = ()) -> _Fits:
         """Read words in a row, `after` being those behind them, up to one that is not here."""
         for at, word in enumerate(words):
@@ -302,8 +298,6 @@ class TaggedBlock(Begun):
         self._notes += with_marks(read.value, word.mark) if word.mark else ()
         self._object = read
         return True
-
-    # --- arguments one by one --------------------------------------------------------------------
 
     def _many(self, word: Many) -> _Fits:
         first, closing = word.words[0], closing_of(self._form)
@@ -411,8 +405,6 @@ def _kind_of(written: str | None, word: Attribute) -> str | None:
     """Return what an attribute says of a value: "text", "json", or None."""
     return "text" if written in word.text else "json" if written in word.json else None
 
-
-# --- where a bare value ends -----------------------------------------------------------------
 
 Bare: TypeAlias = tuple[str, bool, str]
 """A value's text, and whether it was closed. If not, the end of its call follows, and the third is
@@ -604,8 +596,6 @@ def _ignored(form: Format) -> str:
     return "|".join(map(re.escape, [*texts, *form.dropped])) or "(?!)"
 
 
-# --- nested elements -------------------------------------------------------------------------
-
 _ARGUMENT = 2
 """How many elements are open in an argument: the call, and it."""
 
@@ -682,8 +672,6 @@ class ElementsReader:
         window.pos = found.start()
         return "".join(pieces)
 
-    # --- without a prefix --------------------------------------------------------------------
-
     def _declared(self) -> Collection[str]:
         """The names of the arguments that the tool's schema declares."""
         declared = self._root.get("properties") if isinstance(self._root, Mapping) else None
@@ -734,8 +722,6 @@ class ElementsReader:
             else:
                 yield
 
-    # --- elements ----------------------------------------------------------------------------
-
     def _opened(self, name: str) -> Unreadable | None:
         if len(self._open) >= MAX_DEPTH:
             return Unreadable("too-deep", f"elements nested deeper than {MAX_DEPTH}")
@@ -774,8 +760,6 @@ class ElementsReader:
         if root.text.strip():
             return Unreadable("invalid-arguments", "text beside the arguments")
         return Read(self._members(root), tuple(self._repairs), tuple(self._notes))
-
-    # --- values ------------------------------------------------------------------------------
 
     def _value(self, element: _Open) -> JsonValue:
         types = admitted(element.schema, self._root)

@@ -232,8 +232,6 @@ def _braces(value: JsonValue, mark: str) -> str:
     return json.dumps(value)
 
 
-# --- reading back ----------------------------------------------------------------------------
-
 _HARMLESS = frozenset({
     "duplicate-key", "lone-surrogate", "nul", "wrong-type", "missing-argument", "unknown-argument",
     "undeclared-argument", "misplaced-argument", "swallowed-markup",

@@ -110,8 +110,6 @@ def _unmarked(mark: str) -> re.Pattern[str]:
     return re.compile(rf"[^,:{{}}\[\]\n{re.escape(mark[0])}]{{1,{UNMARKED_TEXT}}}+")
 
 
-# --- Python --------------------------------------------------------------------------------------
-
 PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
 """What may name an argument. Python knows no hyphens there; models write them."""
 
@@ -205,8 +203,6 @@ class PythonReader(JsonReader):
     def _value(self) -> Step:
         return super()._value() if self.open else self._open("f")
 
-    # --- names -------------------------------------------------------------------------------
-
     def _keyword(self) -> re.Match[str] | None:
         """Return the name and the sign at the position, of which the sign may lack."""
         self._longest(_KEYWORD, WORD_AHEAD)
@@ -275,8 +271,6 @@ class PythonReader(JsonReader):
         found = self._keyword()
         return "missing-comma" if found and found["sign"] == "=" and not found["more"] else ""
 
-    # --- brackets ----------------------------------------------------------------------------
-
     def _open(self, kind: str) -> Step:
         self._opened = self._window.offset
         if kind == "(":
@@ -323,8 +317,6 @@ class PythonReader(JsonReader):
         self._pending = ""
         return self._after
 
-    # --- numbers and words -------------------------------------------------------------------
-
     def _number(self) -> str:
         window, text = self._window, self._longest(_NUMBER, MAX_DIGITS + 1)
         if len(text) > MAX_DIGITS:
@@ -357,8 +349,6 @@ class PythonReader(JsonReader):
             value = f'"{word}"'
         self._window.pos += len(word)
         return value
-
-    # --- texts -------------------------------------------------------------------------------
 
     def _begin(self, char: str) -> Step:
         if not (char.isalpha() or char == "_"):
@@ -403,8 +393,6 @@ class PythonReader(JsonReader):
         self.pieces.pop()  # the quote behind the text before
         return self._begin_string(style)
 
-    # --- going on behind what cannot be read -------------------------------------------------
-
     def skip(self, *, lines: bool) -> Reading[None]:
         """Go to the end of a call that cannot be read, if it ends soon; then `whole` is true.
 
@@ -434,8 +422,6 @@ class PythonReader(JsonReader):
                     self.whole = True
                     return
 
-
-# --- calls without anything unusual --------------------------------------------------------------
 
 _ATOM = r"(?:-?(?:0|[1-9][0-9]{0,15}+)(?:\.[0-9]{1,15}+)?+|True|False|None)(?=[\s,)\]])"
 _TEXT = r"""(?:'[^'\\\n\x00\ud800-\udfff]*+'|"[^"\\\n\x00\ud800-\udfff]*+")"""

@@ -71,8 +71,6 @@ class EndError(Exception):
         super().__init__(message)
 
 
-# --- brackets, numbers and words -----------------------------------------------------------------
-
 CLOSER = {"{": "}", "[": "]", "(": ")", "(,": ")", "{,": "}", "**": "}", "f": ")"}
 """What ends a bracket, by its kind. Only Python has more than two kinds.
 
@@ -113,9 +111,6 @@ def refused_value(text: str, otherwise: str) -> str:
     """
     constants = _CONSTANTS.match(text) and not _DATE.match(text)
     return ARITHMETIC if constants else otherwise
-
-
-# --- strings -------------------------------------------------------------------------------------
 
 
 class Style(NamedTuple):
@@ -208,8 +203,6 @@ def marked_style(mark: str) -> Style:
     return Style(mark, mark[0], plain, plain, None, "", _escaped)
 
 
-# --- what a quote that may end a string is followed by -------------------------------------------
-
 _ANY_SPACE = SPACES + ODD_SPACES
 _SPACES_BEHIND = re.compile(rf"[{_ANY_SPACE}]*+")
 _SHORT, _LONG = f"{{0,{KEY_AHEAD}}}+", f"{{{KEY_AHEAD + 1}}}"
@@ -250,8 +243,6 @@ def _without_brackets(text: str, most: int) -> str:
         text = bare[:-1]
     return text
 
-
-# --- the machine ---------------------------------------------------------------------------------
 
 _SPACE = re.compile(rf"[{SPACES}]++")
 _STRING = f'"{_JSON_STYLES[chr(34)].plain.pattern}"'
@@ -366,8 +357,6 @@ class JsonReader:
         ]
         return Read(made[0], tuple(repairs), made[1], truncated)
 
-    # --- what is written ---------------------------------------------------------------------
-
     def _repair(self, code: str, at: int | None = None) -> None:
         """Note a repair at the offset `at`, by default the window's.
 
@@ -424,8 +413,6 @@ class JsonReader:
 
     def _close_innermost(self, kind: str) -> None:
         self.pieces.append(_CLOSED[kind])
-
-    # --- looking ahead -----------------------------------------------------------------------
 
     def _char(self, ahead: int) -> str:
         """Return the character so far behind the position, "" at the end of the text."""
@@ -486,8 +473,6 @@ class JsonReader:
         stops = tuple(stop for stop in self._stops if any(map(str.isalpha, stop)))
         return self._window.text[-MARGIN:].rstrip().endswith(stops)
 
-    # --- between tokens ----------------------------------------------------------------------
-
     def _next(self) -> str:
         """Pass over white space and comments; return the next character."""
         window = self._window
@@ -538,8 +523,6 @@ class JsonReader:
         window.pos += len(self._comment)
         self._comment = ""
         self._repair("comment", self._comment_began)
-
-    # --- values ------------------------------------------------------------------------------
 
     def _value(self) -> Step:
         """Read the whole value, or the one behind a key and its sign."""
@@ -641,8 +624,6 @@ class JsonReader:
         elsewhere = self._lost_at == len(self.pieces) or "".join(self.pieces[-2:]).endswith(',"')
         return "guessed-comma" if elsewhere else "missing-comma"
 
-    # --- numbers and words -------------------------------------------------------------------
-
     def _number(self) -> str:
         """Read a number, or something that begins like one; return it as JSON."""
         window, number = self._window, self._longest(NUMBER)
@@ -702,8 +683,6 @@ class JsonReader:
     def _ends_atom(self, after: str) -> bool:
         return after in ",}]/#" or after in self._special
 
-    # --- keys --------------------------------------------------------------------------------
-
     def _name(self, char: str) -> Step:
         """Read a key, which begins with `char`."""
         style = self._style_of(char)
@@ -732,8 +711,6 @@ class JsonReader:
             self._repair(repair)
         self._window.pos += len(sign) + arrow
         return self._value
-
-    # --- strings -----------------------------------------------------------------------------
 
     def _begin_string(self, style: Style) -> Step:
         """Pass over the quote at the position; one is already written."""
@@ -861,8 +838,6 @@ class JsonReader:
             kept = kept.replace(raw, ("\\\\" if literal else "\\") + char)
         self._out.append(kept)
 
-    # --- where a string of JSON ends ---------------------------------------------------------
-
     def _ends(self) -> bool:
         """Whether the quote at the position ends its string.
 
@@ -963,8 +938,6 @@ class JsonReader:
         ]  # as many pieces as before, for who follows them
         self._end()
         raise EndError("missing-closer")
-
-    # --- where a text of Python or of braces ends --------------------------------------------
 
     def _whole_quote(self) -> bool:
         """Whether all of the style's quote, which has several characters, is here."""

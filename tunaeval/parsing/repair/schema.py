@@ -31,8 +31,6 @@ from .values import NUMBER, Read, Unreadable, repair_of
 
 Schema: TypeAlias = Mapping[str, object]
 
-# --- types ---------------------------------------------------------------------------------------
-
 CLASSES: dict[object, tuple[type, ...]] = {
     "null": (type(None),),
     "boolean": (bool,),
@@ -137,8 +135,6 @@ def shown(value: object) -> str:
         return f"a {type(value).__name__}"
     return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 3] + "..."
 
-
-# --- schemas that are combined -------------------------------------------------------------------
 
 _ALTERNATIVES = ("anyOf", "oneOf")
 _COMBINING = frozenset({"$ref", "allOf", *_ALTERNATIVES})
@@ -283,8 +279,6 @@ def _properties(schema: Schema) -> Mapping[str, object]:
     properties = schema.get("properties")
     return properties if isinstance(properties, (dict, Mapping)) else {}
 
-
-# --- a value that is fitted ----------------------------------------------------------------------
 
 TYPE_REPAIRS: Mapping[str, Level] = MappingProxyType(
     {"type": "standard", "guessed-type": "lenient"}
@@ -558,8 +552,6 @@ def _chosen(value: JsonValue, schema: Schema, found: Findings) -> JsonValue:
 def _same(value: JsonValue, choice: object) -> bool:
     return type(choice) is type(value) and bool(choice == value)
 
-
-# --- the arguments of a call ---------------------------------------------------------------------
 
 _SILENT_ON_OTHERS = frozenset(
     {"type", "properties", "required", "title", "description"}

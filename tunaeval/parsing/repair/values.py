@@ -76,8 +76,6 @@ class Read(NamedTuple):
     truncated: bool = False
 
 
-# --- repairs -------------------------------------------------------------------------------------
-
 REPAIRS = {
     "single-quotes": ("standard", "a string in single quotes"),
     "smart-quotes": ("standard", "a string in typographic quotes"),
@@ -116,8 +114,6 @@ Repairs of level "standard" change no value; those of level "lenient" lose or gu
 repair_of = cheap(Repair)
 """Make a `Repair` in half the time that its own class takes."""
 
-# --- sound text ----------------------------------------------------------------------------------
-
 Decoded: TypeAlias = tuple[JsonValue, int, tuple[Note, ...]]
 """A value, the index behind it, and what is odd about it."""
 
@@ -154,8 +150,6 @@ def decode(text: str) -> tuple[JsonValue, tuple[Note, ...]] | Unreadable:
     found = scan(text, 0)
     return found if isinstance(found, Unreadable) else (found[0], found[2])
 
-
-# --- what the fast decoder does not report -------------------------------------------------------
 
 ATOMS = frozenset({int, bool, type(None)})
 """What hides nothing: integers of more than 64 bits arrive as floats."""
@@ -220,9 +214,6 @@ def has_long_number(text: str, start: int, end: int) -> bool:
     if not any(_RUN.match(text, at, end) for at in looked):
         return False
     return _LONG_NUMBER.search(text, start, end) is not None
-
-
-# --- the decoder of the standard library ---------------------------------------------------------
 
 
 def scan(text: str, start: int) -> Decoded | Unreadable:
