@@ -22,6 +22,7 @@ from typing import ClassVar, TypeAlias
 from tunaeval.grammar import Channel
 from tunaeval.grammar.format import Format
 from tunaeval.limits import (
+    HEADER_AHEAD,
     KEPT,
     MARGIN,
     MAX_CALLS,
@@ -33,11 +34,10 @@ from tunaeval.limits import (
 from tunaeval.types.calls import Repair, Span, Tools
 from tunaeval.types.parsing import Level
 
-from .block import Begun, Setting, another
-from .collect import Collector
-from .finder import Choice, Finder, Token, chosen, closers_of, header_at, nearest, undecided
+from .block import Begun, ObjectBlock, Setting, another
+from .collect import Collector, Kind
+from .finder import Choice, Finder, Header, Token, chosen, closers_of, header_at, nearest, undecided
 from .judge import Objects
-from .objects import Block
 from .python_calls import PythonBlock
 from .quoting import (
     ELLIPSES,
@@ -55,8 +55,6 @@ from .quoting import (
     opens_code,
 )
 from .repair.values import repair_of
-from .routing import Late, is_cut, only_calls, think, think_until, unclosed
-from .routing import repair_of as late_repair
 from .tagged import TaggedBlock
 from .window import Reading, Window, read_all
 
@@ -73,6 +71,14 @@ _FENCE_LINE = re.compile(rf"```(?:{_LANGUAGE}(?=\s))?\s{{0,64}}+")
 
 _FENCE_CUT = re.compile(rf"```{_LANGUAGE}\Z")
 """A fence whose language may go on in what follows."""
+
+_HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
+_CUT_MARKER = r"(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z"
+_UNFINISHED = re.compile(f"{_HEADER_TEXT}{_CUT_MARKER}", re.ASCII)
+_UNFINISHED_LINE = re.compile(rf"{_HEADER_TEXT}[\r\n]{{0,2}}{_CUT_MARKER}", re.ASCII)
+"""What follows a message's opener when the text ends in its header; behind a marker it may end a
+line.
+"""
 
 _IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
 
@@ -372,10 +378,10 @@ class Scanner:
 
     def _block(
         self, form: Format, start: int, *, quoted: bool, name: str | None
-    ) -> Block | PythonBlock | TaggedBlock:
+    ) -> ObjectBlock | PythonBlock | TaggedBlock:
         """What reads a block of this format."""
         if form.call:
-            return Block(self._setting, form, start, quoted=quoted)
+            return ObjectBlock(self._setting, form, start, quoted=quoted)
         if form.python:
             begins_line = bool(LINE_START.search(self._line))
             return PythonBlock(self._setting, form, start, quoted=quoted, begins_line=begins_line)
@@ -542,12 +548,9 @@ class Scanner:
             self._pass_as_text(token.text)
             return
         window, start = self.window, self.window.offset
-        header, sure = header_at(window, token)
-        while not sure:
-            yield
-            header, sure = header_at(window, token)
+        header = yield from self._header(token)
         if header is None:
-            cut = is_cut(window, self.collector, token, self._line)
+            cut = self._is_cut_header(token)
             self._pass_text(len(window.text) if cut else window.pos + len(token.text))
             self._line_at = window.offset if cut else self._line_at
             return
@@ -561,8 +564,54 @@ class Scanner:
         self._announced = start if self._channel == "call" else None
         self._pass_markup(header.length)
         if self._channel == "reasoning":
-            yield from think(window, self.collector, self._finder)
+            yield from self._think_in_message()
             self._line_at, self._after_reasoning = window.offset, True
+
+    def _is_cut_header(self, token: Token) -> bool:
+        """Whether the text ends inside a header that begins with this token; if so, report it.
+
+        Words alone (`to=prod`) are a header at the beginning of a line, or before a marker.
+        """
+        window, collector = self.window, self.collector
+        behind, text = window.pos + len(token.text), window.text
+        if len(text) - behind > HEADER_AHEAD:  # first: what follows may be all of a long text
+            return False
+        if not ("<" in token.text or LINE_START.search(self._line) or "<" in text[behind:]):
+            return False
+        unfinished = _UNFINISHED_LINE if token.text.endswith(">") else _UNFINISHED
+        if not unfinished.match(text, behind):
+            return False
+        start, message = window.offset, "the text ends in the header of a message"
+        collector.diagnose("truncated", message, start, window.base + len(text))
+        collector.attempt(start, cut=True)
+        return True
+
+    def _think_in_message(self) -> Reading[None]:
+        """Pass over the body of a message that is reasoning, up to its end or a next header."""
+        window, finder, start = self.window, self._finder, self.window.offset
+        self.collector.has_reasoning = True
+        while True:
+            hit, end = finder.next_in(window, finder.search)
+            self._pass_reasoning(end)
+            if hit is None:
+                if window.final:
+                    self._diagnose_unclosed("no end of this message", start)
+                    return
+                yield
+                continue
+            token, size = finder.token(hit), hit.end() - hit.start()
+            header = (yield from self._header(token)) if token.kind == "message" else None
+            if token.kind == "end" or header:
+                return
+            self._pass_reasoning(window.pos + size)
+
+    def _header(self, token: Token) -> Reading[Header | None]:
+        """Return the header that begins with this token, once enough of the text is there."""
+        header, sure = header_at(self.window, token)
+        while not sure:
+            yield
+            header, sure = header_at(self.window, token)
+        return header
 
     def _end(self, token: Token) -> None:
         """What ends a message; outside of all of them it is markup too."""
@@ -587,33 +636,100 @@ class Scanner:
         return None
 
     def _think(self, token: Token) -> Reading[None]:
-        window, collector = self.window, self.collector
+        """Pass over reasoning up to its closer.
+
+        Where the closer never comes, calls count if nothing but calls follows the first of them to
+        the end of the text; else all of it is reasoning. Only the end can tell, so from the first
+        text on that may announce a call nothing is reported before the reasoning is closed, or
+        over.
+        """
+        window, collector, finder = self.window, self.collector, self._finder
         start, closer = window.offset, token.reasoning.close if token.reasoning else ""
         self._pass_markup(len(token.text))
-        late = yield from think_until(window, collector, self._finder, closer)
+        collector.has_reasoning = True
+        late, pieces = -1, list[str]()
+        while (end := window.text.find(closer, window.pos)) < 0:
+            stop = (
+                len(window.text) if window.final else finder.held(window)
+            )  # a closer is held, too
+            hit = finder.announcing.search(window.text, window.pos) if late < 0 else None
+            if hit and hit.start() < stop:  # else it may be the end of a longer one
+                self._pass_reasoning(hit.start())
+                late = window.offset
+            if late < 0:
+                self._pass_reasoning(stop)
+            elif stop > window.pos:
+                pieces.append(window.text[window.pos : stop])
+                window.pos = stop
+            if window.final:
+                break
+            yield
+        closed = end >= 0
+        if not closed and late >= 0 and self._late_calls(late, "".join(pieces), token, start):
+            self._line_at = window.offset
+            return
+        if late >= 0:
+            collector.piece("reasoning", late, window.offset)
+        self._pass_reasoning(end if closed else window.pos)
         self._line_at = window.offset
-        if late is None:
-            self._pass_markup(len(closer))
-            self._after_reasoning = True
-            yield from self._unit()
-        elif late.start < 0 or not self._late_calls(late, token, start):
-            if late.start >= 0:
-                collector.piece("reasoning", late.start, window.offset)
-            unclosed(window, collector, f"no {closer!r}", start)
+        if not closed:
+            self._diagnose_unclosed(f"no {closer!r}", start)
+            return
+        self._pass_markup(len(closer))
+        self._after_reasoning = True
+        yield from self._unit()
 
-    def _late_calls(self, late: Late, token: Token, start: int) -> bool:
-        """Whether calls and nothing else end reasoning that began at `start` and is never closed.
+    def _pass_reasoning(self, end: int) -> None:
+        """Count the window's text up to `end` as reasoning."""
+        self.collector.piece("reasoning", self.window.offset, self.window.base + end)
+        self.window.pos = end
 
-        A text inside is read once: reasoning in there may not hold another one.
+    def _diagnose_unclosed(self, message: str, start: int) -> None:
+        """Report that reasoning which began at `start` is not over where the text is."""
+        self.collector.truncated = True
+        self.collector.diagnose("unclosed-reasoning", message, start, self.window.offset)
+
+    def _late_calls(self, late: int, text: str, token: Token, start: int) -> bool:
+        """Collect the calls that a text at offset `late` ends in, if it ends in calls alone.
+
+        It is the end of reasoning that began at `start` and is never closed. A text inside of one
+        is read once: reasoning in there may not hold another one.
         """
         if self._inside or self._setting.level == "strict":
             return False
-        repair = late_repair(token.reasoning, start)
-        return only_calls(late, self.collector, self._finder, self._read_inside, repair)
-
-    def _read_inside(self, window: Window, collector: Collector) -> None:
-        setting = replace(self._setting, window=window, collector=collector)
-        read_all(window.text, Scanner(self._finder, setting, inside=True).reading)
+        collector, window = self.collector, Window(text, final=True)
+        window.base, found = late, Collector(listened=False)
+        setting = replace(self._setting, window=window, collector=found)
+        read_all(text, Scanner(self._finder, setting, inside=True).reading)
+        tail = _calls_at_end(found, text, late)
+        first = tail[0][1] if tail else 0
+        marked = {form.name for form in self._finder.formats if form.marked and form.opener}
+        calls = [call for call in found.calls if call.span and call.span.start >= first]
+        notes = [(note, note.span) for note in found.diagnoses if note.span]
+        spans = {call.span for call in calls}
+        sound = tail and calls and all(call.format in marked for call in calls)
+        if not sound or any(span.end > first and span not in spans for _, span in notes):
+            return False
+        if len(collector.calls) + len(calls) > MAX_CALLS:
+            return False
+        collector.piece("reasoning", late, first)
+        for note, span in notes:  # before the first call, too: at another level it may be one more
+            if span.end <= first:
+                collector.note(note)
+        opener, closer = (token.text, token.reasoning.close) if token.reasoning else ("", "")
+        message, opened = f"{closer!r} is missing before it", Span(start, start + len(opener))
+        repair = Repair("unclosed-reasoning", message, opened)
+        for kind, begins, ends in tail:
+            if kind == "call":
+                call = calls.pop(0)
+                collector.call(replace(call, repairs=(*call.repairs, repair)))
+            else:
+                collector.piece("markup", begins, ends)
+        for note, span in notes:
+            if span in spans:
+                collector.note(note)
+        collector.truncated = collector.truncated or found.truncated
+        return True
 
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
         """A closer without its opener: all before it was reasoning, once.
@@ -745,6 +861,20 @@ class Scanner:
     """What reads on at each kind of token."""
 
 
+def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
+    """Return the tiles that a text at offset `base` ends in, of calls and what is around them."""
+    tail: list[tuple[Kind, int, int]] = []
+    for kind, start, end in reversed([*found.pieces]):
+        begins = max(start, base)
+        content = text[begins - base : end - base]
+        if kind == "reasoning" or (kind == "content" and not content.isspace()):
+            break
+        tail.append((kind, begins, end))
+    while tail and tail[-1][0] == "content":
+        tail.pop()
+    return tail[::-1]
+
+
 ESCAPED = "\\_"
 
 _NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
@@ -861,7 +991,7 @@ def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...
     if form.call:
         window.pos = head
         collector.piece("markup", window.base, window.offset)
-        if not _is_block(Block(setting, form, window.offset, quoted=False), frame):
+        if not _is_block(ObjectBlock(setting, form, window.offset, quoted=False), frame):
             return collector.full
         end = _ENDS_OBJECT.match(window.text, window.pos)
         window.pos = end.end() if end else window.pos
