@@ -15,17 +15,9 @@ from functools import lru_cache
 from heapq import merge
 from itertools import islice, pairwise
 
+from tunaeval import limits
 from tunaeval.grammar import Literal, Markup, Maybe, Name, PythonCalls, Space
 from tunaeval.grammar.format import Format
-from tunaeval.limits import (
-    CALL_AHEAD,
-    KEPT,
-    LOST_ENDING,
-    LOST_TRIES,
-    NAMED_TRIES,
-    SHORTEST_OPENER,
-    SHOWN_NAME,
-)
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
@@ -74,20 +66,20 @@ _KEY = re.compile(r"""["'][\w-]++["'][ \t]*+:|\w[ \t]*+=""").search
 
 def ends_like_call(text: str) -> bool:
     """Whether a bracket closes near the end, and no word of letters alone is behind it."""
-    tail = text[-LOST_ENDING:]
+    tail = text[-limits.LOST_ENDING :]
     last = max(tail.rfind("}"), tail.rfind("]"), tail.rfind(")"), tail.rfind(">"))
     return last >= 0 and not any(map(str.isalpha, tail[last + 1 :].split()))
 
 
 def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
     """Report each stretch of content that ends in a call, unless a diagnosis is in it already."""
-    tries = iter(range(LOST_TRIES))
+    tries = iter(range(limits.LOST_TRIES))
     for kind, start, end in collector.pieces:
-        if kind == "content" and ends_like_call(text[max(start, end - LOST_ENDING) : end]):
+        if kind == "content" and ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
             found = _lost_in(text[start:end], finder, tools, tries)
             if found is not None and not collector.has_diagnosis(start - 1, end + 1):
                 at, stop = start + found[0], start + found[1]
-                name = text[at:stop][:SHOWN_NAME]
+                name = text[at:stop][: limits.SHOWN_NAME]
                 message = f"{name!r} has arguments, but nothing begins the call"
                 collector.diagnose("missing-opener", message, at, stop)
                 collector.attempt(at)
@@ -100,12 +92,12 @@ def _lost_in(
 
     `tries` bounds how many names with arguments are looked at in all of a text.
     """
-    named = (
-        (at, end, content[max(0, at - KEPT) : at], ahead)
-        for at, end in merge(*(_places(content, name) for name in filter(None, tools)))
-        if _has_arguments(ahead := content[end : end + KEPT], tools[content[at:end]].parameters)
-    )
-    for (at, end, before, ahead), _ in zip(named, tries, strict=False):
+    for at, end in merge(*(_places(content, name) for name in filter(None, tools))):
+        before, ahead = content[max(0, at - limits.KEPT) : at], content[end : end + limits.KEPT]
+        if not _has_arguments(ahead, tools[content[at:end]].parameters):
+            continue
+        if next(tries, None) is None:
+            break
         lost = _between_keys(before, ahead) or _behind_opener(before, finder)
         if lost and not in_ticks(before):
             return at, end
@@ -165,7 +157,7 @@ def _before_names(finder: Finder) -> list[tuple[str, list[str]]]:
     for text in sorted({*map(_before_name, finder.formats)}):
         count = 2 * edits_of(text) + 1
         cuts = [len(text) * at // count for at in range(count + 1)]
-        if len(text) >= SHORTEST_OPENER:
+        if len(text) >= limits.SHORTEST_OPENER:
             found.append((text, [text[start:end] for start, end in pairwise(cuts)]))
     return found
 
@@ -233,12 +225,12 @@ def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools)
             continue
         span = place(attempt[0]), place(attempt[1])
         if not collector.has_diagnosis(*span):
-            unit = read_unit(everything().units, view[slice(*attempt)], 0, tools, "standard")
+            unit = read_unit(everything().wholes, view[slice(*attempt)], 0, tools, "standard")
             form = unit[0].calls[0].format if unit and unit[0].calls else None
             _report_attempt(collector, text, form, *span)
             return
     if mention and not noted:
-        name = text[slice(*mention)][:SHOWN_NAME]
+        name = text[slice(*mention)][: limits.SHOWN_NAME]
         message = f"{name!r} is named here as in a call, and is not called"
         collector.diagnose("mention", message, *mention)
 
@@ -246,7 +238,7 @@ def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools)
 def _report_attempt(
     collector: Collector, text: str, format_name: str | None, start: int, stop: int
 ) -> None:
-    shown = text[start:stop].strip()[:SHOWN_NAME]
+    shown = text[start:stop].strip()[: limits.SHOWN_NAME]
     if format_name is None:
         collector.diagnose("invalid-json", f"{shown!r} names a tool, and is no call", start, stop)
     else:
@@ -268,9 +260,9 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
 
 def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
     """Yield where a bracket is behind the name of a tool, or a tag around it, in order."""
-    each = (islice(_places(text, name), NAMED_TRIES) for name in filter(None, tools))
+    each = (islice(_places(text, name), limits.NAMED_TRIES) for name in filter(None, tools))
     places = ((a, b) for a, b in merge(*each) if _in_tag(text, a, b) or _opens(text, a, b))
-    return islice(places, LOST_TRIES)
+    return islice(places, limits.LOST_TRIES)
 
 
 def _in_tag(text: str, start: int, stop: int) -> bool:
@@ -287,7 +279,7 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
     found = _OPENS.match(text, stop)
     if found is None:
         return None
-    if "," in found[0] and _is_definition(text[found.end() : found.end() + KEPT]):
+    if "," in found[0] and _is_definition(text[found.end() : found.end() + limits.KEPT]):
         return None
     if text[start - 1 : start] in _QUOTES:
         return found
@@ -297,7 +289,7 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
 
 def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
     """Return the stretch around a name that is calls and nothing else, if there is one."""
-    low = max(0, start - CALL_AHEAD)
+    low = max(0, start - limits.CALL_AHEAD)
     line, fence = text.rfind("\n", low, start), text.rfind("```", low, start)
     begins = max(line + 1, fence + 3 if fence >= 0 else 0)
     tag = _tag_before(text, start)
@@ -305,7 +297,7 @@ def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
         return None
     if tag:
         return _element(text, tag, stop)
-    opens, most = _opens(text, start, stop, alone=True), min(len(text), start + CALL_AHEAD)
+    opens, most = _opens(text, start, stop, alone=True), min(len(text), start + limits.CALL_AHEAD)
     while opens and opens.start(1) < most:
         end = _close(text, opens.start(1), most)
         if end < 0:
@@ -320,7 +312,7 @@ def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
 
 def _tag_before(text: str, start: int) -> re.Match[str] | None:
     """Match the beginning of the tag whose name starts at an index."""
-    return _TAG.search(text, max(0, start - SHOWN_NAME), start)
+    return _TAG.search(text, max(0, start - limits.SHOWN_NAME), start)
 
 
 def _element(text: str, tag: re.Match[str], stop: int) -> tuple[int, int] | None:
@@ -329,7 +321,7 @@ def _element(text: str, tag: re.Match[str], stop: int) -> tuple[int, int] | None
     if alone:
         return tag.start(), alone.end()
     closers = [f"</{name}>" for name in (text[tag.start() + 1 : stop], *tag.groups()) if name]
-    places = ((text.find(each, stop, stop + CALL_AHEAD), len(each)) for each in closers)
+    places = ((text.find(each, stop, stop + limits.CALL_AHEAD), len(each)) for each in closers)
     found = [at + size for at, size in places if at >= 0]
     return (tag.start(), min(found)) if found else None
 

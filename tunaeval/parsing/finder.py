@@ -16,15 +16,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from typing import Literal as OneOf
 
+from tunaeval import limits
 from tunaeval.grammar import (
     ANY_NAME,
     ANY_SPACE,
     Arguments,
     Attribute,
     CallObject,
+    Channel,
     Elements,
     Key,
     Literal,
@@ -34,7 +37,6 @@ from tunaeval.grammar import (
     Name,
     PythonCalls,
     Reasoning,
-    Route,
     Space,
     Word,
     spellings,
@@ -42,24 +44,13 @@ from tunaeval.grammar import (
 )
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO
-from tunaeval.limits import (
-    HEADER_AHEAD,
-    KEPT_BEGINNING,
-    KEPT_BEGINNINGS,
-    NEAR_SPACE,
-    OPENER_AHEAD,
-    SHORTEST_CUT,
-    WIDE_SPACE,
-    WORDS_AHEAD,
-    WORTH_A_LOOK,
-)
+from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
 
 from .quoting import END_TOKENS, FENCE, TURNS
 
 if TYPE_CHECKING:
     from tunaeval.types.calls import Tools
 
-    from .scanner import Unit
     from .window import Window
 
 TokenKind: TypeAlias = OneOf[
@@ -128,7 +119,7 @@ _START_OF_LIST = rf"(?:\[{NEAR_SPACE})?[^\W\d]"
 
 def start_of(form: Format, end: str = "") -> str:
     """Return a pattern of what is behind a format's opener, as `chain` does."""
-    return chain(form.words[1:], WORDS_AHEAD, end)
+    return chain(form.words[1:], limits.WORDS_AHEAD, end)
 
 
 def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
@@ -233,9 +224,9 @@ class Token:
         return tuple(re.compile(start_of(form, r"\Z")).match for form in self.formats)
 
     @cached_property
-    def headers(self) -> tuple[tuple[HeaderReader, ...], ...]:
-        """What reads the headers that begin with this token, for each format."""
-        return tuple(map(_readers_of, self.formats))
+    def headers(self) -> tuple[tuple[Header, ...], ...]:
+        """The kinds of messages that may begin with this token, for each format."""
+        return tuple(map(_headers_of, self.formats))
 
     def _choice(self, form: Format) -> Choice:
         opener, inner = form.words[0], _inner(form)
@@ -260,7 +251,7 @@ def chosen(token: Token, text: str, at: int) -> Choice | None:
     choices = token.choices
     if len(choices) == 1 and not token.around:
         return choices[0]
-    end = at + OPENER_AHEAD
+    end = at + limits.OPENER_AHEAD
     return next((choice for choice in choices if choice.follows(text, at, end)), None)
 
 
@@ -280,7 +271,7 @@ def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
     """
     at, choices = window.pos + len(token.text), token.choices
     sole = len(choices) == 1 and not token.around
-    if window.final or sole or len(window.text) - at > OPENER_AHEAD:
+    if window.final or sole or len(window.text) - at > limits.OPENER_AHEAD:
         return False
     if choice is None or choice is choices[0]:
         return choice is None
@@ -288,52 +279,42 @@ def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
     return any(match(window.text, at, len(window.text)) for match in begun)
 
 
-class HeaderReader(NamedTuple):
-    """One kind of header of a format: what matches it, and what has to follow it.
+class Header(NamedTuple):
+    """A kind of message of a format, and the header of one that was read.
 
-    `opens_call`: what the body begins with is the opener of a call's block.
+    `opens_call`: what the body begins with is the opener of a call's block. `match` matches the
+    header with the text that its body begins with, `follows` what has to follow that. `name` is the
+    tool's, if it is in there, `length` that of what was matched.
     """
 
     form: Format
-    route: Route
+    channel: Channel
+    opens_call: bool
     match: Match
     follows: Match
-    opens_call: bool
-
-
-class Header(NamedTuple):
-    """A header that was read: its kind, the tool's name if it is in there, and its length with the
-    text that its body begins with.
-    """
-
-    kind: HeaderReader
-    name: str | None
-    length: int
+    name: str | None = None
+    length: int = 0
 
 
 def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
     """The header that begins with this token here, None if there is none; whether that is sure."""
     text, start = window.text, window.pos
-    behind = start + len(token.text)
-    end = behind + HEADER_AHEAD
-    fitting = [found for readers in token.headers if (found := _first(readers, text, start, end))]
+    end = start + len(token.text) + limits.HEADER_AHEAD
+    fitting = []
+    for kinds in token.headers:
+        matched = ((kind, kind.match(text, start, end)) for kind in kinds)
+        for kind, hit in islice(((kind, hit) for kind, hit in matched if hit), 1):
+            name = hit.groupdict().get("name")
+            fitting.append(kind._replace(name=name, length=hit.end() - start))
     if len(fitting) == 1:
         return fitting[0], True
-    proven = [one for one in fitting if one.kind.follows(text, start + one.length, end)]
+    proven = [one for one in fitting if one.follows(text, start + one.length, end)]
     sure = bool(proven) or window.final or len(text) > end
     return next(iter(proven or fitting), None), sure
 
 
-def _first(readers: tuple[HeaderReader, ...], text: str, start: int, end: int) -> Header | None:
-    """The first of a format's kinds of headers that is at `start`, and over before `end`."""
-    for reader in readers:
-        if found := reader.match(text, start, end):
-            return Header(reader, found.groupdict().get("name"), found.end() - start)
-    return None
-
-
-def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
-    """What reads from what opens a message to its body, for each route."""
+def _headers_of(form: Format) -> tuple[Header, ...]:
+    """The kinds of messages of a format, one for each route."""
     opener = form.opener.text if form.opener else None
     opens = re.escape(form.envelope.opens.text) if form.envelope else ""
     made = []
@@ -346,7 +327,7 @@ def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
             follows = rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts_of(form)))})"
         header = f"(?:{opens})?{route.header}{re.escape(route.body)}"
         matches = re.compile(header).match, re.compile(follows).match
-        made.append(HeaderReader(form, route, *matches, opens_call))
+        made.append(Header(form, route.channel, opens_call, *matches))
     return tuple(made)
 
 
@@ -419,7 +400,7 @@ class Finder:
         Where letters begin nothing that is looked for, prose is passed over twice as fast.
         """
         words, wordless = self._wordless
-        if not words or len(text) < WORTH_A_LOOK or any(word in text for word in words):
+        if not words or len(text) < limits.WORTH_A_LOOK or any(word in text for word in words):
             return self.search
         return wordless
 
@@ -434,28 +415,65 @@ class Finder:
         words = tuple(text for text in self._before_calls if text[:1].isalpha())
         return words, _search((t for t in self._before_calls if t not in words), self._rows)
 
+    def prompted(self, text: str, *, final: bool) -> Token | str | None:
+        r"""Return what a text begins with whose prompt ended with the opener of the first format.
+
+        So it is with Functionary 3.2, whose template writes `>>>`: a reply begins `name\n{...}`,
+        which an opener of no characters stands for, or `all\n` and words to the user, which is
+        markup. "" is for any other text; also for one that has the opener all the same, or what is
+        around calls. None: more text could tell.
+        """
+        if self._prompt is None:
+            return ""
+        token, dropped, openers, begins, may_begin = self._prompt
+        fixed = (*dropped, *openers)
+        if not final and any(len(each) > len(text) and each.startswith(text) for each in fixed):
+            return None
+        if not text.startswith(openers):
+            markup = next((each for each in dropped if text.startswith(each)), "")
+            if markup or begins(text, 0, limits.OPENER_AHEAD):
+                return markup or token
+        waits = not final and len(text) < limits.OPENER_AHEAD and may_begin(text, 0, len(text))
+        return None if waits else ""
+
     @cached_property
-    def prompted(self) -> Prompted | None:
-        """How texts begin where the prompt ends with the opener of the first format."""
+    def _prompt(self) -> tuple[Token, tuple[str, ...], tuple[str, ...], Match, Match] | None:
         form = next(iter(self.formats), None)
         if form is None or form.opener is None or not form.prompted:
             return None
         opener = form.opener.text
         dropped = (text.removeprefix(opener) for text in form.dropped if text.startswith(opener))
-        return Prompted(
-            Token("open", "", (form,)),
-            tuple(filter(None, dropped)),
-            re.compile(start_of(form)).match,
-            re.compile(start_of(form, r"\Z")).match,
-            firsts_of(form),
-        )
+        begins, may_begin = re.compile(start_of(form)), re.compile(start_of(form, r"\Z"))
+        token = Token("open", "", (form,))
+        return token, (*filter(None, dropped),), firsts_of(form), begins.match, may_begin.match
 
     @cached_property
-    def units(self) -> tuple[Unit, ...]:
-        """How units begin that are calls of one of `wholes` alone."""
-        from .scanner import unit_of  # noqa: PLC0415 - imports this module
+    def _units(self) -> tuple[tuple[Match, Match], ...]:
+        """What matches how the units of `wholes` begin; see `unit_starts`."""
+        return tuple(map(unit_starts, self.wholes))
 
-        return tuple(map(unit_of, self.wholes))
+    def begins_unit(
+        self, window: Window, at: int, tools: Tools | None, *, fenced: bool
+    ) -> bool | None:
+        """Whether a unit may begin at an index of the window's text; None if more text could tell.
+
+        A unit is a whole reply, or what is in a code fence, that is calls of one of `wholes` alone.
+        """
+        text, end = window.text, len(window.text)
+        for matches, may_begin in self._units:
+            found = matches(text, at, end)
+            if found is None:
+                if not window.final and may_begin(text, at, end):
+                    return None
+                continue
+            name = found.groupdict().get("name")
+            if name is not None and tools is not None and name.replace(ESCAPED, "_") not in tools:
+                continue
+            if fenced or not _LIST.match(text, at) or ESCAPED in text[at : at + limits.UNIT_AHEAD]:
+                return True
+            if not window.final and end - at < limits.UNIT_AHEAD:
+                return None
+        return False
 
     @cached_property
     def regions(self) -> dict[str, set[str]]:
@@ -482,7 +500,7 @@ class Finder:
         if known is None:
             text, start = hit.string, hit.start()
             known = next(token for probe, token in self._bare if probe.match(text, start))
-            if len(found) <= KEPT_BEGINNING and len(self._met) < KEPT_BEGINNINGS:
+            if len(found) <= limits.KEPT_BEGINNING and len(self._met) < limits.KEPT_BEGINNINGS:
                 self._met[found] = known
         return known
 
@@ -555,7 +573,7 @@ class Finder:
 
     def cut(self, text: str) -> str:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
-        openers = self._cuts.get(text[-SHORTEST_CUT:], ())
+        openers = self._cuts.get(text[-limits.SHORTEST_CUT :], ())
         return next((opener for opener in openers if text.endswith(opener)), "")
 
     @cached_property
@@ -570,22 +588,52 @@ class Finder:
             for form in self.formats
             if form.opener and form.marked
             for text in (*firsts_of(form), *_opens(form))
-            for length in range(SHORTEST_CUT, len(text))
+            for length in range(limits.SHORTEST_CUT, len(text))
             if not _WORDS.fullmatch(text, 0, length)
         }
         for text in sorted(firsts, key=len, reverse=True):
-            found.setdefault(text[-SHORTEST_CUT:], []).append(text)
+            found.setdefault(text[-limits.SHORTEST_CUT :], []).append(text)
         return found
 
     def cut_around(self, text: str) -> str:
         """What is behind the announcement of calls, if it is less of an opener than `cut` finds."""
         text = text.strip()
-        begins = 0 < len(text) < SHORTEST_CUT and any(
+        begins = 0 < len(text) < limits.SHORTEST_CUT and any(
             opener.startswith(text)
             for form in self.formats
             for opener in (spellings(form.opener) if form.around else ())
         )
         return text if begins else ""
+
+
+ESCAPED = "\\_"
+"""An underscore as models escape it that write Markdown."""
+
+_UNIT_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
+_QUOTED = r"""[\s\[\]'"`]{0,64}+"""
+_LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_UNIT_NAME}\s{{0,24}}+\(")
+"""A plain list of calls, which other formats read."""
+
+
+@lru_cache(maxsize=64)
+def unit_starts(form: Format) -> tuple[Match, Match]:
+    """Return what matches the start of a unit of a format, and a text that ends too early to tell.
+
+    The first has a group `name` where that has to be the name of a known tool.
+    """
+    if form.python:
+        head = rf"""{_QUOTED}{_UNIT_NAME}['"`]?\s{{0,24}}+\("""
+        part = rf"""{_QUOTED}(?:{_UNIT_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
+    elif form.call:
+        keys = "|".join(map(re.escape, form.call.inside))
+        head = rf"""\s{{0,64}}+\{{\s{{0,64}}+["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
+        most = max(map(len, form.call.inside))
+        key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
+        part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
+    else:
+        head = rf"\s{{0,64}}+(?P<name>{_UNIT_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
+        part = rf"\s{{0,64}}+(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
+    return re.compile(head).match, re.compile(part).match
 
 
 @lru_cache(maxsize=256)
@@ -605,7 +653,7 @@ def _in_tags(tools: Iterable[str], text: str) -> list[str]:
     found = [name for name in tools if f"{name}>" in text]
     last = text.rfind("<")
     cut = text[last : last + _LONGEST_NAME + 2]
-    if len(cut) >= SHORTEST_CUT and ">" not in cut:
+    if len(cut) >= limits.SHORTEST_CUT and ">" not in cut:
         found += [name for name in tools if f"<{name}>".startswith(cut)]
     return found
 
@@ -715,38 +763,3 @@ def _prefixes(row: _Row) -> str:
 
 def _length(row: _Row) -> int:
     return sum(_PARTS[part][1] if part in _PARTS else len(part) for part in row)
-
-
-class Prompted(NamedTuple):
-    r"""What a text may begin with whose prompt ended with a format's opener.
-
-    So it is with Functionary 3.2, whose template writes `>>>`: a reply begins `name\n{...}`, or
-    `all\n` and words to the user. `openers`: where the text has one all the same, or what is around
-    calls, no block began before it.
-    """
-
-    token: Token
-    """An opener of no characters."""
-    dropped: tuple[str, ...]
-    begins: Match
-    may_begin: Match
-    """The same, where the text may end in it."""
-    openers: tuple[str, ...]
-
-    def found(self, text: str) -> bool:
-        """Whether the text begins behind the opener."""
-        if text.startswith(self.openers):
-            return False
-        return text.startswith(self.dropped) or self.begins(text, 0, OPENER_AHEAD) is not None
-
-    def undecided(self, text: str) -> bool:
-        """Whether more of the text may change what it begins with."""
-        fixed = (*self.dropped, *self.openers)
-        if any(len(each) > len(text) and each.startswith(text) for each in fixed):
-            return True
-        short = len(text) < OPENER_AHEAD and not self.found(text)
-        return short and self.may_begin(text, 0, len(text)) is not None
-
-    def markup(self, text: str) -> str:
-        """What is no content at the beginning of the text, if there is such a thing."""
-        return next((each for each in self.dropped if text.startswith(each)), "")

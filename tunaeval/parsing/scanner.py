@@ -17,26 +17,29 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
+from tunaeval import limits
 from tunaeval.grammar import Channel
 from tunaeval.grammar.format import Format
-from tunaeval.limits import (
-    HEADER_AHEAD,
-    KEPT,
-    MARGIN,
-    MAX_CALLS,
-    MAX_FENCES_IN_VAIN,
-    MAX_TEXT,
-    MAX_VAIN,
-    UNIT_AHEAD,
-)
 from tunaeval.types.calls import Repair, Span, Tools
 from tunaeval.types.parsing import Level
 
 from .block import Begun, ObjectBlock, Setting, another
 from .collect import Collector, Kind
-from .finder import Choice, Finder, Header, Token, chosen, closers_of, header_at, nearest, undecided
+from .finder import (
+    ESCAPED,
+    Choice,
+    Finder,
+    Header,
+    Token,
+    chosen,
+    closers_of,
+    header_at,
+    nearest,
+    undecided,
+    unit_starts,
+)
 from .judge import Objects
 from .python_calls import PythonBlock
 from .quoting import (
@@ -95,7 +98,7 @@ def scanner_of(
 
     `objects` keeps what was read of damaged objects, for another level.
     """
-    window = Window() if text is None else Window(text[:MAX_TEXT], final=True)
+    window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
     setting = Setting(window, collector, tools, level, objects)
     return Scanner(finder.with_tools(tools, text), setting)
@@ -140,10 +143,10 @@ class Scanner:
         """Read to the end; `length` is that of the text, all of which is in the window."""
         self.window.final = True
         read_all(self.window.text, self.reading)
-        if length > MAX_TEXT:
-            message = f"only the first {MAX_TEXT} characters were looked at"
-            self.collector.diagnose("too-long", message, MAX_TEXT, length)
-            self.collector.piece("content", MAX_TEXT, length)
+        if length > limits.MAX_TEXT:
+            message = f"only the first {limits.MAX_TEXT} characters were looked at"
+            self.collector.diagnose("too-long", message, limits.MAX_TEXT, length)
+            self.collector.piece("content", limits.MAX_TEXT, length)
         return self.collector
 
     def _run(self) -> Reading[None]:
@@ -170,7 +173,7 @@ class Scanner:
                 self._count_vain()
         if collector.full:
             at = window.offset
-            collector.diagnose("too-many-calls", f"more than {MAX_CALLS} calls", at, at)
+            collector.diagnose("too-many-calls", f"more than {limits.MAX_CALLS} calls", at, at)
         while not window.final:  # nothing but content follows
             self._pass_text(len(window.text))
             yield
@@ -179,32 +182,31 @@ class Scanner:
 
     def _prompted(self) -> Reading[None]:
         """Read the rest of what the prompt began, at the beginning of the text."""
-        window, prompted = self.window, self._finder.prompted
-        if prompted is None or window.offset:
+        window, finder = self.window, self._finder
+        if window.offset:
             return
-        while not window.final and prompted.undecided(window.text):
+        while (found := finder.prompted(window.text, final=window.final)) is None:
             yield
-        if not prompted.found(window.text):
-            return
-        if markup := prompted.markup(window.text):
-            self._pass_markup(len(markup))
-            return
-        yield from self._opened(prompted.token, prompted.token.choices[0], quoted=False)
+        if isinstance(found, str):
+            if found:
+                self._pass_markup(len(found))
+        else:
+            yield from self._opened(found, found.choices[0], quoted=False)
 
     def _count_vain(self) -> None:
         """Count a marker that gave no call; behind too many of them all is content."""
         self._vain += 1
-        if self._vain == MAX_VAIN and not self._over:
+        if self._vain == limits.MAX_VAIN and not self._over:
             at, self._over = self.window.offset, True
-            message = f"more than {MAX_VAIN} markers gave no call; what follows was not read"
+            message = f"more than {limits.MAX_VAIN} markers gave no call; what follows was not read"
             self.collector.diagnose("too-many-markers", message, at, at)
 
     def _unit(self) -> Reading[None]:
         """Read the rest of the text, if it is calls and nothing else."""
         if not self._may_be_unit:
             return
-        window, units, tools = self.window, self._finder.units, self._setting.tools
-        while (begins := begins_unit(units, window, window.pos, tools, fenced=False)) is None:
+        window, finder, tools = self.window, self._finder, self._setting.tools
+        while (begins := finder.begins_unit(window, window.pos, tools, fenced=False)) is None:
             yield
         if not begins:
             return
@@ -218,8 +220,8 @@ class Scanner:
         """Read the window's text up to an index, if it is calls and nothing else."""
         window = self.window
         text = window.text[window.pos : stop]
-        setting, units = self._setting, self._finder.units
-        found = read_unit(units, text, window.offset, setting.tools, setting.level)
+        setting, wholes = self._setting, self._finder.wholes
+        found = read_unit(wholes, text, window.offset, setting.tools, setting.level)
         if found is not None:
             self._adopt(*found, stop, bare=True)
         return found is not None
@@ -244,14 +246,14 @@ class Scanner:
 
     def _fenced(self, token: Token | None = None) -> Reading[None]:
         """A code fence: calls and nothing else, or what its token is the opener of, or code."""
-        window, units, tools = self.window, self._finder.units, self._setting.tools
+        window, finder, tools = self.window, self._finder, self._setting.tools
         body, begins = window.pos, None
-        while begins is None and self._fenced_vain <= MAX_FENCES_IN_VAIN:
+        while begins is None and self._fenced_vain <= limits.MAX_FENCES_IN_VAIN:
             behind = _FENCE_LINE.match(window.text, window.pos)
             body = behind.end() if behind else window.pos + len(FENCE)
             near = len(window.text) - body < 2 or _FENCE_CUT.match(window.text, window.pos)
             if window.final or not near:
-                begins = begins_unit(units, window, body, tools, fenced=True)
+                begins = finder.begins_unit(window, body, tools, fenced=True)
             if begins is None:
                 yield
         if begins:
@@ -275,7 +277,7 @@ class Scanner:
         closer = closing.search(window.text, body)
         stop = closer.end() - len(FENCE) if closer else len(window.text)
         text, setting = window.text[body:stop], self._setting
-        found = read_unit(self._finder.units, text, start + size, setting.tools, setting.level)
+        found = read_unit(self._finder.wholes, text, start + size, setting.tools, setting.level)
         if found is None:
             self._fenced_vain += stop - body
             return False
@@ -444,7 +446,8 @@ class Scanner:
         window = self.window
         if not opener:  # of a block whose prompt ended with it
             return False
-        if window.pos - at > MARGIN or window.text[max(0, at - 1) : at] not in ("", "\n", ">"):
+        before = window.text[max(0, at - 1) : at]
+        if window.pos - at > limits.MARGIN or before not in ("", "\n", ">"):
             return False
         inside = window.text[at + len(opener) : window.pos].rstrip()
         follows = window.text[at + len(opener) : window.pos + 1].lstrip()[:1] == opener[0]
@@ -522,7 +525,8 @@ class Scanner:
         """
         collector, text, start = self.collector, token.text, self.window.offset
         is_line = text in LINES and not LINE_START.search(self._line)
-        is_code = self._in_code and not self._content_before()[-MARGIN:].rstrip().endswith(FENCE)
+        before = self._content_before()[-limits.MARGIN :].rstrip()
+        is_code = self._in_code and not before.endswith(FENCE)
         if not collector.calls or is_line or is_code or self._is_quoted():
             self._pass_as_text(text)
             return
@@ -556,10 +560,10 @@ class Scanner:
             return
         self._mention = self._refused = self._region = None
         self._in_code = False
-        self._channel = header.kind.route.channel
-        if header.kind.opens_call:
+        self._channel = header.channel
+        if header.opens_call:
             window.pos += header.length
-            yield from self._read(token, header.kind.form, start, name=header.name)
+            yield from self._read(token, header.form, start, name=header.name)
             return
         self._announced = start if self._channel == "call" else None
         self._pass_markup(header.length)
@@ -574,7 +578,8 @@ class Scanner:
         """
         window, collector = self.window, self.collector
         behind, text = window.pos + len(token.text), window.text
-        if len(text) - behind > HEADER_AHEAD:  # first: what follows may be all of a long text
+        # This comes first, because what follows may be all of a long text.
+        if len(text) - behind > limits.HEADER_AHEAD:
             return False
         if not ("<" in token.text or LINE_START.search(self._line) or "<" in text[behind:]):
             return False
@@ -710,7 +715,7 @@ class Scanner:
         sound = tail and calls and all(call.format in marked for call in calls)
         if not sound or any(span.end > first and span not in spans for _, span in notes):
             return False
-        if len(collector.calls) + len(calls) > MAX_CALLS:
+        if len(collector.calls) + len(calls) > limits.MAX_CALLS:
             return False
         collector.piece("reasoning", late, first)
         for note, span in notes:  # before the first call, too: at another level it may be one more
@@ -789,13 +794,13 @@ class Scanner:
     def _line(self) -> str:
         """The end of the present line, and perhaps of those before it: `KEPT` characters."""
         window = self.window
-        start = max(self._line_at - window.base, window.pos - KEPT, 0)
+        start = max(self._line_at - window.base, window.pos - limits.KEPT, 0)
         return window.text[start : window.pos]
 
     def _content_before(self) -> str:
         """The end of the content right before the position: `KEPT` characters at the most."""
         window = self.window
-        start = max(self.collector.last_start - window.base, window.pos - KEPT, 0)
+        start = max(self.collector.last_start - window.base, window.pos - limits.KEPT, 0)
         return window.text[start : window.pos]
 
     def _is_quoted(self) -> bool:
@@ -806,7 +811,7 @@ class Scanner:
         before = self.window.preceding(self.window.pos)
         if not self._quote_open and before.endswith("`") and before != "``":
             line = self._line
-            whole = not self._line_at and len(line) < KEPT
+            whole = not self._line_at and len(line) < limits.KEPT
             self._quote_open = opens_code(line, whole=whole) is not False
         return self._quote_open
 
@@ -875,61 +880,8 @@ def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, in
     return tail[::-1]
 
 
-ESCAPED = "\\_"
-
-_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
-_QUOTED = r"""[\s\[\]'"`]{0,64}+"""
-_LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_NAME}\s{{0,24}}+\(")
-"""A plain list of calls, which other formats read."""
-
 _JOINTS = re.compile(r"[\s,;]*+")
 _ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
-
-
-_At: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
-
-Unit: TypeAlias = tuple[Format, _At, _At]
-"""A format, what matches the start of its units, with the name of the first tool if that has to be
-a known one, and what matches a text that ends before that is decided.
-"""
-
-
-def unit_of(form: Format) -> Unit:
-    """Compile how the units of a format with `whole=True` begin."""
-    if form.python:
-        head = rf"""{_QUOTED}{_NAME}['"`]?\s{{0,24}}+\("""
-        part = rf"""{_QUOTED}(?:{_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
-    elif form.call:
-        keys = "|".join(map(re.escape, form.call.inside))
-        head = rf"""\s{{0,64}}+\{{\s{{0,64}}+["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
-        most = max(map(len, form.call.inside))
-        key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
-        part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
-    else:
-        head = rf"\s{{0,64}}+(?P<name>{_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
-        part = rf"\s{{0,64}}+(?:{_NAME}(?:\\|\s{{0,32}}+))?\Z"
-    return form, re.compile(head).match, re.compile(part).match
-
-
-def begins_unit(
-    units: tuple[Unit, ...], window: Window, at: int, tools: Tools | None, *, fenced: bool
-) -> bool | None:
-    """Whether a unit may begin at an index of the window's text; None if more text could tell."""
-    text = window.text
-    for _, matches, may_begin in units:
-        found = matches(text, at)
-        if found is None:
-            if not window.final and may_begin(text, at):
-                return None
-            continue
-        name = found.groupdict().get("name")
-        if name is not None and tools is not None and name.replace(ESCAPED, "_") not in tools:
-            continue
-        if fenced or not _LIST.match(text, at) or ESCAPED in text[at : at + UNIT_AHEAD]:
-            return True
-        if not window.final and len(text) - at < UNIT_AHEAD:
-            return None
-    return False
 
 
 def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
@@ -939,7 +891,7 @@ def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
     """
     if window.final:
         return
-    before = window.text[max(0, window.pos - KEPT) : window.pos]
+    before = window.text[max(0, window.pos - limits.KEPT) : window.pos]
     start, pieces = window.offset, [window.text[window.pos :]]
     tail = pieces[0]
     # From 1 on, as the first character of what is kept need not begin a line.
@@ -947,13 +899,13 @@ def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
         window.pos = len(window.text)
         yield
         pieces.append(window.text[window.pos :])
-        tail = tail[-KEPT:] + pieces[-1]
+        tail = tail[-limits.KEPT :] + pieces[-1]
     window.text = before + "".join(pieces)
     window.pos, window.base = len(before), start - len(before)
 
 
 def read_unit(
-    units: tuple[Unit, ...], text: str, base: int, tools: Tools | None, level: Level
+    forms: tuple[Format, ...], text: str, base: int, tools: Tools | None, level: Level
 ) -> tuple[Collector, Callable[[int], int]] | None:
     """Read the text of a unit that begins at offset `base`; None if it is not calls alone.
 
@@ -966,8 +918,8 @@ def read_unit(
         message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 2)
         frame = (repair_of("markdown-escape", message, span),)
         text, place = unescaped(text, base)
-    for form, matches, _ in units:
-        head = matches(text, 0)
+    for form in forms:
+        head = unit_starts(form)[0](text, 0, len(text))
         if head is None:
             continue
         collector, window = Collector(listened=False), Window(text, final=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
+from tunaeval import limits
 from tunaeval.grammar import (
     Arguments,
     Attribute,
@@ -29,17 +30,7 @@ from tunaeval.grammar import (
     starts_with_space,
 )
 from tunaeval.grammar.format import Format
-from tunaeval.limits import (
-    KEPT_CLOSINGS,
-    MAX_DEPTH,
-    QUOTED_AHEAD,
-    SPACE_AHEAD,
-    TAG_AHEAD,
-    VALUE_AHEAD,
-    WIDE_SPACE,
-    WIDEST_GAP,
-    WORDS_AHEAD,
-)
+from tunaeval.limits import WIDE_SPACE
 from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span
 
 from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
@@ -436,7 +427,7 @@ class Closing:
 
         ends = [word for word in behind if isinstance(word, Literal)]
         spelled, after = [f"{any_of(word)}{WIDE_SPACE}" for word in ends], (closer, *rest, many)
-        follow = chain((*after, *behind), WORDS_AHEAD, "")
+        follow = chain((*after, *behind), limits.WORDS_AHEAD, "")
         if not any(isinstance(word, Literal) for word in rest):
             own = f"{any_of(closer)}{WIDE_SPACE}"
             incomplete = "|".join(_incomplete(spelled, _onward(form))) or "(?!)"
@@ -444,7 +435,7 @@ class Closing:
             follow += f"|{own}{any_of(ends[0])}" if len(ends) > 1 else ""
             follow += f"|{own}(?:{incomplete})"
         self._follow = re.compile(follow)
-        self._at_end = re.compile(chain((*after, *behind), WORDS_AHEAD, r"\Z"))
+        self._at_end = re.compile(chain((*after, *behind), limits.WORDS_AHEAD, r"\Z"))
         texts, restart = {*closer.spellings}, "(?!)"
         if ends and form.opener and not texts.intersection(ends[-1].spellings):
             restart = f"{spelled[-1]}{_onward(form)}"
@@ -522,7 +513,7 @@ class Closing:
         may be the value's or not. `quoted`: the value begins with quotes.
         """
         text, at = window.text, hit.start()
-        ahead, ends = at + VALUE_AHEAD, True if hit.group() in self.closers else "call"
+        ahead, ends = at + limits.VALUE_AHEAD, True if hit.group() in self.closers else "call"
         if self._follow.match(text, at, ahead) or (window.final and self._at_end.match(text, at)):
             ends = True
         elif ends is True or not (trusted or self._restart.match(text, at, ahead)):
@@ -535,17 +526,17 @@ class Closing:
         They end before others begin, and not far away.
         """
         opener, end = self.value.quotes
-        if window.text[max(0, at - WIDEST_GAP) : at].rstrip().endswith(end):
+        if window.text[max(0, at - limits.WIDEST_GAP) : at].rstrip().endswith(end):
             return True
-        ahead = window.text[at : at + QUOTED_AHEAD]
+        ahead = window.text[at : at + limits.QUOTED_AHEAD]
         stop, other = ahead.find(end), ahead.find(opener)
         if stop >= 0 or other >= 0:
             return stop < 0 or 0 <= other < stop
-        return None if not window.final and len(ahead) < QUOTED_AHEAD else True
+        return None if not window.final and len(ahead) < limits.QUOTED_AHEAD else True
 
     def _unclosed(self, window: Window, text: str, key: str) -> Bare | Unreadable:
         """A value that the whole text ends in."""
-        if self._lost.search(text, max(0, len(text) - VALUE_AHEAD)):
+        if self._lost.search(text, max(0, len(text) - limits.VALUE_AHEAD)):
             return _before(window, text, self._lost)
         if self._over.search(text):
             return Unreadable("invalid-arguments", f"{key[:60]!r} is never closed")
@@ -554,7 +545,7 @@ class Closing:
 
 def _before(window: Window, text: str, end: re.Pattern[str], own: str | None = None) -> Bare:
     """The value without the end of its call, which is read again; up to a closer of its `own`."""
-    found = end.search(text, max(0, len(text) - VALUE_AHEAD))
+    found = end.search(text, max(0, len(text) - limits.VALUE_AHEAD))
     size = len(text) - found.start() if found else 0
     window.pos -= size
     text = text[: len(text) - size]
@@ -562,7 +553,7 @@ def _before(window: Window, text: str, end: re.Pattern[str], own: str | None = N
     return text, False, stray
 
 
-@lru_cache(maxsize=KEPT_CLOSINGS)
+@lru_cache(maxsize=limits.KEPT_CLOSINGS)
 def closing_of(form: Format) -> Closing:
     """How values of a format end that has arguments one by one."""
     at, many = next((at, word) for at, word in enumerate(form.words) if isinstance(word, Many))
@@ -601,7 +592,7 @@ _ARGUMENT = 2
 
 TAG = re.compile(r"<(/?)([^\W\d][\w.:-]{0,127})>")
 
-_BRACKET = re.compile(rf"[ \t\r\n]{{0,{SPACE_AHEAD}}}+[\[{{]?")
+_BRACKET = re.compile(rf"[ \t\r\n]{{0,{limits.SPACE_AHEAD}}}+[\[{{]?")
 _CUT = Unreadable("truncated", "the text ends inside an element", cut=True)
 
 
@@ -659,7 +650,7 @@ class ElementsReader:
 
     def _text(self) -> Reading[str | Unreadable]:
         """The text up to the next tag."""
-        window, pieces, held = self._window, list[str](), len(self._word.prefix) + TAG_AHEAD
+        window, pieces, held = self._window, list[str](), len(self._word.prefix) + limits.TAG_AHEAD
         while (found := self._tag.search(window.text, window.pos)) is None:
             if window.final:
                 window.pos = len(window.text)
@@ -703,7 +694,7 @@ class ElementsReader:
         pieces, last, closed = list[str](), "", False
         while True:
             end = ends.search(window.text, window.pos)
-            held = max(window.pos, len(window.text) - len(closer) - 2 * TAG_AHEAD)
+            held = max(window.pos, len(window.text) - len(closer) - 2 * limits.TAG_AHEAD)
             stop = end.start() if end else len(window.text) if window.final else held
             piece = window.text[window.pos : stop]
             closed = closed or closer in last + piece
@@ -723,8 +714,8 @@ class ElementsReader:
                 yield
 
     def _opened(self, name: str) -> Unreadable | None:
-        if len(self._open) >= MAX_DEPTH:
-            return Unreadable("too-deep", f"elements nested deeper than {MAX_DEPTH}")
+        if len(self._open) >= limits.MAX_DEPTH:
+            return Unreadable("too-deep", f"elements nested deeper than {limits.MAX_DEPTH}")
         outer = self._open[-1]
         if not self._word.prefix and len(self._open) == 1 and name not in self._declared():
             return Unreadable("invalid-arguments", f"<{name}> is no declared argument")

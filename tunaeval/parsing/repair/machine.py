@@ -22,19 +22,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import ClassVar, NamedTuple, NoReturn, TypeAlias
 
-from tunaeval.limits import (
-    ARITHMETIC_AHEAD,
-    CALL_KEY_AHEAD,
-    KEY_AHEAD,
-    MARGIN,
-    MAX_DEPTH,
-    MAX_DIGITS,
-    MAX_REPAIRS,
-    QUOTE_AHEAD,
-    SPACE_AHEAD,
-    STRING_PIECES,
-    UNICODE_NAME,
-)
+from tunaeval import limits
 from tunaeval.parsing.window import Reading, Window, read_all
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span
 
@@ -156,7 +144,7 @@ r"""What \b and \f are kept back as: raw control characters, which no other piec
 
 _CODE = re.compile(
     r"\\(?:x[0-9a-fA-F]{0,2}+|u[0-9a-fA-F]{0,4}+|U[0-9a-fA-F]{0,8}+|[0-7]{1,3}+"
-    rf"|N(?:\{{[A-Za-z0-9 ()-]{{0,{UNICODE_NAME}}}+\}}?+)?+)"
+    rf"|N(?:\{{[A-Za-z0-9 ()-]{{0,{limits.UNICODE_NAME}}}+\}}?+)?+)"
 )
 """An escape by a character's number or name, or the beginning of one."""
 TEXT_CODES = "xuUN01234567"
@@ -205,11 +193,11 @@ def marked_style(mark: str) -> Style:
 
 _ANY_SPACE = SPACES + ODD_SPACES
 _SPACES_BEHIND = re.compile(rf"[{_ANY_SPACE}]*+")
-_SHORT, _LONG = f"{{0,{KEY_AHEAD}}}+", f"{{{KEY_AHEAD + 1}}}"
+_SHORT, _LONG = f"{{0,{limits.KEY_AHEAD}}}+", f"{{{limits.KEY_AHEAD + 1}}}"
 _KEY = re.compile(
     rf"""(?:"(?:[^"\\\n]|\\.){_SHORT}"|'(?:[^'\\\n]|\\.){_SHORT}'|“[^”\n]{_SHORT}”|‘[^’\n]{_SHORT}’"""
     rf"""|[A-Za-z_$][\w$-]{_SHORT})"""
-    rf"(?:[{_ANY_SPACE}]{{0,{SPACE_AHEAD}}}+[:=]|[{_ANY_SPACE}]{{{SPACE_AHEAD + 1}}})"
+    rf"(?:[{_ANY_SPACE}]{{0,{limits.SPACE_AHEAD}}}+[:=]|[{_ANY_SPACE}]{{{limits.SPACE_AHEAD + 1}}})"
     rf"""|(?:"(?:[^"\\\n]|\\.){_LONG}|['“‘](?:[^"'“”‘’\\\n]|\\.){_LONG})|//|/\*|\#"""
 )
 """A key and its sign, or one too long to be seen whole; or a comment."""
@@ -363,7 +351,7 @@ class JsonReader:
         Beyond `MAX_REPAIRS` only the first repair of a level that has none yet is noted.
         """
         level = REPAIRS[code][0]
-        if len(self._noted) < MAX_REPAIRS or level not in self._levels:
+        if len(self._noted) < limits.MAX_REPAIRS or level not in self._levels:
             self._noted.append((code, self._window.offset if at is None else at))
             self._levels.add(level)
 
@@ -385,8 +373,8 @@ class JsonReader:
 
     def _open(self, kind: str) -> Step:
         """Pass over the bracket at the position, whose value was begun."""
-        if len(self.open) >= MAX_DEPTH:
-            raise EndError("too-deep", f"nested deeper than {MAX_DEPTH}")
+        if len(self.open) >= limits.MAX_DEPTH:
+            raise EndError("too-deep", f"nested deeper than {limits.MAX_DEPTH}")
         self._window.pos += 1
         self.pieces.append(_OPENED[kind])
         self.open.append(kind)
@@ -423,7 +411,7 @@ class JsonReader:
             raise EndError(WAIT)
         return ""
 
-    def _longest(self, pattern: re.Pattern[str], most: int = 2 * MAX_DIGITS) -> str:
+    def _longest(self, pattern: re.Pattern[str], most: int = 2 * limits.MAX_DIGITS) -> str:
         """Return what `pattern` matches here, when no text can extend it.
 
         It is not extended beyond `most` characters.
@@ -471,7 +459,7 @@ class JsonReader:
         One of signs alone, a code fence, may as well be part of a string that was cut off.
         """
         stops = tuple(stop for stop in self._stops if any(map(str.isalpha, stop)))
-        return self._window.text[-MARGIN:].rstrip().endswith(stops)
+        return self._window.text[-limits.MARGIN :].rstrip().endswith(stops)
 
     def _next(self) -> str:
         """Pass over white space and comments; return the next character."""
@@ -565,7 +553,7 @@ class JsonReader:
         """
         window, at = self._window, self._window.pos
         found = _SOUND_MEMBER.match(window.text, at)
-        if not found or found.end() - at > MAX_DIGITS:
+        if not found or found.end() - at > limits.MAX_DIGITS:
             return False
         if (text := found["text"]) is not None:
             window.pos = found.end() - 1
@@ -607,8 +595,8 @@ class JsonReader:
         before = window.text[max(0, window.pos - 40) : window.pos].rstrip()
         code = "invalid-json"
         if char in "*/%+-" and before[-1:].isdigit():
-            ahead = window.text[window.pos : window.pos + ARITHMETIC_AHEAD]
-            if len(ahead) < ARITHMETIC_AHEAD and not window.final:
+            ahead = window.text[window.pos : window.pos + limits.ARITHMETIC_AHEAD]
+            if len(ahead) < limits.ARITHMETIC_AHEAD and not window.final:
                 raise EndError(WAIT)
             code = refused_value(f"{before[-1]}{ahead}", code)
         raise EndError(code, f"{char!r} after a value")
@@ -627,14 +615,14 @@ class JsonReader:
     def _number(self) -> str:
         """Read a number, or something that begins like one; return it as JSON."""
         window, number = self._window, self._longest(NUMBER)
-        if len(number) > MAX_DIGITS:
-            raise EndError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
+        if len(number) > limits.MAX_DIGITS:
+            raise EndError("too-many-digits", f"a number of more than {limits.MAX_DIGITS} digits")
         after = self._char(len(number))
         if number and self._ends_atom(after):
             window.pos += len(number)
             return number
         cut = _CUT_NUMBER.match(window.text, window.pos)
-        if cut and not window.final and len(window.text) - window.pos <= MAX_DIGITS:
+        if cut and not window.final and len(window.text) - window.pos <= limits.MAX_DIGITS:
             raise EndError(WAIT)
         if cut or not after:
             self._cut_off()
@@ -764,7 +752,7 @@ class JsonReader:
 
     def _write(self, piece: str) -> None:
         self._out.append(piece)
-        if len(self._out) > self._seen + STRING_PIECES:
+        if len(self._out) > self._seen + limits.STRING_PIECES:
             self._out[self._seen :] = ["".join(self._out[self._seen :])]
             self._seen += 1
 
@@ -849,10 +837,10 @@ class JsonReader:
         if self._in_key:
             return True
         in_array = self.open[-1:] == ["["]
-        index, char = self._behind_space(self._window.pos + 1, SPACE_AHEAD)
+        index, char = self._behind_space(self._window.pos + 1, limits.SPACE_AHEAD)
         comma = char == ","
         if comma:
-            index, char = self._behind_space(index + 1, SPACE_AHEAD)
+            index, char = self._behind_space(index + 1, limits.SPACE_AHEAD)
         if not char or (comma and char == ","):  # one comma too many
             return True
         if comma and in_array:
@@ -879,7 +867,7 @@ class JsonReader:
             return False
         if self._window.final:
             return bool(_CUT_KEY.match(text, index))
-        if len(text) - index < 2 * KEY_AHEAD + SPACE_AHEAD + 30:
+        if len(text) - index < 2 * limits.KEY_AHEAD + limits.SPACE_AHEAD + 30:
             raise EndError(WAIT)
         return False
 
@@ -898,11 +886,11 @@ class JsonReader:
         self._end_at_stop()
         self._owns_stops = True
         window, text = self._window, self._window.text
-        before = text[max(0, window.pos - MARGIN, self._began - window.base) : window.pos]
+        before = text[max(0, window.pos - limits.MARGIN, self._began - window.base) : window.pos]
         restart = _RESTART.search(before) if before.rstrip()[-1:] == "{" else None
         if restart is None:
             return
-        if len(text) - window.pos <= CALL_KEY_AHEAD and not window.final:
+        if len(text) - window.pos <= limits.CALL_KEY_AHEAD and not window.final:
             raise EndError(WAIT)
         if _FIRST_KEY.match(text, window.pos):
             closer = _CLOSER_TAG.search(before)
@@ -923,7 +911,7 @@ class JsonReader:
         if not any(stop in text for stop in stops):
             return
         window = self._window
-        start = max(window.pos - MARGIN, self._began - window.base, 0)
+        start = max(window.pos - limits.MARGIN, self._began - window.base, 0)
         near = window.text[start : window.pos]
         is_near = all(text.count(stop) == near.count(stop) for stop in stops)
         at = min(near.find(stop) for stop in stops if stop in near) if is_near else -1
@@ -945,7 +933,7 @@ class JsonReader:
 
     def _text_ends(self) -> bool:
         """Whether the quote here ends a text: if what follows may follow one."""
-        _, char = self._behind_space(self._window.pos + 1, QUOTE_AHEAD)
+        _, char = self._behind_space(self._window.pos + 1, limits.QUOTE_AHEAD)
         stops = self._string_stops
         return not char or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
 
@@ -955,7 +943,7 @@ class JsonReader:
         With every quote in its place, a text may contain what it likes.
         """
         window = self._window
-        first = max(window.pos - MARGIN, self._began - window.base, 0)
+        first = max(window.pos - limits.MARGIN, self._began - window.base, 0)
         found = [window.text.rfind(stop, first, window.pos) for stop in self._string_stops]
         if (at := max(found, default=-1)) >= 0:
             window.pos = at
