@@ -22,7 +22,7 @@ from tunaeval.grammar.format import Format
 from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span
 
 from .finder import row
-from .repair.schema import member_or_item
+from .repair.schema import member
 from .repair.values import Note
 
 if TYPE_CHECKING:
@@ -385,7 +385,7 @@ def in_element(text: str, tag: str, prefix: str, schema: object, root: object) -
     if close >= 0 and text.find(f"<{tag}", 0, close) < 0:
         return True
     first = _ELEMENT.search(text)
-    return first is not None and member_or_item(schema, first[1], root) is not None
+    return first is not None and member(schema, first[1], root, or_item=True) is not None
 
 
 @lru_cache(maxsize=64)

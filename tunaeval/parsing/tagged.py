@@ -48,7 +48,7 @@ from .markup import (
     with_marks,
 )
 from .quoting import ends_sentence, is_named_in_prose
-from .repair.schema import ANY, admitted, member, member_or_item
+from .repair.schema import ANY, admitted, member
 from .repair.values import QUOTES, Note, Read, Unreadable
 from .window import Reading, Window
 
@@ -719,7 +719,7 @@ class ElementsReader:
         outer = self._open[-1]
         if not self._word.prefix and len(self._open) == 1 and name not in self._declared():
             return Unreadable("invalid-arguments", f"<{name}> is no declared argument")
-        self._open.append(_Open(name, member_or_item(outer.schema, name, self._root)))
+        self._open.append(_Open(name, member(outer.schema, name, self._root, or_item=True)))
         return None
 
     def _closed(self, name: str) -> Unreadable | None:

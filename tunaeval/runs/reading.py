@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import parse_levels, parse_message
-from tunaeval.parsing.message import structured_only
+from tunaeval.parsing.message import with_leaked
 from tunaeval.parsing.reader import Reader
 from tunaeval.registry import guarded
 from tunaeval.types.calls import STRUCTURED, Tools
@@ -36,7 +36,7 @@ def reading(
         result = parse_message(
             reply.message, reader, tools or None, level, source=reply.source, abstain=abstain
         )
-        return structured_only(result) if calls == STRUCTURED else result
+        return with_leaked(result, "strict") if calls == STRUCTURED else result
 
     return read
 
