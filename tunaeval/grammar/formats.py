@@ -93,8 +93,7 @@ FENCE = _format(
     marked=False,
 )
 JSON = _format(
-    "json (Qwen2.5-Coder, Llama 3 without its tag): a bare JSON object or array",
-    "⟨call array⟩",
+    "json (Qwen2.5-Coder, Llama 3 without its tag): a bare JSON object or array", "⟨call array⟩"
 )
 LOOSE_JSON = _format(
     "loose-json (small models): a bare object with single quotes, typographic quotes or bare keys",

@@ -216,7 +216,21 @@ class Token:
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
         """The formats that begin with this token, in order."""
-        return tuple(self._choice(form) for form in self.formats)
+        made = []
+        for form in self.formats:
+            opener, rest = form.opener, form.words[1:]
+            names_first = opener is not None and opener.text.endswith("=")
+            inner = [type(word) for word in rest if not isinstance(word, Space | Maybe)]
+            choice = Choice(
+                form,
+                re.compile("" if self.kind == "bare" else start_of(form)).match,
+                form.envelope is not None,
+                len(self.formats) > 1 and names_first and isinstance(rest[0], Name),
+                opener is not None and inner == [Name, Many, Literal],
+                inner[:1] == [Name],
+            )
+            made.append(choice)
+        return tuple(made)
 
     @cached_property
     def begun(self) -> tuple[Match, ...]:
@@ -228,55 +242,33 @@ class Token:
         """The kinds of messages that may begin with this token, for each format."""
         return tuple(map(_headers_of, self.formats))
 
-    def _choice(self, form: Format) -> Choice:
-        opener, inner = form.words[0], _inner(form)
-        names_first = isinstance(opener, Literal) and opener.text.endswith("=")
-        return Choice(
-            form,
-            re.compile("" if self.kind == "bare" else start_of(form)).match,
-            form.envelope is not None,
-            len(self.formats) > 1 and names_first and isinstance(form.words[1], Name),
-            isinstance(opener, Literal) and inner == [Name, Many, Literal],
-            inner[:1] == [Name],
-        )
-
-
-def _inner(form: Format) -> list[type]:
-    """The kinds of the words behind the opener, but for what may be missing."""
-    return [type(word) for word in form.words[1:] if not isinstance(word, Space | Maybe)]
-
-
-def chosen(token: Token, text: str, at: int) -> Choice | None:
-    """The first format whose next words follow near `at`; a single one without a look."""
-    choices = token.choices
-    if len(choices) == 1 and not token.around:
-        return choices[0]
-    end = at + limits.OPENER_AHEAD
-    return next((choice for choice in choices if choice.follows(text, at, end)), None)
+    def nearest(self, text: str, at: int) -> Choice:
+        """Return what a broken or cut-off block at an index is read as, where no choice follows."""
+        named = (choice for choice in self.choices if choice.named)
+        return (next(named, None) if _NAME_NEAR(text, at) else None) or self.choices[0]
 
 
 _NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 
 
-def nearest(token: Token, text: str, at: int) -> Choice:
-    """The one that a broken or cut-off block near `at` is read as, where none of them follows."""
-    named = (choice for choice in token.choices if choice.named)
-    return (next(named, None) if _NAME_NEAR(text, at) else None) or token.choices[0]
+def choice_at(window: Window, token: Token) -> tuple[Choice | None, bool]:
+    """Return the first format whose next words follow the token here, and whether that is sure.
 
-
-def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
-    """Whether more text could tell whose opener the token at the window's position is.
-
-    Of a choice it tells otherwise if what follows may become what one before it asks for.
+    A single format is taken without a look. More text could tell of another one if what follows may
+    become what a format before the chosen one asks for.
     """
-    at, choices = window.pos + len(token.text), token.choices
-    sole = len(choices) == 1 and not token.around
-    if window.final or sole or len(window.text) - at > limits.OPENER_AHEAD:
-        return False
-    if choice is None or choice is choices[0]:
-        return choice is None
-    begun = token.begun[: choices.index(choice)]
-    return any(match(window.text, at, len(window.text)) for match in begun)
+    text, at, choices = window.text, window.pos + len(token.text), token.choices
+    if len(choices) == 1 and not token.around:
+        return choices[0], True
+    end = at + limits.OPENER_AHEAD
+    fitting = (index for index, one in enumerate(choices) if one.follows(text, at, end))
+    index = next(fitting, -1)
+    choice = choices[index] if index >= 0 else None
+    if window.final or len(text) > end:
+        return choice, True
+    return choice, index >= 0 and not any(
+        match(text, at, len(text)) for match in token.begun[:index]
+    )
 
 
 class Header(NamedTuple):
@@ -506,7 +498,7 @@ class Finder:
 
     @cached_property
     def _bare(self) -> tuple[tuple[re.Pattern[str], Token], ...]:
-        made = ((re.compile(_probe(row)), form) for row, form in self._rows)
+        made = ((re.compile("".join(_atoms(row))), form) for row, form in self._rows)
         return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
 
     def begins(self, text: str, form: Format) -> bool:
@@ -553,7 +545,10 @@ class Finder:
 
     @cached_property
     def _partial(self) -> re.Pattern[str]:
-        return re.compile(rf"(?:{'|'.join(_prefixes(r) for r, _ in self._rows) or '(?!)'})\Z")
+        """What matches, at the end, any beginning of a bare object that is not all of it."""
+        rows = ([*_atoms(row)] for row, _ in self._rows)
+        cuts = "|".join(first + _beginnings(rest) for first, *rest in rows if rest)
+        return re.compile(rf"(?:{cuts or '(?!)'})\Z")
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
@@ -569,7 +564,8 @@ class Finder:
     def _longest(self) -> tuple[int, int]:
         """The lengths of the longest fixed text, and of the longest beginning of all."""
         texts = max(map(len, self.tokens), default=0)
-        return texts, max([texts, *(_length(row) for row, _ in self._rows)])
+        rows = ([_PARTS[p][1] if p in _PARTS else len(p) for p in row] for row, _ in self._rows)
+        return texts, max([texts, *map(sum, rows)])
 
     def cut(self, text: str) -> str:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
@@ -675,23 +671,28 @@ def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[st
     around = {text for form in formats for text in _around(form) if text}
     first = {text for form in formats if form.around for text in form.around[0].spellings}
 
-    def add(fresh: Token, *, kind: str = "") -> None:
-        known = tokens.setdefault(fresh.text, fresh)
-        if known is not fresh and kind in ("", known.kind):
-            formats = (*known.formats, *fresh.formats)
-            tokens[fresh.text] = replace(known, formats=formats)
+    def add(kind: TokenKind, text: str, *forms: Format, only: str = "") -> None:
+        """Add a token, or its formats to the one of this text, if that is of the `only` kind."""
+        is_around, announces = text in around, kind == "open" and text in first
+        is_around = is_around and kind in ("open", "close")
+        fresh = Token(kind, text, forms, around=is_around, announces=announces)
+        known = tokens.setdefault(text, fresh)
+        if known is not fresh and only in ("", known.kind):
+            tokens[text] = replace(known, formats=(*known.formats, *forms))
 
-    for form in formats:
-        for text in _opens(form):
-            add(Token("message", text, (form,)))
+    for text, owner in ((text, form) for form in formats for text in _opens(form)):
+        add("message", text, owner)
     for form in formats:  # a block behind a header that has its name does not begin by itself
         for text in () if form.addressed else spellings(form.opener):
-            add(Token("open", text, (form,), around=text in around, announces=text in first))
-    for fresh in (token for form in formats for token in _closers(form, around)):
-        add(fresh, kind="close")
-    for text in around:
-        tokens.setdefault(text, Token("around", text, announces=text in first))
-    return tokens
+            add("open", text, form)
+    for form in formats:
+        for text in spellings(form.closer):
+            add("close", text, form, only="close")
+        closes = spellings(form.envelope.closes if form.envelope else None)
+        for text in filter(None, closes):
+            ends_call = len(closes) > 1 and text == closes[0]
+            add("end", text, *((form,) if ends_call else ()), only="close")
+    return {text: Token("around", text, announces=text in first) for text in around} | tokens
 
 
 def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:
@@ -701,16 +702,6 @@ def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:
         tokens.setdefault(opener, Token("reasoning", opener, reasoning=markers))
         tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=markers))
     return tokens
-
-
-def _closers(form: Format, around: set[str]) -> Iterator[Token]:
-    """What ends calls, and what ends messages, of which the first of several ends a call."""
-    for text in spellings(form.closer):
-        yield Token("close", text, (form,), around=text in around)
-    closes = form.envelope.closes if form.envelope else Literal("")
-    for text in filter(None, closes.spellings):
-        of_calls = (form,) if closes.also and text == closes.text else ()
-        yield Token("end", text, of_calls)
 
 
 def _opens(form: Format) -> tuple[str, ...]:
@@ -726,7 +717,7 @@ def _around(form: Format) -> Iterator[str]:
 
 
 def _search(texts: Iterable[str], rows: Iterable[tuple[_Row, Format]]) -> re.Pattern[str]:
-    branches = [*_trie(texts), *dict.fromkeys(_probe(row) for row, _ in rows)]
+    branches = [*_trie(texts), *dict.fromkeys("".join(_atoms(row)) for row, _ in rows)]
     return re.compile("|".join(branches) or r"(?!)")
 
 
@@ -749,17 +740,3 @@ def _atoms(row: _Row) -> Iterator[str]:
     """Yield a pattern for each character of a row, and for each part that is no fixed text."""
     for part in row:
         yield from [_PARTS[part][0]] if part in _PARTS else map(re.escape, part)
-
-
-def _probe(row: _Row) -> str:
-    return "".join(_atoms(row))
-
-
-def _prefixes(row: _Row) -> str:
-    """Return a pattern for every beginning of a row that is not the whole of it."""
-    first, *rest = _atoms(row)
-    return first + _beginnings(rest) if rest else "(?!)"
-
-
-def _length(row: _Row) -> int:
-    return sum(_PARTS[part][1] if part in _PARTS else len(part) for part in row)

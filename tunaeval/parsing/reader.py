@@ -152,11 +152,7 @@ class Reader:
         return {"strict": strict, "standard": standard, "lenient": lenient}
 
     def stream(
-        self,
-        *,
-        tools: AnyTools = None,
-        level: Level = "standard",
-        abstain: Collection[str] = (),
+        self, *, tools: AnyTools = None, level: Level = "standard", abstain: Collection[str] = ()
     ) -> Stream:
         """Return a reader for a text that arrives in pieces."""
         known = known_tools(tools)

@@ -33,11 +33,9 @@ from .finder import (
     Finder,
     Header,
     Token,
-    chosen,
+    choice_at,
     closers_of,
     header_at,
-    nearest,
-    undecided,
     unit_starts,
 )
 from .judge import Objects
@@ -338,11 +336,10 @@ class Scanner:
 
     def _chosen(self, token: Token, *, quoted: bool) -> Reading[None]:
         """Read the block of the format whose opener this is, once enough of the text is there."""
-        window = self.window
-        choice = chosen(token, window.text, window.pos + len(token.text))
-        while undecided(token, window, choice):
+        choice, sure = choice_at(self.window, token)
+        while not sure:
             yield
-            choice = chosen(token, window.text, window.pos + len(token.text))
+            choice, sure = choice_at(self.window, token)
         yield from self._opened(token, choice, quoted=quoted)
 
     def _opened(self, token: Token, choice: Choice | None, *, quoted: bool) -> Reading[None]:
@@ -357,7 +354,7 @@ class Scanner:
                 return
             begins = LINE_START.search(self._line)
             at = window.pos + len(token.text)
-            choice = nearest(token, window.text, at) if begins else token.choices[0]
+            choice = token.nearest(window.text, at) if begins else token.choices[0]
         if choice.excludes and self._channel not in (None, "call"):
             self._pass_as_text(token.text)
             return

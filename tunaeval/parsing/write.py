@@ -283,11 +283,7 @@ def lost_call(diagnoses: Sequence[Diagnosis]) -> str | None:
 
 
 def misread(
-    back: ParseResult,
-    meant: Sequence[ToolCall],
-    *,
-    ordered: bool = False,
-    by_schema: bool = False,
+    back: ParseResult, meant: Sequence[ToolCall], *, ordered: bool = False, by_schema: bool = False
 ) -> str | None:
     """Return why `back` has other calls than were meant, if so.
 
