@@ -130,12 +130,14 @@ class LiveCall:
 
         Where what was reported cannot be continued to this call, it is dropped and begins again.
         """
-        rest = self._rest(call) if self.started and self._name == call.name else None
-        if rest is None:
+        rest, begun = arguments_text(call.arguments), self.started and self._name == call.name
+        if begun and self._sent:
+            begun = arguments_text(loaded("".join(self._sent) + "}")) == rest
+            rest = "}" if begun else rest
+        if not begun:
             self.drop()
             self._name, self._sent = call.name, []
             self._report("call_started")
-            rest = arguments_text(call.arguments)
         self._report("arguments", rest)
         start, end = call.span or (self._start, self._start)
         self._events.append(
@@ -151,14 +153,6 @@ class LiveCall:
     def _report(self, kind: EventKind, text: str = "") -> None:
         start = self._start
         self._events.append(event(kind, start, start, text, index=self._index, name=self._name))
-
-    def _rest(self, call: ToolCall) -> str | None:
-        """Return what has to follow the reported pieces; None if they are not this call's."""
-        whole = arguments_text(call.arguments)
-        if not self._sent:
-            return whole
-        reported = loaded("".join(self._sent) + "}")
-        return "}" if arguments_text(reported) == whole else None
 
 
 class LiveText:
@@ -282,7 +276,12 @@ class LiveObject:
     def _add(self, piece: str) -> None:
         """Add a piece to the present member's value."""
         if self._key and self._grows is None:
-            self._grows = self._call.started and self._is_kept(text=piece[:1] == '"')
+            properties = self._call.schema.get("properties")
+            schema = properties.get(_key(self._key)) if isinstance(properties, Mapping) else None
+            is_text = isinstance(schema, Mapping) and schema.get("type") == "string"
+            # A value that the schema may change is not reported while it grows.
+            kept = not schema or (is_text and piece[:1] == '"')
+            self._grows = self._call.started and kept
             self._value = [self._call.member(self._key)] if self._grows else []
         self._value.append(piece)
         if self._is_name and piece[-1:] == '"' and not self._in_string:
@@ -294,14 +293,6 @@ class LiveObject:
     def _start(self, name: str) -> None:
         if name and len(name) <= STARTED_NAME:
             self._call.start(name)
-
-    def _is_kept(self, *, text: bool) -> bool:
-        """Whether the present argument's value (a text?) stays as it is written."""
-        properties = self._call.schema.get("properties")
-        schema = properties.get(_key(self._key)) if isinstance(properties, Mapping) else None
-        return not schema or (
-            text and isinstance(schema, Mapping) and schema.get("type") == "string"
-        )
 
     def _end(self) -> None:
         """End the present member; an argument that did not grow is reported as the schema wants."""
@@ -348,7 +339,7 @@ class Collector:
         """Where a later turn begins, which was not read."""
         self.truncated = self.has_reasoning = False
         self._blank: tuple[int, int] | None = None
-        self._diagnoses: list[Diagnosis] = []
+        self.diagnoses: list[Diagnosis] = []
         self._started: dict[int, LiveCall] = {}
         self.attempts: dict[bool, int] = {}
         """Where the first attempt began that was cut off, and the first that was not."""
@@ -376,10 +367,6 @@ class Collector:
     def last_start(self) -> int:
         """Where the last piece begins."""
         return self._ends[-2] if len(self._ends) > 1 else 0
-
-    @property
-    def diagnoses(self) -> tuple[Diagnosis, ...]:
-        return tuple(self._diagnoses)
 
     def text(self, text: str, start: int, end: int) -> None:
         """Text between blocks is content, but white space behind anything else has to wait.
@@ -467,13 +454,13 @@ class Collector:
 
     def note(self, diagnosis: Diagnosis) -> None:
         """The same for a diagnosis that has a span."""
-        room = MAX_DIAGNOSES - len(self._diagnoses)
+        room = MAX_DIAGNOSES - len(self.diagnoses)
         if room <= 0:
             return
         if room == 1:
             message = f"{MAX_DIAGNOSES} are listed at the most"
             diagnosis = Diagnosis("too-many-diagnoses", message, diagnosis.span)
-        self._diagnoses.append(diagnosis)
+        self.diagnoses.append(diagnosis)
         if self.events is not None and diagnosis.span:
             self.events.append(event("diagnosis", *diagnosis.span, diagnosis=diagnosis))
 
@@ -484,12 +471,12 @@ class Collector:
 
     def has_said(self, start: int) -> bool:
         """Whether a call, or a diagnosis, begins at `start` or behind it."""
-        span = self._diagnoses[-1].span if self._diagnoses else None
+        span = self.diagnoses[-1].span if self.diagnoses else None
         return self.has_call(start) or (span is not None and span.start >= start)
 
     def has_diagnosis(self, start: int, end: int) -> bool:
         """Whether a diagnosis concerns some of the text between two offsets."""
-        spans = (note.span for note in self._diagnoses if note.span)
+        spans = (note.span for note in self.diagnoses if note.span)
         return any(span.start < end and start < max(span.end, span.start + 1) for span in spans)
 
     def is_full(self, waiting: int = 0) -> bool:
@@ -555,7 +542,7 @@ class Collector:
         calls = self.calls
         while calls and calls[-1].span and calls[-1].span.start >= start:
             calls.pop()
-        settled, diagnoses = self._settled, self._diagnoses
+        settled, diagnoses = self._settled, self.diagnoses
         diagnoses[settled:] = [d for d in diagnoses[settled:] if d.span and d.span.start < start]
         self._settled = len(diagnoses)
         self.attempts = {cut: at for cut, at in self.attempts.items() if at < start}
@@ -576,7 +563,7 @@ class Collector:
             tuple(self.calls),
             self._text_of("content", text),
             self._text_of("reasoning", text) if self.has_reasoning else None,
-            tuple(self._diagnoses),
+            tuple(self.diagnoses),
             self.truncated,
             outcome_of(self.calls, attempted=bool(self.attempts), cut=True in self.attempts),
         )

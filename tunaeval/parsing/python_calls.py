@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
+from tunaeval.grammar import spellings
 from tunaeval.grammar.format import Format
 from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, LIST_BEFORE, NEAR_SPACE
 from tunaeval.types.calls import Repair, Span
@@ -62,7 +63,10 @@ class PythonBlock(Begun):
     ) -> None:
         super().__init__(setting, form, start, quoted=quoted)
         self._bare = form.opener is None
-        self._stops = _stops_of(form)
+        ends = (form.closer, (form.around or (None, None))[1])
+        texts = (text for word in ends for text in spellings(word) if text)
+        self._stops = tuple(text for text in texts if not _IN_CALL(text))
+        """The texts behind calls, which no call goes beyond; none begins as a part of one."""
         self._found: list[_Found] = []
         self._likely = not self._bare
         self._known = False
@@ -309,13 +313,6 @@ class PythonBlock(Begun):
 
 def _begins_name(char: str) -> bool:
     return char.isalpha() or char == "_"
-
-
-def _stops_of(form: Format) -> tuple[str, ...]:
-    """The texts behind calls, which no call goes beyond; none that begins as something in one."""
-    closers = (form.closer, (form.around or (None, None))[1])
-    texts = (text for word in closers for text in (word.spellings if word else ()) if text)
-    return tuple(text for text in texts if not _IN_CALL(text))
 
 
 @lru_cache(maxsize=64)

@@ -465,7 +465,10 @@ class Scanner:
         elif token.around and not framed:
             self._around(token)
         elif collector.last in ("call", "markup") and not framed:
-            if collector.last == "markup" or not self._wraps(token):
+            # It is no stray one if another format writes the call before it with an opener.
+            last = {call.format for call in collector.calls[-1:]}
+            outer = (f for f in self._finder.formats if any(bare.name in last for bare in f.also))
+            if collector.last == "markup" or text not in closers_of(tuple(outer)):
                 self._diagnose_stray(token)
             self._pass_markup(len(text))
         else:
@@ -485,12 +488,6 @@ class Scanner:
         self._diagnose_stray(token)
         collector.attempt(self.window.offset)
         return True
-
-    def _wraps(self, token: Token) -> bool:
-        """Whether it is what ends the call before it where that is written with an opener."""
-        last = self.collector.calls[-1].format
-        wrapping = (f for f in self._finder.formats if any(bare.name == last for bare in f.also))
-        return any(token.text in closers_of((form,)) for form in wrapping)
 
     def _diagnose_stray(self, token: Token) -> None:
         start, message = self.window.offset, f"{token.text!r} closes nothing"

@@ -8,7 +8,7 @@ from the format's words, once for each format.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
@@ -335,8 +335,12 @@ class TaggedBlock(Begun):
             live.end()
         text, closed, stray = bare
         self._lost_closer, closed = not closed, closed or bool(stray)
-        if stray:
-            self._set_aside(stray, closing)
+        if stray:  # text in the call that is no part of an argument
+            end = self._window.offset
+            span = Span(end - len(stray.lstrip()), end - len(stray) + len(stray.rstrip()))
+            self._repairs.append(Repair("unclosed", "text follows an argument's closer", span))
+            self._stray = span if stray.strip() else None
+            self._notes += [note_of(self._key)] if closing.marks.inside(stray) else []
         first = Piece(self._key, self._kind, text)
         pieces = pieces_of(first, closing, self._arguments, root, closed=closed)
         if not closed or len(pieces) > 1:
@@ -350,15 +354,6 @@ class TaggedBlock(Begun):
     def _root(self) -> object:
         """The schema of the tool's arguments; None where the tools say nothing."""
         return self._setting.parameters(self._name) or None
-
-    def _set_aside(self, stray: str, closing: Closing) -> None:
-        """Keep text before the position apart that is in the call and no part of an argument."""
-        end = self._window.offset
-        span = Span(end - len(stray.lstrip()), end - len(stray) + len(stray.rstrip()))
-        self._repairs.append(Repair("unclosed", "text follows an argument's closer", span))
-        self._stray = span if stray.strip() else None
-        if closing.marks.inside(stray):
-            self._notes.append(note_of(self._key))
 
     def _argument(self, piece: Piece, word: Value, root: object, *, reported: bool = False) -> None:
         """Keep an argument, and report it if that was not done while it grew."""
@@ -430,7 +425,10 @@ class Closing:
         follow = chain((*after, *behind), limits.WORDS_AHEAD, "")
         if not any(isinstance(word, Literal) for word in rest):
             own = f"{any_of(closer)}{WIDE_SPACE}"
-            incomplete = "|".join(_incomplete(spelled, _onward(form))) or "(?!)"
+            # The call may end without one of its closers, or with the first few alone.
+            fewer = ["".join(spelled[missing:]) for missing in range(1, len(spelled))]
+            fewer += ["".join(spelled[:at]) + _onward(form) for at in range(len(spelled))]
+            incomplete = "|".join(fewer) or "(?!)"
             # Two closers in a row are no part of a value, whatever follows them.
             follow += f"|{own}{any_of(ends[0])}" if len(ends) > 1 else ""
             follow += f"|{own}(?:{incomplete})"
@@ -504,6 +502,14 @@ class Closing:
             if ends is None:
                 yield
 
+    def _unclosed(self, window: Window, text: str, key: str) -> Bare | Unreadable:
+        """A value that the whole text ends in."""
+        if self._lost.search(text, max(0, len(text) - limits.VALUE_AHEAD)):
+            return _before(window, text, self._lost)
+        if self._over.search(text):
+            return Unreadable("invalid-arguments", f"{key[:60]!r} is never closed")
+        return Unreadable("truncated", "the text ends inside an argument", cut=True)
+
     def _ends(
         self, window: Window, hit: re.Match[str], *, trusted: bool, quoted: bool
     ) -> bool | str | None:
@@ -534,14 +540,6 @@ class Closing:
             return stop < 0 or 0 <= other < stop
         return None if not window.final and len(ahead) < limits.QUOTED_AHEAD else True
 
-    def _unclosed(self, window: Window, text: str, key: str) -> Bare | Unreadable:
-        """A value that the whole text ends in."""
-        if self._lost.search(text, max(0, len(text) - limits.VALUE_AHEAD)):
-            return _before(window, text, self._lost)
-        if self._over.search(text):
-            return Unreadable("invalid-arguments", f"{key[:60]!r} is never closed")
-        return Unreadable("truncated", "the text ends inside an argument", cut=True)
-
 
 def _before(window: Window, text: str, end: re.Pattern[str], own: str | None = None) -> Bare:
     """The value without the end of its call, which is read again; up to a closer of its `own`."""
@@ -558,14 +556,6 @@ def closing_of(form: Format) -> Closing:
     """How values of a format end that has arguments one by one."""
     at, many = next((at, word) for at, word in enumerate(form.words) if isinstance(word, Many))
     return Closing(form, many, form.words[at + 1 :])
-
-
-def _incomplete(ends: list[str], onward: str) -> Iterator[str]:
-    """The end of a call where one of its closers is missing, or all behind one of them are."""
-    for missing in range(1, len(ends)):
-        yield "".join(ends[missing:])
-    for written in range(len(ends)):
-        yield "".join(ends[:written]) + onward
 
 
 def _onward(form: Format) -> str:
@@ -755,12 +745,17 @@ class ElementsReader:
     def _value(self, element: _Open) -> JsonValue:
         types = admitted(element.schema, self._root)
         types = frozenset[str]() if types == ANY else types
-        if element.inner:
-            return self._nested(element, types)
-        if not element.text.strip() and "string" not in types:
-            empty = next((make for kind, make in _EMPTY.items() if kind in types), None)
-            if empty:
-                return empty()
+        if element.inner:  # an object or a list: as the schema says, else as the names show
+            nested, names = types & {"array", "object"}, {name for name, _ in element.inner}
+            alike = len(names) == 1 and (
+                self._word.item in names or ("array" in nested and len(element.inner) > 1)
+            )
+            if nested == {"array"} or (alike and nested != {"object"}):
+                return [item for _, item in element.inner]
+            return self._members(element)
+        containers = types & {"array", "object"}
+        if containers and not element.text.strip() and "string" not in types:
+            return [] if "array" in types else {}
         text, prefix = element.text, self._word.prefix
         if prefix and in_element(text, element.tag, prefix, element.schema, self._root):
             self._notes.append(note_of(element.tag))
@@ -768,15 +763,6 @@ class ElementsReader:
         self._repairs += made.repairs
         self._notes += made.notes
         return made.value
-
-    def _nested(self, element: _Open, types: frozenset[str]) -> JsonValue:
-        """An object or a list: as the schema says, else as the names of the elements show."""
-        nested, names = types & {"array", "object"}, {name for name, _ in element.inner}
-        has_items = self._word.item in names
-        alike = len(names) == 1 and (has_items or ("array" in nested and len(element.inner) > 1))
-        if nested == {"array"} or (alike and nested != {"object"}):
-            return [item for _, item in element.inner]
-        return self._members(element)
 
     def _members(self, element: _Open) -> JsonObject:
         """An object of these elements: several of one name are a list, where one is admitted.
@@ -794,7 +780,3 @@ class ElementsReader:
             elif values[1:]:
                 self._notes.append(Note("duplicate-key", f"an element twice in <{element.tag}>"))
         return members
-
-
-_EMPTY: dict[str, Callable[[], JsonValue]] = {"array": list, "object": dict}
-"""What an element without anything in it stands for, by the type that its schema wants."""

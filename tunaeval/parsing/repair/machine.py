@@ -331,7 +331,11 @@ class JsonReader:
                 so_far = "".join(self.pieces) + self._pending
                 return Unreadable(end.code, str(end), self._window.offset, so_far)
             self.pieces += [_CLOSED[kind] for kind in reversed(self.open)]
-            truncated = end.code == "truncated" and not self._ends_with_a_stop()
+            # A string that ends with the frame's end was never closed. But a frame's end of signs
+            # alone, a code fence, may as well be part of a string that was cut off.
+            stops = tuple(stop for stop in self._stops if any(map(str.isalpha, stop)))
+            ended = self._window.text[-limits.MARGIN :].rstrip().endswith(stops)
+            truncated = end.code == "truncated" and not ended
             self._repair("truncated" if truncated else "missing-closer")
         written = "".join(self.pieces)
         # The pieces may take many times its memory, so all but a bracket and a key are dropped.
@@ -452,14 +456,6 @@ class JsonReader:
         """Drop the word or number that the text ends in."""
         self._window.pos = len(self._window.text)
         raise EndError("truncated")
-
-    def _ends_with_a_stop(self) -> bool:
-        """Whether the text ends with a frame's end: in a string, which then was never closed.
-
-        One of signs alone, a code fence, may as well be part of a string that was cut off.
-        """
-        stops = tuple(stop for stop in self._stops if any(map(str.isalpha, stop)))
-        return self._window.text[-limits.MARGIN :].rstrip().endswith(stops)
 
     def _next(self) -> str:
         """Pass over white space and comments; return the next character."""
@@ -724,7 +720,8 @@ class JsonReader:
                 window.pos = at = end
             char = text[at : at + 1] or self._cut_string()
             if char in style.closing:
-                if self._whole_quote() if len(style.quote) > 1 else self._ends():
+                several = len(style.quote) > 1
+                if self._stop_at(at, (style.quote,)) if several else self._ends():
                     self._end()
                     window.pos += len(style.quote)
                     return self._named if self._in_key else self._behind_string
@@ -926,10 +923,6 @@ class JsonReader:
         ]  # as many pieces as before, for who follows them
         self._end()
         raise EndError("missing-closer")
-
-    def _whole_quote(self) -> bool:
-        """Whether all of the style's quote, which has several characters, is here."""
-        return self._stop_at(self._window.pos, (self._style.quote,))
 
     def _text_ends(self) -> bool:
         """Whether the quote here ends a text: if what follows may follow one."""

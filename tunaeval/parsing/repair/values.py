@@ -227,20 +227,13 @@ def scan(text: str, start: int) -> Decoded | Unreadable:
     size = FIRST_LOOK
     while True:
         piece = text[start : start + size]
-        found = _scan(piece, 0)
-        if start + size >= len(text) or not _may_be_cut(found, piece):
-            if isinstance(found, Unreadable):
+        found, whole, near = _scan(piece, 0), start + size >= len(text), len(piece) - CUT_TOKEN
+        if isinstance(found, Unreadable):  # more text may change it near the end of the piece
+            if whole or not (found.at > near or found.message.startswith("Unterminated")):
                 return Unreadable(found.code, found.message, start + found.at)
+        elif whole or found[1] <= near or piece[found[1] - 1] in '}]"':
             return found[0], start + found[1], found[2]
         size *= 4
-
-
-def _may_be_cut(found: Decoded | Unreadable, piece: str) -> bool:
-    """Whether more text could change what was found in a piece of it."""
-    near = len(piece) - CUT_TOKEN
-    if isinstance(found, Unreadable):
-        return found.at > near or found.message.startswith("Unterminated")
-    return found[1] > near and piece[found[1] - 1] not in '}]"'
 
 
 def _scan(text: str, start: int) -> Decoded | Unreadable:
