@@ -497,8 +497,9 @@ class Collector:
         for kind, _, end in found.pieces:
             if kind == "call":
                 call = next(calls)
-                if (moved := _moved(call.span, place)) != call.span:
-                    repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
+                repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
+                moved = _moved(call.span, place)
+                if (moved, repairs) != (call.span, call.repairs):
                     call = replace(call, span=moved, repairs=repairs)
                 self.call(call)
             else:

@@ -909,7 +909,8 @@ def read_unit(
     """
     first, frame, place = text.find(ESCAPED), tuple[Repair, ...](), unescaped("")[1]
     if first >= 0 and "\\" + ESCAPED not in text:
-        message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 2)
+        # Without the backslash it is one character; `place` makes two of it.
+        message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 1)
         frame = (repair_of("markdown-escape", message, span),)
         text, place = unescaped(text, base)
     for form in forms:
