@@ -203,18 +203,11 @@ class Format:
 _W = TypeVar("_W", bound=Word)
 
 PLACEHOLDERS: dict[str, Word] = {
-    "call": CallObject(),
-    "[call]": CallObject(array=True, listed=True),
-    "calls": PythonCalls(listed=False),
-    "[calls]": PythonCalls(),
-    "name": Name(WITH_COLONS),
-    "arguments": Arguments(),
-    "key": Key(),
-    "value": Value(),
-    "type": TYPE_NAME,
-    "elements": Elements(""),
-    "skip": Markup("", ""),
-}
+    "call": CallObject(), "[call]": CallObject(array=True, listed=True),
+    "calls": PythonCalls(listed=False), "[calls]": PythonCalls(), "name": Name(WITH_COLONS),
+    "arguments": Arguments(), "key": Key(), "value": Value(), "type": TYPE_NAME,
+    "elements": Elements(""), "skip": Markup("", ""),
+}  # fmt: skip
 """The words without their options, which are the fields of the word."""
 
 _MARKS: dict[str, Many | Maybe] = {"each": Many(()), "maybe": Maybe(())}

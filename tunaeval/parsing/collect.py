@@ -31,16 +31,9 @@ from .repair.values import Read, Unreadable
 from .window import Reading
 
 EventKind: TypeAlias = Literal[
-    "content",
-    "reasoning",
-    "markup",
-    "call_started",
-    "arguments",
-    "call_finished",
-    "call_dropped",
-    "reclassified",
-    "diagnosis",
-]
+    "content", "reasoning", "markup", "call_started", "arguments", "call_finished", "call_dropped",
+    "reclassified", "diagnosis",
+]  # fmt: skip
 
 TILES: frozenset[EventKind] = frozenset({"content", "reasoning", "markup", "call_finished"})
 """The kinds whose spans tile the text: every character lies in exactly one of them."""

@@ -335,14 +335,9 @@ def object_at(
 
 
 _ENTITIES = {
-    "&quot;": '"',
-    "&#34;": '"',
-    "&apos;": "'",
-    "&#39;": "'",
-    "&lt;": "<",
-    "&gt;": ">",
+    "&quot;": '"', "&#34;": '"', "&apos;": "'", "&#39;": "'", "&lt;": "<", "&gt;": ">",
     "&amp;": "&",
-}
+}  # fmt: skip
 """The character of each entity; `&` is last, as it may begin another that is meant literally."""
 
 _PYTHON = {"None": "null", "True": "true", "False": "false"}

@@ -100,18 +100,9 @@ def in_ticks(line: str) -> bool:
 
 
 END_TOKENS = (
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|end_of_text|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end_of_turn|>",
-    "<|END_OF_TURN_TOKEN|>",
-    "<｜end▁of▁sentence｜>",
-    "<end_of_turn>",
-    "<eos>",
-    "</s>",
-)
+    "<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_turn|>",
+    "<|END_OF_TURN_TOKEN|>", "<｜end▁of▁sentence｜>", "<end_of_turn>", "<eos>", "</s>",
+)  # fmt: skip
 """Of chat templates: what a model ends its turn with, and servers mostly leave out."""
 
 _TOKEN = "|".join(map(re.escape, END_TOKENS))
@@ -137,22 +128,10 @@ def before_end_tokens(text: str) -> int:
 
 
 LINES = (
-    "### Instruction",
-    "### Input",
-    "### User",
-    "### Human",
-    "### Question",
-    "### Response",
-    "### Assistant",
-    "User:",
-    "Human:",
-    "Assistant:",
-    "Question:",
-    "Output:",
-    "Observation:",
-    '"""',
+    "### Instruction", "### Input", "### User", "### Human", "### Question", "### Response",
+    "### Assistant", "User:", "Human:", "Assistant:", "Question:", "Output:", "Observation:", '"""',
     "'''",
-)
+)  # fmt: skip
 """They begin a later turn at the beginning of a line, as anybody writes a dialogue.
 
 An answer of the model's own is one, too: it has answered already. So is the end of a string that
@@ -160,23 +139,11 @@ nothing began: the model goes on with a program that has the answer in a string.
 """
 
 TOKENS = (
-    "<|im_start|>user",
-    "<|im_start|>tool",
-    "<|start_header_id|>user",
-    "<|start_header_id|>ipython",
-    "<|start_header_id|>tool",
-    "<|start|>user",
-    "<|start|>functions.",
-    "<|user|>",
-    "<|observation|>",
-    "<|USER|>",
-    "<|User|>",
-    "<｜User｜>",
-    "<start_of_turn>user",
-    "[INST]",
-    "[TOOL_RESULTS]",
-    "<tool_response>",
-)
+    "<|im_start|>user", "<|im_start|>tool", "<|start_header_id|>user", "<|start_header_id|>ipython",
+    "<|start_header_id|>tool", "<|start|>user", "<|start|>functions.", "<|user|>",
+    "<|observation|>", "<|USER|>", "<|User|>", "<｜User｜>", "<start_of_turn>user", "[INST]",
+    "[TOOL_RESULTS]", "<tool_response>",
+)  # fmt: skip
 """Of chat templates: what a user's or a tool's turn begins with."""
 
 TURNS = frozenset((*LINES, *TOKENS))

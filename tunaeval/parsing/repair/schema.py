@@ -30,14 +30,9 @@ from .values import NUMBER, Read, Unreadable, repair_of
 Schema: TypeAlias = Mapping[str, object]
 
 CLASSES: dict[object, tuple[type, ...]] = {
-    "null": (type(None),),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "array": (list,),
-    "object": (dict,),
-    "string": (str,),
-}
+    "null": (type(None),), "boolean": (bool,), "integer": (int,), "number": (int, float),
+    "array": (list,), "object": (dict,), "string": (str,),
+}  # fmt: skip
 """The types that JSON schema knows, from the narrowest on, and the classes of their values."""
 
 ANY = frozenset(map(str, CLASSES))
