@@ -46,9 +46,8 @@ def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
         at = text.find(name, stop)
 
 
-def _is_definition(ahead: str) -> bool:
-    """Whether the definition of a tool goes on behind its name: with a schema, not arguments."""
-    return "properties" in ahead
+_DEFINED = "properties"
+"""What is behind a tool's name in its definition, which has a schema in place of arguments."""
 
 
 _KEY_BEFORE = re.compile(r"\s*+\W{0,3}(\w{0,20}+)[^\w{}]{0,6}\Z").match
@@ -64,10 +63,9 @@ _NOTHING = re.compile(r"[^\w{}()]*+\w*+[^\w{}()]*+(?:\{[ \t\r\n]*+\}|\([ \t\r\n]
 _KEY = re.compile(r"""["'][\w-]++["'][ \t]*+:|\w[ \t]*+=""").search
 
 
-def ends_like_call(text: str) -> bool:
+def _ends_like_call(tail: str) -> bool:
     """Whether a bracket closes near the end, and no word of letters alone is behind it."""
-    tail = text[-limits.LOST_ENDING :]
-    last = max(tail.rfind("}"), tail.rfind("]"), tail.rfind(")"), tail.rfind(">"))
+    last = max(map(tail.rfind, "}])>"))
     return last >= 0 and not any(map(str.isalpha, tail[last + 1 :].split()))
 
 
@@ -75,7 +73,7 @@ def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) 
     """Report each stretch of content that ends in a call, unless a diagnosis is in it already."""
     tries = iter(range(limits.LOST_TRIES))
     for kind, start, end in collector.pieces:
-        if kind == "content" and ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
+        if kind == "content" and _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
             found = _lost_in(text[start:end], finder, tools, tries)
             if found is not None and not collector.has_diagnosis(start - 1, end + 1):
                 at, stop = start + found[0], start + found[1]
@@ -119,7 +117,7 @@ def _between_keys(before: str, ahead: str) -> bool:
     """Whether the keys of a call are around a name, or one of them and what is left of another."""
     first = _KEY_BEFORE(before, before.rfind("{") + 1) if "{" in before else None
     second = _KEY_BEHIND(ahead)
-    if first is None or second is None or _is_definition(ahead):
+    if first is None or second is None or _DEFINED in ahead:
         return False
     name, arguments = first[1], second[1]
     if name in NAME_KEYS:
@@ -261,13 +259,13 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
 def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
     """Yield where a bracket is behind the name of a tool, or a tag around it, in order."""
     each = (islice(_places(text, name), limits.NAMED_TRIES) for name in filter(None, tools))
-    places = ((a, b) for a, b in merge(*each) if _in_tag(text, a, b) or _opens(text, a, b))
+    places = (
+        (start, stop)
+        for start, stop in merge(*each)
+        if (text[stop : stop + 1] in (">", " ", "\n", "/") and _tag_before(text, start))
+        or _opens(text, start, stop)
+    )
     return islice(places, limits.LOST_TRIES)
-
-
-def _in_tag(text: str, start: int, stop: int) -> bool:
-    """Whether a tag has this name."""
-    return text[stop : stop + 1] in (">", " ", "\n", "/") and bool(_tag_before(text, start))
 
 
 def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match[str] | None:
@@ -279,7 +277,7 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
     found = _OPENS.match(text, stop)
     if found is None:
         return None
-    if "," in found[0] and _is_definition(text[found.end() : found.end() + limits.KEPT]):
+    if "," in found[0] and _DEFINED in text[found.end() : found.end() + limits.KEPT]:
         return None
     if text[start - 1 : start] in _QUOTES:
         return found

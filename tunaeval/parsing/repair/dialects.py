@@ -17,7 +17,8 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import ClassVar
 
-from tunaeval.limits import MAX_DIGITS, NEAR_SPACE, SKIPPED, UNMARKED_TEXT, WORD_AHEAD
+from tunaeval import limits
+from tunaeval.limits import NEAR_SPACE
 from tunaeval.parsing.window import Reading, Window
 from tunaeval.types.calls import JsonObject, JsonValue
 
@@ -45,10 +46,37 @@ BRACE_KEY = re.compile(r"[^\W\d][\w$.-]{0,127}+")
 """A key that needs no mark around it."""
 
 
-class BraceReader(JsonReader):
-    """Reads an object with bare keys and texts between a mark: `{city:<escape>Oslo<escape>}`."""
+_BEHIND_TEXT = ",:)]}#'\""
+
+
+class _TextReader(JsonReader):
+    """Reads what is no JSON, whose texts may contain what they like between their quotes."""
 
     closers = "}])"
+    comments = ""
+    codes = TEXT_CODES
+    unknown_escape = "unknown-escape"
+    owns_stops = True
+
+    def _ends(self) -> bool:
+        """Whether the quote here ends a text: if what follows may follow one."""
+        _, char = self._behind_space(self._window.pos + 1, limits.QUOTE_AHEAD)
+        stops = self._string_stops
+        return not char or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
+
+    def _goes_on(self) -> None:
+        """Refuse a text, at the end of the frame, if it ran over that."""
+        window = self._window
+        first = max(window.pos - limits.MARGIN, self._began - window.base, 0)
+        found = [window.text.rfind(stop, first, window.pos) for stop in self._string_stops]
+        if (at := max(found, default=-1)) >= 0:
+            window.pos = at
+            raise EndError("invalid-json", "a text that never ends")
+
+
+class BraceReader(_TextReader):
+    """Reads an object with bare keys and texts between a mark: `{city:<escape>Oslo<escape>}`."""
+
     styles: ClassVar[Mapping[str, Style]] = {
         quote: text_style(quote, JSON_ESCAPES, repair="other-quotes") for quote in "'\""
     }
@@ -56,10 +84,6 @@ class BraceReader(JsonReader):
     bare_key_repair = ""
     bare_words_repair = "unmarked-text"
     signs: ClassVar[Mapping[str, str]] = {":": "", "=": "separator"}
-    comments = ""
-    codes = TEXT_CODES
-    unknown_escape = "unknown-escape"
-    owns_stops = True
 
     def __init__(self, window: Window, mark: str, stops: tuple[str, ...] = ()) -> None:
         super().__init__(window, stops)
@@ -78,12 +102,6 @@ class BraceReader(JsonReader):
         if char == self._mark[0] and self._is_mark(self._window.pos):
             return marked_style(self._mark)
         return super()._style_of(char)
-
-    def _ends(self) -> bool:
-        return self._text_ends()
-
-    def _goes_on(self) -> None:
-        self._text_goes_on()
 
     def _is_mark(self, at: int) -> bool:
         """Whether the mark is at an index. One that the text cuts off is dropped."""
@@ -107,14 +125,14 @@ class BraceReader(JsonReader):
 @lru_cache(maxsize=64)
 def _unmarked(mark: str) -> re.Pattern[str]:
     """Text without anything that could end a member, nor the mark's first character."""
-    return re.compile(rf"[^,:{{}}\[\]\n{re.escape(mark[0])}]{{1,{UNMARKED_TEXT}}}+")
+    return re.compile(rf"[^,:{{}}\[\]\n{re.escape(mark[0])}]{{1,{limits.UNMARKED_TEXT}}}+")
 
 
 PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
 """What may name an argument. Python knows no hyphens there; models write them."""
 
 _WORD = re.compile(r"[^\W\d]\w{0,199}+")
-_NUMBER = re.compile(rf"[+-]?[\w.]{{0,{MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
+_NUMBER = re.compile(rf"[+-]?[\w.]{{0,{limits.MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
 _FLOAT = re.compile(r"([+-]?)([0-9_]*+)\.?([0-9_]*+)([eE][+-]?[0-9]++)?")
 _ZEROS = re.compile(r"([+-]?)0++([1-9][0-9]*+)")
 _NEVER = NEVER | {"lambda", "not", "await"}
@@ -153,23 +171,18 @@ _RAW_PREFIXES = {"r": True, "u": False}
 _OTHER_PREFIXES = frozenset({"f", "b", "t", "fr", "rf", "br", "rb", "tr", "rt"})
 
 
-class PythonReader(JsonReader):
+class PythonReader(_TextReader):
     """Reads from the call's opening parenthesis to its closing one.
 
     `places` are the names of the tool's parameters in their order, for arguments without a name.
     """
 
     brackets = "{[("
-    closers = "}])"
     styles: ClassVar[Mapping[str, Style]] = {quote: _STYLES[quote, False] for quote in "'\""}
     bare_key = re.compile(r"[+-]?[\w.]{0,200}+")
     signs: ClassVar[Mapping[str, str]] = {":": ""}
     numbers = "+-."
-    comments = ""
     trailing_comma = ""
-    codes = TEXT_CODES
-    unknown_escape = "unknown-escape"
-    owns_stops = True
 
     _placed = 0
     """How many arguments have no name."""
@@ -205,7 +218,7 @@ class PythonReader(JsonReader):
 
     def _keyword(self) -> re.Match[str] | None:
         """Return the name and the sign at the position, of which the sign may lack."""
-        self._longest(_KEYWORD, WORD_AHEAD)
+        self._longest(_KEYWORD, limits.WORD_AHEAD)
         return _KEYWORD.match(self._window.text, self._window.pos)
 
     def _name(self, char: str) -> Step:
@@ -222,7 +235,7 @@ class PythonReader(JsonReader):
             self._begin_member(f'"{keyword["name"]}"')
             return self._value
         if char == "{" and self._places and not (self._placed or self.named):
-            first = self._longest(_FIRST_KEY, WORD_AHEAD)
+            first = self._longest(_FIRST_KEY, limits.WORD_AHEAD)
             if first.endswith(":") and first[1:-1].strip().strip("\"'") in self._places:
                 self._has_names = True
                 self._repair("one-dictionary")
@@ -301,7 +314,7 @@ class PythonReader(JsonReader):
         """Whether a number or a word here is the first of a set, which the braces then are."""
         if char in self.styles or not self._is_first():
             return False
-        atom = self._longest(_ATOM_IN_BRACES, WORD_AHEAD)
+        atom = self._longest(_ATOM_IN_BRACES, limits.WORD_AHEAD)
         after = self._char(len(atom))
         if not atom or not after or after not in ",}":
             return False
@@ -318,9 +331,9 @@ class PythonReader(JsonReader):
         return self._after
 
     def _number(self) -> str:
-        window, text = self._window, self._longest(_NUMBER, MAX_DIGITS + 1)
-        if len(text) > MAX_DIGITS:
-            raise EndError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
+        window, text = self._window, self._longest(_NUMBER, limits.MAX_DIGITS + 1)
+        if len(text) > limits.MAX_DIGITS:
+            raise EndError("too-many-digits", f"a number of more than {limits.MAX_DIGITS} digits")
         number = number_as_json(text)
         if number is None and (found := _ZEROS.fullmatch(text)):
             self._repair("leading-zero")
@@ -334,7 +347,7 @@ class PythonReader(JsonReader):
         return number
 
     def _word(self) -> str:
-        word = self._longest(_WORD, WORD_AHEAD)
+        word = self._longest(_WORD, limits.WORD_AHEAD)
         after = self._char(len(word))
         if not word:
             char = self._window.text[self._window.pos]
@@ -353,7 +366,7 @@ class PythonReader(JsonReader):
     def _begin(self, char: str) -> Step:
         if not (char.isalpha() or char == "_"):
             return super()._begin(char)
-        word = self._longest(_WORD, WORD_AHEAD)
+        word = self._longest(_WORD, limits.WORD_AHEAD)
         after, prefix = self._char(len(word)), word.lower()
         if not after or after not in self.styles:
             return super()._begin(char)
@@ -375,16 +388,13 @@ class PythonReader(JsonReader):
 
     def _ends(self) -> bool:
         """Whether the quote here ends its text; the next argument may only lack its comma."""
-        if self._text_ends():
+        if super()._ends():
             return True
         window = self._window
         found = _BEHIND_QUOTE.match(window.text, window.pos + 1)
         if found and found.end() >= len(window.text) and not window.final:
             raise EndError(WAIT)
         return bool(found and found["sign"] and not found["more"])
-
-    def _goes_on(self) -> None:
-        self._text_goes_on()
 
     def _behind_string(self) -> Step:
         """After a text: those right behind it, which Python takes for one with it."""
@@ -400,7 +410,7 @@ class PythonReader(JsonReader):
         """
         window, closers, quote = self._window, [CLOSER[kind] for kind in self.open], ""
         ahead = max(map(len, self._stops), default=1) + 1
-        for _ in range(SKIPPED):
+        for _ in range(limits.SKIPPED):
             while len(window.text) < window.pos + ahead and not window.final:
                 yield
             char = window.text[window.pos : window.pos + 1]

@@ -217,8 +217,6 @@ string ended long ago.
 _FIRST_KEY = re.compile(rf"\"(?:{'|'.join((*NAME_KEYS, *ARGUMENTS_KEYS))})\"")
 _CLOSER_TAG = re.compile(r"</[\w:|-]{1,40}>|```")
 
-_BEHIND_TEXT = ",:)]}#'\""
-
 
 def _without_brackets(text: str, most: int) -> str:
     """Return the inside of a string, as JSON, without the last brackets, at most so many."""
@@ -923,24 +921,6 @@ class JsonReader:
         ]  # as many pieces as before, for who follows them
         self._end()
         raise EndError("missing-closer")
-
-    def _text_ends(self) -> bool:
-        """Whether the quote here ends a text: if what follows may follow one."""
-        _, char = self._behind_space(self._window.pos + 1, limits.QUOTE_AHEAD)
-        stops = self._string_stops
-        return not char or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
-
-    def _text_goes_on(self) -> None:
-        """Refuse a text, at the end of the frame, if it ran over that.
-
-        With every quote in its place, a text may contain what it likes.
-        """
-        window = self._window
-        first = max(window.pos - limits.MARGIN, self._began - window.base, 0)
-        found = [window.text.rfind(stop, first, window.pos) for stop in self._string_stops]
-        if (at := max(found, default=-1)) >= 0:
-            window.pos = at
-            raise EndError("invalid-json", "a text that never ends")
 
 
 def read_json(text: str) -> Read | Unreadable:
