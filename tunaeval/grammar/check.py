@@ -50,7 +50,9 @@ def _faults(form: Format) -> Iterator[str | None]:
         yield from _unmarked_faults(form)
     else:
         yield from _envelope_faults(form, form.envelope) if form.envelope else ()
-        yield _order_fault(form.words, "addressed" if _is_addressed(form) else "block")
+        # With the name in a message's header, the arguments are the message.
+        is_addressed = form.addressed and not form.python
+        yield _order_fault(form.words, "addressed" if is_addressed else "block")
         yield from _frame_faults(form)
     for word in flat(form.words):
         yield from _word_faults(word)
@@ -266,11 +268,6 @@ def _texts(row: Sequence[Word]) -> list[str]:
 def _is_usual(text: str) -> bool:
     """Whether any prose has the text: white space, a sign or a letter, or two with a letter."""
     return not text.strip() or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", text.strip(), re.DOTALL))
-
-
-def _is_addressed(form: Format) -> bool:
-    """Whether the name is in a message's header, and the arguments are the message."""
-    return form.addressed and not form.python
 
 
 def _odd_mark(form: Format) -> str | None:

@@ -330,15 +330,15 @@ def swallowed(pieces: Sequence[Piece], closing: Closing, *, closed: bool) -> Ite
 
 def with_marks(arguments: JsonObject, mark: str) -> Iterator[Note]:
     """Yield the diagnoses of arguments whose texts swallowed the marks that are around texts."""
-    return (note_of(key) for key, value in arguments.items() if holds_marks((value,), mark))
+    return (note_of(key) for key, value in arguments.items() if _holds_marks(value, mark))
 
 
-def holds_marks(values: Iterable[JsonValue], mark: str) -> bool:
-    """Whether a text among the values has swallowed marks, or what is nearly such.
+def _holds_marks(value: JsonValue, mark: str) -> bool:
+    """Whether a text in a value has swallowed marks, or what is nearly such.
 
     One alone is nothing: only where two texts would meet, with a comma between them.
     """
-    rest, sign = [*values], mark[:1]
+    rest, sign = [value], mark[:1]
     while rest:
         value = rest.pop()
         if type(value) is str:

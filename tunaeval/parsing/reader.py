@@ -320,7 +320,7 @@ class Stream:
 
     def _take(self, chunk: str) -> None:
         if self._result is not None:
-            raise _finished()
+            raise UsageError(_FINISHED)
         start = self._length
         self._chunks.append(chunk)
         self._starts.append(start)
@@ -334,7 +334,7 @@ class Stream:
     def _take_deltas(self, found: Iterable[Delta | Diagnosis]) -> None:
         for delta in found:
             if self._result is not None:
-                raise _finished()
+                raise UsageError(_FINISHED)
             if self._deltas is None:
                 events = self._collector.events
                 events = [] if events is None else events
@@ -370,5 +370,4 @@ class Stream:
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
 
 
-def _finished() -> UsageError:
-    return UsageError("the stream is finished; make a new one for another text")
+_FINISHED = "the stream is finished; make a new one for another text"

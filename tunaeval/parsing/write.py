@@ -204,15 +204,12 @@ def _nests(value: JsonValue, word: Elements) -> bool:
 
 def _python_call(name: str, arguments: JsonObject) -> str:
     """Return a call with literals for arguments; keys that are no Python names are unpacked."""
-    plain = {key: value for key, value in arguments.items() if _is_python_name(key)}
+    names = [key for key in arguments if PYTHON_NAME.fullmatch(key) and key.isascii()]
+    names = [key for key in names if key.isidentifier() and not keyword.iskeyword(key)]
+    plain = {key: arguments[key] for key in names}
     other = {key: value for key, value in arguments.items() if key not in plain}
     written = [f"{key}={value!r}" for key, value in plain.items()]
     return f"{name}({', '.join([*written, f'**{other!r}'] if other else written)})"
-
-
-def _is_python_name(key: str) -> bool:
-    known = bool(PYTHON_NAME.fullmatch(key)) and key.isascii()
-    return known and key.isidentifier() and not keyword.iskeyword(key)
 
 
 def _braces(value: JsonValue, mark: str) -> str:
