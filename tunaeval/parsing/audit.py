@@ -1,10 +1,9 @@
 """Text that gave no call: whether something in it was meant to be one.
 
-While a text is read, an opener that nothing like a call follows (`Mention`), markers around calls
-(`Region`) and a closer of nothing (`ends_call`) are judged by what is near, so that a stream
-decides as a whole text does. `audit` goes once more over the content when all was read and tools
-are known: a name with arguments behind it may have lost its opener, and where there was no call at
-all, a name that is written as in a call is an attempt, or a mention of the tool.
+While a text is read, `quoting.Unread` judges openers that no call follows. `audit` goes over the
+content once more when all of it was read and tools are known: a name with arguments behind it may
+have lost its opener, and where there was no call at all, a name that is written as in a call is an
+attempt, or a mention of the tool.
 """
 
 from __future__ import annotations
@@ -195,13 +194,12 @@ _CLOSES = {"(": ")", "{": "}", "[": "]"}
 
 
 def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
-    """Report what a text without calls names as calls are named.
+    """Report the first tool that a text without calls names as in a call.
 
-    A model that meant to call must not look like one that chose not to. An attempt is a line, an
-    item of a list, or what is in a fence or in ticks, that is calls and nothing else; where another
-    format reads it, the diagnosis `reads-as` has that format's name. What is part of a sentence, a
-    definition or a program is a mention. Other formats read at level "standard", so that all levels
-    have the same diagnosis.
+    It is an attempt where a line, an item of a list, a fence or ticks hold calls and nothing else;
+    where another format reads them, the diagnosis `reads-as` has its name. In a sentence, a
+    definition or a program it is a mention. Other formats read at level "standard", so that the
+    diagnosis is the same at all levels.
     """
     if any(note.code == "too-many-markers" for note in collector.diagnoses):
         return  # the diagnosis says already that the text was not read to its end

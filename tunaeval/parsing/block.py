@@ -85,10 +85,10 @@ def cut_off(window: Window, spellings: tuple[str, ...]) -> bool:
 
 
 def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
-    """The fixed text behind a JSON object, which closes what was left open in it.
+    """Return the spellings of the fixed text behind a JSON object, which ends an unclosed one.
 
-    One that begins as something in an object does is none: inside of one it could be that.
-    Where nothing is behind it, the next call's opener is, if it is more than a sign.
+    A text that could be part of an object ends none. Without a text behind the object, the next
+    call's opener ends it, unless that is a sign alone.
     """
     ends = form.envelope.closes if form.envelope else None
     found = next((word for word in after if isinstance(word, Literal)), ends)
@@ -122,10 +122,10 @@ class Setting:
 class Begun(ABC):
     """A block of `form` that begins at offset `start`; used once.
 
-    `quoted`: it is in inline code, so its calls are only quoted. After `read` the window
-    is where the block ended. `had_body` says whether anything like a call was there at all,
-    `failed` that an object could not be read, so that what follows is the inside of it, `closed`
-    that the closer was read, or that the text ended before it. `doubtful`: a name alone is no call.
+    `quoted` says that it is in inline code, where calls do not count. After `read` the window is
+    behind the block, and `had_body` says whether anything like a call was there, `failed` that an
+    object could not be read, so its inside follows, and `closed` that nothing of the block can
+    follow. A name alone is no call where `doubtful` is set.
     """
 
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
@@ -175,10 +175,9 @@ class Begun(ABC):
             self._waiting = replace(self._waiting, repairs=repairs)
 
     def _settle(self) -> None:
-        """Move the call that waits to the calls that are handed on, as nothing can change it now.
+        """Hold the call that waited, as nothing can change it any more, and hand on what is held.
 
-        At level "strict" they are handed on when the block ends: there it has all of its calls, or
-        none.
+        At level "strict" that is done at the block's end: it gives all of its calls, or none.
         """
         if self._waiting:
             self._held.append(self._waiting)
@@ -226,10 +225,7 @@ class Begun(ABC):
         keys: tuple[str, str] | None = None,
         mark: str = "",
     ) -> Reading[Read | Unreadable]:
-        """Read the object here, and report it while it grows, if anybody listens.
-
-        `depth`, `keys`: see `LiveObject`; `mark` is around the object's texts.
-        """
+        """Read the object here, whose texts have a `mark` around them; see `LiveObject`."""
         window, known = self._window, self._setting.known
         if window.final and not (live or mark):
             read, window.pos = object_at(window.text, window.pos, window.base, stops, known)
@@ -312,10 +308,7 @@ class Begun(ABC):
 
 
 def another(form: Format, window: Window) -> Reading[bool]:
-    """Whether another call follows in a block that was not closed, by what is before its name.
-
-    That is in the name's word, or a fixed text of its own behind the opener.
-    """
+    """Return whether the fixed text before a name is here: another call, of an unclosed block."""
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
     inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     texts = inner.spellings if isinstance(inner, Literal) else (before,) if before else ()

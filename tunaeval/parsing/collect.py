@@ -119,10 +119,7 @@ class LiveCall:
         return f"{',' if self._sent else '{'}{key}:"
 
     def finish(self, call: ToolCall) -> None:
-        """Report the rest of the arguments and the whole call.
-
-        Where what was reported cannot be continued to this call, it is dropped and begins again.
-        """
+        """Report the rest of the arguments and the call, or all of it if other ones were reported."""
         rest, begun = arguments_text(call.arguments), self.started and self._name == call.name
         if begun and self._sent:
             begun = arguments_text(loaded("".join(self._sent) + "}")) == rest
@@ -362,9 +359,10 @@ class Collector:
         return self._ends[-2] if len(self._ends) > 1 else 0
 
     def text(self, text: str, start: int, end: int) -> None:
-        """Text between blocks is content, but white space behind anything else has to wait.
+        """Add text between blocks as content.
 
-        So has what joins bare calls: it is content if more content follows, else markup.
+        White space behind anything else waits, as does what joins bare calls: it is content if
+        more content follows, and markup otherwise.
         """
         blank = text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)
         if self.last == "content" or not blank:
@@ -510,10 +508,7 @@ class Collector:
         return all((call.name, call.arguments) in made for call in self.calls)
 
     def reclassify(self, start: int, marker: int = 0) -> None:
-        """All since `start` was reasoning, behind a marker of so many characters.
-
-        Its calls and diagnoses are taken back.
-        """
+        """Turn all since `start` into reasoning behind a marker; take back calls and diagnoses."""
         self.settle_blank("content")
         self.has_reasoning = True
         end = self.end
@@ -528,9 +523,8 @@ class Collector:
     def _forget(self, start: int) -> None:
         """Take back all that was collected behind `start`.
 
-        Pieces and calls stand in order, so only their ends are looked at; of the rest only what
-        came since the last time, as `start` never lies before the end of that: a text full of
-        reasoning would take the square of its length otherwise.
+        Of the diagnoses only those since the last time are looked at, because `start` is never
+        before them, and a text full of reasoning would take the square of its length otherwise.
         """
         self.uncover(start)
         calls = self.calls

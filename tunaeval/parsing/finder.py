@@ -2,12 +2,10 @@
 
 All openers, closers and reasoning markers of a set become one pattern, each branch of which starts
 with a fixed character; a bare object is looked at only when a bounded probe fits. A hit is a
-`Token`, which may be the opener of several formats: what follows it tells which, as the header of
-a message does. Both are decided by a bounded look ahead.
+`Token`, which may be the opener of several formats. Which one, the pattern of a format's next words
+decides within a bounded distance, as the patterns of headers do for messages.
 
-What follows is a pattern of the format's words. Patterns are possessive, so what a word matches is
-never given back: they walk a text as recovering readers do, and where those would have to wait,
-repair or try again, they do not match.
+Patterns are possessive, so that no text makes them slow: what a word matched is never given back.
 """
 
 from __future__ import annotations
@@ -199,11 +197,10 @@ class Choice(NamedTuple):
 
 @dataclass(eq=False)
 class Token:
-    """What is at a hit: an opener or a closer of a call, of reasoning or of a message, what is
-    around them, or a bare object's start.
+    """A text that means something: an opener or a closer, of what `kind` says.
 
-    `around` tells that it, or a closer, also is around the calls of some format, `announces` that
-    it does so before the first of them.
+    `around` says that an opener or a closer is also around all calls of some format, `announces`
+    that it is before the first of them.
     """
 
     kind: TokenKind
@@ -362,9 +359,9 @@ class Finder:
         """Short beginnings of bare objects that were met, with their tokens."""
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
-        """The finder that also finds elements named after tools, of those that are in the text.
+        """Return a finder that also finds elements named after tools: of those in the text, if any.
 
-        Without a text, which is one that arrives, of all of them.
+        Without a text it is one that arrives, so the elements of all tools are looked for.
         """
         if not (self.by_tool and tools) or (text is not None and "<" not in text):
             return self
@@ -387,9 +384,8 @@ class Finder:
         return _search(self.tokens, self._rows)
 
     def search_of(self, text: str) -> re.Pattern[str]:
-        """The search that finds the same as `search` in this text, perhaps faster.
-
-        Where letters begin nothing that is looked for, prose is passed over twice as fast.
+        """Return a search that finds in this text what `search` does: twice as fast in most prose,
+        as it looks for nothing that begins with a letter.
         """
         words, wordless = self._wordless
         if not words or len(text) < limits.WORTH_A_LOOK or any(word in text for word in words):
@@ -469,10 +465,7 @@ class Finder:
 
     @cached_property
     def regions(self) -> dict[str, set[str]]:
-        """What may begin around all calls, each with what may end there.
-
-        Without markers of their own there may be anything else, too: a program.
-        """
+        """Map what opens a stretch around marked calls to the texts that may close it."""
         found: dict[str, set[str]] = {}
         for form in self.formats:
             for text in form.around[0].spellings if form.marked and form.around else ():
@@ -508,9 +501,8 @@ class Finder:
         return known is not None and known.formats[:1] == (form,) and not longer
 
     def next_in(self, window: Window, search: re.Pattern[str]) -> tuple[re.Match[str] | None, int]:
-        """The next token that a search of this finder finds, and where it begins.
-
-        Where there is none that is certain, from where on one may begin when more comes.
+        """Return the next token that is certain, and where it begins; if there is none, where one
+        may begin when more text comes.
         """
         text = window.text
         hit = search.search(text, window.pos)
@@ -522,10 +514,9 @@ class Finder:
         return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
 
     def held(self, window: Window) -> int:
-        """From where on the window's text may become a token when more comes; its end if nowhere.
+        """Return from where on the text may become a token when more comes; its end if nowhere.
 
-        The answer holds until more text arrives or the position is behind it, and a short piece
-        may have many markers, so it is looked for once and kept in the window.
+        It is kept in the window until more text comes, as a short piece may have many markers.
         """
         text, start = window.text, window.pos
         size, at = window.held

@@ -92,9 +92,9 @@ def scanner_of(
     *,
     objects: Objects | None = None,
 ) -> Scanner:
-    """Return what reads a text, or, if it is None, one that arrives in the scanner's window.
+    """Return the scanner of a text; of one that arrives in its window if that is None.
 
-    `objects` keeps what was read of damaged objects, for another level.
+    `objects` keeps damaged objects that were read, for another level.
     """
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
@@ -310,9 +310,8 @@ class Scanner:
         return self._chosen(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
-        """A bare object: a call only outside of code and of what was refused before.
-
-        The inside of a bare object that was refused is over where a line starts.
+        """Read a bare object, unless it is in code, or inside of a bare object that was refused and
+        in the same line.
         """
         behind_line = self.window.preceding(self.window.pos).endswith("\n")
         refused = self._refused and not (self._refused.kind == "bare" and behind_line)
@@ -343,9 +342,8 @@ class Scanner:
         yield from self._opened(token, choice, quoted=quoted)
 
     def _opened(self, token: Token, choice: Choice | None, *, quoted: bool) -> Reading[None]:
-        """An opener of the format that was chosen; if none, around calls, or of the nearest one.
-
-        In prose it is the first one's.
+        """Read a block of the chosen format; if there is none, what is around calls, or a block of
+        the nearest format, and in prose of the first one.
         """
         window = self.window
         if choice is None:
@@ -436,10 +434,7 @@ class Scanner:
         self._mention = None
 
     def _tag_follows(self, at: int, opener: str) -> bool:
-        """Whether an opener at an index begins a line, and is a whole tag or another follows.
-
-        The position is behind what was read of it.
-        """
+        """Return whether an opener at an index begins a line and is a tag, or a tag follows."""
         window = self.window
         if not opener:  # of a block whose prompt ended with it
             return False
@@ -512,10 +507,10 @@ class Scanner:
         self._pass_markup(len(token.text))
 
     def _turn(self, token: Token) -> None:
-        """A later turn, if a call is before it: all that follows is content.
+        """Take what follows as content if a call is before it: a later turn, not the model's.
 
-        In a code fence it is code, but right behind the fence's ticks: those closed what was never
-        opened, as they do in what models make up behind their answer.
+        In a code fence it is code, but not right behind the ticks, which then closed what was never
+        opened: models make up such dialogues behind their answer.
         """
         collector, text, start = self.collector, token.text, self.window.offset
         is_line = text in LINES and not LINE_START.search(self._line)
@@ -731,10 +726,7 @@ class Scanner:
         return True
 
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
-        """A closer without its opener: all before it was reasoning, once.
-
-        Behind its opener in a code fence it is code.
-        """
+        """Turn all before a closer without opener into reasoning, once; in a fence it is code."""
         collector = self.collector
         quoted = not self._code_thinks and self._is_quoted()
         if self._code_thinks or quoted or (collector.has_reasoning and self._thought is None):
@@ -798,10 +790,7 @@ class Scanner:
         return window.text[start : window.pos]
 
     def _is_quoted(self) -> bool:
-        """Whether what begins here is in inline code; if so, what follows is as well.
-
-        Of the tick right before only what began a line is certain.
-        """
+        """Return whether what begins here is in inline code; if so, what follows is as well."""
         before = self.window.preceding(self.window.pos)
         if not self._quote_open and before.endswith("`") and before != "``":
             line = self._line
@@ -810,10 +799,7 @@ class Scanner:
         return self._quote_open
 
     def _is_behind_fence(self) -> bool:
-        """Whether the line before opens a code fence, for formats that know none.
-
-        One with a language does, and one that the text begins with.
-        """
+        """Return whether the line before is a code fence that has a language or begins the text."""
         line = self._line
         fence = OPENS_FENCE.search(line)
         begun = fence is not None and self.window.offset - len(line) + fence.start() == 0

@@ -527,10 +527,7 @@ class Closing:
         return self._behind_quotes(window, at) and ends if quoted else ends
 
     def _behind_quotes(self, window: Window, at: int) -> bool | None:
-        """Whether the quotes that the value begins with do not end behind this; None to wait.
-
-        They end before others begin, and not far away.
-        """
+        """Return whether the value's quotes end before an index, or not soon; None to wait."""
         opener, end = self.value.quotes
         if window.text[max(0, at - limits.WIDEST_GAP) : at].rstrip().endswith(end):
             return True
@@ -559,9 +556,8 @@ def closing_of(form: Format) -> Closing:
 
 
 def _onward(form: Format) -> str:
-    """Return the pattern of what may follow a call and is no text: another call, or a closer.
-
-    Where fixed text follows a call's opener, another call may begin with that text alone.
+    """Return the pattern of what may follow a call: another one, perhaps without its opener if
+    fixed text is behind that, or what is around calls.
     """
     inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     opener = any_of(form.opener) if form.opener else ""
@@ -670,10 +666,9 @@ class ElementsReader:
         return (yield from peek(self._window, bounded(self._window, _BRACKET)))[-1:] in ("[", "{")
 
     def _raw(self, name: str) -> Reading[str | Unreadable]:
-        """The text up to the closer that another argument or the call's end follows.
+        """Return the text up to the closer that another argument or the call's end follows.
 
-        Where the call ends, and all closers of the argument were followed by something else, it
-        cannot be read.
+        It is unreadable if something else follows all closers of the argument.
         """
         window, closer, outer = self._window, f"</{name}>", self._closer
         names = "|".join(map(re.escape, self._declared()))
@@ -765,10 +760,7 @@ class ElementsReader:
         return made.value
 
     def _members(self, element: _Open) -> JsonObject:
-        """An object of these elements: several of one name are a list, where one is admitted.
-
-        Elsewhere the last counts.
-        """
+        """Return an object of elements; several of one name are a list, or the last one counts."""
         groups: dict[str, list[JsonValue]] = {}
         for name, value in element.inner:
             groups.setdefault(name, []).append(value)

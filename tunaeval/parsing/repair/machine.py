@@ -851,10 +851,7 @@ class JsonReader:
         return self._stop_at(index, self._string_stops)
 
     def _is_key(self, index: int) -> bool:
-        """Whether a key and a colon are at an index, or a comment.
-
-        A key too long to see counts as one.
-        """
+        """Return whether a key and a colon, a key too long to see, or a comment is at an index."""
         text, char = self._window.text, self._window.text[index]
         if _KEY.match(text, index):
             return True
@@ -874,10 +871,7 @@ class JsonReader:
         return _ELEMENT.match(text, index) is not None
 
     def _goes_on(self) -> None:
-        """Refuse a string that ended long ago, as the quote at the position shows.
-
-        It ends nothing, and there is a call inside of the string.
-        """
+        """Refuse a string that ended long ago, as the first key of a call is inside of it."""
         self._end_at_stop()
         self._owns_stops = True
         window, text = self._window, self._window.text
