@@ -119,7 +119,7 @@ class LiveCall:
         return f"{',' if self._sent else '{'}{key}:"
 
     def finish(self, call: ToolCall) -> None:
-        """Report the rest of the arguments and the call, or all of it if other ones were reported."""
+        """Report the rest of the arguments and the call, or all of it if others were reported."""
         rest, begun = arguments_text(call.arguments), self.started and self._name == call.name
         if begun and self._sent:
             begun = arguments_text(loaded("".join(self._sent) + "}")) == rest

@@ -148,10 +148,7 @@ class Marks:
         return has_nearly(text, self._halves) or self._is_miswritten(text, closed=closed)
 
     def _is_miswritten(self, text: str, *, closed: bool) -> bool:
-        """Whether a miswritten tag has lost its partner.
-
-        In a text that is not `closed` itself, any opener without a closer is a sign.
-        """
+        """Return whether a miswritten tag has no partner; if not `closed`, any opener has none."""
         lowered = text.lower()
         if not any(seed in lowered for seed in self._seeds):
             return False
@@ -334,9 +331,8 @@ def with_marks(arguments: JsonObject, mark: str) -> Iterator[Note]:
 
 
 def _holds_marks(value: JsonValue, mark: str) -> bool:
-    """Whether a text in a value has swallowed marks, or what is nearly such.
-
-    One alone is nothing: only where two texts would meet, with a comma between them.
+    """Return whether a text in a value has swallowed the marks, or nearly, of two texts that meet
+    with a comma between them; one mark alone proves nothing.
     """
     rest, sign = [value], mark[:1]
     while rest:

@@ -86,9 +86,8 @@ def _no_message(thing: object) -> UsageError:
 def _message_in(
     response: Mapping[str, JsonValue],
 ) -> tuple[Mapping[str, JsonValue], list[Diagnosis]]:
-    """Return the message of a whole response, and a diagnosis of other choices beside it.
-
-    A message that merely has a field of that name is returned as it is.
+    """Return the message of a whole response, or the message that was given with a field `choices`,
+    and a diagnosis of other choices beside it.
     """
     choices = response["choices"]
     has_others = isinstance(choices, list | tuple) and len(choices) > 1
@@ -104,10 +103,7 @@ def _message_in(
 
 
 def content_of(content: JsonValue) -> str | Diagnosis:
-    """Return the text of a content: of a string, of parts, or of one part.
-
-    For anything else, return the diagnosis.
-    """
+    """Return the text of a string, of parts, or of one part; the diagnosis of anything else."""
     if not content or isinstance(content, str | list | tuple):
         return text_of(content)
     if isinstance(_get(content, "text"), str):
@@ -203,10 +199,7 @@ def structured(
 
 
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
-    """Judge one structured call.
-
-    Its arguments are text by the API's rule, so to read them is no repair.
-    """
+    """Judge a structured call. The API has its arguments as text: reading that is no repair."""
     status, raw = _get(item, "status"), _get(item, "raw")
     if isinstance(status, str) and status in _FAILED:
         code, message = _FAILED[status]
@@ -304,10 +297,7 @@ class Deltas:
         self._cut = False
 
     def take(self, delta: Delta, at: int) -> str:
-        """Take a delta's fragments of calls and of reasoning; `at` is how much text came before.
-
-        Returns the text that is certain with it.
-        """
+        """Take a delta, before which so much text came; return the text that is certain with it."""
         reasoning = next(filter(None, (delta.get(key) for key in _REASONING_KEYS)), None)
         if isinstance(reasoning, str):
             self._reason(_joined_up(self._reasoning_decoder, reasoning), at)
@@ -374,9 +364,8 @@ class Deltas:
             self._events.append(event("diagnosis", 0, 0, diagnosis=diagnosis))
 
     def finish(self, text: ParseResult, failed: bool) -> ParseResult:
-        """Return the whole message's result, whose text gave `text`.
-
-        `failed`: the server failed, so that without a call the message is cut off.
+        """Return the message's result, whose text gave `text`. If the server `failed`, a message
+        without a call is cut off.
         """
         if text.outcome == "no_call" and any(fault.code == NOT_TEXT for fault in self._faults):
             text = replace(text, outcome=outcome_of(text.calls, attempted=True))

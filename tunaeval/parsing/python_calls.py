@@ -167,9 +167,8 @@ class PythonBlock(Begun):
         return self._likely or (self._alone and sound)
 
     def _stands_alone(self) -> Reading[bool]:
-        """Whether nothing is behind the list in its line.
-
-        Signs may be, if the list begins its line and calls a known tool.
+        """Return whether nothing, or signs if the list begins its line and calls a known tool, is
+        behind the list in its line.
         """
         window, signs = self._window, self._known and self._begins_line
         while True:

@@ -73,9 +73,8 @@ def ends_sentence(window: Window, start: int, name: str | None, tools: Tools | N
 
 
 def is_named_in_prose(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
-    """Whether the text from offset `start` to the position is a word between tags in a sentence.
-
-    So prose names two tags: "between <tool_call> and </tool_call>". The name of a tool is no word.
+    """Return whether the text from offset `start` on is a word between tags, as in the sentence
+    "between <tool_call> and </tool_call>". The name of a tool is no word.
     """
     at = start - window.base
     if at < 2 or (tools is not None and name in tools):
@@ -198,10 +197,7 @@ class Unread:
             self._report(collector, f"behind {self.token.text!r}", end)
 
     def interrupted(self, collector: Collector, token: Token, window: Window) -> None:
-        """Report an attempt if another opener of its format begins here.
-
-        One right behind itself is the same one twice.
-        """
+        """Report an attempt if another opener of its format is here, but not right behind it."""
         between = window.offset - self.start - len(self.token.text)
         twice = between <= WIDEST_GAP and not window.text[window.pos - between : window.pos].strip()
         own = (self.form,) if self.form else ()

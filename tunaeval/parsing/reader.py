@@ -166,9 +166,8 @@ TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
 def _sound_block(form: Format) -> TextReader:
     """Make the reader of texts that are one sound JSON call of a format, and nothing else.
 
-    The white space in the block is that of the `Space` words, and no argument holds others. What is
-    between its fixed ends is decoded at once, and if it is one sound object, it ends where any
-    reader would see it end.
+    Its white space is that of the `Space` words. What is between its fixed ends is decoded at once,
+    and if it is one sound object, it ends where any reader would see it end.
     """
     word = form.call
     if word is None or word.keyed or form.opener is None or not form.marked:
@@ -202,9 +201,8 @@ def _sound_block(form: Format) -> TextReader:
 
 
 def _is_plain(arguments: JsonObject, piece: str) -> bool:
-    """Whether a call's text has only the quotes of its keys and strings, no escapes, no list.
-
-    To look for what is hidden in it costs as much as to decode it, and mostly there is nothing.
+    """Return whether a call's text has no lists, no escapes, and only the quotes of its keys and
+    strings: then nothing is hidden in it. To search it costs as much as to decode it.
     """
     unseen = piece.count('"') - 6 - 2 * len(arguments)
     for each in arguments.values():

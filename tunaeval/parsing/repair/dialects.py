@@ -406,7 +406,7 @@ class PythonReader(_TextReader):
     def skip(self, *, lines: bool) -> Reading[None]:
         """Go to the end of a call that cannot be read, if it ends soon; then `whole` is true.
 
-        Not beyond a stop, nor a line's end; unless `lines`, where that ends only texts.
+        It does not go beyond a stop or a line's end, which ends only texts if `lines` is true.
         """
         window, closers, quote = self._window, [CLOSER[kind] for kind in self.open], ""
         ahead = max(map(len, self._stops), default=1) + 1
@@ -446,10 +446,10 @@ _ITEMS = re.compile(_SCALAR).findall
 
 
 def plain_arguments(text: str, at: int) -> tuple[JsonObject, int] | None:
-    """The arguments whose parenthesis is at an index, and where they end, if they are plain.
+    """Return the plain arguments whose parenthesis is at an index, and their end; None for others.
 
-    That is what `PythonReader` would read without a word: named arguments, each once, whose values
-    are texts without escapes, short numbers, words, and lists of these. None for anything else.
+    Plain are named arguments, each once, whose values are texts without escapes, short numbers,
+    words, and lists of these: `PythonReader` would read them alike.
     """
     found = _PLAIN(text, at)
     if found is None:

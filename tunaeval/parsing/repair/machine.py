@@ -93,10 +93,7 @@ _DATE = re.compile(r"\d{1,4}[-/]\d{1,2}[-/]\d{1,4}\b")
 
 
 def refused_value(text: str, otherwise: str) -> str:
-    """Return the code of a value that is refused: `ARITHMETIC` where constants are computed.
-
-    Nothing is evaluated, at any level. A date such as 2024-05-01 is no arithmetic.
-    """
+    """Return `ARITHMETIC` if a refused value computes constants (no date does), or `otherwise`."""
     constants = _CONSTANTS.match(text) and not _DATE.match(text)
     return ARITHMETIC if constants else otherwise
 
@@ -414,10 +411,7 @@ class JsonReader:
         return ""
 
     def _longest(self, pattern: re.Pattern[str], most: int = 2 * limits.MAX_DIGITS) -> str:
-        """Return what `pattern` matches here, when no text can extend it.
-
-        It is not extended beyond `most` characters.
-        """
+        """Return what `pattern`, of `most` characters, matches here when no text can extend it."""
         window, start = self._window, self._window.pos
         found = pattern.match(window.text, start)
         end = found.end() if found else start
@@ -426,10 +420,7 @@ class JsonReader:
         return window.text[start:end]
 
     def _behind_space(self, index: int, most: int) -> tuple[int, str]:
-        """Return the next index that is no white space, and the character there.
-
-        There is none at the end of the text, nor behind so much white space.
-        """
+        """Return the index behind at most so much white space, and the character there, if any."""
         window = self._window
         space = _SPACES_BEHIND.match(window.text, index, index + most)
         end = space.end() if space else index
@@ -890,8 +881,8 @@ class JsonReader:
     def _end_at_stop(self, *, behind_bracket: bool = False) -> None:
         """End a string that was never closed where its frame ends, if that is inside of it.
 
-        Not where both may be the text's own. The brackets before the frame's end are no part of
-        the string; `behind_bracket`: only where there is one.
+        Brackets before the frame's end are no part of the string; with `behind_bracket` there has
+        to be one.
         """
         if self._owns_stops or self._released is not None:
             return
