@@ -38,7 +38,7 @@ _T = TypeVar("_T")
 
 def fault_of(form: Format) -> str | None:
     """Return why a format could never be read, if so."""
-    return next(filter(None, _faults(form)), None)
+    return _first(_faults(form))
 
 
 def _faults(form: Format) -> Iterator[str | None]:
@@ -61,8 +61,8 @@ def _faults(form: Format) -> Iterator[str | None]:
     yield _unread_fault(form)
 
 
-def _first(found: Iterable[_T]) -> _T | None:
-    return next(iter(found), None)
+def _first(found: Iterable[_T | None]) -> _T | None:
+    return next(filter(None, found), None)
 
 
 _CHOICES = {"Trim": get_args(words.Trim), "Channel": get_args(words.Channel)}
@@ -88,7 +88,7 @@ def _fields_fault(item: Any, where: str) -> str | None:
         _type_fault(getattr(item, field.name), f"{where}{field.name}", str(field.type))
         for field in fields(item)
     )
-    return _first(filter(None, faults))
+    return _first(faults)
 
 
 def _type_fault(value: object, place: str, kind: str) -> str | None:
@@ -100,7 +100,7 @@ def _type_fault(value: object, place: str, kind: str) -> str | None:
         if not isinstance(value, tuple) or (last != "..." and len(value) != 2):
             return f"{place} is {value!r:.60}; write a tuple: {_example(value, kind)}"
         faults = (_type_fault(one, f"{place}[{at}]", inner) for at, one in enumerate(value))
-        return _first(filter(None, faults))
+        return _first(faults)
     if kind in _CHOICES:
         known = ", ".join(map(repr, _CHOICES[kind]))
         return (

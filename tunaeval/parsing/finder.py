@@ -365,7 +365,13 @@ class Finder:
         """
         if not (self.by_tool and tools) or (text is not None and "<" not in text):
             return self
-        names = tools if text is None else _in_tags(tools, text)
+        names = [*tools]
+        if text is not None:  # those that it may have a tag of, or ends in one
+            last = text.rfind("<")
+            cut = text[last : last + _LONGEST_NAME + 2]
+            is_cut = len(cut) >= limits.SHORTEST_CUT and ">" not in cut
+            names = [name for name in tools if f"{name}>" in text]
+            names += [name for name in tools if is_cut and f"<{name}>".startswith(cut)]
         named = filter(re.compile(_NAME).fullmatch, names)
         made = [form.of_tool(name) for name in named for form in self.by_tool]
         fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
@@ -633,16 +639,6 @@ def finder_of(formats: tuple[Format, ...], *, wants_tools: bool = False) -> Find
 def everything() -> Finder:
     """The finder of `auto`: all formats that are read side by side."""
     return finder_of(AUTO, wants_tools=True)
-
-
-def _in_tags(tools: Iterable[str], text: str) -> list[str]:
-    """The tools that a text may have a tag of, or ends in one."""
-    found = [name for name in tools if f"{name}>" in text]
-    last = text.rfind("<")
-    cut = text[last : last + _LONGEST_NAME + 2]
-    if len(cut) >= limits.SHORTEST_CUT and ">" not in cut:
-        found += [name for name in tools if f"<{name}>".startswith(cut)]
-    return found
 
 
 def closers_of(formats: tuple[Format, ...]) -> list[str]:

@@ -243,7 +243,9 @@ def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
 
     The name of a tool alone is a call, too. A closer of signs alone proves nothing.
     """
-    endings, body = _endings(token), before.rstrip()
+    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
+    endings = [_ending(form) for form in token.formats] if closes else []
+    body = before.rstrip()
     if any(
         body.endswith(texts) and _is_in(body, inside, token, tools) for texts, inside in endings
     ):
@@ -280,12 +282,6 @@ def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None
 
 
 @lru_cache(maxsize=512)
-def _endings(token: Token) -> tuple[_Ending, ...]:
-    """Return how the calls end that this closer may end."""
-    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
-    return tuple(map(_ending, token.formats if closes else ()))
-
-
 def _ending(form: Format) -> _Ending:
     """Return how a call of this format ends: what is right before its closer, and what is in it."""
     words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]

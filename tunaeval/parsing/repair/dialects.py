@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import ClassVar
 
@@ -115,17 +114,13 @@ class BraceReader(_TextReader):
     def _lost_its_mark(self) -> bool:
         """Whether a text without the mark begins here that a mark ends soon."""
         window = self._window
-        run = _unmarked(self._mark).match(window.text, window.pos)
+        # Text without anything that could end a member, nor the mark's first character.
+        unmarked = rf"[^,:{{}}\[\]\n{re.escape(self._mark[0])}]{{1,{limits.UNMARKED_TEXT}}}+"
+        run = re.compile(unmarked).match(window.text, window.pos)
         end = run.end() if run else window.pos
         if end == len(window.text) and window.final and " " in window.text[window.pos :]:
             self._cut_off()
         return self._is_mark(end)
-
-
-@lru_cache(maxsize=64)
-def _unmarked(mark: str) -> re.Pattern[str]:
-    """Text without anything that could end a member, nor the mark's first character."""
-    return re.compile(rf"[^,:{{}}\[\]\n{re.escape(mark[0])}]{{1,{limits.UNMARKED_TEXT}}}+")
 
 
 PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
