@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from typing import Literal as OneOf
+from typing import NamedTuple, TypeAlias
 
 from tunaeval import limits
 from tunaeval.grammar import (
@@ -43,13 +43,10 @@ from tunaeval.grammar import (
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO
 from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
+from tunaeval.types.calls import Tools
 
 from .quoting import END_TOKENS, FENCE, TURNS
-
-if TYPE_CHECKING:
-    from tunaeval.types.calls import Tools
-
-    from .window import Window
+from .window import Window
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",
