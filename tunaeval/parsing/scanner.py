@@ -5,6 +5,9 @@ passed over, or the marker turns out to be only mentioned. Decisions are made on
 look-ahead, and never taken back, but for one: a reasoning closer that was never opened makes what
 is before it reasoning, as templates open reasoning without the model writing it.
 
+Models whose every word is in a message say in its header where it goes. Until a header was met,
+anything may be a call; in a message that goes elsewhere nothing is one.
+
 A unit is a whole reply, or what is in a code fence, that is calls and nothing else. Nothing marks
 such calls (`f(x=1); g()`, a name and JSON below it, `{"tool_calls": [...]}`), so what is no unit is
 read as any text is. Models that write Markdown escape each underscore (`get\_price`): a unit in
