@@ -46,7 +46,7 @@ def next_char(window: Window) -> Reading[str]:
 
 
 def bounded(window: Window, pattern: re.Pattern[str]) -> Reading[str]:
-    """What a bounded pattern matches here, passed over."""
+    """Return what a bounded pattern matches here, and pass over it."""
     while True:
         found = pattern.match(window.text, window.pos)
         end = found.end() if found else window.pos
@@ -58,7 +58,7 @@ def bounded(window: Window, pattern: re.Pattern[str]) -> Reading[str]:
 
 
 def peek(window: Window, reading: Reading[T]) -> Reading[T]:
-    """What is read here; it is not passed over."""
+    """Return what is read here, and do not pass over it."""
     start = window.offset
     found = yield from reading
     window.pos = start - window.base  # where it is now: the window may have moved
@@ -113,7 +113,7 @@ class Setting:
     known: Objects | None = None
 
     def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
-        """The schema of a tool's arguments; an empty one where the tools say nothing."""
+        """Return the schema of a tool's arguments; an empty one where the tools say nothing."""
         if self.tools is None or name is None or name not in self.tools:
             return {}
         return self.tools[name].parameters
@@ -149,22 +149,22 @@ class Begun(ABC):
 
     @property
     def _count(self) -> int:
-        """Calls that have not been handed on."""
+        """How many calls have not been handed on."""
         return len(self._held) + (self._waiting is not None)
 
     def _markup_to(self, end: int) -> None:
-        """What has not been accounted for up to `end` frames calls."""
+        """Add all up to `end` that is not yet in a piece as markup."""
         self._setting.collector.piece("markup", self._done, end)
         self._done = end
 
     def _content_to(self, end: int) -> None:
-        """What has not been accounted for up to `end` is text like any other."""
+        """Add all up to `end` that is not yet in a piece as content."""
         self._release()
         self._setting.collector.piece("content", self._done, end)
         self._done = end
 
     def _repair_here(self, code: str, message: str, level: Level = "standard") -> Repair:
-        """A repair at the window's position."""
+        """Return a repair at the window's position."""
         at = self._window.offset
         return Repair(code, message, Span(at, at + 1), level)
 
@@ -205,7 +205,7 @@ class Begun(ABC):
             self._done = span.end
 
     def _refuse(self, code: str, message: str, span: Span, *, cut: bool = False) -> None:
-        """An attempt that gives no call, and why."""
+        """Report an attempt that gives no call, and why."""
         self._setting.collector.diagnose(code, message, *span)
         self._setting.collector.attempt(span.start, cut=cut)
 
@@ -297,7 +297,7 @@ class Begun(ABC):
             self.closed = self._missed(closer)
 
     def _missed(self, closer: Literal) -> bool:
-        """A closer is not here, which is a repair; whether that is because the text ends."""
+        """Note the repair of a missing closer; return whether the text ends here."""
         window = self._window
         ends = window.pos == len(window.text)
         where = "the text ends" if ends else "other text follows"
@@ -419,7 +419,7 @@ class ObjectBlock(Begun):
         return fits
 
     def _calls(self, word: CallObject, stops: tuple[str, ...]) -> Reading[bool]:
-        """The call objects up to the closer; false when they could not be read so far."""
+        """Read call objects up to the closer; return False when they cannot be read so far."""
         window = self._window
         char = yield from next_char(window)
         if char == "{" and word.opens:  # a bare object ends by itself; nothing behind it matters
@@ -432,7 +432,7 @@ class ObjectBlock(Begun):
         return (yield from self._objects(word, stops, listed=char == "["))
 
     def _objects(self, word: CallObject, stops: tuple[str, ...], *, listed: bool) -> Reading[bool]:
-        """Objects one after the other, in a list or not."""
+        """Read objects one after the other, in a list or not."""
         window, single = self._window, not (listed or word.array or word.joined)
         count, comma = 0, False
         while True:
@@ -461,7 +461,7 @@ class ObjectBlock(Begun):
                 return True
 
     def _extra_closer(self) -> None:
-        """A repair of the call before it; of many, so many are listed as of any value."""
+        """Add a repair to the call before a bracket too many, up to as many as a value may have."""
         self._extra += 1
         if self._extra <= MAX_REPAIRS:
             message = "a bracket too many after a complete call"
@@ -469,7 +469,7 @@ class ObjectBlock(Begun):
             self._repair_last("extra-closer", message, level)
 
     def _ended(self, char: str, count: int, *, listed: bool, comma: bool) -> bool:
-        """Something else than an object follows; whether the calls so far stand."""
+        """Report what follows in place of an object; return whether the calls so far count."""
         if listed and count:
             self._repair_last("unclosed", "an array of calls that was never closed")
         elif char and (comma or char in QUOTES):

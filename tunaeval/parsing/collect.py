@@ -322,9 +322,9 @@ class Collector:
         self.live: LiveObject | None = None
         """The object of a call that is being read, if anybody listens."""
         self.bare = False
-        """The last block that was read had no markers."""
+        """Whether the last block that was read had no markers."""
         self.full = False
-        """As many calls as are read at the most have been read, and another follows."""
+        """Whether as many calls were read as ever are, and another one follows."""
         self.answered: int | None = None
         """Where a later turn begins, which was not read."""
         self.truncated = self.has_reasoning = False
@@ -345,12 +345,12 @@ class Collector:
 
     @property
     def end(self) -> int:
-        """Up to where the text is accounted for."""
+        """The end of the last piece."""
         return self._ends[-1] if self._ends else 0
 
     @property
     def last(self) -> Kind | None:
-        """What the last piece was."""
+        """The kind of the last piece."""
         return self._kinds[-1] if self._kinds else None
 
     @property
@@ -377,7 +377,7 @@ class Collector:
             self.piece(kind, start, end)
 
     def piece(self, kind: Kind, start: int, end: int) -> None:
-        """Characters `start` to `end` are of this kind."""
+        """Add a piece: characters `start` to `end` are of this kind."""
         if start == end:
             return
         if self._blank:
@@ -391,7 +391,7 @@ class Collector:
             self.events.append(event(kind, start, end))
 
     def begin(self, waiting: int, start: int, tools: Tools | None) -> LiveCall | None:
-        """A call may begin at offset `start`, behind so many that wait; None if nobody listens."""
+        """Return what reports a call behind so many that wait; None where no stream does."""
         if self.events is None:
             return None
         index = len(self.calls) + waiting
@@ -417,13 +417,13 @@ class Collector:
         return taken
 
     def drop(self, waiting: int = 0) -> None:
-        """What began behind so many calls that wait is no call."""
+        """Report that what began behind so many waiting calls is no call."""
         least = len(self.calls) + waiting
         for index in [index for index in self._started if index >= least]:
             self._started.pop(index).drop()
 
     def call(self, call: ToolCall) -> None:
-        """A call that stands, at its span."""
+        """Add a call at its span, and report it."""
         span = call.span or Span(0, 0)
         self.piece("call", *span)
         if self.events is not None:
@@ -444,7 +444,7 @@ class Collector:
         self.note(Diagnosis(code, message, Span(start, end)))
 
     def note(self, diagnosis: Diagnosis) -> None:
-        """The same for a diagnosis that has a span."""
+        """Note a diagnosis, up to as many as are listed."""
         room = MAX_DIAGNOSES - len(self.diagnoses)
         if room <= 0:
             return
@@ -476,7 +476,7 @@ class Collector:
         return self.full
 
     def attempt(self, start: int, *, cut: bool = False) -> None:
-        """Something tried to be a call and is none; `cut` when the text ended inside it."""
+        """Note that something tried to be a call and is none; `cut`: the text ended inside it."""
         self.attempts[cut] = min(start, self.attempts.get(cut, start))
         self.truncated = self.truncated or cut
 
@@ -546,7 +546,7 @@ class Collector:
             self._ends.append(start)
 
     def result(self, text: str) -> ParseResult:
-        """The whole, once `text` is complete."""
+        """Return the result of all of `text`."""
         return new_result(
             tuple(self.calls),
             self._text_of("content", text),
@@ -557,7 +557,7 @@ class Collector:
         )
 
     def _text_of(self, kind: Kind, text: str) -> str:
-        """All of `text` that is of this kind."""
+        """Return all of `text` that is of this kind."""
         if self._kinds == [kind]:
             return text
         return "".join([text[start:end] for each, start, end in self.pieces if each == kind])

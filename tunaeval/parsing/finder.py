@@ -283,7 +283,7 @@ class Header(NamedTuple):
 
 
 def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
-    """The header that begins with this token here, None if there is none; whether that is sure."""
+    """Return the header that begins with this token here, if any, and whether that is sure."""
     text, start = window.text, window.pos
     end = start + len(token.text) + limits.HEADER_AHEAD
     fitting = []
@@ -300,7 +300,7 @@ def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
 
 
 def _headers_of(form: Format) -> tuple[Header, ...]:
-    """The kinds of messages of a format, one for each route."""
+    """Return the kinds of messages of a format, one for each route."""
     opener = form.opener.text if form.opener else None
     opens = re.escape(form.envelope.opens.text) if form.envelope else ""
     made = []
@@ -482,7 +482,7 @@ class Finder:
         return _search((text for form in announced for text in firsts_of(form)), ())
 
     def token(self, hit: re.Match[str]) -> Token:
-        """What was hit."""
+        """Return the token that was hit."""
         found = hit.group()
         known = self.tokens.get(found) or self._met.get(found)
         if known is None:
@@ -529,7 +529,7 @@ class Finder:
         return at - window.base
 
     def _first_partial(self, text: str, start: int) -> int:
-        """The first place from `start` on whose rest begins a token; the text's end if none."""
+        """Return the first index from `start` on whose rest begins a token, or the text's end."""
         end, (longest_text, longest) = len(text), self._longest
         signs = self._first_signs.finditer(text, max(start, end - longest_text + 1))
         fixed = (hit.start() for hit in signs if text[hit.start() :] in self._beginnings)
@@ -586,7 +586,7 @@ class Finder:
         return found
 
     def cut_around(self, text: str) -> str:
-        """What is behind the announcement of calls, if it is less of an opener than `cut` finds."""
+        """Return what is behind the announcement of calls, if it is less than `cut` finds."""
         text = text.strip()
         begins = 0 < len(text) < limits.SHORTEST_CUT and any(
             opener.startswith(text)
@@ -628,29 +628,29 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
 
 @lru_cache(maxsize=256)
 def finder_of(formats: tuple[Format, ...], *, wants_tools: bool = False) -> Finder:
-    """The finder of these formats; made once."""
+    """Return the finder of these formats, which is made once."""
     return Finder(formats, wants_tools=wants_tools)
 
 
 @cache
 def everything() -> Finder:
-    """The finder of `auto`: all formats that are read side by side."""
+    """Return the finder of `auto`: all formats that are read side by side."""
     return finder_of(AUTO, wants_tools=True)
 
 
 def closers_of(formats: tuple[Format, ...]) -> list[str]:
-    """The texts that end a block of one of the formats."""
+    """Return the texts that end a block of one of the formats."""
     return [text for form in formats for text in spellings(form.closer)]
 
 
 def firsts_of(form: Format) -> tuple[str, ...]:
-    """The texts that a call begins with: what opens it, and what is around all calls."""
+    """Return the texts that a call begins with: what opens it, and what is around all calls."""
     around = form.around[0].spellings if form.opener and form.around else ()
     return (*spellings(form.opener), *around)
 
 
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
-    """Every fixed text and what it means; an opener before a closer before what stands around."""
+    """Map each fixed text to what it means: first an opener, then a closer, then what is around."""
     tokens = _reasoning_tokens((*formats, *by_tool))
     around = {text for form in formats for text in _around(form) if text}
     first = {text for form in formats if form.around for text in form.around[0].spellings}
@@ -689,7 +689,7 @@ def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:
 
 
 def _opens(form: Format) -> tuple[str, ...]:
-    """What the messages of a format begin with, if it has any."""
+    """Return what the messages of a format begin with, if it has any."""
     return form.envelope.opens.spellings if form.envelope else ()
 
 
@@ -706,7 +706,7 @@ def _search(texts: Iterable[str], rows: Iterable[tuple[_Row, Format]]) -> re.Pat
 
 
 def _trie(texts: Iterable[str]) -> list[str]:
-    """Branches that match the longest of `texts`, each beginning with a fixed character."""
+    """Return branches that match the longest of `texts`, each with a fixed first character."""
     groups: dict[str, list[str]] = {}
     for text in texts:
         if text:

@@ -256,7 +256,7 @@ def _shared(texts: list[str]) -> str:
 
 
 def _loose(text: str, *, shortened: bool = False) -> str:
-    """The same letters with other signs between them; `shortened`: of the last word the first."""
+    """Return a pattern of the letters with any signs between them, perhaps a `shortened` word."""
     runs = _RUNS.split(text)
     for at, run in enumerate(runs):
         if at % 2 == 0 and run:

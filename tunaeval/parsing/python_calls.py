@@ -107,7 +107,7 @@ class PythonBlock(Begun):
         self._close_at(window.offset)
 
     def _read_bare(self) -> Reading[None]:
-        """A list without markers: all of it is calls, or all of it is text."""
+        """Read a list without markers: all of it is calls, or all of it is text."""
         window, self.had_body = self._window, True
         start = max(0, window.pos - LIST_BEFORE)
         code = _CODE_BEFORE.search(window.text, start, window.pos)
@@ -121,7 +121,7 @@ class PythonBlock(Begun):
         self._close_at(window.offset)
 
     def _read_unit(self) -> Reading[None]:
-        """All of the text as calls, one of which names a tool; without a body if it is not."""
+        """Read all of the text as calls, one of which has to name a tool."""
         window = self._window
         depth = yield from self._loose_row()
         self.had_body = depth is not None and (self._known or self._setting.tools is None)
@@ -182,7 +182,7 @@ class PythonBlock(Begun):
             yield
 
     def _row(self, *, listed: bool) -> Reading[bool]:
-        """Calls up to the end of their row; whether they could all be told apart."""
+        """Read calls up to the end of their row; return whether all could be separated."""
         window, count, comma = self._window, 0, True
         while True:
             char = yield from next_char(window)
@@ -218,7 +218,7 @@ class PythonBlock(Begun):
         return not (yield from peek(self._window, bounded(self._window, _HEAD))).endswith("(")
 
     def _ended(self, char: str, count: int, *, listed: bool) -> Reading[bool]:
-        """Something else than a call follows; whether the calls so far stand."""
+        """Report what follows in place of a call; return whether the calls so far count."""
         if not count:
             if char and not self._bare:
                 self._fail("invalid-json", f"{char!r} where a call was expected")
@@ -237,7 +237,7 @@ class PythonBlock(Begun):
         return True
 
     def _call(self, frame: tuple[Repair, ...] = ()) -> Reading[bool]:
-        """One call; false when what follows cannot be separated from it."""
+        """Read one call; return False when what follows cannot be separated from it."""
         window, start = self._window, self._window.offset
         name = yield from bounded(window, NAME)
         if self._form.whole:
@@ -267,7 +267,7 @@ class PythonBlock(Begun):
         return not broken
 
     def _no_call(self, name: str, start: int, char: str) -> bool:
-        """A name without a parenthesis: cut off, or prose; whether the calls so far stand."""
+        """Report a name without a parenthesis; return whether the text ends behind it."""
         cut = not char
         self.had_body = self.had_body or (cut and not self._apart)
         if self.had_body:
@@ -282,7 +282,7 @@ class PythonBlock(Begun):
         return self._setting.collector.is_full(self._count + len(self._found))
 
     def _places(self, name: str) -> tuple[str, ...]:
-        """The parameters of the tool in their order."""
+        """Return the parameters of the tool in their order."""
         properties = self._setting.parameters(name).get("properties")
         return tuple(properties) if isinstance(properties, Mapping) else ()
 
@@ -304,7 +304,7 @@ class PythonBlock(Begun):
                     self._content_to(span.end)
 
     def _refuse_found(self, span: Span, why: Read | Unreadable) -> None:
-        """A call that could not be read; without markers only if it looked like one."""
+        """Report a call that could not be read; without markers only if it looked like one."""
         if isinstance(why, Unreadable) and self._likely and not self._quoted:
             self._refuse(why.code, why.message, span, cut=why.cut)
         self._content_to(span.end)

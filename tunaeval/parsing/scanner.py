@@ -238,7 +238,7 @@ class Scanner:
         self._line_at, collector.bare = window.offset, bare
 
     def _fence(self, _: Token) -> Reading[None] | None:
-        """A code fence where only units are read."""
+        """Read a code fence that no format begins with, so it holds a unit or code."""
         if self._in_code or self._is_quoted() or not self._may_be_unit:
             self._in_code = not self._in_code
             self._pass_as_text(FENCE)
@@ -246,7 +246,7 @@ class Scanner:
         return self._fenced()
 
     def _fenced(self, token: Token | None = None) -> Reading[None]:
-        """A code fence: calls and nothing else, or what its token is the opener of, or code."""
+        """Read a code fence: a unit, a block that its token is the opener of, or code."""
         window, finder, tools = self.window, self._finder, self._setting.tools
         body, begins = window.pos, None
         while begins is None and self._fenced_vain <= limits.MAX_FENCES_IN_VAIN:
@@ -296,7 +296,7 @@ class Scanner:
         return True
 
     def _open(self, token: Token) -> Reading[None] | None:
-        """An opener: a block of its format, or a mention of it."""
+        """Read the block that an opener begins, or pass over a mention of the opener."""
         if self.collector.is_full():
             return None
         window, fence = self.window, token.text == FENCE
@@ -379,7 +379,7 @@ class Scanner:
     def _block(
         self, form: Format, start: int, *, quoted: bool, name: str | None
     ) -> ObjectBlock | PythonBlock | TaggedBlock:
-        """What reads a block of this format."""
+        """Return what reads a block of this format."""
         if form.call:
             return ObjectBlock(self._setting, form, start, quoted=quoted)
         if form.python:
@@ -397,7 +397,7 @@ class Scanner:
         doubtful: bool = False,
         name: str | None = None,
     ) -> Reading[None]:
-        """A block that began at offset `start`, from behind its opener on."""
+        """Read a block that began at offset `start`, from behind its opener on."""
         self._refused = self._announced = None
         block = self._block(form, start, quoted=quoted, name=name)
         block.doubtful = doubtful
@@ -417,7 +417,7 @@ class Scanner:
             self._mentioned(start, token, form, quoted=quoted)
 
     def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool) -> None:
-        """An opener at offset `start` that nothing like a call followed, up to the position."""
+        """Remember an opener at offset `start` that nothing like a call followed."""
         collector, window = self.collector, self.window
         collector.piece("content", max(start, collector.end), window.offset)
         if token.text == FENCE:
@@ -431,7 +431,7 @@ class Scanner:
             self._mention = Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
     def _close_mention(self, mention: Unread, closer: Token) -> None:
-        """The closer of a mention is here."""
+        """Report what is between a mention and its closer here, if that was meant as a call."""
         end = self.window.offset + len(closer.text)
         mention.closed(self.collector, closer, end, self._setting.tools)
         self._mention = None
@@ -449,7 +449,7 @@ class Scanner:
         return follows or inside.endswith(">")
 
     def _close(self, token: Token) -> None:
-        """A closer that no block read: of a mention, of something refused, or one too many."""
+        """Pass over a closer that no block read, and report what it closes, if anything."""
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
@@ -492,7 +492,7 @@ class Scanner:
         self.collector.diagnose("stray-closer", message, start, start + len(token.text))
 
     def _around(self, token: Token) -> None:
-        """What is around all calls of a format, if it is around any."""
+        """Pass over what is around all calls of a format, and report it if no call was inside."""
         if self._is_quoted():
             self._pass_as_text(token.text)
             return
@@ -528,7 +528,7 @@ class Scanner:
         self._over, self._in_code = True, False
 
     def _end_of_text(self, token: Token) -> Reading[None]:
-        """A token that ends a model's turn: markup where nothing follows it, else text."""
+        """Pass over a token that ends a turn: markup where nothing follows it, else text."""
         struck = token.text == "</s>" and "<s>" in self._line
         if not (self._in_code or struck or self._is_quoted()):
             while (size := ends_text(self.window)) is None:
@@ -539,7 +539,7 @@ class Scanner:
         self._pass_as_text(token.text)
 
     def _message(self, token: Token) -> Reading[None]:
-        """A message, if a header is here; what it may hold depends on where it goes."""
+        """Read a message's header, if one is here; where it goes decides what it may hold."""
         if self._is_quoted():
             self._pass_as_text(token.text)
             return
@@ -611,7 +611,7 @@ class Scanner:
         return header
 
     def _end(self, token: Token) -> None:
-        """What ends a message; outside of all of them it is markup too."""
+        """Pass over what ends a message; outside of all messages it is markup, too."""
         self._channel, mention = None, self._mention
         if mention and mention.token.kind == "message":
             mention.likely = True
@@ -620,7 +620,7 @@ class Scanner:
         self._around(token)
 
     def _reasoning(self, token: Token) -> Reading[None] | None:
-        """Everything up to the closer is reasoning, if the opener begins its line."""
+        """Read reasoning up to its closer, if the opener begins its line."""
         in_code = self._in_code or self._is_behind_fence()
         if not (in_code or self._is_quoted()) and LINE_START.search(self._line):
             return self._think(token)
@@ -747,7 +747,7 @@ class Scanner:
         return self._unit()
 
     def _pass_text(self, end: int) -> None:
-        """The window's text up to `end` is content; white space next to markup may not be."""
+        """Pass over the text up to `end` as content; white space next to markup may be none."""
         window, collector = self.window, self.collector
         start = window.pos
         if start >= end:
@@ -768,11 +768,11 @@ class Scanner:
         collector.text(text, offset, window.base + end)
 
     def _pass_as_text(self, text: str) -> None:
-        """A marker that marks nothing."""
+        """Pass over a marker that marks nothing."""
         self._pass_text(self.window.pos + len(text))
 
     def _pass_markup(self, size: int) -> None:
-        """A marker, passed over; a new line begins, as far as content goes."""
+        """Pass over a marker, behind which a new line of content begins."""
         start = self.window.offset
         self.window.pos += size
         self._line_at = start + size

@@ -60,7 +60,7 @@ _Fits: TypeAlias = Reading[bool | Unreadable]
 
 
 class TaggedBlock(Begun):
-    """A block that is read word by word, as far as it has been read; see `Begun`."""
+    """Reads a block word by word; see `Begun`."""
 
     def __init__(
         self, setting: Setting, form: Format, start: int, *, quoted: bool, name: str | None = None
@@ -174,7 +174,7 @@ class TaggedBlock(Begun):
         self._take(self._judge(read, span, name), span)
 
     def _give_up(self, why: Unreadable | None) -> None:
-        """It is no call: a mention if there was not even a name, else an attempt that failed."""
+        """Report an attempt that failed; without a name it is only a mention."""
         window, tools = self._window, self._setting.tools
         at_end = self._at_end() and (
             self._form.marked or not ends_sentence(window, self._start, self._name, tools)
@@ -381,7 +381,7 @@ class TaggedBlock(Begun):
 
 @lru_cache(maxsize=256)
 def _parts_of(form: Format) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """The words behind the opener up to the arguments, and those that close the call."""
+    """Return the words behind the opener up to the arguments, and those that close the call."""
     words, bodies = form.words[form.opener is not None :], Arguments | Many | Elements
     end = max(at for at, word in enumerate(words) if isinstance(word, bodies)) + 1
     return words[:end], words[end:]
@@ -474,7 +474,7 @@ class Closing:
     def text_at(
         self, window: Window, key: str, live: LiveText | None
     ) -> Reading[Bare | Unreadable]:
-        """The text of the argument `key`, up to the closer that fits or to its call's end."""
+        """Return the text of the argument `key`, up to a closer that fits or to its call's end."""
         pieces: list[str] = []
         own: str | None = None
         opener = self.value.quotes[0]
@@ -503,7 +503,7 @@ class Closing:
                 yield
 
     def _unclosed(self, window: Window, text: str, key: str) -> Bare | Unreadable:
-        """A value that the whole text ends in."""
+        """Return the value that the whole text ends in, or why it is none."""
         if self._lost.search(text, max(0, len(text) - limits.VALUE_AHEAD)):
             return _before(window, text, self._lost)
         if self._over.search(text):
@@ -539,7 +539,7 @@ class Closing:
 
 
 def _before(window: Window, text: str, end: re.Pattern[str], own: str | None = None) -> Bare:
-    """The value without the end of its call, which is read again; up to a closer of its `own`."""
+    """Return the value up to its `own` closer, and go back before the end of its call."""
     found = end.search(text, max(0, len(text) - limits.VALUE_AHEAD))
     size = len(text) - found.start() if found else 0
     window.pos -= size
@@ -550,7 +550,7 @@ def _before(window: Window, text: str, end: re.Pattern[str], own: str | None = N
 
 @lru_cache(maxsize=limits.KEPT_CLOSINGS)
 def closing_of(form: Format) -> Closing:
-    """How values of a format end that has arguments one by one."""
+    """Return how values of a format end that has arguments one by one."""
     at, many = next((at, word) for at, word in enumerate(form.words) if isinstance(word, Many))
     return Closing(form, many, form.words[at + 1 :])
 
@@ -566,7 +566,7 @@ def _onward(form: Format) -> str:
 
 
 def _ignored(form: Format) -> str:
-    """The texts behind calls that say nothing more."""
+    """Return a pattern of the texts behind calls that mean nothing more."""
     words = [form.around[1]] if form.around else []
     words += [form.envelope.closes] if form.envelope else []
     texts = [text for word in words for text in word.spellings if text]
@@ -635,7 +635,7 @@ class ElementsReader:
             self._window.pos = tag.end()
 
     def _text(self) -> Reading[str | Unreadable]:
-        """The text up to the next tag."""
+        """Return the text up to the next tag."""
         window, pieces, held = self._window, list[str](), len(self._word.prefix) + limits.TAG_AHEAD
         while (found := self._tag.search(window.text, window.pos)) is None:
             if window.final:
@@ -708,7 +708,7 @@ class ElementsReader:
         return None
 
     def _closed(self, name: str) -> Unreadable | None:
-        """The element on top ends here; it becomes a part of the one that holds it."""
+        """End the element on top, which becomes a part of the one that holds it."""
         top = self._open.pop()
         if name != top.tag:
             return Unreadable("invalid-arguments", f"<{top.tag}> is closed by </{name}>")

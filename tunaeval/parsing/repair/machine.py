@@ -108,7 +108,7 @@ class Style(NamedTuple):
     plain: re.Pattern[str]
     """What needs no thought, sound escapes included; it is taken at once."""
     with_controls: re.Pattern[str]
-    """The same from the first odd control character on, as those who write one write more."""
+    """What is taken at once behind an odd control character: whoever writes one, writes more."""
     escapes: Mapping[str, str] | None
     """What is written for an escape, by its letter; None where a backslash means nothing."""
     repair: str = ""
