@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
-from itertools import islice
 from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias
 
@@ -288,15 +287,18 @@ def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
     end = start + len(token.text) + limits.HEADER_AHEAD
     fitting = []
     for kinds in token.headers:
-        matched = ((kind, kind.match(text, start, end)) for kind in kinds)
-        for kind, hit in islice(((kind, hit) for kind, hit in matched if hit), 1):
-            name = hit.groupdict().get("name")
-            fitting.append(kind._replace(name=name, length=hit.end() - start))
-    if len(fitting) == 1:
-        return fitting[0], True
-    proven = [one for one in fitting if one.follows(text, start + one.length, end)]
+        for kind in kinds:
+            if hit := kind.match(text, start, end):
+                fitting.append((kind, hit))
+                break
+    proven = fitting
+    if len(fitting) != 1:
+        proven = [(kind, hit) for kind, hit in fitting if kind.follows(text, hit.end(), end)]
     sure = bool(proven) or window.final or len(text) > end
-    return next(iter(proven or fitting), None), sure
+    for kind, hit in proven or fitting:
+        name = hit.groupdict().get("name")
+        return Header(*kind[:5], name, hit.end() - start), sure
+    return None, sure
 
 
 def _headers_of(form: Format) -> tuple[Header, ...]:
