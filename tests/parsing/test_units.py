@@ -84,6 +84,13 @@ def test_spans_are_those_of_the_text_as_it_is() -> None:
     assert spans == ["read\\_file(filepath='a\\_b.py')", "bash(command='ls')"]
 
 
+@pytest.mark.parametrize("text", [r"get\_price(a=1); ls(b=2)", r"ls(b=2); get\_price(a=1)"])
+def test_an_escaped_underscore_is_where_the_repair_says(text: str) -> None:
+    result = parse(text, "python-calls", tools=[{"name": "get_price"}, {"name": "ls"}])
+    spans = [call.repairs[0].span for call in result.calls]
+    assert [text[slice(*span)] for span in spans if span] == ["\\_", "\\_"]
+
+
 def test_of_several_names_the_tools_are_called() -> None:
     result = parse("bash(command='ls'); rm(path='/')", tools=TOOLS)
     assert (said(result), codes(result)) == ([_LS], ["unknown-tool"])

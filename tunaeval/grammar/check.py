@@ -38,7 +38,7 @@ _T = TypeVar("_T")
 
 def fault_of(form: Format) -> str | None:
     """Return why a format could never be read, if so."""
-    return next(filter(None, _faults(form)), None)
+    return _first(_faults(form))
 
 
 def _faults(form: Format) -> Iterator[str | None]:
@@ -50,7 +50,9 @@ def _faults(form: Format) -> Iterator[str | None]:
         yield from _unmarked_faults(form)
     else:
         yield from _envelope_faults(form, form.envelope) if form.envelope else ()
-        yield _order_fault(form.words, "addressed" if _is_addressed(form) else "block")
+        # With the name in a message's header, the arguments are the message.
+        is_addressed = form.addressed and not form.python
+        yield _order_fault(form.words, "addressed" if is_addressed else "block")
         yield from _frame_faults(form)
     for word in flat(form.words):
         yield from _word_faults(word)
@@ -59,11 +61,9 @@ def _faults(form: Format) -> Iterator[str | None]:
     yield _unread_fault(form)
 
 
-def _first(found: Iterable[_T]) -> _T | None:
-    return next(iter(found), None)
+def _first(found: Iterable[_T | None]) -> _T | None:
+    return next(filter(None, found), None)
 
-
-# --- types of fields ------------------------------------------------------------------------------
 
 _CHOICES = {"Trim": get_args(words.Trim), "Channel": get_args(words.Channel)}
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -88,7 +88,7 @@ def _fields_fault(item: Any, where: str) -> str | None:
         _type_fault(getattr(item, field.name), f"{where}{field.name}", str(field.type))
         for field in fields(item)
     )
-    return _first(filter(None, faults))
+    return _first(faults)
 
 
 def _type_fault(value: object, place: str, kind: str) -> str | None:
@@ -100,7 +100,7 @@ def _type_fault(value: object, place: str, kind: str) -> str | None:
         if not isinstance(value, tuple) or (last != "..." and len(value) != 2):
             return f"{place} is {value!r:.60}; write a tuple: {_example(value, kind)}"
         faults = (_type_fault(one, f"{place}[{at}]", inner) for at, one in enumerate(value))
-        return _first(filter(None, faults))
+        return _first(faults)
     if kind in _CHOICES:
         known = ", ".join(map(repr, _CHOICES[kind]))
         return (
@@ -125,8 +125,6 @@ def _example(value: object, kind: str) -> str:
     second = "" if last == "..." else f" {_example(closer, last)}"
     return f"({_example(text, inner)},{second})"
 
-
-# --- the order of words ---------------------------------------------------------------------------
 
 _CODES = {
     Literal: "L", words.Space: "S", words.Markup: "M", CallObject: "C", PythonCalls: "P", Name: "N",
@@ -215,8 +213,6 @@ def shown(word: object) -> str:
     return _NAMES[_CODES[type(word)]] if type(word) in _CODES else repr(word)
 
 
-# --- patterns and texts ---------------------------------------------------------------------------
-
 _CLASS = r"(?:\\.|\[\^?(?:\\.|[^\]\\])*\]|[^\\\[\](){}?*+|^$])"
 _ROW = re.compile(rf"(?:{_CLASS}(?:\{{[01](?:,\d+)?\}}|\?)?)?(?:{_CLASS}(?:\{{0,\d+\}}|\?))*")
 """A character or a class, then others that may be missing."""
@@ -272,11 +268,6 @@ def _texts(row: Sequence[Word]) -> list[str]:
 def _is_usual(text: str) -> bool:
     """Whether any prose has the text: white space, a sign or a letter, or two with a letter."""
     return not text.strip() or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", text.strip(), re.DOTALL))
-
-
-def _is_addressed(form: Format) -> bool:
-    """Whether the name is in a message's header, and the arguments are the message."""
-    return form.addressed and not form.python
 
 
 def _odd_mark(form: Format) -> str | None:
@@ -397,9 +388,6 @@ def _envelope_faults(form: Format, envelope: words.Envelope) -> Iterator[str | N
         )
     if form.addressed and spellings(form.opener)[:1] != (envelope.call.body,):
         yield f"the name is in the header, so the first word has to be {envelope.call.body!r}"
-
-
-# --- reading back ---------------------------------------------------------------------------------
 
 
 def _unread_fault(form: Format) -> str | None:

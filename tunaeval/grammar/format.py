@@ -203,18 +203,11 @@ class Format:
 _W = TypeVar("_W", bound=Word)
 
 PLACEHOLDERS: dict[str, Word] = {
-    "call": CallObject(),
-    "[call]": CallObject(array=True, listed=True),
-    "calls": PythonCalls(listed=False),
-    "[calls]": PythonCalls(),
-    "name": Name(WITH_COLONS),
-    "arguments": Arguments(),
-    "key": Key(),
-    "value": Value(),
-    "type": TYPE_NAME,
-    "elements": Elements(""),
-    "skip": Markup("", ""),
-}
+    "call": CallObject(), "[call]": CallObject(array=True, listed=True),
+    "calls": PythonCalls(listed=False), "[calls]": PythonCalls(), "name": Name(WITH_COLONS),
+    "arguments": Arguments(), "key": Key(), "value": Value(), "type": TYPE_NAME,
+    "elements": Elements(""), "skip": Markup("", ""),
+}  # fmt: skip
 """The words without their options, which are the fields of the word."""
 
 _MARKS: dict[str, Many | Maybe] = {"each": Many(()), "maybe": Maybe(())}
@@ -245,9 +238,14 @@ def words_of(pattern: str) -> tuple[Word, ...]:
     for token in _TOKEN.finditer(exact):
         inside, text = token.groups()
         if text is not None:
-            _add_text(rows[-1][1], text)
+            for at, piece in enumerate(_GAP.split(text)):
+                if piece:
+                    word = Space(piece) if at % 2 else Literal(piece.translate(_BACK))
+                    _add(rows[-1][1], word)
         elif inside is None:
-            raise FormatError(f"{token[0]} at {_excerpt(pattern, token[0])} has no other bracket")
+            at = pattern.rfind(token[0])
+            excerpt = pattern[max(0, at - 20) : at + 20]
+            raise FormatError(f"{token[0]} at {excerpt!r} has no other bracket")
         elif inside != "|" and not _is_mark(inside, rows):
             _add(rows[-1][1], _word(inside))
     if opened := rows[-1][0].partition(" ")[0]:
@@ -273,12 +271,6 @@ def _bare(words: tuple[Word, ...], opens: Iterable[tuple[str, ...]] | None) -> t
         case _:
             return words
     return (replace(word, opens=rows if opens is None else tuple(opens)),)
-
-
-def _add_text(row: list[Word], text: str) -> None:
-    for at, piece in enumerate(_GAP.split(text)):
-        if piece:
-            _add(row, Space(piece) if at % 2 else Literal(piece.translate(_BACK)))
 
 
 def _add(row: list[Word], word: Word) -> None:
@@ -355,8 +347,3 @@ def _finished(row: list[Word]) -> tuple[Word, ...]:
             if ":" in word.after or any(text.startswith(":") for text in texts):
                 row[at] = replace(word, pattern=Name().pattern)
     return (*row,)
-
-
-def _excerpt(pattern: str, bracket: str) -> str:
-    at = pattern.rfind(bracket)
-    return repr(pattern[max(0, at - 20) : at + 20])

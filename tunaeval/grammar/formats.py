@@ -24,8 +24,6 @@ def _format(title: str, pattern: str, *, aliases: str = "", **options: Any) -> F
     return Format.of(name, pattern, summary=summary, checked=False, **options)
 
 
-# --- objects: JSON, Python, or in between ---
-
 _LOOSE_ROWS = tuple(
     (*bracket, ANY_SPACE, *start)
     for start in (("'",), ("“",), *((key, ANY_SPACE, ":") for key in (*NAME_KEYS, *ARGUMENTS_KEYS)))
@@ -68,6 +66,7 @@ def _like_harmony(header: str, text: str) -> Envelope:
 
 
 _INKLING_SPEAKER = r"[\w./-]{0,128}[ \r\n]{0,3}"
+_INKLING_PROSE = ("<|content_text|>", "<|content_invoke_tool_text|>", "<|content_tool_error|>")
 _SOLAR_SPEAKER = r"\w{0,40}[ \r\n]{0,3}"
 
 # Qwen2.5 and its many fine-tunes. Sources: the Hermes 2 Pro and Qwen2.5 chat templates
@@ -95,8 +94,7 @@ FENCE = _format(
     marked=False,
 )
 JSON = _format(
-    "json (Qwen2.5-Coder, Llama 3 without its tag): a bare JSON object or array",
-    "⟨call array⟩",
+    "json (Qwen2.5-Coder, Llama 3 without its tag): a bare JSON object or array", "⟨call array⟩"
 )
 LOOSE_JSON = _format(
     "loose-json (small models): a bare object with single quotes, typographic quotes or bare keys",
@@ -434,21 +432,11 @@ INKLING = _format(
     "inkling (Inkling): one JSON object in a message that says so",
     "<|content_invoke_tool_json|>⟨⟩⟨call arguments=args⟩",
     envelope=Envelope(
-        Literal(
-            "<|message_model|>",
-            (
-                "<|content_thinking|>",
-                "<|content_text|>",
-                "<|content_invoke_tool_text|>",
-                "<|content_tool_error|>",
-            ),
-        ),
+        Literal("<|message_model|>", ("<|content_thinking|>", *_INKLING_PROSE)),
         (
             Route("call", _INKLING_SPEAKER, "<|content_invoke_tool_json|>", "{name}"),
             Route("reasoning", _INKLING_SPEAKER, "<|content_thinking|>"),
-            Route("content", _INKLING_SPEAKER, "<|content_text|>"),
-            Route("content", _INKLING_SPEAKER, "<|content_invoke_tool_text|>"),
-            Route("content", _INKLING_SPEAKER, "<|content_tool_error|>"),
+            *(Route("content", _INKLING_SPEAKER, body) for body in _INKLING_PROSE),
         ),
         Literal("<|end_message|>"),
     ),
@@ -472,8 +460,6 @@ SOLAR_OPEN = _format(
     ),
     separator="",
 )
-
-# --- each argument in markup of its own ---
 
 _KEY = r"⟨key pattern=[^\"'<>\n]{1,200}⟩"
 _QUOTE = "⟨maybe written⟩⟨\"¦'⟩⟨/maybe⟩"
@@ -725,6 +711,9 @@ KIMI_K3 = _format(
 
 # The same in messages with headers that say where they go.
 
+_MUSE_TO, _MUSE_MORE = r"(?:\w{1,40} )?to=", r"(?: [ \w=.-]{0,80})?"
+_MUSE_PROSE = rf"(?:{_MUSE_TO}(?:user|commentary){_MUSE_MORE}|\w{{0,40}})[\r\n]{{0,2}}"
+_MUSE_CALL = rf"{_MUSE_TO}[\w./-]{{1,128}}[ \w=.-]{{0,80}}[\r\n]{{0,2}}"
 MUSE = _format(
     "muse (Muse Spark, Muse Glimmer): <atem:invoke> in a message to a tool; a message to itself "
     "is reasoning",
@@ -737,20 +726,9 @@ MUSE = _format(
     envelope=Envelope(
         Literal("<|start|>", ("to=",)),
         (
-            Route(
-                "reasoning", r"(?:\w{1,40} )?to=self(?: [ \w=.-]{0,80})?[\r\n]{0,2}", "<|message|>"
-            ),
-            Route(
-                "content",
-                r"(?:(?:\w{1,40} )?to=(?:user|commentary)(?: [ \w=.-]{0,80})?|\w{0,40})[\r\n]{0,2}",
-                "<|message|>",
-            ),
-            Route(
-                "call",
-                r"(?:\w{1,40} )?to=[\w./-]{1,128}[ \w=.-]{0,80}[\r\n]{0,2}",
-                "<|message|>",
-                "assistant to=f",
-            ),
+            Route("reasoning", rf"{_MUSE_TO}self{_MUSE_MORE}[\r\n]{{0,2}}", "<|message|>"),
+            Route("content", _MUSE_PROSE, "<|message|>"),
+            Route("call", _MUSE_CALL, "<|message|>", "assistant to=f"),
         ),
         Literal("<|eom|>", ("<|eot|>",)),
     ),
@@ -768,8 +746,6 @@ BEAM = _format(
     ),
     separator="",
 )
-
-# --- sets and names ---
 
 CHAIN = (HERMES, TOOLS_TAG, JSON, FENCE, LOOSE_JSON)
 """What the TunaCode harness looked for after structured calls, in its order."""

@@ -192,20 +192,9 @@ class Elements:
 
 
 Word: TypeAlias = (
-    Literal
-    | Space
-    | Markup
-    | CallObject
-    | PythonCalls
-    | Name
-    | Arguments
-    | Key
-    | Attribute
-    | Value
-    | Maybe
-    | Many
-    | Elements
-)
+    Literal | Space | Markup | CallObject | PythonCalls | Name | Arguments
+    | Key | Attribute | Value | Maybe | Many | Elements
+)  # fmt: skip
 
 
 def spellings(word: Literal | None) -> tuple[str, ...]:

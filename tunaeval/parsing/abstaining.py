@@ -8,7 +8,7 @@ the events of a stream, so that no reader has to know of them.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from tunaeval.types.calls import Span, ToolCall, Tools
@@ -55,23 +55,18 @@ def without_abstaining(
     if not out:
         return result
     calls = tuple(call for call in result.calls if call.name not in names)
-    left = _apart(result.diagnoses, out)
-    if attempted is None:
-        attempted = any(note.code not in _REMARKS for note in left)
-    outcome = outcome_of(calls, attempted=attempted, cut=attempted and result.truncated)
-    return replace(result, calls=calls, diagnoses=(*left, _abstained(out[0])), outcome=outcome)
-
-
-def _apart(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> list[Diagnosis]:
-    """Return the diagnoses outside of the calls, which are in the order of the text."""
-    spans = [call.span for call in calls if call.span]
+    spans = [call.span for call in out if call.span]  # in the order of the text
     starts = [span.start for span in spans]
 
     def is_outside(span: Span | None) -> bool:
         at = bisect_left(starts, span.end) - 1 if span else -1
         return span is None or at < 0 or spans[at].end <= span.start
 
-    return [note for note in diagnoses if is_outside(note.span)]
+    left = [note for note in result.diagnoses if is_outside(note.span)]
+    if attempted is None:
+        attempted = any(note.code not in _REMARKS for note in left)
+    outcome = outcome_of(calls, attempted=attempted, cut=attempted and result.truncated)
+    return replace(result, calls=calls, diagnoses=(*left, _abstained(out[0])), outcome=outcome)
 
 
 def _abstained(call: ToolCall) -> Diagnosis:
@@ -126,30 +121,25 @@ class Withheld:
             yield from self._in_turn(one)
 
     def _reported(self, found: Event) -> Iterator[Event]:
-        index = found.index
+        index, (start, end) = found.index, found.span
         if found.kind == "reclassified":
-            self._out = {at: end for at, end in self._out.items() if end <= found.span.start}
+            self._out = {at: stop for at, stop in self._out.items() if stop <= start}
             self._noted = self._noted and bool(self._out)
         if index is None:
             yield found
         elif found.name in self._names:
-            yield from self._replaced(found, index)
+            self._out[index] = end
+            if found.kind == "call_dropped":
+                del self._out[index]
+            elif found.call is not None:
+                if start < end:
+                    yield event("markup", start, end)
+                if not self._noted:
+                    self._noted = True
+                    yield event("diagnosis", start, end, diagnosis=_abstained(found.call))
         else:
             if found.kind == "call_started":
                 self._out.pop(index, None)
             if found.kind == "call_started" or index not in self._numbers:
                 self._numbers[index] = index - sum(one < index for one in self._out)
             yield replace(found, index=self._numbers[index])
-
-    def _replaced(self, found: Event, index: int) -> Iterator[Event]:
-        """Yield what there is instead of an event of a call of these names."""
-        self._out[index] = found.span.end
-        if found.kind == "call_dropped":
-            del self._out[index]
-        elif found.call is not None:
-            start, end = found.span
-            if start < end:
-                yield event("markup", start, end)
-            if not self._noted:
-                self._noted = True
-                yield event("diagnosis", start, end, diagnosis=_abstained(found.call))

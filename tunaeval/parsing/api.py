@@ -44,9 +44,6 @@ _READERS: dict[str, Reader] = {reader.name: reader for reader in _SETS}
 """By their names: the sets, and each format once it was used."""
 
 
-# --- reading ---------------------------------------------------------------------------------
-
-
 def parse(
     text: str,
     format: str | Format | Parser = "auto",  # noqa: A002 - the API's word for it
@@ -205,8 +202,6 @@ def stream(
     return reader_named(format).stream(tools=tools, level=level, abstain=abstain)
 
 
-# --- many texts ------------------------------------------------------------------------------
-
 _CHUNK_TEXTS = 256
 _CHUNK_CHARACTERS = 1 << 18
 """A process is given at most so many texts at once, and no more once they are so long."""
@@ -262,20 +257,13 @@ def _checked(texts: Iterable[object]) -> Iterator[_Text]:
     if isinstance(texts, str | bytes | bytearray | Mapping) or not isinstance(texts, Iterable):
         raise refusal("texts", texts, "several, in an iterable; for one text use parse")
     for index, text in enumerate(texts):
-        if type(text) is str:
-            yield text
-        else:
-            yield str.__str__(text) if isinstance(text, str) else _no_text(index, text)
-
-
-def _no_text(index: int, thing: object) -> ParseResult:
-    """Return the result of what is not a text.
-
-    Only its type is reported, as its own words could be long, or code that raises.
-    """
-    hint = "; decode bytes first" if isinstance(thing, bytes | bytearray) else ""
-    fault = Diagnosis(NOT_TEXT, f"texts[{index}] is {type(thing).__name__}, wanted a str{hint}")
-    return ParseResult(diagnoses=(fault,), outcome=outcome_of((), attempted=True))
+        if isinstance(text, str):
+            yield text if type(text) is str else str.__str__(text)
+            continue
+        # Only its type is reported, as its own words could be long, or code that raises.
+        hint = "; decode bytes first" if isinstance(text, bytes | bytearray) else ""
+        fault = Diagnosis(NOT_TEXT, f"texts[{index}] is {type(text).__name__}, wanted a str{hint}")
+        yield ParseResult(diagnoses=(fault,), outcome=outcome_of((), attempted=True))
 
 
 def _chunks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
@@ -289,9 +277,6 @@ def _chunks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
             chunk, size = [], 0
     if chunk:
         yield chunk
-
-
-# --- writing ---------------------------------------------------------------------------------
 
 
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
@@ -316,9 +301,6 @@ def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # no
         True
     """
     return instructions_for(known_tools(tools) or Tools(), format_named(format))
-
-
-# --- names -----------------------------------------------------------------------------------
 
 
 def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
@@ -397,17 +379,15 @@ class _Formats(Registry[Parser]):
         return "formats"
 
 
-def _constant(name: str) -> str:
-    """Return what a format's constant is called."""
-    return name.upper().replace("-", "_").replace(".", "")
-
+_CONSTANTS = {name: name.upper().replace("-", "_").replace(".", "") for name in FORMATS}
+"""What the constant of each format is called."""
 
 formats: Registry[Parser] = _Formats(
     "tunaeval.parsers",
     "format or parser",
     builtins={
         **{name: f"{__name__}:{name.replace('-', '_')}" for name in ("auto", "qwen25", *SETS)},
-        **{name: f"tunaeval.grammar.formats:{_constant(name)}" for name in FORMATS},
+        **{name: f"tunaeval.grammar.formats:{constant}" for name, constant in _CONSTANTS.items()},
     },
     aliases={
         **SET_ALIASES,

@@ -1,10 +1,9 @@
 """Text that gave no call: whether something in it was meant to be one.
 
-While a text is read, an opener that nothing like a call follows (`Mention`), markers around calls
-(`Region`) and a closer of nothing (`ends_call`) are judged by what is near, so that a stream
-decides as a whole text does. `audit` goes once more over the content when all was read and tools
-are known: a name with arguments behind it may have lost its opener, and where there was no call at
-all, a name that is written as in a call is an attempt, or a mention of the tool.
+While a text is read, `quoting.Unread` judges openers that no call follows. `audit` goes over the
+content once more when all of it was read and tools are known: a name with arguments behind it may
+have lost its opener, and where there was no call at all, a name that is written as in a call is an
+attempt, or a mention of the tool.
 """
 
 from __future__ import annotations
@@ -15,17 +14,9 @@ from functools import lru_cache
 from heapq import merge
 from itertools import islice, pairwise
 
+from tunaeval import limits
 from tunaeval.grammar import Literal, Markup, Maybe, Name, PythonCalls, Space
 from tunaeval.grammar.format import Format
-from tunaeval.limits import (
-    CALL_AHEAD,
-    KEPT,
-    LOST_ENDING,
-    LOST_TRIES,
-    NAMED_TRIES,
-    SHORTEST_OPENER,
-    SHOWN_NAME,
-)
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
@@ -33,8 +24,6 @@ from .finder import Finder, everything
 from .markup import edits_of, nearly_begins, within
 from .quoting import in_ticks
 from .scanner import read_unit, scanner_of, unescaped
-
-# --- after all of a text -------------------------------------------------------------------------
 
 
 def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
@@ -56,12 +45,9 @@ def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
         at = text.find(name, stop)
 
 
-def _is_definition(ahead: str) -> bool:
-    """Whether the definition of a tool goes on behind its name: with a schema, not arguments."""
-    return "properties" in ahead
+_DEFINED = "properties"
+"""What is behind a tool's name in its definition, which has a schema in place of arguments."""
 
-
-# --- calls that lost their opener ----------------------------------------------------------------
 
 _KEY_BEFORE = re.compile(r"\s*+\W{0,3}(\w{0,20}+)[^\w{}]{0,6}\Z").match
 _KEY_BEHIND = re.compile(r"[^\w{}()]{0,8}(\w{0,20}+)[^\w{}()]{0,6}\{").match
@@ -76,22 +62,21 @@ _NOTHING = re.compile(r"[^\w{}()]*+\w*+[^\w{}()]*+(?:\{[ \t\r\n]*+\}|\([ \t\r\n]
 _KEY = re.compile(r"""["'][\w-]++["'][ \t]*+:|\w[ \t]*+=""").search
 
 
-def ends_like_call(text: str) -> bool:
+def _ends_like_call(tail: str) -> bool:
     """Whether a bracket closes near the end, and no word of letters alone is behind it."""
-    tail = text[-LOST_ENDING:]
-    last = max(tail.rfind("}"), tail.rfind("]"), tail.rfind(")"), tail.rfind(">"))
+    last = max(map(tail.rfind, "}])>"))
     return last >= 0 and not any(map(str.isalpha, tail[last + 1 :].split()))
 
 
 def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
     """Report each stretch of content that ends in a call, unless a diagnosis is in it already."""
-    tries = iter(range(LOST_TRIES))
+    tries = iter(range(limits.LOST_TRIES))
     for kind, start, end in collector.pieces:
-        if kind == "content" and ends_like_call(text[max(start, end - LOST_ENDING) : end]):
+        if kind == "content" and _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
             found = _lost_in(text[start:end], finder, tools, tries)
             if found is not None and not collector.has_diagnosis(start - 1, end + 1):
                 at, stop = start + found[0], start + found[1]
-                name = text[at:stop][:SHOWN_NAME]
+                name = text[at:stop][: limits.SHOWN_NAME]
                 message = f"{name!r} has arguments, but nothing begins the call"
                 collector.diagnose("missing-opener", message, at, stop)
                 collector.attempt(at)
@@ -104,12 +89,12 @@ def _lost_in(
 
     `tries` bounds how many names with arguments are looked at in all of a text.
     """
-    named = (
-        (at, end, content[max(0, at - KEPT) : at], ahead)
-        for at, end in merge(*(_places(content, name) for name in filter(None, tools)))
-        if _has_arguments(ahead := content[end : end + KEPT], tools[content[at:end]].parameters)
-    )
-    for (at, end, before, ahead), _ in zip(named, tries, strict=False):
+    for at, end in merge(*(_places(content, name) for name in filter(None, tools))):
+        before, ahead = content[max(0, at - limits.KEPT) : at], content[end : end + limits.KEPT]
+        if not _has_arguments(ahead, tools[content[at:end]].parameters):
+            continue
+        if next(tries, None) is None:
+            break
         lost = _between_keys(before, ahead) or _behind_opener(before, finder)
         if lost and not in_ticks(before):
             return at, end
@@ -131,7 +116,7 @@ def _between_keys(before: str, ahead: str) -> bool:
     """Whether the keys of a call are around a name, or one of them and what is left of another."""
     first = _KEY_BEFORE(before, before.rfind("{") + 1) if "{" in before else None
     second = _KEY_BEHIND(ahead)
-    if first is None or second is None or _is_definition(ahead):
+    if first is None or second is None or _DEFINED in ahead:
         return False
     name, arguments = first[1], second[1]
     if name in NAME_KEYS:
@@ -169,7 +154,7 @@ def _before_names(finder: Finder) -> list[tuple[str, list[str]]]:
     for text in sorted({*map(_before_name, finder.formats)}):
         count = 2 * edits_of(text) + 1
         cuts = [len(text) * at // count for at in range(count + 1)]
-        if len(text) >= SHORTEST_OPENER:
+        if len(text) >= limits.SHORTEST_OPENER:
             found.append((text, [text[start:end] for start, end in pairwise(cuts)]))
     return found
 
@@ -186,8 +171,6 @@ def _before_name(form: Format) -> str:
             break
     return ""
 
-
-# --- attempts and mentions in a text without calls -----------------------------------------------
 
 _OPENS = re.compile(
     r"""["'`*\\\s:,]{0,12}+(?:\d{1,4}(?=\{))?(?:\w{1,24}["'\\]{1,3}\s?:[\s"'\\]{0,6})?"""
@@ -211,13 +194,12 @@ _CLOSES = {"(": ")", "{": "}", "[": "]"}
 
 
 def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
-    """Report what a text without calls names as calls are named.
+    """Report the first tool that a text without calls names as in a call.
 
-    A model that meant to call must not look like one that chose not to. An attempt is a line, an
-    item of a list, or what is in a fence or in ticks, that is calls and nothing else; where another
-    format reads it, the diagnosis `reads-as` has that format's name. What is part of a sentence, a
-    definition or a program is a mention. Other formats read at level "standard", so that all levels
-    have the same diagnosis.
+    It is an attempt where a line, an item of a list, a fence or ticks hold calls and nothing else;
+    where another format reads them, the diagnosis `reads-as` has its name. In a sentence, a
+    definition or a program it is a mention. Other formats read at level "standard", so that the
+    diagnosis is the same at all levels.
     """
     if any(note.code == "too-many-markers" for note in collector.diagnoses):
         return  # the diagnosis says already that the text was not read to its end
@@ -239,12 +221,12 @@ def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools)
             continue
         span = place(attempt[0]), place(attempt[1])
         if not collector.has_diagnosis(*span):
-            unit = read_unit(everything().units, view[slice(*attempt)], 0, tools, "standard")
+            unit = read_unit(everything().wholes, view[slice(*attempt)], 0, tools, "standard")
             form = unit[0].calls[0].format if unit and unit[0].calls else None
             _report_attempt(collector, text, form, *span)
             return
     if mention and not noted:
-        name = text[slice(*mention)][:SHOWN_NAME]
+        name = text[slice(*mention)][: limits.SHOWN_NAME]
         message = f"{name!r} is named here as in a call, and is not called"
         collector.diagnose("mention", message, *mention)
 
@@ -252,7 +234,7 @@ def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools)
 def _report_attempt(
     collector: Collector, text: str, format_name: str | None, start: int, stop: int
 ) -> None:
-    shown = text[start:stop].strip()[:SHOWN_NAME]
+    shown = text[start:stop].strip()[: limits.SHOWN_NAME]
     if format_name is None:
         collector.diagnose("invalid-json", f"{shown!r} names a tool, and is no call", start, stop)
     else:
@@ -274,14 +256,14 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
 
 def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
     """Yield where a bracket is behind the name of a tool, or a tag around it, in order."""
-    each = (islice(_places(text, name), NAMED_TRIES) for name in filter(None, tools))
-    places = ((a, b) for a, b in merge(*each) if _in_tag(text, a, b) or _opens(text, a, b))
-    return islice(places, LOST_TRIES)
-
-
-def _in_tag(text: str, start: int, stop: int) -> bool:
-    """Whether a tag has this name."""
-    return text[stop : stop + 1] in (">", " ", "\n", "/") and bool(_tag_before(text, start))
+    each = (islice(_places(text, name), limits.NAMED_TRIES) for name in filter(None, tools))
+    places = (
+        (start, stop)
+        for start, stop in merge(*each)
+        if (text[stop : stop + 1] in (">", " ", "\n", "/") and _tag_before(text, start))
+        or _opens(text, start, stop)
+    )
+    return islice(places, limits.LOST_TRIES)
 
 
 def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match[str] | None:
@@ -293,7 +275,7 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
     found = _OPENS.match(text, stop)
     if found is None:
         return None
-    if "," in found[0] and _is_definition(text[found.end() : found.end() + KEPT]):
+    if "," in found[0] and _DEFINED in text[found.end() : found.end() + limits.KEPT]:
         return None
     if text[start - 1 : start] in _QUOTES:
         return found
@@ -303,7 +285,7 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
 
 def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
     """Return the stretch around a name that is calls and nothing else, if there is one."""
-    low = max(0, start - CALL_AHEAD)
+    low = max(0, start - limits.CALL_AHEAD)
     line, fence = text.rfind("\n", low, start), text.rfind("```", low, start)
     begins = max(line + 1, fence + 3 if fence >= 0 else 0)
     tag = _tag_before(text, start)
@@ -311,7 +293,7 @@ def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
         return None
     if tag:
         return _element(text, tag, stop)
-    opens, most = _opens(text, start, stop, alone=True), min(len(text), start + CALL_AHEAD)
+    opens, most = _opens(text, start, stop, alone=True), min(len(text), start + limits.CALL_AHEAD)
     while opens and opens.start(1) < most:
         end = _close(text, opens.start(1), most)
         if end < 0:
@@ -326,7 +308,7 @@ def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
 
 def _tag_before(text: str, start: int) -> re.Match[str] | None:
     """Match the beginning of the tag whose name starts at an index."""
-    return _TAG.search(text, max(0, start - SHOWN_NAME), start)
+    return _TAG.search(text, max(0, start - limits.SHOWN_NAME), start)
 
 
 def _element(text: str, tag: re.Match[str], stop: int) -> tuple[int, int] | None:
@@ -335,7 +317,7 @@ def _element(text: str, tag: re.Match[str], stop: int) -> tuple[int, int] | None
     if alone:
         return tag.start(), alone.end()
     closers = [f"</{name}>" for name in (text[tag.start() + 1 : stop], *tag.groups()) if name]
-    places = ((text.find(each, stop, stop + CALL_AHEAD), len(each)) for each in closers)
+    places = ((text.find(each, stop, stop + limits.CALL_AHEAD), len(each)) for each in closers)
     found = [at + size for at, size in places if at >= 0]
     return (tag.start(), min(found)) if found else None
 

@@ -1,7 +1,8 @@
-"""A block that has begun: what every kind of block is read with, and how its calls are handed on.
+"""A block of calls: what every kind of block is read with, and the kind whose calls are objects.
 
 A call waits until what follows it is known, because a missing or doubled closer is a repair of it
-that the level may not allow.
+that the level may not allow. What was refused becomes content again, what frames the calls is
+markup.
 """
 
 from __future__ import annotations
@@ -10,21 +11,22 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from tunaeval.grammar import CallObject, Literal, Name, Space, Word
+from tunaeval.grammar import CallObject, Literal, Markup, Name, Space, Word
 from tunaeval.grammar.format import Format
-from tunaeval.limits import SHORTEST_OPENER
+from tunaeval.limits import MARGIN, MAX_REPAIRS, SHORTEST_OPENER
 from tunaeval.types.calls import JsonValue, Repair, Span, ToolCall, Tools
 from tunaeval.types.parsing import Level
 
 from .collect import Collector, LiveCall, LiveObject
-from .judge import Objects, Verdict, judge, object_at, refusal
+from .finder import twice
+from .judge import Objects, Verdict, judge, may_have_ended_early, object_at, refusal, unreadable
+from .quoting import FENCE
 from .repair.dialects import BraceReader
 from .repair.machine import JsonReader
-from .repair.values import Read, Unreadable
+from .repair.values import QUOTES, Read, Unreadable
 from .window import Reading, T, Window
-
-# --- small readings: white space, fixed texts, bounded patterns -----------------------------------
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _NAMED = CallObject()
@@ -44,7 +46,7 @@ def next_char(window: Window) -> Reading[str]:
 
 
 def bounded(window: Window, pattern: re.Pattern[str]) -> Reading[str]:
-    """What a bounded pattern matches here, passed over."""
+    """Return what a bounded pattern matches here, and pass over it."""
     while True:
         found = pattern.match(window.text, window.pos)
         end = found.end() if found else window.pos
@@ -56,7 +58,7 @@ def bounded(window: Window, pattern: re.Pattern[str]) -> Reading[str]:
 
 
 def peek(window: Window, reading: Reading[T]) -> Reading[T]:
-    """What is read here; it is not passed over."""
+    """Return what is read here, and do not pass over it."""
     start = window.offset
     found = yield from reading
     window.pos = start - window.base  # where it is now: the window may have moved
@@ -83,10 +85,10 @@ def cut_off(window: Window, spellings: tuple[str, ...]) -> bool:
 
 
 def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
-    """The fixed text behind a JSON object, which closes what was left open in it.
+    """Return the spellings of the fixed text behind a JSON object, which ends an unclosed one.
 
-    One that begins as something in an object does is none: inside of one it could be that.
-    Where nothing is behind it, the next call's opener is, if it is more than a sign.
+    A text that could be part of an object ends none. Without a text behind the object, the next
+    call's opener ends it, unless that is a sign alone.
     """
     ends = form.envelope.closes if form.envelope else None
     found = next((word for word in after if isinstance(word, Literal)), ends)
@@ -100,9 +102,6 @@ def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
 _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 
 
-# --- blocks ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What holds for every block of a text. `known` is for texts that are read more than once."""
@@ -114,7 +113,7 @@ class Setting:
     known: Objects | None = None
 
     def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
-        """The schema of a tool's arguments; an empty one where the tools say nothing."""
+        """Return the schema of a tool's arguments; an empty one where the tools say nothing."""
         if self.tools is None or name is None or name not in self.tools:
             return {}
         return self.tools[name].parameters
@@ -123,10 +122,10 @@ class Setting:
 class Begun(ABC):
     """A block of `form` that begins at offset `start`; used once.
 
-    `quoted`: it is in inline code, so its calls are only quoted. After `read` the window
-    is where the block ended. `had_body` says whether anything like a call was there at all,
-    `failed` that an object could not be read, so that what follows is the inside of it, `closed`
-    that the closer was read, or that the text ended before it. `doubtful`: a name alone is no call.
+    `quoted` says that it is in inline code, where calls do not count. After `read` the window is
+    behind the block, and `had_body` says whether anything like a call was there, `failed` that an
+    object could not be read, so its inside follows, and `closed` that nothing of the block can
+    follow. A name alone is no call where `doubtful` is set.
     """
 
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
@@ -150,22 +149,22 @@ class Begun(ABC):
 
     @property
     def _count(self) -> int:
-        """Calls that have not been handed on."""
+        """How many calls have not been handed on."""
         return len(self._held) + (self._waiting is not None)
 
     def _markup_to(self, end: int) -> None:
-        """What has not been accounted for up to `end` frames calls."""
+        """Add all up to `end` that is not yet in a piece as markup."""
         self._setting.collector.piece("markup", self._done, end)
         self._done = end
 
     def _content_to(self, end: int) -> None:
-        """What has not been accounted for up to `end` is text like any other."""
+        """Add all up to `end` that is not yet in a piece as content."""
         self._release()
         self._setting.collector.piece("content", self._done, end)
         self._done = end
 
     def _repair_here(self, code: str, message: str, level: Level = "standard") -> Repair:
-        """A repair at the window's position."""
+        """Return a repair at the window's position."""
         at = self._window.offset
         return Repair(code, message, Span(at, at + 1), level)
 
@@ -176,10 +175,9 @@ class Begun(ABC):
             self._waiting = replace(self._waiting, repairs=repairs)
 
     def _settle(self) -> None:
-        """Move the call that waits to the calls that are handed on, as nothing can change it now.
+        """Hold the call that waited, as nothing can change it any more, and hand on what is held.
 
-        At level "strict" they are handed on when the block ends: there it has all of its calls, or
-        none.
+        At level "strict" that is done at the block's end: it gives all of its calls, or none.
         """
         if self._waiting:
             self._held.append(self._waiting)
@@ -207,7 +205,7 @@ class Begun(ABC):
             self._done = span.end
 
     def _refuse(self, code: str, message: str, span: Span, *, cut: bool = False) -> None:
-        """An attempt that gives no call, and why."""
+        """Report an attempt that gives no call, and why."""
         self._setting.collector.diagnose(code, message, *span)
         self._setting.collector.attempt(span.start, cut=cut)
 
@@ -227,10 +225,7 @@ class Begun(ABC):
         keys: tuple[str, str] | None = None,
         mark: str = "",
     ) -> Reading[Read | Unreadable]:
-        """Read the object here, and report it while it grows, if anybody listens.
-
-        `depth`, `keys`: see `LiveObject`; `mark` is around the object's texts.
-        """
+        """Read the object here, whose texts have a `mark` around them; see `LiveObject`."""
         window, known = self._window, self._setting.known
         if window.final and not (live or mark):
             read, window.pos = object_at(window.text, window.pos, window.base, stops, known)
@@ -302,7 +297,7 @@ class Begun(ABC):
             self.closed = self._missed(closer)
 
     def _missed(self, closer: Literal) -> bool:
-        """A closer is not here, which is a repair; whether that is because the text ends."""
+        """Note the repair of a missing closer; return whether the text ends here."""
         window = self._window
         ends = window.pos == len(window.text)
         where = "the text ends" if ends else "other text follows"
@@ -313,11 +308,207 @@ class Begun(ABC):
 
 
 def another(form: Format, window: Window) -> Reading[bool]:
-    """Whether another call follows in a block that was not closed, by what is before its name.
-
-    That is in the name's word, or a fixed text of its own behind the opener.
-    """
+    """Return whether the fixed text before a name is here: another call, of an unclosed block."""
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
     inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     texts = inner.spellings if isinstance(inner, Literal) else (before,) if before else ()
     return bool(form.opener) and (yield from peek(window, literal(window, texts)))
+
+
+_BODY = re.compile(r"\{|\[[ \t\r\n]{0,24}.?", re.DOTALL)
+_MAY_BE_LISTED = frozenset("{[]}, \t\r\n#/\"'")
+"""Behind a bracket that opens a list of objects, and no marker that begins so."""
+
+_LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
+
+
+@lru_cache(maxsize=256)
+def _parts_of(
+    form: Format,
+) -> tuple[tuple[Word, ...], tuple[str, ...], CallObject, tuple[Literal, ...], tuple[str, ...]]:
+    """What is before the word for calls, the opener where it may come again, the word, the fixed
+    texts between it and the closer, and what an object stops at.
+    """
+    words, call = form.words, form.call
+    if call is None:
+        raise ValueError(f"format {form.name!r} has its names outside; see `tagged`")
+    at = words.index(call)
+    between = tuple(word for word in words[at + 1 : -1] if isinstance(word, Literal))
+    again = twice(form.opener) if form.marked else ()
+    return words[1:at], again, call, between, stops_of(form, words[-1:])
+
+
+class ObjectBlock(Begun):
+    """Reads a block whose calls are whole objects."""
+
+    def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
+        super().__init__(setting, form, start, quoted=quoted)
+        self._fenced = False
+        self._doubled = 0
+        self._last: JsonValue = None
+        self._extra = 0
+
+    def read(self) -> Reading[None]:
+        """Read it. Without a body nothing is handed on but what was cut off."""
+        before, again, call, between, stops = _parts_of(self._form)
+        closer, window = self._form.closer, self._window
+        if not (yield from self._before(before, again)):
+            return
+        self.had_body = True
+        closed = yield from self._calls(call, (*stops, FENCE) if self._fenced else stops)
+        if closer:
+            for word in between if closed else ():
+                yield from next_char(window)
+                yield from literal(window, word.spellings)
+            if self._fenced and (yield from next_char(window)) == "`":
+                yield from literal(window, (FENCE,))
+            if closed:
+                yield from self._pass_closer(closer)
+                for _ in range(self._doubled if self.closed else 0):
+                    yield from next_char(window)
+                    yield from literal(window, closer.spellings)
+        elif closed and self._waiting and not call.inside:
+            while window.pos >= len(window.text) and not window.final:
+                yield
+            if window.text.startswith("}", window.pos):  # right behind a bare call
+                self._extra_closer()
+                window.pos += 1
+        self._close_at(window.offset)
+
+    def _before(self, words: tuple[Word, ...], again: tuple[str, ...]) -> Reading[bool]:
+        """Pass over what is between the opener and the calls; whether a call may follow."""
+        window = self._window
+        for word in words:
+            if isinstance(word, Markup):
+                yield from bounded(window, re.compile(word.pattern))
+            elif isinstance(word, Space):
+                yield from next_char(window)
+            elif isinstance(word, Literal) and not (yield from literal(window, word.spellings)):
+                if window.pos < len(window.text) and cut_off(window, word.spellings):
+                    self._fail("truncated", "the text ends inside the opener", cut=True)
+                return False
+        char = yield from next_char(window)
+        if char == "{" and not (again and again[0][0] == "{"):
+            return True
+        return (yield from self._oddly_begins(char, again))
+
+    def _oddly_begins(self, char: str, again: tuple[str, ...]) -> Reading[bool]:
+        """Whether a call may follow where something else than an object may be."""
+        window, marked, opener = self._window, self._form.marked, self._form.opener
+        here = last = window.offset
+        while again and (yield from literal(window, again)):
+            self._doubled, last = self._doubled + 1, here
+            self.frame = (self._repair_here("doubled-tag", "the opener is there twice"),)
+            char = yield from next_char(window)
+            here = window.offset
+        if char == "`" and marked and (yield from literal(window, (FENCE,))):
+            yield from bounded(window, _LANGUAGE)
+            self._fenced = True
+            repair = self._repair_here("fence", "a code fence around the call")
+            self.frame = (*self.frame, repair)
+            char = yield from next_char(window)
+        is_word = opener is not None and opener.text.isalpha()  # which may as well end a sentence
+        if char == "" and marked and not is_word:
+            self._fail("truncated", "the text ends behind the opener", cut=True)
+            return False
+        if self._fenced or (marked and not self._doubled):
+            return char in ("{", "[")
+        fits = (yield from peek(window, bounded(window, _BODY)))[-1:] in _MAY_BE_LISTED
+        if not fits and window.offset - last <= MARGIN and self._doubled:
+            window.pos = last - window.base  # the last opener may be that of another format
+        return fits
+
+    def _calls(self, word: CallObject, stops: tuple[str, ...]) -> Reading[bool]:
+        """Read call objects up to the closer; return False when they cannot be read so far."""
+        window = self._window
+        char = yield from next_char(window)
+        if char == "{" and word.opens:  # a bare object ends by itself; nothing behind it matters
+            return (yield from self._object(word, stops))
+        if char == "[":
+            window.pos += 1
+            if not word.array:
+                repair = self._repair_here("several-calls", "an array where one object belongs")
+                self.frame = (*self.frame, repair)
+        return (yield from self._objects(word, stops, listed=char == "["))
+
+    def _objects(self, word: CallObject, stops: tuple[str, ...], *, listed: bool) -> Reading[bool]:
+        """Read objects one after the other, in a list or not."""
+        window, single = self._window, not (listed or word.array or word.joined)
+        count, comma = 0, False
+        while True:
+            char = yield from next_char(window)
+            if char == "{":
+                if self._setting.collector.is_full(self._count):
+                    return False
+                if count == 1 and single:
+                    message = "several calls in one pair of markers"
+                    self._repair_last("several-calls", message)
+                    self.frame = (*self.frame, self._repair_here("several-calls", message))
+                if not (yield from self._object(word, stops)):
+                    return False
+                count, comma = count + 1, False
+                continue
+            if char and char in ",;" and count and not comma:
+                comma = True
+            elif char == "]" and listed:
+                listed = False
+            elif char == "}" and count and not (word.opens or word.inside):
+                self._extra_closer()
+            else:
+                return self._ended(char, count, listed=listed, comma=comma)
+            window.pos += 1
+            if word.opens and not listed:
+                return True
+
+    def _extra_closer(self) -> None:
+        """Add a repair to the call before a bracket too many, up to as many as a value may have."""
+        self._extra += 1
+        if self._extra <= MAX_REPAIRS:
+            message = "a bracket too many after a complete call"
+            level: Level = "lenient" if may_have_ended_early(self._last) else "standard"
+            self._repair_last("extra-closer", message, level)
+
+    def _ended(self, char: str, count: int, *, listed: bool, comma: bool) -> bool:
+        """Report what follows in place of an object; return whether the calls so far count."""
+        if listed and count:
+            self._repair_last("unclosed", "an array of calls that was never closed")
+        elif char and (comma or char in QUOTES):
+            message = "the call was closed before all of it was written"
+            self._repair_last("early-closer", message, "lenient")
+        if count:
+            return True
+        self.failed = True
+        if self._form.marked and char:
+            self._fail("invalid-json", f"{char!r} where a call was expected")
+        elif self._form.marked:
+            self._fail("truncated", "the text ends before a call", cut=True)
+        return False
+
+    def _object(self, word: CallObject, stops: tuple[str, ...]) -> Reading[bool]:
+        """One object: a call, or content. False when what follows cannot be a call of this row."""
+        window, setting, marked = self._window, self._setting, self._form.marked
+        collector = setting.collector
+        self._settle()
+        start = window.offset
+        live = None if self._quoted else collector.begin(self._count, start, setting.tools)
+        keys = None if word.keyed else (word.name, word.arguments)
+        read = yield from self._object_here(stops, live, depth=2, keys=keys)
+        span = Span(start, window.offset)
+        if isinstance(read, Unreadable):
+            self.failed = True
+            collector.drop(self._count)
+            if not self._quoted:
+                collector.verdict(unreadable(read, word, marked=marked), span)
+            self._content_to(span.end)
+            return False
+        self._last, self._extra = read.value, 0
+        verdict = self._judge(read, span, word=word)
+        collector.truncated = collector.truncated or read.truncated
+        self._take(verdict, span)
+        if self._waiting:
+            return True
+        codes = [note.code for note in verdict.notes if verdict.attempt]
+        if read.truncated and not self._quoted and "truncated" not in codes:
+            collector.diagnose("truncated", "the text ends inside an object", *span)
+        self._content_to(span.end)
+        return verdict.attempt or marked

@@ -31,16 +31,9 @@ from .repair.values import Read, Unreadable
 from .window import Reading
 
 EventKind: TypeAlias = Literal[
-    "content",
-    "reasoning",
-    "markup",
-    "call_started",
-    "arguments",
-    "call_finished",
-    "call_dropped",
-    "reclassified",
-    "diagnosis",
-]
+    "content", "reasoning", "markup", "call_started", "arguments", "call_finished", "call_dropped",
+    "reclassified", "diagnosis",
+]  # fmt: skip
 
 TILES: frozenset[EventKind] = frozenset({"content", "reasoning", "markup", "call_finished"})
 """The kinds whose spans tile the text: every character lies in exactly one of them."""
@@ -126,16 +119,15 @@ class LiveCall:
         return f"{',' if self._sent else '{'}{key}:"
 
     def finish(self, call: ToolCall) -> None:
-        """Report the rest of the arguments and the whole call.
-
-        Where what was reported cannot be continued to this call, it is dropped and begins again.
-        """
-        rest = self._rest(call) if self.started and self._name == call.name else None
-        if rest is None:
+        """Report the rest of the arguments and the call, or all of it if others were reported."""
+        rest, begun = arguments_text(call.arguments), self.started and self._name == call.name
+        if begun and self._sent:
+            begun = arguments_text(loaded("".join(self._sent) + "}")) == rest
+            rest = "}" if begun else rest
+        if not begun:
             self.drop()
             self._name, self._sent = call.name, []
             self._report("call_started")
-            rest = arguments_text(call.arguments)
         self._report("arguments", rest)
         start, end = call.span or (self._start, self._start)
         self._events.append(
@@ -151,14 +143,6 @@ class LiveCall:
     def _report(self, kind: EventKind, text: str = "") -> None:
         start = self._start
         self._events.append(event(kind, start, start, text, index=self._index, name=self._name))
-
-    def _rest(self, call: ToolCall) -> str | None:
-        """Return what has to follow the reported pieces; None if they are not this call's."""
-        whole = arguments_text(call.arguments)
-        if not self._sent:
-            return whole
-        reported = loaded("".join(self._sent) + "}")
-        return "}" if arguments_text(reported) == whole else None
 
 
 class LiveText:
@@ -282,7 +266,12 @@ class LiveObject:
     def _add(self, piece: str) -> None:
         """Add a piece to the present member's value."""
         if self._key and self._grows is None:
-            self._grows = self._call.started and self._is_kept(text=piece[:1] == '"')
+            properties = self._call.schema.get("properties")
+            schema = properties.get(_key(self._key)) if isinstance(properties, Mapping) else None
+            is_text = isinstance(schema, Mapping) and schema.get("type") == "string"
+            # A value that the schema may change is not reported while it grows.
+            kept = not schema or (is_text and piece[:1] == '"')
+            self._grows = self._call.started and kept
             self._value = [self._call.member(self._key)] if self._grows else []
         self._value.append(piece)
         if self._is_name and piece[-1:] == '"' and not self._in_string:
@@ -294,14 +283,6 @@ class LiveObject:
     def _start(self, name: str) -> None:
         if name and len(name) <= STARTED_NAME:
             self._call.start(name)
-
-    def _is_kept(self, *, text: bool) -> bool:
-        """Whether the present argument's value (a text?) stays as it is written."""
-        properties = self._call.schema.get("properties")
-        schema = properties.get(_key(self._key)) if isinstance(properties, Mapping) else None
-        return not schema or (
-            text and isinstance(schema, Mapping) and schema.get("type") == "string"
-        )
 
     def _end(self) -> None:
         """End the present member; an argument that did not grow is reported as the schema wants."""
@@ -341,14 +322,14 @@ class Collector:
         self.live: LiveObject | None = None
         """The object of a call that is being read, if anybody listens."""
         self.bare = False
-        """The last block that was read had no markers."""
+        """Whether the last block that was read had no markers."""
         self.full = False
-        """As many calls as are read at the most have been read, and another follows."""
+        """Whether as many calls were read as ever are, and another one follows."""
         self.answered: int | None = None
         """Where a later turn begins, which was not read."""
         self.truncated = self.has_reasoning = False
         self._blank: tuple[int, int] | None = None
-        self._diagnoses: list[Diagnosis] = []
+        self.diagnoses: list[Diagnosis] = []
         self._started: dict[int, LiveCall] = {}
         self.attempts: dict[bool, int] = {}
         """Where the first attempt began that was cut off, and the first that was not."""
@@ -364,12 +345,12 @@ class Collector:
 
     @property
     def end(self) -> int:
-        """Up to where the text is accounted for."""
+        """The end of the last piece."""
         return self._ends[-1] if self._ends else 0
 
     @property
     def last(self) -> Kind | None:
-        """What the last piece was."""
+        """The kind of the last piece."""
         return self._kinds[-1] if self._kinds else None
 
     @property
@@ -377,14 +358,11 @@ class Collector:
         """Where the last piece begins."""
         return self._ends[-2] if len(self._ends) > 1 else 0
 
-    @property
-    def diagnoses(self) -> tuple[Diagnosis, ...]:
-        return tuple(self._diagnoses)
-
     def text(self, text: str, start: int, end: int) -> None:
-        """Text between blocks is content, but white space behind anything else has to wait.
+        """Add text between blocks as content.
 
-        So has what joins bare calls: it is content if more content follows, else markup.
+        White space behind anything else waits, as does what joins bare calls: it is content if
+        more content follows, and markup otherwise.
         """
         blank = text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)
         if self.last == "content" or not blank:
@@ -399,7 +377,7 @@ class Collector:
             self.piece(kind, start, end)
 
     def piece(self, kind: Kind, start: int, end: int) -> None:
-        """Characters `start` to `end` are of this kind."""
+        """Add a piece: characters `start` to `end` are of this kind."""
         if start == end:
             return
         if self._blank:
@@ -413,7 +391,7 @@ class Collector:
             self.events.append(event(kind, start, end))
 
     def begin(self, waiting: int, start: int, tools: Tools | None) -> LiveCall | None:
-        """A call may begin at offset `start`, behind so many that wait; None if nobody listens."""
+        """Return what reports a call behind so many that wait; None where no stream does."""
         if self.events is None:
             return None
         index = len(self.calls) + waiting
@@ -439,13 +417,13 @@ class Collector:
         return taken
 
     def drop(self, waiting: int = 0) -> None:
-        """What began behind so many calls that wait is no call."""
+        """Report that what began behind so many waiting calls is no call."""
         least = len(self.calls) + waiting
         for index in [index for index in self._started if index >= least]:
             self._started.pop(index).drop()
 
     def call(self, call: ToolCall) -> None:
-        """A call that stands, at its span."""
+        """Add a call at its span, and report it."""
         span = call.span or Span(0, 0)
         self.piece("call", *span)
         if self.events is not None:
@@ -466,14 +444,14 @@ class Collector:
         self.note(Diagnosis(code, message, Span(start, end)))
 
     def note(self, diagnosis: Diagnosis) -> None:
-        """The same for a diagnosis that has a span."""
-        room = MAX_DIAGNOSES - len(self._diagnoses)
+        """Note a diagnosis, up to as many as are listed."""
+        room = MAX_DIAGNOSES - len(self.diagnoses)
         if room <= 0:
             return
         if room == 1:
             message = f"{MAX_DIAGNOSES} are listed at the most"
             diagnosis = Diagnosis("too-many-diagnoses", message, diagnosis.span)
-        self._diagnoses.append(diagnosis)
+        self.diagnoses.append(diagnosis)
         if self.events is not None and diagnosis.span:
             self.events.append(event("diagnosis", *diagnosis.span, diagnosis=diagnosis))
 
@@ -484,12 +462,12 @@ class Collector:
 
     def has_said(self, start: int) -> bool:
         """Whether a call, or a diagnosis, begins at `start` or behind it."""
-        span = self._diagnoses[-1].span if self._diagnoses else None
+        span = self.diagnoses[-1].span if self.diagnoses else None
         return self.has_call(start) or (span is not None and span.start >= start)
 
     def has_diagnosis(self, start: int, end: int) -> bool:
         """Whether a diagnosis concerns some of the text between two offsets."""
-        spans = (note.span for note in self._diagnoses if note.span)
+        spans = (note.span for note in self.diagnoses if note.span)
         return any(span.start < end and start < max(span.end, span.start + 1) for span in spans)
 
     def is_full(self, waiting: int = 0) -> bool:
@@ -498,7 +476,7 @@ class Collector:
         return self.full
 
     def attempt(self, start: int, *, cut: bool = False) -> None:
-        """Something tried to be a call and is none; `cut` when the text ended inside it."""
+        """Note that something tried to be a call and is none; `cut`: the text ended inside it."""
         self.attempts[cut] = min(start, self.attempts.get(cut, start))
         self.truncated = self.truncated or cut
 
@@ -510,8 +488,9 @@ class Collector:
         for kind, _, end in found.pieces:
             if kind == "call":
                 call = next(calls)
-                if (moved := _moved(call.span, place)) != call.span:
-                    repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
+                repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
+                moved = _moved(call.span, place)
+                if (moved, repairs) != (call.span, call.repairs):
                     call = replace(call, span=moved, repairs=repairs)
                 self.call(call)
             else:
@@ -529,10 +508,7 @@ class Collector:
         return all((call.name, call.arguments) in made for call in self.calls)
 
     def reclassify(self, start: int, marker: int = 0) -> None:
-        """All since `start` was reasoning, behind a marker of so many characters.
-
-        Its calls and diagnoses are taken back.
-        """
+        """Turn all since `start` into reasoning behind a marker; take back calls and diagnoses."""
         self.settle_blank("content")
         self.has_reasoning = True
         end = self.end
@@ -547,15 +523,14 @@ class Collector:
     def _forget(self, start: int) -> None:
         """Take back all that was collected behind `start`.
 
-        Pieces and calls stand in order, so only their ends are looked at; of the rest only what
-        came since the last time, as `start` never lies before the end of that: a text full of
-        reasoning would take the square of its length otherwise.
+        Of the diagnoses only those since the last time are looked at, because `start` is never
+        before them, and a text full of reasoning would take the square of its length otherwise.
         """
         self.uncover(start)
         calls = self.calls
         while calls and calls[-1].span and calls[-1].span.start >= start:
             calls.pop()
-        settled, diagnoses = self._settled, self._diagnoses
+        settled, diagnoses = self._settled, self.diagnoses
         diagnoses[settled:] = [d for d in diagnoses[settled:] if d.span and d.span.start < start]
         self._settled = len(diagnoses)
         self.attempts = {cut: at for cut, at in self.attempts.items() if at < start}
@@ -571,18 +546,18 @@ class Collector:
             self._ends.append(start)
 
     def result(self, text: str) -> ParseResult:
-        """The whole, once `text` is complete."""
+        """Return the result of all of `text`."""
         return new_result(
             tuple(self.calls),
             self._text_of("content", text),
             self._text_of("reasoning", text) if self.has_reasoning else None,
-            tuple(self._diagnoses),
+            tuple(self.diagnoses),
             self.truncated,
             outcome_of(self.calls, attempted=bool(self.attempts), cut=True in self.attempts),
         )
 
     def _text_of(self, kind: Kind, text: str) -> str:
-        """All of `text` that is of this kind."""
+        """Return all of `text` that is of this kind."""
         if self._kinds == [kind]:
             return text
         return "".join([text[start:end] for each, start, end in self.pieces if each == kind])

@@ -2,12 +2,10 @@
 
 All openers, closers and reasoning markers of a set become one pattern, each branch of which starts
 with a fixed character; a bare object is looked at only when a bounded probe fits. A hit is a
-`Token`, which may be the opener of several formats: what follows it tells which, as the header of
-a message does. Both are decided by a bounded look ahead.
+`Token`, which may be the opener of several formats. Which one, the pattern of a format's next words
+decides within a bounded distance, as the patterns of headers do for messages.
 
-What follows is a pattern of the format's words. Patterns are possessive, so what a word matches is
-never given back: they walk a text as recovering readers do, and where those would have to wait,
-repair or try again, they do not match.
+Patterns are possessive, so that no text makes them slow: what a word matched is never given back.
 """
 
 from __future__ import annotations
@@ -16,15 +14,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from typing import Literal as OneOf
+from typing import NamedTuple, TypeAlias
 
+from tunaeval import limits
 from tunaeval.grammar import (
     ANY_NAME,
     ANY_SPACE,
     Arguments,
     Attribute,
     CallObject,
+    Channel,
     Elements,
     Key,
     Literal,
@@ -34,7 +34,6 @@ from tunaeval.grammar import (
     Name,
     PythonCalls,
     Reasoning,
-    Route,
     Space,
     Word,
     spellings,
@@ -42,25 +41,11 @@ from tunaeval.grammar import (
 )
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO
-from tunaeval.limits import (
-    HEADER_AHEAD,
-    KEPT_BEGINNING,
-    KEPT_BEGINNINGS,
-    NEAR_SPACE,
-    OPENER_AHEAD,
-    SHORTEST_CUT,
-    WIDE_SPACE,
-    WORDS_AHEAD,
-    WORTH_A_LOOK,
-)
+from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
+from tunaeval.types.calls import Tools
 
 from .quoting import END_TOKENS, FENCE, TURNS
-
-if TYPE_CHECKING:
-    from tunaeval.types.calls import Tools
-
-    from .scanner import Unit
-    from .window import Window
+from .window import Window
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",
@@ -69,8 +54,6 @@ TokenKind: TypeAlias = OneOf[
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
 """From a place in a text on, and only up to another: what is behind it may not have arrived."""
-
-# --- words as patterns ----------------------------------------------------------------------------
 
 SPACE = r"[ \t\r\n]*+"
 
@@ -130,7 +113,7 @@ _START_OF_LIST = rf"(?:\[{NEAR_SPACE})?[^\W\d]"
 
 def start_of(form: Format, end: str = "") -> str:
     """Return a pattern of what is behind a format's opener, as `chain` does."""
-    return chain(form.words[1:], WORDS_AHEAD, end)
+    return chain(form.words[1:], limits.WORDS_AHEAD, end)
 
 
 def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
@@ -191,9 +174,6 @@ def _beginnings(atoms: Iterable[str]) -> str:
     return pattern
 
 
-# --- tokens ---------------------------------------------------------------------------------------
-
-
 class Choice(NamedTuple):
     """A format whose opener a token may be, and what has to follow it.
 
@@ -213,11 +193,10 @@ class Choice(NamedTuple):
 
 @dataclass(eq=False)
 class Token:
-    """What is at a hit: an opener or a closer of a call, of reasoning or of a message, what is
-    around them, or a bare object's start.
+    """A text that means something: an opener or a closer, of what `kind` says.
 
-    `around` tells that it, or a closer, also is around the calls of some format, `announces` that
-    it does so before the first of them.
+    `around` says that an opener or a closer is also around all calls of some format, `announces`
+    that it is before the first of them.
     """
 
     kind: TokenKind
@@ -230,7 +209,21 @@ class Token:
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
         """The formats that begin with this token, in order."""
-        return tuple(self._choice(form) for form in self.formats)
+        made = []
+        for form in self.formats:
+            opener, rest = form.opener, form.words[1:]
+            names_first = opener is not None and opener.text.endswith("=")
+            inner = [type(word) for word in rest if not isinstance(word, Space | Maybe)]
+            choice = Choice(
+                form,
+                re.compile("" if self.kind == "bare" else start_of(form)).match,
+                form.envelope is not None,
+                len(self.formats) > 1 and names_first and isinstance(rest[0], Name),
+                opener is not None and inner == [Name, Many, Literal],
+                inner[:1] == [Name],
+            )
+            made.append(choice)
+        return tuple(made)
 
     @cached_property
     def begun(self) -> tuple[Match, ...]:
@@ -238,110 +231,78 @@ class Token:
         return tuple(re.compile(start_of(form, r"\Z")).match for form in self.formats)
 
     @cached_property
-    def headers(self) -> tuple[tuple[HeaderReader, ...], ...]:
-        """What reads the headers that begin with this token, for each format."""
-        return tuple(map(_readers_of, self.formats))
+    def headers(self) -> tuple[tuple[Header, ...], ...]:
+        """The kinds of messages that may begin with this token, for each format."""
+        return tuple(map(_headers_of, self.formats))
 
-    def _choice(self, form: Format) -> Choice:
-        opener, inner = form.words[0], _inner(form)
-        names_first = isinstance(opener, Literal) and opener.text.endswith("=")
-        return Choice(
-            form,
-            re.compile("" if self.kind == "bare" else start_of(form)).match,
-            form.envelope is not None,
-            len(self.formats) > 1 and names_first and isinstance(form.words[1], Name),
-            isinstance(opener, Literal) and inner == [Name, Many, Literal],
-            inner[:1] == [Name],
-        )
-
-
-def _inner(form: Format) -> list[type]:
-    """The kinds of the words behind the opener, but for what may be missing."""
-    return [type(word) for word in form.words[1:] if not isinstance(word, Space | Maybe)]
-
-
-def chosen(token: Token, text: str, at: int) -> Choice | None:
-    """The first format whose next words follow near `at`; a single one without a look."""
-    choices = token.choices
-    if len(choices) == 1 and not token.around:
-        return choices[0]
-    end = at + OPENER_AHEAD
-    return next((choice for choice in choices if choice.follows(text, at, end)), None)
+    def nearest(self, text: str, at: int) -> Choice:
+        """Return what a broken or cut-off block at an index is read as, where no choice follows."""
+        named = (choice for choice in self.choices if choice.named)
+        return (next(named, None) if _NAME_NEAR(text, at) else None) or self.choices[0]
 
 
 _NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 
 
-def nearest(token: Token, text: str, at: int) -> Choice:
-    """The one that a broken or cut-off block near `at` is read as, where none of them follows."""
-    named = (choice for choice in token.choices if choice.named)
-    return (next(named, None) if _NAME_NEAR(text, at) else None) or token.choices[0]
+def choice_at(window: Window, token: Token) -> tuple[Choice | None, bool]:
+    """Return the first format whose next words follow the token here, and whether that is sure.
 
-
-def undecided(token: Token, window: Window, choice: Choice | None) -> bool:
-    """Whether more text could tell whose opener the token at the window's position is.
-
-    Of a choice it tells otherwise if what follows may become what one before it asks for.
+    A single format is taken without a look. More text could tell of another one if what follows may
+    become what a format before the chosen one asks for.
     """
-    at, choices = window.pos + len(token.text), token.choices
-    sole = len(choices) == 1 and not token.around
-    if window.final or sole or len(window.text) - at > OPENER_AHEAD:
-        return False
-    if choice is None or choice is choices[0]:
-        return choice is None
-    begun = token.begun[: choices.index(choice)]
-    return any(match(window.text, at, len(window.text)) for match in begun)
-
-
-# --- headers of messages --------------------------------------------------------------------------
-
-
-class HeaderReader(NamedTuple):
-    """One kind of header of a format: what matches it, and what has to follow it.
-
-    `opens_call`: what the body begins with is the opener of a call's block.
-    """
-
-    form: Format
-    route: Route
-    match: Match
-    follows: Match
-    opens_call: bool
+    text, at, choices = window.text, window.pos + len(token.text), token.choices
+    if len(choices) == 1 and not token.around:
+        return choices[0], True
+    end = at + limits.OPENER_AHEAD
+    fitting = (index for index, one in enumerate(choices) if one.follows(text, at, end))
+    index = next(fitting, -1)
+    choice = choices[index] if index >= 0 else None
+    if window.final or len(text) > end:
+        return choice, True
+    return choice, index >= 0 and not any(
+        match(text, at, len(text)) for match in token.begun[:index]
+    )
 
 
 class Header(NamedTuple):
-    """A header that was read: its kind, the tool's name if it is in there, and its length with the
-    text that its body begins with.
+    """A kind of message of a format, and the header of one that was read.
+
+    `opens_call`: what the body begins with is the opener of a call's block. `match` matches the
+    header with the text that its body begins with, `follows` what has to follow that. `name` is the
+    tool's, if it is in there, `length` that of what was matched.
     """
 
-    kind: HeaderReader
-    name: str | None
-    length: int
+    form: Format
+    channel: Channel
+    opens_call: bool
+    match: Match
+    follows: Match
+    name: str | None = None
+    length: int = 0
 
 
 def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
-    """The header that begins with this token here, None if there is none; whether that is sure."""
+    """Return the header that begins with this token here, if any, and whether that is sure."""
     text, start = window.text, window.pos
-    behind = start + len(token.text)
-    end = behind + HEADER_AHEAD
-    fitting = [found for readers in token.headers if (found := _first(readers, text, start, end))]
-    if len(fitting) == 1:
-        return fitting[0], True
-    proven = [one for one in fitting if one.kind.follows(text, start + one.length, end)]
+    end = start + len(token.text) + limits.HEADER_AHEAD
+    fitting = []
+    for kinds in token.headers:
+        for kind in kinds:
+            if hit := kind.match(text, start, end):
+                fitting.append((kind, hit))
+                break
+    proven = fitting
+    if len(fitting) != 1:
+        proven = [(kind, hit) for kind, hit in fitting if kind.follows(text, hit.end(), end)]
     sure = bool(proven) or window.final or len(text) > end
-    return next(iter(proven or fitting), None), sure
+    for kind, hit in proven or fitting:
+        name = hit.groupdict().get("name")
+        return Header(*kind[:5], name, hit.end() - start), sure
+    return None, sure
 
 
-def _first(readers: tuple[HeaderReader, ...], text: str, start: int, end: int) -> Header | None:
-    """The first of a format's kinds of headers that is at `start`, and over before `end`."""
-    for reader in readers:
-        if found := reader.match(text, start, end):
-            return Header(reader, found.groupdict().get("name"), found.end() - start)
-    return None
-
-
-def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
-    """What reads from what opens a message to its body, for each route."""
+def _headers_of(form: Format) -> tuple[Header, ...]:
+    """Return the kinds of messages of a format, one for each route."""
     opener = form.opener.text if form.opener else None
     opens = re.escape(form.envelope.opens.text) if form.envelope else ""
     made = []
@@ -354,11 +315,9 @@ def _readers_of(form: Format) -> tuple[HeaderReader, ...]:
             follows = rf"{NEAR_SPACE}(?:{'|'.join(map(re.escape, firsts_of(form)))})"
         header = f"(?:{opens})?{route.header}{re.escape(route.body)}"
         matches = re.compile(header).match, re.compile(follows).match
-        made.append(HeaderReader(form, route, *matches, opens_call))
+        made.append(Header(form, route.channel, opens_call, *matches))
     return tuple(made)
 
-
-# --- the search -----------------------------------------------------------------------------------
 
 _WORDS = re.compile(r"[\w ]*+")
 
@@ -399,13 +358,19 @@ class Finder:
         """Short beginnings of bare objects that were met, with their tokens."""
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
-        """The finder that also finds elements named after tools, of those that are in the text.
+        """Return a finder that also finds elements named after tools: of those in the text, if any.
 
-        Without a text, which is one that arrives, of all of them.
+        Without a text it is one that arrives, so the elements of all tools are looked for.
         """
         if not (self.by_tool and tools) or (text is not None and "<" not in text):
             return self
-        names = tools if text is None else _in_tags(tools, text)
+        names = [*tools]
+        if text is not None:  # those that it may have a tag of, or ends in one
+            last = text.rfind("<")
+            cut = text[last : last + _LONGEST_NAME + 2]
+            is_cut = len(cut) >= limits.SHORTEST_CUT and ">" not in cut
+            names = [name for name in tools if f"{name}>" in text]
+            names += [name for name in tools if is_cut and f"<{name}>".startswith(cut)]
         named = filter(re.compile(_NAME).fullmatch, names)
         made = [form.of_tool(name) for name in named for form in self.by_tool]
         fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
@@ -424,12 +389,11 @@ class Finder:
         return _search(self.tokens, self._rows)
 
     def search_of(self, text: str) -> re.Pattern[str]:
-        """The search that finds the same as `search` in this text, perhaps faster.
-
-        Where letters begin nothing that is looked for, prose is passed over twice as fast.
+        """Return a search that finds in this text what `search` does: twice as fast in most prose,
+        as it looks for nothing that begins with a letter.
         """
         words, wordless = self._wordless
-        if not words or len(text) < WORTH_A_LOOK or any(word in text for word in words):
+        if not words or len(text) < limits.WORTH_A_LOOK or any(word in text for word in words):
             return self.search
         return wordless
 
@@ -444,35 +408,69 @@ class Finder:
         words = tuple(text for text in self._before_calls if text[:1].isalpha())
         return words, _search((t for t in self._before_calls if t not in words), self._rows)
 
+    def prompted(self, text: str, *, final: bool) -> Token | str | None:
+        r"""Return what a text begins with whose prompt ended with the opener of the first format.
+
+        So it is with Functionary 3.2, whose template writes `>>>`: a reply begins `name\n{...}`,
+        which an opener of no characters stands for, or `all\n` and words to the user, which is
+        markup. "" is for any other text; also for one that has the opener all the same, or what is
+        around calls. None: more text could tell.
+        """
+        if self._prompt is None:
+            return ""
+        token, dropped, openers, begins, may_begin = self._prompt
+        fixed = (*dropped, *openers)
+        if not final and any(len(each) > len(text) and each.startswith(text) for each in fixed):
+            return None
+        if not text.startswith(openers):
+            markup = next((each for each in dropped if text.startswith(each)), "")
+            if markup or begins(text, 0, limits.OPENER_AHEAD):
+                return markup or token
+        waits = not final and len(text) < limits.OPENER_AHEAD and may_begin(text, 0, len(text))
+        return None if waits else ""
+
     @cached_property
-    def prompted(self) -> Prompted | None:
-        """How texts begin where the prompt ends with the opener of the first format."""
+    def _prompt(self) -> tuple[Token, tuple[str, ...], tuple[str, ...], Match, Match] | None:
         form = next(iter(self.formats), None)
         if form is None or form.opener is None or not form.prompted:
             return None
         opener = form.opener.text
         dropped = (text.removeprefix(opener) for text in form.dropped if text.startswith(opener))
-        return Prompted(
-            Token("open", "", (form,)),
-            tuple(filter(None, dropped)),
-            re.compile(start_of(form)).match,
-            re.compile(start_of(form, r"\Z")).match,
-            firsts_of(form),
-        )
+        begins, may_begin = re.compile(start_of(form)), re.compile(start_of(form, r"\Z"))
+        token = Token("open", "", (form,))
+        return token, (*filter(None, dropped),), firsts_of(form), begins.match, may_begin.match
 
     @cached_property
-    def units(self) -> tuple[Unit, ...]:
-        """How units begin that are calls of one of `wholes` alone."""
-        from .scanner import unit_of  # noqa: PLC0415 - imports this module
+    def _units(self) -> tuple[tuple[Match, Match], ...]:
+        """What matches how the units of `wholes` begin; see `unit_starts`."""
+        return tuple(map(unit_starts, self.wholes))
 
-        return tuple(map(unit_of, self.wholes))
+    def begins_unit(
+        self, window: Window, at: int, tools: Tools | None, *, fenced: bool
+    ) -> bool | None:
+        """Whether a unit may begin at an index of the window's text; None if more text could tell.
+
+        A unit is a whole reply, or what is in a code fence, that is calls of one of `wholes` alone.
+        """
+        text, end = window.text, len(window.text)
+        for matches, may_begin in self._units:
+            found = matches(text, at, end)
+            if found is None:
+                if not window.final and may_begin(text, at, end):
+                    return None
+                continue
+            name = found.groupdict().get("name")
+            if name is not None and tools is not None and name.replace(ESCAPED, "_") not in tools:
+                continue
+            if fenced or not _LIST.match(text, at) or ESCAPED in text[at : at + limits.UNIT_AHEAD]:
+                return True
+            if not window.final and end - at < limits.UNIT_AHEAD:
+                return None
+        return False
 
     @cached_property
     def regions(self) -> dict[str, set[str]]:
-        """What may begin around all calls, each with what may end there.
-
-        Without markers of their own there may be anything else, too: a program.
-        """
+        """Map what opens a stretch around marked calls to the texts that may close it."""
         found: dict[str, set[str]] = {}
         for form in self.formats:
             for text in form.around[0].spellings if form.marked and form.around else ():
@@ -486,19 +484,19 @@ class Finder:
         return _search((text for form in announced for text in firsts_of(form)), ())
 
     def token(self, hit: re.Match[str]) -> Token:
-        """What was hit."""
+        """Return the token that was hit."""
         found = hit.group()
         known = self.tokens.get(found) or self._met.get(found)
         if known is None:
             text, start = hit.string, hit.start()
             known = next(token for probe, token in self._bare if probe.match(text, start))
-            if len(found) <= KEPT_BEGINNING and len(self._met) < KEPT_BEGINNINGS:
+            if len(found) <= limits.KEPT_BEGINNING and len(self._met) < limits.KEPT_BEGINNINGS:
                 self._met[found] = known
         return known
 
     @cached_property
     def _bare(self) -> tuple[tuple[re.Pattern[str], Token], ...]:
-        made = ((re.compile(_probe(row)), form) for row, form in self._rows)
+        made = ((re.compile("".join(_atoms(row))), form) for row, form in self._rows)
         return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
 
     def begins(self, text: str, form: Format) -> bool:
@@ -507,12 +505,9 @@ class Finder:
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known is not None and known.formats[:1] == (form,) and not longer
 
-    # --- texts that go on ------------------------------------------------------------------------
-
     def next_in(self, window: Window, search: re.Pattern[str]) -> tuple[re.Match[str] | None, int]:
-        """The next token that a search of this finder finds, and where it begins.
-
-        Where there is none that is certain, from where on one may begin when more comes.
+        """Return the next token that is certain, and where it begins; if there is none, where one
+        may begin when more text comes.
         """
         text = window.text
         hit = search.search(text, window.pos)
@@ -524,10 +519,9 @@ class Finder:
         return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
 
     def held(self, window: Window) -> int:
-        """From where on the window's text may become a token when more comes; its end if nowhere.
+        """Return from where on the text may become a token when more comes; its end if nowhere.
 
-        The answer holds until more text arrives or the position is behind it, and a short piece
-        may have many markers, so it is looked for once and kept in the window.
+        It is kept in the window until more text comes, as a short piece may have many markers.
         """
         text, start = window.text, window.pos
         size, at = window.held
@@ -537,7 +531,7 @@ class Finder:
         return at - window.base
 
     def _first_partial(self, text: str, start: int) -> int:
-        """The first place from `start` on whose rest begins a token; the text's end if none."""
+        """Return the first index from `start` on whose rest begins a token, or the text's end."""
         end, (longest_text, longest) = len(text), self._longest
         signs = self._first_signs.finditer(text, max(start, end - longest_text + 1))
         fixed = (hit.start() for hit in signs if text[hit.start() :] in self._beginnings)
@@ -547,7 +541,10 @@ class Finder:
 
     @cached_property
     def _partial(self) -> re.Pattern[str]:
-        return re.compile(rf"(?:{'|'.join(_prefixes(r) for r, _ in self._rows) or '(?!)'})\Z")
+        """What matches, at the end, any beginning of a bare object that is not all of it."""
+        rows = ([*_atoms(row)] for row, _ in self._rows)
+        cuts = "|".join(first + _beginnings(rest) for first, *rest in rows if rest)
+        return re.compile(rf"(?:{cuts or '(?!)'})\Z")
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
@@ -563,13 +560,12 @@ class Finder:
     def _longest(self) -> tuple[int, int]:
         """The lengths of the longest fixed text, and of the longest beginning of all."""
         texts = max(map(len, self.tokens), default=0)
-        return texts, max([texts, *(_length(row) for row, _ in self._rows)])
-
-    # --- texts that end in an opener -------------------------------------------------------------
+        rows = ([_PARTS[p][1] if p in _PARTS else len(p) for p in row] for row, _ in self._rows)
+        return texts, max([texts, *map(sum, rows)])
 
     def cut(self, text: str) -> str:
         """The beginning of an announcing opener that `text` ends in; "" if there is none."""
-        openers = self._cuts.get(text[-SHORTEST_CUT:], ())
+        openers = self._cuts.get(text[-limits.SHORTEST_CUT :], ())
         return next((opener for opener in openers if text.endswith(opener)), "")
 
     @cached_property
@@ -584,17 +580,17 @@ class Finder:
             for form in self.formats
             if form.opener and form.marked
             for text in (*firsts_of(form), *_opens(form))
-            for length in range(SHORTEST_CUT, len(text))
+            for length in range(limits.SHORTEST_CUT, len(text))
             if not _WORDS.fullmatch(text, 0, length)
         }
         for text in sorted(firsts, key=len, reverse=True):
-            found.setdefault(text[-SHORTEST_CUT:], []).append(text)
+            found.setdefault(text[-limits.SHORTEST_CUT :], []).append(text)
         return found
 
     def cut_around(self, text: str) -> str:
-        """What is behind the announcement of calls, if it is less of an opener than `cut` finds."""
+        """Return what is behind the announcement of calls, if it is less than `cut` finds."""
         text = text.strip()
-        begins = 0 < len(text) < SHORTEST_CUT and any(
+        begins = 0 < len(text) < limits.SHORTEST_CUT and any(
             opener.startswith(text)
             for form in self.formats
             for opener in (spellings(form.opener) if form.around else ())
@@ -602,62 +598,87 @@ class Finder:
         return text if begins else ""
 
 
+ESCAPED = "\\_"
+"""An underscore as models escape it that write Markdown."""
+
+_UNIT_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
+_QUOTED = r"""[\s\[\]'"`]{0,64}+"""
+_LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_UNIT_NAME}\s{{0,24}}+\(")
+"""A plain list of calls, which other formats read."""
+
+
+@lru_cache(maxsize=64)
+def unit_starts(form: Format) -> tuple[Match, Match]:
+    """Return what matches the start of a unit of a format, and a text that ends too early to tell.
+
+    The first has a group `name` where that has to be the name of a known tool.
+    """
+    if form.python:
+        head = rf"""{_QUOTED}{_UNIT_NAME}['"`]?\s{{0,24}}+\("""
+        part = rf"""{_QUOTED}(?:{_UNIT_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
+    elif form.call:
+        keys = "|".join(map(re.escape, form.call.inside))
+        head = rf"""\s{{0,64}}+\{{\s{{0,64}}+["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
+        most = max(map(len, form.call.inside))
+        key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
+        part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
+    else:
+        head = rf"\s{{0,64}}+(?P<name>{_UNIT_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
+        part = rf"\s{{0,64}}+(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
+    return re.compile(head).match, re.compile(part).match
+
+
 @lru_cache(maxsize=256)
 def finder_of(formats: tuple[Format, ...], *, wants_tools: bool = False) -> Finder:
-    """The finder of these formats; made once."""
+    """Return the finder of these formats, which is made once."""
     return Finder(formats, wants_tools=wants_tools)
 
 
 @cache
 def everything() -> Finder:
-    """The finder of `auto`: all formats that are read side by side."""
+    """Return the finder of `auto`: all formats that are read side by side."""
     return finder_of(AUTO, wants_tools=True)
 
 
-def _in_tags(tools: Iterable[str], text: str) -> list[str]:
-    """The tools that a text may have a tag of, or ends in one."""
-    found = [name for name in tools if f"{name}>" in text]
-    last = text.rfind("<")
-    cut = text[last : last + _LONGEST_NAME + 2]
-    if len(cut) >= SHORTEST_CUT and ">" not in cut:
-        found += [name for name in tools if f"<{name}>".startswith(cut)]
-    return found
-
-
 def closers_of(formats: tuple[Format, ...]) -> list[str]:
-    """The texts that end a block of one of the formats."""
+    """Return the texts that end a block of one of the formats."""
     return [text for form in formats for text in spellings(form.closer)]
 
 
 def firsts_of(form: Format) -> tuple[str, ...]:
-    """The texts that a call begins with: what opens it, and what is around all calls."""
+    """Return the texts that a call begins with: what opens it, and what is around all calls."""
     around = form.around[0].spellings if form.opener and form.around else ()
     return (*spellings(form.opener), *around)
 
 
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
-    """Every fixed text and what it means; an opener before a closer before what stands around."""
+    """Map each fixed text to what it means: first an opener, then a closer, then what is around."""
     tokens = _reasoning_tokens((*formats, *by_tool))
     around = {text for form in formats for text in _around(form) if text}
     first = {text for form in formats if form.around for text in form.around[0].spellings}
 
-    def add(fresh: Token, *, kind: str = "") -> None:
-        known = tokens.setdefault(fresh.text, fresh)
-        if known is not fresh and kind in ("", known.kind):
-            formats = (*known.formats, *fresh.formats)
-            tokens[fresh.text] = replace(known, formats=formats)
+    def add(kind: TokenKind, text: str, *forms: Format, only: str = "") -> None:
+        """Add a token, or its formats to the one of this text, if that is of the `only` kind."""
+        is_around, announces = text in around, kind == "open" and text in first
+        is_around = is_around and kind in ("open", "close")
+        fresh = Token(kind, text, forms, around=is_around, announces=announces)
+        known = tokens.setdefault(text, fresh)
+        if known is not fresh and only in ("", known.kind):
+            tokens[text] = replace(known, formats=(*known.formats, *forms))
 
-    for form in formats:
-        for text in _opens(form):
-            add(Token("message", text, (form,)))
+    for text, owner in ((text, form) for form in formats for text in _opens(form)):
+        add("message", text, owner)
     for form in formats:  # a block behind a header that has its name does not begin by itself
         for text in () if form.addressed else spellings(form.opener):
-            add(Token("open", text, (form,), around=text in around, announces=text in first))
-    for fresh in (token for form in formats for token in _closers(form, around)):
-        add(fresh, kind="close")
-    for text in around:
-        tokens.setdefault(text, Token("around", text, announces=text in first))
-    return tokens
+            add("open", text, form)
+    for form in formats:
+        for text in spellings(form.closer):
+            add("close", text, form, only="close")
+        closes = spellings(form.envelope.closes if form.envelope else None)
+        for text in filter(None, closes):
+            ends_call = len(closes) > 1 and text == closes[0]
+            add("end", text, *((form,) if ends_call else ()), only="close")
+    return {text: Token("around", text, announces=text in first) for text in around} | tokens
 
 
 def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:
@@ -669,18 +690,8 @@ def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:
     return tokens
 
 
-def _closers(form: Format, around: set[str]) -> Iterator[Token]:
-    """What ends calls, and what ends messages, of which the first of several ends a call."""
-    for text in spellings(form.closer):
-        yield Token("close", text, (form,), around=text in around)
-    closes = form.envelope.closes if form.envelope else Literal("")
-    for text in filter(None, closes.spellings):
-        of_calls = (form,) if closes.also and text == closes.text else ()
-        yield Token("end", text, of_calls)
-
-
 def _opens(form: Format) -> tuple[str, ...]:
-    """What the messages of a format begin with, if it has any."""
+    """Return what the messages of a format begin with, if it has any."""
     return form.envelope.opens.spellings if form.envelope else ()
 
 
@@ -692,12 +703,12 @@ def _around(form: Format) -> Iterator[str]:
 
 
 def _search(texts: Iterable[str], rows: Iterable[tuple[_Row, Format]]) -> re.Pattern[str]:
-    branches = [*_trie(texts), *dict.fromkeys(_probe(row) for row, _ in rows)]
+    branches = [*_trie(texts), *dict.fromkeys("".join(_atoms(row)) for row, _ in rows)]
     return re.compile("|".join(branches) or r"(?!)")
 
 
 def _trie(texts: Iterable[str]) -> list[str]:
-    """Branches that match the longest of `texts`, each beginning with a fixed character."""
+    """Return branches that match the longest of `texts`, each with a fixed first character."""
     groups: dict[str, list[str]] = {}
     for text in texts:
         if text:
@@ -715,55 +726,3 @@ def _atoms(row: _Row) -> Iterator[str]:
     """Yield a pattern for each character of a row, and for each part that is no fixed text."""
     for part in row:
         yield from [_PARTS[part][0]] if part in _PARTS else map(re.escape, part)
-
-
-def _probe(row: _Row) -> str:
-    return "".join(_atoms(row))
-
-
-def _prefixes(row: _Row) -> str:
-    """Return a pattern for every beginning of a row that is not the whole of it."""
-    first, *rest = _atoms(row)
-    return first + _beginnings(rest) if rest else "(?!)"
-
-
-def _length(row: _Row) -> int:
-    return sum(_PARTS[part][1] if part in _PARTS else len(part) for part in row)
-
-
-# --- prompts that end with an opener --------------------------------------------------------------
-
-
-class Prompted(NamedTuple):
-    r"""What a text may begin with whose prompt ended with a format's opener.
-
-    So it is with Functionary 3.2, whose template writes `>>>`: a reply begins `name\n{...}`, or
-    `all\n` and words to the user. `openers`: where the text has one all the same, or what is around
-    calls, no block began before it.
-    """
-
-    token: Token
-    """An opener of no characters."""
-    dropped: tuple[str, ...]
-    begins: Match
-    may_begin: Match
-    """The same, where the text may end in it."""
-    openers: tuple[str, ...]
-
-    def found(self, text: str) -> bool:
-        """Whether the text begins behind the opener."""
-        if text.startswith(self.openers):
-            return False
-        return text.startswith(self.dropped) or self.begins(text, 0, OPENER_AHEAD) is not None
-
-    def undecided(self, text: str) -> bool:
-        """Whether more of the text may change what it begins with."""
-        fixed = (*self.dropped, *self.openers)
-        if any(len(each) > len(text) and each.startswith(text) for each in fixed):
-            return True
-        short = len(text) < OPENER_AHEAD and not self.found(text)
-        return short and self.may_begin(text, 0, len(text)) is not None
-
-    def markup(self, text: str) -> str:
-        """What is no content at the beginning of the text, if there is such a thing."""
-        return next((each for each in self.dropped if text.startswith(each)), "")

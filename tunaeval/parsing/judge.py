@@ -121,12 +121,10 @@ def judge(
 def sound_call(
     name: JsonValue, arguments: JsonValue, format_name: str, span: Span, tools: Tools | None
 ) -> ToolCall | None:
-    """Return the call that is made of these without a word; None if anything is unusual.
-
-    Arguments with a key "properties" may be the echo of a schema.
-    """
+    """Return the call of a name and its arguments; None if anything about them is unusual."""
     if type(name) is not str or not name or type(arguments) is not dict:
         return None
+    # Arguments with a key "properties" may be the echo of a schema.
     if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
         return None
     return new_call(name, arguments, None, format_name, span)
@@ -155,9 +153,8 @@ def _fitted(
 
 
 def unreadable(read: Unreadable, word: CallObject, *, marked: bool) -> Verdict:
-    """What there is to say of an object that could not be read.
-
-    Without markers it is an attempt if its sound part had a name's key and one for arguments.
+    """Return the verdict on an object that could not be read: an attempt if it is `marked`, or has
+    a name's key and one for arguments in its sound part.
     """
     names, arguments = (*NAME_KEYS, word.name), (*ARGUMENTS_KEYS, word.arguments)
     has_both = all(any(f'"{key}":' in read.so_far for key in own) for own in (names, arguments))
@@ -334,17 +331,10 @@ def object_at(
     return read, end
 
 
-# --- bare text to a value, and back --------------------------------------------------------------
-
 _ENTITIES = {
-    "&quot;": '"',
-    "&#34;": '"',
-    "&apos;": "'",
-    "&#39;": "'",
-    "&lt;": "<",
-    "&gt;": ">",
+    "&quot;": '"', "&#34;": '"', "&apos;": "'", "&#39;": "'", "&lt;": "<", "&gt;": ">",
     "&amp;": "&",
-}
+}  # fmt: skip
 """The character of each entity; `&` is last, as it may begin another that is meant literally."""
 
 _PYTHON = {"None": "null", "True": "true", "False": "false"}
@@ -353,14 +343,10 @@ _PYTHON = {"None": "null", "True": "true", "False": "false"}
 def typed(text: str, schema: object, kind: str | None, root: object = None) -> Read:
     """Return the value of `text`, read like a JSON value with its repairs and notes.
 
-    `kind` is "text" or "json" where the format says which it is, `schema` is the argument's schema,
-    and `root` the schema that its references lead into. A text stays one where the schema admits no
-    other type. Where it admits others beside it, it stays one unless all of it is a value of such a
-    type, spelled exactly: 7, true, null, [1]. Without a schema, a number, true, false, null, an
-    object or an array is what it looks like, and anything else is a text.
-
-    Where a format's values are bare text, typing them is reading, not repairing. Whether the value
-    fits the schema, and what has to be changed in it, is decided once the call is whole.
+    `kind` is "text" or "json" where the format says which it is, and `root` the schema that
+    references in `schema` lead into. A text stays one where the schema admits no other type, and
+    where it admits others, unless it is exactly a value of such a type: 7, true, null, [1]. Without
+    a schema a value is what it looks like. Whether it fits is decided once the call is whole.
     """
     if kind == "text":
         return Read(text)

@@ -16,24 +16,13 @@ from functools import lru_cache
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from tunaeval import limits
 from tunaeval.grammar import Literal, Many, Maybe, Value, Word
 from tunaeval.grammar.format import Format
-from tunaeval.limits import (
-    COMPARED_HALVES,
-    LONG_TAG,
-    SHORTENED_NAME,
-    SHORTEST_NAME,
-    SHORTEST_SIGNS,
-    SHORTEST_TAG,
-    SHORTEST_TAIL,
-    SHOWN_NAME,
-    SURE_START,
-    WIDEST_GAP,
-)
 from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span
 
 from .finder import row
-from .repair.schema import member_or_item
+from .repair.schema import member
 from .repair.values import Note
 
 if TYPE_CHECKING:
@@ -42,10 +31,9 @@ if TYPE_CHECKING:
 
 def note_of(key: str) -> Note:
     """Return the diagnosis of an argument that swallowed markup."""
-    return Note("swallowed-markup", f"{key[:SHOWN_NAME]!r} contains markup, perhaps a lost tag")
-
-
-# --- a text that is nearly another ---------------------------------------------------------------
+    return Note(
+        "swallowed-markup", f"{key[: limits.SHOWN_NAME]!r} contains markup, perhaps a lost tag"
+    )
 
 
 def within(wanted: str, text: str, edits: int) -> bool:
@@ -82,7 +70,7 @@ def nearly_begins(text: str, mark: str, edits: int) -> bool:
 
 def edits_of(tag: str) -> int:
     """Return how many edits a tag of this length may have."""
-    return 1 if len(tag) < LONG_TAG else 2
+    return 1 if len(tag) < limits.LONG_TAG else 2
 
 
 Half: TypeAlias = tuple[str, str, str]
@@ -94,7 +82,7 @@ def halves_of(tags: Iterable[str]) -> tuple[Half, ...]:
     found: list[Half] = []
     for tag in dict.fromkeys(tags):
         middle, most = len(tag) // 2, len(tag) * 3 // 4
-        if most >= SURE_START and not tag[1].isalpha():
+        if most >= limits.SURE_START and not tag[1].isalpha():
             found.append(("", tag[:most], ""))
         found += [("", tag[:middle], tag[middle:]), (tag[:middle], tag[middle:], "")]
     return tuple(found)
@@ -110,7 +98,7 @@ def _is_whole(text: str, half: Half) -> bool:
     edits = edits_of(before + seed + behind)
     bracket = _BRACKET.match(before)[0]  # type: ignore[index]  # it may be empty
     at = text.find(seed)
-    for _ in range(COMPARED_HALVES):
+    for _ in range(limits.COMPARED_HALVES):
         if at < 0:
             return False
         end = at + len(seed)
@@ -124,9 +112,6 @@ def _is_whole(text: str, half: Half) -> bool:
 
 
 _BRACKET = re.compile(r"\W*+")
-
-
-# --- tags around bare values ---------------------------------------------------------------------
 
 
 class Marks:
@@ -147,7 +132,9 @@ class Marks:
         closed_by = closer.text if isinstance(closer, Literal) else ""
         self.first = first = closed_by[:1]
         parts = (part for text in _texts(form.words) for part in text.split(first)[1:])
-        self._halves = halves_of(first + part for part in parts if len(part) + 1 >= SHORTEST_TAG)
+        self._halves = halves_of(
+            first + part for part in parts if len(part) + 1 >= limits.SHORTEST_TAG
+        )
         self._source, self._seeds, self._keyed = _miswritten(form, many.words[:at], closed_by)
         self._miswritten: re.Pattern[str] | None = None
 
@@ -161,10 +148,7 @@ class Marks:
         return has_nearly(text, self._halves) or self._is_miswritten(text, closed=closed)
 
     def _is_miswritten(self, text: str, *, closed: bool) -> bool:
-        """Whether a miswritten tag has lost its partner.
-
-        In a text that is not `closed` itself, any opener without a closer is a sign.
-        """
+        """Return whether a miswritten tag has no partner; if not `closed`, any opener has none."""
         lowered = text.lower()
         if not any(seed in lowered for seed in self._seeds):
             return False
@@ -184,7 +168,7 @@ class Marks:
 
     def _is_sure(self, found: re.Match[str]) -> bool:
         """Whether an opener has its key, inside or in a tag before it, or is a line of its own."""
-        before = found.string[max(0, found.start() - WIDEST_GAP) : found.start()]
+        before = found.string[max(0, found.start() - limits.WIDEST_GAP) : found.start()]
         if found["whole"] is not None:
             return self._keyed or before.rstrip()[-1:] == ">"
         return found["line"] is not None and before[-1:] == "\n"
@@ -220,12 +204,12 @@ def _miswritten(form: Format, before: Sequence[Word], closer: str) -> tuple[str,
     opener, args = _opener(before, closer[:1], name if slash else "")
     rest = opener[opener.find(name) + len(name) :].removeprefix(suffix)
     named, glued, own = _NEVER, _NEVER, _loose(prefix)
-    core = max((run[:SHORTENED_NAME] for run in _RUNS.findall(name)), key=len, default="")
-    if len(core) >= SHORTEST_NAME:
+    core = max((run[: limits.SHORTENED_NAME] for run in _RUNS.findall(name)), key=len, default="")
+    if len(core) >= limits.SHORTEST_NAME:
         seeds.append(core.lower())
         named = f"{_loose(name, shortened=True)}(?:{_loose(suffix)})?+{_END}"
     if slash and name and args:
-        tail = name[-SHORTEST_TAIL:] + rest
+        tail = name[-limits.SHORTEST_TAIL :] + rest
         seeds.append(tail.lower())
         glued = rf"/[^<>\s/]{{0,40}}?{re.escape(tail)}{args}"
     if slash:  # without the prefix of its format, an opener with its key may be any other tag
@@ -272,17 +256,14 @@ def _shared(texts: list[str]) -> str:
 
 
 def _loose(text: str, *, shortened: bool = False) -> str:
-    """The same letters with other signs between them; `shortened`: of the last word the first."""
+    """Return a pattern of the letters with any signs between them, perhaps a `shortened` word."""
     runs = _RUNS.split(text)
     for at, run in enumerate(runs):
         if at % 2 == 0 and run:
             runs[at] = f"{_SIGNS}/{_SIGNS}" if "/" in run else _SIGNS
-    if shortened and len(runs) > 1 and len(runs[-2]) >= SHORTENED_NAME:
-        runs[-2] = f"{runs[-2][:SHORTENED_NAME]}[a-z]{{0,8}}+"
+    if shortened and len(runs) > 1 and len(runs[-2]) >= limits.SHORTENED_NAME:
+        runs[-2] = f"{runs[-2][: limits.SHORTENED_NAME]}[a-z]{{0,8}}+"
     return "".join(runs)
-
-
-# --- arguments that a value swallowed ------------------------------------------------------------
 
 
 class Piece(NamedTuple):
@@ -339,25 +320,21 @@ def swallowed(pieces: Sequence[Piece], closing: Closing, *, closed: bool) -> Ite
     """Yield the diagnoses of values that still hold markup; only the last may be `closed`."""
     for piece in pieces:
         whole = closed and piece is pieces[-1]
-        cut = not whole and _REMAINS.search(piece.text, max(0, len(piece.text) - WIDEST_GAP))
+        cut = not whole and _REMAINS.search(piece.text, max(0, len(piece.text) - limits.WIDEST_GAP))
         if cut or closing.marks.inside(piece.text, closed=whole):
             yield note_of(piece.key)
 
 
-# --- texts between marks, and elements -----------------------------------------------------------
-
-
 def with_marks(arguments: JsonObject, mark: str) -> Iterator[Note]:
     """Yield the diagnoses of arguments whose texts swallowed the marks that are around texts."""
-    return (note_of(key) for key, value in arguments.items() if holds_marks((value,), mark))
+    return (note_of(key) for key, value in arguments.items() if _holds_marks(value, mark))
 
 
-def holds_marks(values: Iterable[JsonValue], mark: str) -> bool:
-    """Whether a text among the values has swallowed marks, or what is nearly such.
-
-    One alone is nothing: only where two texts would meet, with a comma between them.
+def _holds_marks(value: JsonValue, mark: str) -> bool:
+    """Return whether a text in a value has swallowed the marks, or nearly, of two texts that meet
+    with a comma between them; one mark alone proves nothing.
     """
-    rest, sign = [*values], mark[:1]
+    rest, sign = [value], mark[:1]
     while rest:
         value = rest.pop()
         if type(value) is str:
@@ -404,11 +381,11 @@ def in_element(text: str, tag: str, prefix: str, schema: object, root: object) -
     if close >= 0 and text.find(f"<{tag}", 0, close) < 0:
         return True
     first = _ELEMENT.search(text)
-    return first is not None and member_or_item(schema, first[1], root) is not None
+    return first is not None and member(schema, first[1], root, or_item=True) is not None
 
 
 @lru_cache(maxsize=64)
 def _of_prefix(prefix: str) -> tuple[tuple[Half, ...], list[str]]:
     """Return the prefix in halves, and the signs in it that are in no other texts."""
-    signs = [run for run in re.findall(r"[^\w\s]+", prefix) if len(run) >= SHORTEST_SIGNS]
+    signs = [run for run in re.findall(r"[^\w\s]+", prefix) if len(run) >= limits.SHORTEST_SIGNS]
     return halves_of([prefix.lower()]), signs

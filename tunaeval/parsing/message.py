@@ -42,9 +42,6 @@ _OTHER_FIELDS = frozenset({*_FIELDS, *_REASONING_KEYS, "invalid_tool_calls", "re
 """A message without a role has one of these."""
 
 
-# --- whole messages --------------------------------------------------------------------------
-
-
 def read_message(
     message: object,
     read: Callable[[str], ParseResult],
@@ -89,9 +86,8 @@ def _no_message(thing: object) -> UsageError:
 def _message_in(
     response: Mapping[str, JsonValue],
 ) -> tuple[Mapping[str, JsonValue], list[Diagnosis]]:
-    """Return the message of a whole response, and a diagnosis of other choices beside it.
-
-    A message that merely has a field of that name is returned as it is.
+    """Return the message of a whole response, or the message that was given with a field `choices`,
+    and a diagnosis of other choices beside it.
     """
     choices = response["choices"]
     has_others = isinstance(choices, list | tuple) and len(choices) > 1
@@ -107,10 +103,7 @@ def _message_in(
 
 
 def content_of(content: JsonValue) -> str | Diagnosis:
-    """Return the text of a content: of a string, of parts, or of one part.
-
-    For anything else, return the diagnosis.
-    """
+    """Return the text of a string, of parts, or of one part; the diagnosis of anything else."""
     if not content or isinstance(content, str | list | tuple):
         return text_of(content)
     if isinstance(_get(content, "text"), str):
@@ -175,9 +168,6 @@ def _get(thing: object, key: str) -> JsonValue:
     return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
 
 
-# --- structured calls ------------------------------------------------------------------------
-
-
 def structured(
     items: Sequence[object],
     tools: Tools | None,
@@ -209,10 +199,7 @@ def structured(
 
 
 def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
-    """Judge one structured call.
-
-    Its arguments are text by the API's rule, so to read them is no repair.
-    """
+    """Judge a structured call. The API has its arguments as text: reading that is no repair."""
     status, raw = _get(item, "status"), _get(item, "raw")
     if isinstance(status, str) and status in _FAILED:
         code, message = _FAILED[status]
@@ -258,8 +245,6 @@ PrimeIntellect's renderers do (`ToolCallParseStatus` of 0.1.12); `raw` is what w
 """
 
 
-# --- calls that a server left in the text ----------------------------------------------------
-
 _LEAKED_LEVEL: Level = "standard"
 
 
@@ -268,32 +253,19 @@ def with_leaked(result: ParseResult, level: Level) -> ParseResult:
 
     A call that it left in the text counts all the same, by a repair; at strict it does not.
     """
-    if LEVELS.index(level) < LEVELS.index(_LEAKED_LEVEL):
-        return structured_only(result)
-    calls = list(result.calls)
-    for at, call in enumerate(calls):
-        if call.source != STRUCTURED:
-            repair = Repair(LEAKED_CALL, _left_in(call), call.span, _LEAKED_LEVEL)
-            calls[at] = replace(call, repairs=(*call.repairs, repair))
-    return replace(result, calls=tuple(calls))
-
-
-def structured_only(result: ParseResult) -> ParseResult:
-    """Return the result with only the calls that a server parsed; others become diagnoses."""
-    left = [call for call in result.calls if call.source != STRUCTURED]
-    if not left:
-        return result
-    calls = tuple(call for call in result.calls if call.source == STRUCTURED)
-    notes = [Diagnosis(LEAKED_CALL, f"{call.name!r}: {_left_in(call)}", call.span) for call in left]
-    return _with_attempts(replace(result, calls=calls, outcome=outcome_of(calls)), notes)
-
-
-def _left_in(call: ToolCall) -> str:
-    how = f" (as {call.format})" if call.format else ""
-    return f"the server left the call in the text{how}"
-
-
-# --- deltas ----------------------------------------------------------------------------------
+    calls, notes = list[ToolCall](), list[Diagnosis]()
+    for call in result.calls:
+        how = f" (as {call.format})" if call.format else ""
+        message = f"the server left the call in the text{how}"
+        if call.source == STRUCTURED:
+            calls.append(call)
+        elif LEVELS.index(level) < LEVELS.index(_LEAKED_LEVEL):
+            notes.append(Diagnosis(LEAKED_CALL, f"{call.name!r}: {message}", call.span))
+        else:
+            repair = Repair(LEAKED_CALL, message, call.span, _LEAKED_LEVEL)
+            calls.append(replace(call, repairs=(*call.repairs, repair)))
+    outcome = outcome_of(calls) if notes else result.outcome
+    return _with_attempts(replace(result, calls=tuple(calls), outcome=outcome), notes)
 
 
 class Deltas:
@@ -325,16 +297,19 @@ class Deltas:
         self._cut = False
 
     def take(self, delta: Delta, at: int) -> str:
-        """Take a delta's fragments of calls and of reasoning; `at` is how much text came before.
-
-        Returns the text that is certain with it.
-        """
+        """Take a delta, before which so much text came; return the text that is certain with it."""
         reasoning = next(filter(None, (delta.get(key) for key in _REASONING_KEYS)), None)
         if isinstance(reasoning, str):
             self._reason(_joined_up(self._reasoning_decoder, reasoning), at)
         items = listed(delta.get("tool_calls"))
         for place, item in enumerate(items):
-            self._item(item, self._last_index if len(items) == 1 else place, at)
+            fields = item if isinstance(item, Mapping) else {}
+            index, id_ = fields.get("index"), fields.get("id")
+            if not isinstance(index, int):
+                known = self._by_id.get(id_) if isinstance(id_, str) else None
+                others = self._last_index if len(items) == 1 else place
+                index = others if known is None else known.index
+            self._fragment(item, index, at)
         older = delta.get("function_call")
         if older is not None:
             self._fragment({"function": older} if isinstance(older, Mapping) else older, None, at)
@@ -353,15 +328,6 @@ class Deltas:
         if text:
             self._reasoning.append(text)
             self._events.append(event("reasoning", at, at, text))
-
-    def _item(self, item: JsonValue, place: int, at: int) -> None:
-        """Take one of `tool_calls`; `place` is its index if it has none."""
-        found = item if isinstance(item, Mapping) else {}
-        index, id_ = found.get("index"), found.get("id")
-        if not isinstance(index, int):
-            known = self._by_id.get(id_) if isinstance(id_, str) else None
-            index = place if known is None else known.index
-        self._fragment(item, index, at)
 
     def _fragment(self, fragment: JsonValue, index: int | None, at: int) -> None:
         """Pass a fragment to its call; what is no object is a call of its own that is wrong."""
@@ -398,9 +364,8 @@ class Deltas:
             self._events.append(event("diagnosis", 0, 0, diagnosis=diagnosis))
 
     def finish(self, text: ParseResult, failed: bool) -> ParseResult:
-        """Return the whole message's result, whose text gave `text`.
-
-        `failed`: the server failed, so that without a call the message is cut off.
+        """Return the message's result, whose text gave `text`. If the server `failed`, a message
+        without a call is cut off.
         """
         if text.outcome == "no_call" and any(fault.code == NOT_TEXT for fault in self._faults):
             text = replace(text, outcome=outcome_of(text.calls, attempted=True))
@@ -456,13 +421,18 @@ class _StreamedCall:
         self._begun = self._ended = self._complete = False
 
     def take(self, fragment: Delta) -> None:
-        """Take the next fragment; name and arguments grow, the rest comes once."""
+        """Take the next fragment; name and arguments grow, the rest comes once.
+
+        A name may come in pieces before the arguments; afterwards, or whole, it is a repeat.
+        """
         if not self.id:
             found = fragment.get("id")
             self.id = self.id if found is None else found
         name, arguments = _function_in(fragment)
-        if isinstance(name, str) and name:
-            self._take_name(name)
+        if isinstance(name, str) and not self._begun:
+            repeated = len(name) == self._name_size and name == "".join(self._names)
+            self._names += [] if repeated else [name]
+            self._name_size += 0 if repeated else len(name)
         if arguments is not None and 0 < self._name_size <= STARTED_NAME:
             self.live.start("".join(self._names))
         if isinstance(arguments, str):
@@ -471,13 +441,6 @@ class _StreamedCall:
             self._follow(arguments)
         elif arguments is not None:
             self._value, self._complete = arguments, True
-
-    def _take_name(self, name: str) -> None:
-        """A name may come in pieces before the arguments; afterwards, or whole, it is a repeat."""
-        repeated = len(name) == self._name_size and name == "".join(self._names)
-        if not (self._begun or repeated):
-            self._names.append(name)
-            self._name_size += len(name)
 
     def _follow(self, text: str) -> None:
         """Read on in the arguments, until they end or make no sense."""
@@ -498,7 +461,9 @@ class _StreamedCall:
         name, arguments = _function_in(fragment)
         if id_ and self.id and id_ != self.id:
             return not name and bool(arguments) and not self._complete
-        return not (self._complete and name and _begins_arguments(arguments))
+        text = arguments.lstrip() if isinstance(arguments, str) else arguments
+        begins = text.startswith("{") if isinstance(text, str) else text is not None
+        return not (self._complete and name and begins)
 
     def whole(self) -> JsonValue:
         """Return the call as a message has it."""
@@ -507,12 +472,6 @@ class _StreamedCall:
         text = "".join(self._texts) + self._decoder.decode(b"", final=True)
         arguments = self._value if self._value is not None and not text.strip() else text
         return {"id": self.id, "function": {"name": "".join(self._names), "arguments": arguments}}
-
-
-def _begins_arguments(arguments: JsonValue) -> bool:
-    if isinstance(arguments, str):
-        return arguments.lstrip().startswith("{")
-    return arguments is not None
 
 
 def _surrogate_joiner() -> codecs.IncrementalDecoder:

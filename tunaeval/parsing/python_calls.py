@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
+from tunaeval.grammar import spellings
 from tunaeval.grammar.format import Format
 from tunaeval.limits import COMMENT_AHEAD, LIST_AHEAD, LIST_BEFORE, NEAR_SPACE
 from tunaeval.types.calls import Repair, Span
@@ -62,7 +63,10 @@ class PythonBlock(Begun):
     ) -> None:
         super().__init__(setting, form, start, quoted=quoted)
         self._bare = form.opener is None
-        self._stops = _stops_of(form)
+        ends = (form.closer, (form.around or (None, None))[1])
+        texts = (text for word in ends for text in spellings(word) if text)
+        self._stops = tuple(text for text in texts if not _IN_CALL(text))
+        """The texts behind calls, which no call goes beyond; none begins as a part of one."""
         self._found: list[_Found] = []
         self._likely = not self._bare
         self._known = False
@@ -103,7 +107,7 @@ class PythonBlock(Begun):
         self._close_at(window.offset)
 
     def _read_bare(self) -> Reading[None]:
-        """A list without markers: all of it is calls, or all of it is text."""
+        """Read a list without markers: all of it is calls, or all of it is text."""
         window, self.had_body = self._window, True
         start = max(0, window.pos - LIST_BEFORE)
         code = _CODE_BEFORE.search(window.text, start, window.pos)
@@ -117,7 +121,7 @@ class PythonBlock(Begun):
         self._close_at(window.offset)
 
     def _read_unit(self) -> Reading[None]:
-        """All of the text as calls, one of which names a tool; without a body if it is not."""
+        """Read all of the text as calls, one of which has to name a tool."""
         window = self._window
         depth = yield from self._loose_row()
         self.had_body = depth is not None and (self._known or self._setting.tools is None)
@@ -163,9 +167,8 @@ class PythonBlock(Begun):
         return self._likely or (self._alone and sound)
 
     def _stands_alone(self) -> Reading[bool]:
-        """Whether nothing is behind the list in its line.
-
-        Signs may be, if the list begins its line and calls a known tool.
+        """Return whether nothing, or signs if the list begins its line and calls a known tool, is
+        behind the list in its line.
         """
         window, signs = self._window, self._known and self._begins_line
         while True:
@@ -178,10 +181,8 @@ class PythonBlock(Begun):
                 return alone or self._quoted or self._setting.collector.full
             yield
 
-    # --- the calls ---------------------------------------------------------------------------
-
     def _row(self, *, listed: bool) -> Reading[bool]:
-        """Calls up to the end of their row; whether they could all be told apart."""
+        """Read calls up to the end of their row; return whether all could be separated."""
         window, count, comma = self._window, 0, True
         while True:
             char = yield from next_char(window)
@@ -217,7 +218,7 @@ class PythonBlock(Begun):
         return not (yield from peek(self._window, bounded(self._window, _HEAD))).endswith("(")
 
     def _ended(self, char: str, count: int, *, listed: bool) -> Reading[bool]:
-        """Something else than a call follows; whether the calls so far stand."""
+        """Report what follows in place of a call; return whether the calls so far count."""
         if not count:
             if char and not self._bare:
                 self._fail("invalid-json", f"{char!r} where a call was expected")
@@ -236,7 +237,7 @@ class PythonBlock(Begun):
         return True
 
     def _call(self, frame: tuple[Repair, ...] = ()) -> Reading[bool]:
-        """One call; false when what follows cannot be separated from it."""
+        """Read one call; return False when what follows cannot be separated from it."""
         window, start = self._window, self._window.offset
         name = yield from bounded(window, NAME)
         if self._form.whole:
@@ -266,7 +267,7 @@ class PythonBlock(Begun):
         return not broken
 
     def _no_call(self, name: str, start: int, char: str) -> bool:
-        """A name without a parenthesis: cut off, or prose; whether the calls so far stand."""
+        """Report a name without a parenthesis; return whether the text ends behind it."""
         cut = not char
         self.had_body = self.had_body or (cut and not self._apart)
         if self.had_body:
@@ -281,11 +282,9 @@ class PythonBlock(Begun):
         return self._setting.collector.is_full(self._count + len(self._found))
 
     def _places(self, name: str) -> tuple[str, ...]:
-        """The parameters of the tool in their order."""
+        """Return the parameters of the tool in their order."""
         properties = self._setting.parameters(name).get("properties")
         return tuple(properties) if isinstance(properties, Mapping) else ()
-
-    # --- handing on --------------------------------------------------------------------------
 
     def _hand_on(self) -> None:
         """Judge what was held, in order."""
@@ -305,7 +304,7 @@ class PythonBlock(Begun):
                     self._content_to(span.end)
 
     def _refuse_found(self, span: Span, why: Read | Unreadable) -> None:
-        """A call that could not be read; without markers only if it looked like one."""
+        """Report a call that could not be read; without markers only if it looked like one."""
         if isinstance(why, Unreadable) and self._likely and not self._quoted:
             self._refuse(why.code, why.message, span, cut=why.cut)
         self._content_to(span.end)
@@ -313,13 +312,6 @@ class PythonBlock(Begun):
 
 def _begins_name(char: str) -> bool:
     return char.isalpha() or char == "_"
-
-
-def _stops_of(form: Format) -> tuple[str, ...]:
-    """The texts behind calls, which no call goes beyond; none that begins as something in one."""
-    closers = (form.closer, (form.around or (None, None))[1])
-    texts = (text for word in closers for text in (word.spellings if word else ()) if text)
-    return tuple(text for text in texts if not _IN_CALL(text))
 
 
 @lru_cache(maxsize=64)

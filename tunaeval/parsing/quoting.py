@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from .collect import Collector
     from .finder import Token
 
-# --- in inline code, or in a sentence ------------------------------------------------------------
-
 FENCE = "```"
 """Of Markdown: what is in it may be code."""
 
@@ -75,9 +73,8 @@ def ends_sentence(window: Window, start: int, name: str | None, tools: Tools | N
 
 
 def is_named_in_prose(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
-    """Whether the text from offset `start` to the position is a word between tags in a sentence.
-
-    So prose names two tags: "between <tool_call> and </tool_call>". The name of a tool is no word.
+    """Return whether the text from offset `start` on is a word between tags, as in the sentence
+    "between <tool_call> and </tool_call>". The name of a tool is no word.
     """
     at = start - window.base
     if at < 2 or (tools is not None and name in tools):
@@ -101,21 +98,10 @@ def in_ticks(line: str) -> bool:
     return opens_code(line, whole=len(line) < KEPT) is True
 
 
-# --- ends of a turn, and later turns -------------------------------------------------------------
-
 END_TOKENS = (
-    "<|im_end|>",
-    "<|endoftext|>",
-    "<|end_of_text|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end_of_turn|>",
-    "<|END_OF_TURN_TOKEN|>",
-    "<｜end▁of▁sentence｜>",
-    "<end_of_turn>",
-    "<eos>",
-    "</s>",
-)
+    "<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_turn|>",
+    "<|END_OF_TURN_TOKEN|>", "<｜end▁of▁sentence｜>", "<end_of_turn>", "<eos>", "</s>",
+)  # fmt: skip
 """Of chat templates: what a model ends its turn with, and servers mostly leave out."""
 
 _TOKEN = "|".join(map(re.escape, END_TOKENS))
@@ -141,22 +127,10 @@ def before_end_tokens(text: str) -> int:
 
 
 LINES = (
-    "### Instruction",
-    "### Input",
-    "### User",
-    "### Human",
-    "### Question",
-    "### Response",
-    "### Assistant",
-    "User:",
-    "Human:",
-    "Assistant:",
-    "Question:",
-    "Output:",
-    "Observation:",
-    '"""',
+    "### Instruction", "### Input", "### User", "### Human", "### Question", "### Response",
+    "### Assistant", "User:", "Human:", "Assistant:", "Question:", "Output:", "Observation:", '"""',
     "'''",
-)
+)  # fmt: skip
 """They begin a later turn at the beginning of a line, as anybody writes a dialogue.
 
 An answer of the model's own is one, too: it has answered already. So is the end of a string that
@@ -164,23 +138,11 @@ nothing began: the model goes on with a program that has the answer in a string.
 """
 
 TOKENS = (
-    "<|im_start|>user",
-    "<|im_start|>tool",
-    "<|start_header_id|>user",
-    "<|start_header_id|>ipython",
-    "<|start_header_id|>tool",
-    "<|start|>user",
-    "<|start|>functions.",
-    "<|user|>",
-    "<|observation|>",
-    "<|USER|>",
-    "<|User|>",
-    "<｜User｜>",
-    "<start_of_turn>user",
-    "[INST]",
-    "[TOOL_RESULTS]",
-    "<tool_response>",
-)
+    "<|im_start|>user", "<|im_start|>tool", "<|start_header_id|>user", "<|start_header_id|>ipython",
+    "<|start_header_id|>tool", "<|start|>user", "<|start|>functions.", "<|user|>",
+    "<|observation|>", "<|USER|>", "<|User|>", "<｜User｜>", "<start_of_turn>user", "[INST]",
+    "[TOOL_RESULTS]", "<tool_response>",
+)  # fmt: skip
 """Of chat templates: what a user's or a tool's turn begins with."""
 
 TURNS = frozenset((*LINES, *TOKENS))
@@ -190,8 +152,6 @@ begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
 """Search the first later turn."""
 
 ELLIPSES = ("...", "…")
-
-# --- markers without a call ----------------------------------------------------------------------
 
 _BODY = re.compile(r"""[{}\[\]("'=\n<]""")
 """Prose between two tags that it names has none of these."""
@@ -237,10 +197,7 @@ class Unread:
             self._report(collector, f"behind {self.token.text!r}", end)
 
     def interrupted(self, collector: Collector, token: Token, window: Window) -> None:
-        """Report an attempt if another opener of its format begins here.
-
-        One right behind itself is the same one twice.
-        """
+        """Report an attempt if another opener of its format is here, but not right behind it."""
         between = window.offset - self.start - len(self.token.text)
         twice = between <= WIDEST_GAP and not window.text[window.pos - between : window.pos].strip()
         own = (self.form,) if self.form else ()
@@ -286,7 +243,9 @@ def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
 
     The name of a tool alone is a call, too. A closer of signs alone proves nothing.
     """
-    endings, body = _endings(token), before.rstrip()
+    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
+    endings = [_ending(form) for form in token.formats] if closes else []
+    body = before.rstrip()
     if any(
         body.endswith(texts) and _is_in(body, inside, token, tools) for texts, inside in endings
     ):
@@ -323,12 +282,6 @@ def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None
 
 
 @lru_cache(maxsize=512)
-def _endings(token: Token) -> tuple[_Ending, ...]:
-    """Return how the calls end that this closer may end."""
-    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
-    return tuple(map(_ending, token.formats if closes else ()))
-
-
 def _ending(form: Format) -> _Ending:
     """Return how a call of this format ends: what is right before its closer, and what is in it."""
     words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]

@@ -152,11 +152,7 @@ class Reader:
         return {"strict": strict, "standard": standard, "lenient": lenient}
 
     def stream(
-        self,
-        *,
-        tools: AnyTools = None,
-        level: Level = "standard",
-        abstain: Collection[str] = (),
+        self, *, tools: AnyTools = None, level: Level = "standard", abstain: Collection[str] = ()
     ) -> Stream:
         """Return a reader for a text that arrives in pieces."""
         known = known_tools(tools)
@@ -170,9 +166,8 @@ TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
 def _sound_block(form: Format) -> TextReader:
     """Make the reader of texts that are one sound JSON call of a format, and nothing else.
 
-    The white space in the block is that of the `Space` words, and no argument holds others. What is
-    between its fixed ends is decoded at once, and if it is one sound object, it ends where any
-    reader would see it end.
+    Its white space is that of the `Space` words. What is between its fixed ends is decoded at once,
+    and if it is one sound object, it ends where any reader would see it end.
     """
     word = form.call
     if word is None or word.keyed or form.opener is None or not form.marked:
@@ -206,9 +201,8 @@ def _sound_block(form: Format) -> TextReader:
 
 
 def _is_plain(arguments: JsonObject, piece: str) -> bool:
-    """Whether a call's text has only the quotes of its keys and strings, no escapes, no list.
-
-    To look for what is hidden in it costs as much as to decode it, and mostly there is nothing.
+    """Return whether a call's text has no lists, no escapes, and only the quotes of its keys and
+    strings: then nothing is hidden in it. To search it costs as much as to decode it.
     """
     unseen = piece.count('"') - 6 - 2 * len(arguments)
     for each in arguments.values():
@@ -324,7 +318,7 @@ class Stream:
 
     def _take(self, chunk: str) -> None:
         if self._result is not None:
-            raise _finished()
+            raise UsageError(_FINISHED)
         start = self._length
         self._chunks.append(chunk)
         self._starts.append(start)
@@ -338,7 +332,7 @@ class Stream:
     def _take_deltas(self, found: Iterable[Delta | Diagnosis]) -> None:
         for delta in found:
             if self._result is not None:
-                raise _finished()
+                raise UsageError(_FINISHED)
             if self._deltas is None:
                 events = self._collector.events
                 events = [] if events is None else events
@@ -374,5 +368,4 @@ class Stream:
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it
 
 
-def _finished() -> UsageError:
-    return UsageError("the stream is finished; make a new one for another text")
+_FINISHED = "the stream is finished; make a new one for another text"

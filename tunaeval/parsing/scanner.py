@@ -5,6 +5,9 @@ passed over, or the marker turns out to be only mentioned. Decisions are made on
 look-ahead, and never taken back, but for one: a reasoning closer that was never opened makes what
 is before it reasoning, as templates open reasoning without the model writing it.
 
+Models whose every word is in a message say in its header where it goes. Until a header was met,
+anything may be a call; in a message that goes elsewhere nothing is one.
+
 A unit is a whole reply, or what is in a code fence, that is calls and nothing else. Nothing marks
 such calls (`f(x=1); g()`, a name and JSON below it, `{"tool_calls": [...]}`), so what is no unit is
 read as any text is. Models that write Markdown escape each underscore (`get\_price`): a unit in
@@ -17,27 +20,28 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
+from tunaeval import limits
 from tunaeval.grammar import Channel
 from tunaeval.grammar.format import Format
-from tunaeval.limits import (
-    KEPT,
-    MARGIN,
-    MAX_CALLS,
-    MAX_FENCES_IN_VAIN,
-    MAX_TEXT,
-    MAX_VAIN,
-    UNIT_AHEAD,
-)
 from tunaeval.types.calls import Repair, Span, Tools
 from tunaeval.types.parsing import Level
 
-from .block import Begun, Setting, another
-from .collect import Collector
-from .finder import Choice, Finder, Token, chosen, closers_of, header_at, nearest, undecided
+from .block import Begun, ObjectBlock, Setting, another
+from .collect import Collector, Kind
+from .finder import (
+    ESCAPED,
+    Choice,
+    Finder,
+    Header,
+    Token,
+    choice_at,
+    closers_of,
+    header_at,
+    unit_starts,
+)
 from .judge import Objects
-from .objects import Block
 from .python_calls import PythonBlock
 from .quoting import (
     ELLIPSES,
@@ -55,8 +59,6 @@ from .quoting import (
     opens_code,
 )
 from .repair.values import repair_of
-from .routing import Late, is_cut, only_calls, think, think_until, unclosed
-from .routing import repair_of as late_repair
 from .tagged import TaggedBlock
 from .window import Reading, Window, read_all
 
@@ -74,6 +76,14 @@ _FENCE_LINE = re.compile(rf"```(?:{_LANGUAGE}(?=\s))?\s{{0,64}}+")
 _FENCE_CUT = re.compile(rf"```{_LANGUAGE}\Z")
 """A fence whose language may go on in what follows."""
 
+_HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
+_CUT_MARKER = r"(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z"
+_UNFINISHED = re.compile(f"{_HEADER_TEXT}{_CUT_MARKER}", re.ASCII)
+_UNFINISHED_LINE = re.compile(rf"{_HEADER_TEXT}[\r\n]{{0,2}}{_CUT_MARKER}", re.ASCII)
+"""What follows a message's opener when the text ends in its header; behind a marker it may end a
+line.
+"""
+
 _IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
 
 
@@ -85,11 +95,11 @@ def scanner_of(
     *,
     objects: Objects | None = None,
 ) -> Scanner:
-    """Return what reads a text, or, if it is None, one that arrives in the scanner's window.
+    """Return the scanner of a text; of one that arrives in its window if that is None.
 
-    `objects` keeps what was read of damaged objects, for another level.
+    `objects` keeps damaged objects that were read, for another level.
     """
-    window = Window() if text is None else Window(text[:MAX_TEXT], final=True)
+    window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
     setting = Setting(window, collector, tools, level, objects)
     return Scanner(finder.with_tools(tools, text), setting)
@@ -134,10 +144,10 @@ class Scanner:
         """Read to the end; `length` is that of the text, all of which is in the window."""
         self.window.final = True
         read_all(self.window.text, self.reading)
-        if length > MAX_TEXT:
-            message = f"only the first {MAX_TEXT} characters were looked at"
-            self.collector.diagnose("too-long", message, MAX_TEXT, length)
-            self.collector.piece("content", MAX_TEXT, length)
+        if length > limits.MAX_TEXT:
+            message = f"only the first {limits.MAX_TEXT} characters were looked at"
+            self.collector.diagnose("too-long", message, limits.MAX_TEXT, length)
+            self.collector.piece("content", limits.MAX_TEXT, length)
         return self.collector
 
     def _run(self) -> Reading[None]:
@@ -164,7 +174,7 @@ class Scanner:
                 self._count_vain()
         if collector.full:
             at = window.offset
-            collector.diagnose("too-many-calls", f"more than {MAX_CALLS} calls", at, at)
+            collector.diagnose("too-many-calls", f"more than {limits.MAX_CALLS} calls", at, at)
         while not window.final:  # nothing but content follows
             self._pass_text(len(window.text))
             yield
@@ -173,34 +183,31 @@ class Scanner:
 
     def _prompted(self) -> Reading[None]:
         """Read the rest of what the prompt began, at the beginning of the text."""
-        window, prompted = self.window, self._finder.prompted
-        if prompted is None or window.offset:
+        window, finder = self.window, self._finder
+        if window.offset:
             return
-        while not window.final and prompted.undecided(window.text):
+        while (found := finder.prompted(window.text, final=window.final)) is None:
             yield
-        if not prompted.found(window.text):
-            return
-        if markup := prompted.markup(window.text):
-            self._pass_markup(len(markup))
-            return
-        yield from self._opened(prompted.token, prompted.token.choices[0], quoted=False)
+        if isinstance(found, str):
+            if found:
+                self._pass_markup(len(found))
+        else:
+            yield from self._opened(found, found.choices[0], quoted=False)
 
     def _count_vain(self) -> None:
         """Count a marker that gave no call; behind too many of them all is content."""
         self._vain += 1
-        if self._vain == MAX_VAIN and not self._over:
+        if self._vain == limits.MAX_VAIN and not self._over:
             at, self._over = self.window.offset, True
-            message = f"more than {MAX_VAIN} markers gave no call; what follows was not read"
+            message = f"more than {limits.MAX_VAIN} markers gave no call; what follows was not read"
             self.collector.diagnose("too-many-markers", message, at, at)
-
-    # --- units -----------------------------------------------------------------------------------
 
     def _unit(self) -> Reading[None]:
         """Read the rest of the text, if it is calls and nothing else."""
         if not self._may_be_unit:
             return
-        window, units, tools = self.window, self._finder.units, self._setting.tools
-        while (begins := begins_unit(units, window, window.pos, tools, fenced=False)) is None:
+        window, finder, tools = self.window, self._finder, self._setting.tools
+        while (begins := finder.begins_unit(window, window.pos, tools, fenced=False)) is None:
             yield
         if not begins:
             return
@@ -214,8 +221,8 @@ class Scanner:
         """Read the window's text up to an index, if it is calls and nothing else."""
         window = self.window
         text = window.text[window.pos : stop]
-        setting, units = self._setting, self._finder.units
-        found = read_unit(units, text, window.offset, setting.tools, setting.level)
+        setting, wholes = self._setting, self._finder.wholes
+        found = read_unit(wholes, text, window.offset, setting.tools, setting.level)
         if found is not None:
             self._adopt(*found, stop, bare=True)
         return found is not None
@@ -231,7 +238,7 @@ class Scanner:
         self._line_at, collector.bare = window.offset, bare
 
     def _fence(self, _: Token) -> Reading[None] | None:
-        """A code fence where only units are read."""
+        """Read a code fence that no format begins with, so it holds a unit or code."""
         if self._in_code or self._is_quoted() or not self._may_be_unit:
             self._in_code = not self._in_code
             self._pass_as_text(FENCE)
@@ -239,15 +246,15 @@ class Scanner:
         return self._fenced()
 
     def _fenced(self, token: Token | None = None) -> Reading[None]:
-        """A code fence: calls and nothing else, or what its token is the opener of, or code."""
-        window, units, tools = self.window, self._finder.units, self._setting.tools
+        """Read a code fence: a unit, a block that its token is the opener of, or code."""
+        window, finder, tools = self.window, self._finder, self._setting.tools
         body, begins = window.pos, None
-        while begins is None and self._fenced_vain <= MAX_FENCES_IN_VAIN:
+        while begins is None and self._fenced_vain <= limits.MAX_FENCES_IN_VAIN:
             behind = _FENCE_LINE.match(window.text, window.pos)
             body = behind.end() if behind else window.pos + len(FENCE)
             near = len(window.text) - body < 2 or _FENCE_CUT.match(window.text, window.pos)
             if window.final or not near:
-                begins = begins_unit(units, window, body, tools, fenced=True)
+                begins = finder.begins_unit(window, body, tools, fenced=True)
             if begins is None:
                 yield
         if begins:
@@ -271,7 +278,7 @@ class Scanner:
         closer = closing.search(window.text, body)
         stop = closer.end() - len(FENCE) if closer else len(window.text)
         text, setting = window.text[body:stop], self._setting
-        found = read_unit(self._finder.units, text, start + size, setting.tools, setting.level)
+        found = read_unit(self._finder.wholes, text, start + size, setting.tools, setting.level)
         if found is None:
             self._fenced_vain += stop - body
             return False
@@ -288,10 +295,8 @@ class Scanner:
             self._pass_markup(len(FENCE) if closer else 0)
         return True
 
-    # --- openers ---------------------------------------------------------------------------------
-
     def _open(self, token: Token) -> Reading[None] | None:
-        """An opener: a block of its format, or a mention of it."""
+        """Read the block that an opener begins, or pass over a mention of the opener."""
         if self.collector.is_full():
             return None
         window, fence = self.window, token.text == FENCE
@@ -308,9 +313,8 @@ class Scanner:
         return self._chosen(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
-        """A bare object: a call only outside of code and of what was refused before.
-
-        The inside of a bare object that was refused is over where a line starts.
+        """Read a bare object, unless it is in code, or inside of a bare object that was refused and
+        in the same line.
         """
         behind_line = self.window.preceding(self.window.pos).endswith("\n")
         refused = self._refused and not (self._refused.kind == "bare" and behind_line)
@@ -334,17 +338,15 @@ class Scanner:
 
     def _chosen(self, token: Token, *, quoted: bool) -> Reading[None]:
         """Read the block of the format whose opener this is, once enough of the text is there."""
-        window = self.window
-        choice = chosen(token, window.text, window.pos + len(token.text))
-        while undecided(token, window, choice):
+        choice, sure = choice_at(self.window, token)
+        while not sure:
             yield
-            choice = chosen(token, window.text, window.pos + len(token.text))
+            choice, sure = choice_at(self.window, token)
         yield from self._opened(token, choice, quoted=quoted)
 
     def _opened(self, token: Token, choice: Choice | None, *, quoted: bool) -> Reading[None]:
-        """An opener of the format that was chosen; if none, around calls, or of the nearest one.
-
-        In prose it is the first one's.
+        """Read a block of the chosen format; if there is none, what is around calls, or a block of
+        the nearest format, and in prose of the first one.
         """
         window = self.window
         if choice is None:
@@ -353,7 +355,7 @@ class Scanner:
                 return
             begins = LINE_START.search(self._line)
             at = window.pos + len(token.text)
-            choice = nearest(token, window.text, at) if begins else token.choices[0]
+            choice = token.nearest(window.text, at) if begins else token.choices[0]
         if choice.excludes and self._channel not in (None, "call"):
             self._pass_as_text(token.text)
             return
@@ -376,10 +378,10 @@ class Scanner:
 
     def _block(
         self, form: Format, start: int, *, quoted: bool, name: str | None
-    ) -> Block | PythonBlock | TaggedBlock:
-        """What reads a block of this format."""
+    ) -> ObjectBlock | PythonBlock | TaggedBlock:
+        """Return what reads a block of this format."""
         if form.call:
-            return Block(self._setting, form, start, quoted=quoted)
+            return ObjectBlock(self._setting, form, start, quoted=quoted)
         if form.python:
             begins_line = bool(LINE_START.search(self._line))
             return PythonBlock(self._setting, form, start, quoted=quoted, begins_line=begins_line)
@@ -395,7 +397,7 @@ class Scanner:
         doubtful: bool = False,
         name: str | None = None,
     ) -> Reading[None]:
-        """A block that began at offset `start`, from behind its opener on."""
+        """Read a block that began at offset `start`, from behind its opener on."""
         self._refused = self._announced = None
         block = self._block(form, start, quoted=quoted, name=name)
         block.doubtful = doubtful
@@ -415,7 +417,7 @@ class Scanner:
             self._mentioned(start, token, form, quoted=quoted)
 
     def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool) -> None:
-        """An opener at offset `start` that nothing like a call followed, up to the position."""
+        """Remember an opener at offset `start` that nothing like a call followed."""
         collector, window = self.collector, self.window
         collector.piece("content", max(start, collector.end), window.offset)
         if token.text == FENCE:
@@ -429,29 +431,25 @@ class Scanner:
             self._mention = Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
     def _close_mention(self, mention: Unread, closer: Token) -> None:
-        """The closer of a mention is here."""
+        """Report what is between a mention and its closer here, if that was meant as a call."""
         end = self.window.offset + len(closer.text)
         mention.closed(self.collector, closer, end, self._setting.tools)
         self._mention = None
 
     def _tag_follows(self, at: int, opener: str) -> bool:
-        """Whether an opener at an index begins a line, and is a whole tag or another follows.
-
-        The position is behind what was read of it.
-        """
+        """Return whether an opener at an index begins a line and is a tag, or a tag follows."""
         window = self.window
         if not opener:  # of a block whose prompt ended with it
             return False
-        if window.pos - at > MARGIN or window.text[max(0, at - 1) : at] not in ("", "\n", ">"):
+        before = window.text[max(0, at - 1) : at]
+        if window.pos - at > limits.MARGIN or before not in ("", "\n", ">"):
             return False
         inside = window.text[at + len(opener) : window.pos].rstrip()
         follows = window.text[at + len(opener) : window.pos + 1].lstrip()[:1] == opener[0]
         return follows or inside.endswith(">")
 
-    # --- closers, what is around calls, later turns ----------------------------------------------
-
     def _close(self, token: Token) -> None:
-        """A closer that no block read: of a mention, of something refused, or one too many."""
+        """Pass over a closer that no block read, and report what it closes, if anything."""
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
@@ -465,7 +463,10 @@ class Scanner:
         elif token.around and not framed:
             self._around(token)
         elif collector.last in ("call", "markup") and not framed:
-            if collector.last == "markup" or not self._wraps(token):
+            # It is no stray one if another format writes the call before it with an opener.
+            last = {call.format for call in collector.calls[-1:]}
+            outer = (f for f in self._finder.formats if any(bare.name in last for bare in f.also))
+            if collector.last == "markup" or text not in closers_of(tuple(outer)):
                 self._diagnose_stray(token)
             self._pass_markup(len(text))
         else:
@@ -486,18 +487,12 @@ class Scanner:
         collector.attempt(self.window.offset)
         return True
 
-    def _wraps(self, token: Token) -> bool:
-        """Whether it is what ends the call before it where that is written with an opener."""
-        last = self.collector.calls[-1].format
-        wrapping = (f for f in self._finder.formats if any(bare.name == last for bare in f.also))
-        return any(token.text in closers_of((form,)) for form in wrapping)
-
     def _diagnose_stray(self, token: Token) -> None:
         start, message = self.window.offset, f"{token.text!r} closes nothing"
         self.collector.diagnose("stray-closer", message, start, start + len(token.text))
 
     def _around(self, token: Token) -> None:
-        """What is around all calls of a format, if it is around any."""
+        """Pass over what is around all calls of a format, and report it if no call was inside."""
         if self._is_quoted():
             self._pass_as_text(token.text)
             return
@@ -515,14 +510,15 @@ class Scanner:
         self._pass_markup(len(token.text))
 
     def _turn(self, token: Token) -> None:
-        """A later turn, if a call is before it: all that follows is content.
+        """Take what follows as content if a call is before it: a later turn, not the model's.
 
-        In a code fence it is code, but right behind the fence's ticks: those closed what was never
-        opened, as they do in what models make up behind their answer.
+        In a code fence it is code, but not right behind the ticks, which then closed what was never
+        opened: models make up such dialogues behind their answer.
         """
         collector, text, start = self.collector, token.text, self.window.offset
         is_line = text in LINES and not LINE_START.search(self._line)
-        is_code = self._in_code and not self._content_before()[-MARGIN:].rstrip().endswith(FENCE)
+        before = self._content_before()[-limits.MARGIN :].rstrip()
+        is_code = self._in_code and not before.endswith(FENCE)
         if not collector.calls or is_line or is_code or self._is_quoted():
             self._pass_as_text(text)
             return
@@ -532,7 +528,7 @@ class Scanner:
         self._over, self._in_code = True, False
 
     def _end_of_text(self, token: Token) -> Reading[None]:
-        """A token that ends a model's turn: markup where nothing follows it, else text."""
+        """Pass over a token that ends a turn: markup where nothing follows it, else text."""
         struck = token.text == "</s>" and "<s>" in self._line
         if not (self._in_code or struck or self._is_quoted()):
             while (size := ends_text(self.window)) is None:
@@ -542,38 +538,80 @@ class Scanner:
                 return
         self._pass_as_text(token.text)
 
-    # --- messages --------------------------------------------------------------------------------
-
     def _message(self, token: Token) -> Reading[None]:
-        """A message, if a header is here; what it may hold depends on where it goes."""
+        """Read a message's header, if one is here; where it goes decides what it may hold."""
         if self._is_quoted():
             self._pass_as_text(token.text)
             return
         window, start = self.window, self.window.offset
-        header, sure = header_at(window, token)
-        while not sure:
-            yield
-            header, sure = header_at(window, token)
+        header = yield from self._header(token)
         if header is None:
-            cut = is_cut(window, self.collector, token, self._line)
+            cut = self._is_cut_header(token)
             self._pass_text(len(window.text) if cut else window.pos + len(token.text))
             self._line_at = window.offset if cut else self._line_at
             return
         self._mention = self._refused = self._region = None
         self._in_code = False
-        self._channel = header.kind.route.channel
-        if header.kind.opens_call:
+        self._channel = header.channel
+        if header.opens_call:
             window.pos += header.length
-            yield from self._read(token, header.kind.form, start, name=header.name)
+            yield from self._read(token, header.form, start, name=header.name)
             return
         self._announced = start if self._channel == "call" else None
         self._pass_markup(header.length)
         if self._channel == "reasoning":
-            yield from think(window, self.collector, self._finder)
+            yield from self._think_in_message()
             self._line_at, self._after_reasoning = window.offset, True
 
+    def _is_cut_header(self, token: Token) -> bool:
+        """Whether the text ends inside a header that begins with this token; if so, report it.
+
+        Words alone (`to=prod`) are a header at the beginning of a line, or before a marker.
+        """
+        window, collector = self.window, self.collector
+        behind, text = window.pos + len(token.text), window.text
+        # This comes first, because what follows may be all of a long text.
+        if len(text) - behind > limits.HEADER_AHEAD:
+            return False
+        if not ("<" in token.text or LINE_START.search(self._line) or "<" in text[behind:]):
+            return False
+        unfinished = _UNFINISHED_LINE if token.text.endswith(">") else _UNFINISHED
+        if not unfinished.match(text, behind):
+            return False
+        start, message = window.offset, "the text ends in the header of a message"
+        collector.diagnose("truncated", message, start, window.base + len(text))
+        collector.attempt(start, cut=True)
+        return True
+
+    def _think_in_message(self) -> Reading[None]:
+        """Pass over the body of a message that is reasoning, up to its end or a next header."""
+        window, finder, start = self.window, self._finder, self.window.offset
+        self.collector.has_reasoning = True
+        while True:
+            hit, end = finder.next_in(window, finder.search)
+            self._pass_reasoning(end)
+            if hit is None:
+                if window.final:
+                    self._diagnose_unclosed("no end of this message", start)
+                    return
+                yield
+                continue
+            token, size = finder.token(hit), hit.end() - hit.start()
+            header = (yield from self._header(token)) if token.kind == "message" else None
+            if token.kind == "end" or header:
+                return
+            self._pass_reasoning(window.pos + size)
+
+    def _header(self, token: Token) -> Reading[Header | None]:
+        """Return the header that begins with this token, once enough of the text is there."""
+        header, sure = header_at(self.window, token)
+        while not sure:
+            yield
+            header, sure = header_at(self.window, token)
+        return header
+
     def _end(self, token: Token) -> None:
-        """What ends a message; outside of all of them it is markup too."""
+        """Pass over what ends a message; outside of all messages it is markup, too."""
         self._channel, mention = None, self._mention
         if mention and mention.token.kind == "message":
             mention.likely = True
@@ -581,10 +619,8 @@ class Scanner:
         self._ends_broken(token)
         self._around(token)
 
-    # --- reasoning -------------------------------------------------------------------------------
-
     def _reasoning(self, token: Token) -> Reading[None] | None:
-        """Everything up to the closer is reasoning, if the opener begins its line."""
+        """Read reasoning up to its closer, if the opener begins its line."""
         in_code = self._in_code or self._is_behind_fence()
         if not (in_code or self._is_quoted()) and LINE_START.search(self._line):
             return self._think(token)
@@ -597,39 +633,103 @@ class Scanner:
         return None
 
     def _think(self, token: Token) -> Reading[None]:
-        window, collector = self.window, self.collector
+        """Pass over reasoning up to its closer.
+
+        Where the closer never comes, calls count if nothing but calls follows the first of them to
+        the end of the text; else all of it is reasoning. Only the end can tell, so from the first
+        text on that may announce a call nothing is reported before the reasoning is closed, or
+        over.
+        """
+        window, collector, finder = self.window, self.collector, self._finder
         start, closer = window.offset, token.reasoning.close if token.reasoning else ""
         self._pass_markup(len(token.text))
-        late = yield from think_until(window, collector, self._finder, closer)
+        collector.has_reasoning = True
+        late, pieces = -1, list[str]()
+        while (end := window.text.find(closer, window.pos)) < 0:
+            stop = (
+                len(window.text) if window.final else finder.held(window)
+            )  # a closer is held, too
+            hit = finder.announcing.search(window.text, window.pos) if late < 0 else None
+            if hit and hit.start() < stop:  # else it may be the end of a longer one
+                self._pass_reasoning(hit.start())
+                late = window.offset
+            if late < 0:
+                self._pass_reasoning(stop)
+            elif stop > window.pos:
+                pieces.append(window.text[window.pos : stop])
+                window.pos = stop
+            if window.final:
+                break
+            yield
+        closed = end >= 0
+        if not closed and late >= 0 and self._late_calls(late, "".join(pieces), token, start):
+            self._line_at = window.offset
+            return
+        if late >= 0:
+            collector.piece("reasoning", late, window.offset)
+        self._pass_reasoning(end if closed else window.pos)
         self._line_at = window.offset
-        if late is None:
-            self._pass_markup(len(closer))
-            self._after_reasoning = True
-            yield from self._unit()
-        elif late.start < 0 or not self._late_calls(late, token, start):
-            if late.start >= 0:
-                collector.piece("reasoning", late.start, window.offset)
-            unclosed(window, collector, f"no {closer!r}", start)
+        if not closed:
+            self._diagnose_unclosed(f"no {closer!r}", start)
+            return
+        self._pass_markup(len(closer))
+        self._after_reasoning = True
+        yield from self._unit()
 
-    def _late_calls(self, late: Late, token: Token, start: int) -> bool:
-        """Whether calls and nothing else end reasoning that began at `start` and is never closed.
+    def _pass_reasoning(self, end: int) -> None:
+        """Count the window's text up to `end` as reasoning."""
+        self.collector.piece("reasoning", self.window.offset, self.window.base + end)
+        self.window.pos = end
 
-        A text inside is read once: reasoning in there may not hold another one.
+    def _diagnose_unclosed(self, message: str, start: int) -> None:
+        """Report that reasoning which began at `start` is not over where the text is."""
+        self.collector.truncated = True
+        self.collector.diagnose("unclosed-reasoning", message, start, self.window.offset)
+
+    def _late_calls(self, late: int, text: str, token: Token, start: int) -> bool:
+        """Collect the calls that a text at offset `late` ends in, if it ends in calls alone.
+
+        It is the end of reasoning that began at `start` and is never closed. A text inside of one
+        is read once: reasoning in there may not hold another one.
         """
         if self._inside or self._setting.level == "strict":
             return False
-        repair = late_repair(token.reasoning, start)
-        return only_calls(late, self.collector, self._finder, self._read_inside, repair)
-
-    def _read_inside(self, window: Window, collector: Collector) -> None:
-        setting = replace(self._setting, window=window, collector=collector)
-        read_all(window.text, Scanner(self._finder, setting, inside=True).reading)
+        collector, window = self.collector, Window(text, final=True)
+        window.base, found = late, Collector(listened=False)
+        setting = replace(self._setting, window=window, collector=found)
+        read_all(text, Scanner(self._finder, setting, inside=True).reading)
+        tail = _calls_at_end(found, text, late)
+        first = tail[0][1] if tail else 0
+        marked = {form.name for form in self._finder.formats if form.marked and form.opener}
+        calls = [call for call in found.calls if call.span and call.span.start >= first]
+        notes = [(note, note.span) for note in found.diagnoses if note.span]
+        spans = {call.span for call in calls}
+        sound = tail and calls and all(call.format in marked for call in calls)
+        if not sound or any(span.end > first and span not in spans for _, span in notes):
+            return False
+        if len(collector.calls) + len(calls) > limits.MAX_CALLS:
+            return False
+        collector.piece("reasoning", late, first)
+        for note, span in notes:  # before the first call, too: at another level it may be one more
+            if span.end <= first:
+                collector.note(note)
+        opener, closer = (token.text, token.reasoning.close) if token.reasoning else ("", "")
+        message, opened = f"{closer!r} is missing before it", Span(start, start + len(opener))
+        repair = Repair("unclosed-reasoning", message, opened)
+        for kind, begins, ends in tail:
+            if kind == "call":
+                call = calls.pop(0)
+                collector.call(replace(call, repairs=(*call.repairs, repair)))
+            else:
+                collector.piece("markup", begins, ends)
+        for note, span in notes:
+            if span in spans:
+                collector.note(note)
+        collector.truncated = collector.truncated or found.truncated
+        return True
 
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
-        """A closer without its opener: all before it was reasoning, once.
-
-        Behind its opener in a code fence it is code.
-        """
+        """Turn all before a closer without opener into reasoning, once; in a fence it is code."""
         collector = self.collector
         quoted = not self._code_thinks and self._is_quoted()
         if self._code_thinks or quoted or (collector.has_reasoning and self._thought is None):
@@ -646,10 +746,8 @@ class Scanner:
         self._after_reasoning = True
         return self._unit()
 
-    # --- text between blocks ---------------------------------------------------------------------
-
     def _pass_text(self, end: int) -> None:
-        """The window's text up to `end` is content; white space next to markup may not be."""
+        """Pass over the text up to `end` as content; white space next to markup may be none."""
         window, collector = self.window, self.collector
         start = window.pos
         if start >= end:
@@ -670,11 +768,11 @@ class Scanner:
         collector.text(text, offset, window.base + end)
 
     def _pass_as_text(self, text: str) -> None:
-        """A marker that marks nothing."""
+        """Pass over a marker that marks nothing."""
         self._pass_text(self.window.pos + len(text))
 
     def _pass_markup(self, size: int) -> None:
-        """A marker, passed over; a new line begins, as far as content goes."""
+        """Pass over a marker, behind which a new line of content begins."""
         start = self.window.offset
         self.window.pos += size
         self._line_at = start + size
@@ -685,32 +783,26 @@ class Scanner:
     def _line(self) -> str:
         """The end of the present line, and perhaps of those before it: `KEPT` characters."""
         window = self.window
-        start = max(self._line_at - window.base, window.pos - KEPT, 0)
+        start = max(self._line_at - window.base, window.pos - limits.KEPT, 0)
         return window.text[start : window.pos]
 
     def _content_before(self) -> str:
         """The end of the content right before the position: `KEPT` characters at the most."""
         window = self.window
-        start = max(self.collector.last_start - window.base, window.pos - KEPT, 0)
+        start = max(self.collector.last_start - window.base, window.pos - limits.KEPT, 0)
         return window.text[start : window.pos]
 
     def _is_quoted(self) -> bool:
-        """Whether what begins here is in inline code; if so, what follows is as well.
-
-        Of the tick right before only what began a line is certain.
-        """
+        """Return whether what begins here is in inline code; if so, what follows is as well."""
         before = self.window.preceding(self.window.pos)
         if not self._quote_open and before.endswith("`") and before != "``":
             line = self._line
-            whole = not self._line_at and len(line) < KEPT
+            whole = not self._line_at and len(line) < limits.KEPT
             self._quote_open = opens_code(line, whole=whole) is not False
         return self._quote_open
 
     def _is_behind_fence(self) -> bool:
-        """Whether the line before opens a code fence, for formats that know none.
-
-        One with a language does, and one that the text begins with.
-        """
+        """Return whether the line before is a code fence that has a language or begins the text."""
         line = self._line
         fence = OPENS_FENCE.search(line)
         begun = fence is not None and self.window.offset - len(line) + fence.start() == 0
@@ -757,63 +849,22 @@ class Scanner:
     """What reads on at each kind of token."""
 
 
-# --- units ---------------------------------------------------------------------------------------
+def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
+    """Return the tiles that a text at offset `base` ends in, of calls and what is around them."""
+    tail: list[tuple[Kind, int, int]] = []
+    for kind, start, end in reversed([*found.pieces]):
+        begins = max(start, base)
+        content = text[begins - base : end - base]
+        if kind == "reasoning" or (kind == "content" and not content.isspace()):
+            break
+        tail.append((kind, begins, end))
+    while tail and tail[-1][0] == "content":
+        tail.pop()
+    return tail[::-1]
 
-ESCAPED = "\\_"
-
-_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
-_QUOTED = r"""[\s\[\]'"`]{0,64}+"""
-_LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_NAME}\s{{0,24}}+\(")
-"""A plain list of calls, which other formats read."""
 
 _JOINTS = re.compile(r"[\s,;]*+")
 _ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
-
-
-_At: TypeAlias = Callable[[str, int], "re.Match[str] | None"]
-
-Unit: TypeAlias = tuple[Format, _At, _At]
-"""A format, what matches the start of its units, with the name of the first tool if that has to be
-a known one, and what matches a text that ends before that is decided.
-"""
-
-
-def unit_of(form: Format) -> Unit:
-    """Compile how the units of a format with `whole=True` begin."""
-    if form.python:
-        head = rf"""{_QUOTED}{_NAME}['"`]?\s{{0,24}}+\("""
-        part = rf"""{_QUOTED}(?:{_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
-    elif form.call:
-        keys = "|".join(map(re.escape, form.call.inside))
-        head = rf"""\s{{0,64}}+\{{\s{{0,64}}+["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
-        most = max(map(len, form.call.inside))
-        key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
-        part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
-    else:
-        head = rf"\s{{0,64}}+(?P<name>{_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
-        part = rf"\s{{0,64}}+(?:{_NAME}(?:\\|\s{{0,32}}+))?\Z"
-    return form, re.compile(head).match, re.compile(part).match
-
-
-def begins_unit(
-    units: tuple[Unit, ...], window: Window, at: int, tools: Tools | None, *, fenced: bool
-) -> bool | None:
-    """Whether a unit may begin at an index of the window's text; None if more text could tell."""
-    text = window.text
-    for _, matches, may_begin in units:
-        found = matches(text, at)
-        if found is None:
-            if not window.final and may_begin(text, at):
-                return None
-            continue
-        name = found.groupdict().get("name")
-        if name is not None and tools is not None and name.replace(ESCAPED, "_") not in tools:
-            continue
-        if fenced or not _LIST.match(text, at) or ESCAPED in text[at : at + UNIT_AHEAD]:
-            return True
-        if not window.final and len(text) - at < UNIT_AHEAD:
-            return None
-    return False
 
 
 def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
@@ -823,7 +874,7 @@ def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
     """
     if window.final:
         return
-    before = window.text[max(0, window.pos - KEPT) : window.pos]
+    before = window.text[max(0, window.pos - limits.KEPT) : window.pos]
     start, pieces = window.offset, [window.text[window.pos :]]
     tail = pieces[0]
     # From 1 on, as the first character of what is kept need not begin a line.
@@ -831,13 +882,13 @@ def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
         window.pos = len(window.text)
         yield
         pieces.append(window.text[window.pos :])
-        tail = tail[-KEPT:] + pieces[-1]
+        tail = tail[-limits.KEPT :] + pieces[-1]
     window.text = before + "".join(pieces)
     window.pos, window.base = len(before), start - len(before)
 
 
 def read_unit(
-    units: tuple[Unit, ...], text: str, base: int, tools: Tools | None, level: Level
+    forms: tuple[Format, ...], text: str, base: int, tools: Tools | None, level: Level
 ) -> tuple[Collector, Callable[[int], int]] | None:
     """Read the text of a unit that begins at offset `base`; None if it is not calls alone.
 
@@ -847,11 +898,12 @@ def read_unit(
     """
     first, frame, place = text.find(ESCAPED), tuple[Repair, ...](), unescaped("")[1]
     if first >= 0 and "\\" + ESCAPED not in text:
-        message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 2)
+        # Without the backslash it is one character; `place` makes two of it.
+        message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 1)
         frame = (repair_of("markdown-escape", message, span),)
         text, place = unescaped(text, base)
-    for form, matches, _ in units:
-        head = matches(text, 0)
+    for form in forms:
+        head = unit_starts(form)[0](text, 0, len(text))
         if head is None:
             continue
         collector, window = Collector(listened=False), Window(text, final=True)
@@ -875,7 +927,7 @@ def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...
     if form.call:
         window.pos = head
         collector.piece("markup", window.base, window.offset)
-        if not _is_block(Block(setting, form, window.offset, quoted=False), frame):
+        if not _is_block(ObjectBlock(setting, form, window.offset, quoted=False), frame):
             return collector.full
         end = _ENDS_OBJECT.match(window.text, window.pos)
         window.pos = end.end() if end else window.pos

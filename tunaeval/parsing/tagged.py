@@ -8,11 +8,12 @@ from the format's words, once for each format.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
+from tunaeval import limits
 from tunaeval.grammar import (
     Arguments,
     Attribute,
@@ -29,17 +30,7 @@ from tunaeval.grammar import (
     starts_with_space,
 )
 from tunaeval.grammar.format import Format
-from tunaeval.limits import (
-    KEPT_CLOSINGS,
-    MAX_DEPTH,
-    QUOTED_AHEAD,
-    SPACE_AHEAD,
-    TAG_AHEAD,
-    VALUE_AHEAD,
-    WIDE_SPACE,
-    WIDEST_GAP,
-    WORDS_AHEAD,
-)
+from tunaeval.limits import WIDE_SPACE
 from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span
 
 from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
@@ -57,7 +48,7 @@ from .markup import (
     with_marks,
 )
 from .quoting import ends_sentence, is_named_in_prose
-from .repair.schema import ANY, admitted, member, member_or_item
+from .repair.schema import ANY, admitted, member
 from .repair.values import QUOTES, Note, Read, Unreadable
 from .window import Reading, Window
 
@@ -69,7 +60,7 @@ _Fits: TypeAlias = Reading[bool | Unreadable]
 
 
 class TaggedBlock(Begun):
-    """A block that is read word by word, as far as it has been read; see `Begun`."""
+    """Reads a block word by word; see `Begun`."""
 
     def __init__(
         self, setting: Setting, form: Format, start: int, *, quoted: bool, name: str | None = None
@@ -101,8 +92,6 @@ class TaggedBlock(Begun):
             return
         self.had_body = True
         self._close_at(self._window.offset, self._stray)
-
-    # --- the end of the call ---------------------------------------------------------------------
 
     def _closers(self, words: Sequence[Word]) -> _Fits:
         """Judge what was read, and pass over what closes it; what is missing is a repair."""
@@ -185,7 +174,7 @@ class TaggedBlock(Begun):
         self._take(self._judge(read, span, name), span)
 
     def _give_up(self, why: Unreadable | None) -> None:
-        """It is no call: a mention if there was not even a name, else an attempt that failed."""
+        """Report an attempt that failed; without a name it is only a mention."""
         window, tools = self._window, self._setting.tools
         at_end = self._at_end() and (
             self._form.marked or not ends_sentence(window, self._start, self._name, tools)
@@ -202,8 +191,6 @@ class TaggedBlock(Begun):
         """Whether the text ends here, perhaps inside a fixed text."""
         window = self._window
         return window.final and (window.pos == len(window.text) or self._cut_at == window.offset)
-
-    # --- words -----------------------------------------------------------------------------------
 
     def _row(self, words: Sequence[Word], after: Sequence[Word] = ()) -> _Fits:
         """Read words in a row, `after` being those behind them, up to one that is not here."""
@@ -303,8 +290,6 @@ class TaggedBlock(Begun):
         self._object = read
         return True
 
-    # --- arguments one by one --------------------------------------------------------------------
-
     def _many(self, word: Many) -> _Fits:
         first, closing = word.words[0], closing_of(self._form)
         while True:
@@ -350,8 +335,12 @@ class TaggedBlock(Begun):
             live.end()
         text, closed, stray = bare
         self._lost_closer, closed = not closed, closed or bool(stray)
-        if stray:
-            self._set_aside(stray, closing)
+        if stray:  # text in the call that is no part of an argument
+            end = self._window.offset
+            span = Span(end - len(stray.lstrip()), end - len(stray) + len(stray.rstrip()))
+            self._repairs.append(Repair("unclosed", "text follows an argument's closer", span))
+            self._stray = span if stray.strip() else None
+            self._notes += [note_of(self._key)] if closing.marks.inside(stray) else []
         first = Piece(self._key, self._kind, text)
         pieces = pieces_of(first, closing, self._arguments, root, closed=closed)
         if not closed or len(pieces) > 1:
@@ -365,15 +354,6 @@ class TaggedBlock(Begun):
     def _root(self) -> object:
         """The schema of the tool's arguments; None where the tools say nothing."""
         return self._setting.parameters(self._name) or None
-
-    def _set_aside(self, stray: str, closing: Closing) -> None:
-        """Keep text before the position apart that is in the call and no part of an argument."""
-        end = self._window.offset
-        span = Span(end - len(stray.lstrip()), end - len(stray) + len(stray.rstrip()))
-        self._repairs.append(Repair("unclosed", "text follows an argument's closer", span))
-        self._stray = span if stray.strip() else None
-        if closing.marks.inside(stray):
-            self._notes.append(note_of(self._key))
 
     def _argument(self, piece: Piece, word: Value, root: object, *, reported: bool = False) -> None:
         """Keep an argument, and report it if that was not done while it grew."""
@@ -401,7 +381,7 @@ class TaggedBlock(Begun):
 
 @lru_cache(maxsize=256)
 def _parts_of(form: Format) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """The words behind the opener up to the arguments, and those that close the call."""
+    """Return the words behind the opener up to the arguments, and those that close the call."""
     words, bodies = form.words[form.opener is not None :], Arguments | Many | Elements
     end = max(at for at, word in enumerate(words) if isinstance(word, bodies)) + 1
     return words[:end], words[end:]
@@ -411,8 +391,6 @@ def _kind_of(written: str | None, word: Attribute) -> str | None:
     """Return what an attribute says of a value: "text", "json", or None."""
     return "text" if written in word.text else "json" if written in word.json else None
 
-
-# --- where a bare value ends -----------------------------------------------------------------
 
 Bare: TypeAlias = tuple[str, bool, str]
 """A value's text, and whether it was closed. If not, the end of its call follows, and the third is
@@ -444,15 +422,18 @@ class Closing:
 
         ends = [word for word in behind if isinstance(word, Literal)]
         spelled, after = [f"{any_of(word)}{WIDE_SPACE}" for word in ends], (closer, *rest, many)
-        follow = chain((*after, *behind), WORDS_AHEAD, "")
+        follow = chain((*after, *behind), limits.WORDS_AHEAD, "")
         if not any(isinstance(word, Literal) for word in rest):
             own = f"{any_of(closer)}{WIDE_SPACE}"
-            incomplete = "|".join(_incomplete(spelled, _onward(form))) or "(?!)"
+            # The call may end without one of its closers, or with the first few alone.
+            fewer = ["".join(spelled[missing:]) for missing in range(1, len(spelled))]
+            fewer += ["".join(spelled[:at]) + _onward(form) for at in range(len(spelled))]
+            incomplete = "|".join(fewer) or "(?!)"
             # Two closers in a row are no part of a value, whatever follows them.
             follow += f"|{own}{any_of(ends[0])}" if len(ends) > 1 else ""
             follow += f"|{own}(?:{incomplete})"
         self._follow = re.compile(follow)
-        self._at_end = re.compile(chain((*after, *behind), WORDS_AHEAD, r"\Z"))
+        self._at_end = re.compile(chain((*after, *behind), limits.WORDS_AHEAD, r"\Z"))
         texts, restart = {*closer.spellings}, "(?!)"
         if ends and form.opener and not texts.intersection(ends[-1].spellings):
             restart = f"{spelled[-1]}{_onward(form)}"
@@ -493,7 +474,7 @@ class Closing:
     def text_at(
         self, window: Window, key: str, live: LiveText | None
     ) -> Reading[Bare | Unreadable]:
-        """The text of the argument `key`, up to the closer that fits or to its call's end."""
+        """Return the text of the argument `key`, up to a closer that fits or to its call's end."""
         pieces: list[str] = []
         own: str | None = None
         opener = self.value.quotes[0]
@@ -521,6 +502,14 @@ class Closing:
             if ends is None:
                 yield
 
+    def _unclosed(self, window: Window, text: str, key: str) -> Bare | Unreadable:
+        """Return the value that the whole text ends in, or why it is none."""
+        if self._lost.search(text, max(0, len(text) - limits.VALUE_AHEAD)):
+            return _before(window, text, self._lost)
+        if self._over.search(text):
+            return Unreadable("invalid-arguments", f"{key[:60]!r} is never closed")
+        return Unreadable("truncated", "the text ends inside an argument", cut=True)
+
     def _ends(
         self, window: Window, hit: re.Match[str], *, trusted: bool, quoted: bool
     ) -> bool | str | None:
@@ -530,7 +519,7 @@ class Closing:
         may be the value's or not. `quoted`: the value begins with quotes.
         """
         text, at = window.text, hit.start()
-        ahead, ends = at + VALUE_AHEAD, True if hit.group() in self.closers else "call"
+        ahead, ends = at + limits.VALUE_AHEAD, True if hit.group() in self.closers else "call"
         if self._follow.match(text, at, ahead) or (window.final and self._at_end.match(text, at)):
             ends = True
         elif ends is True or not (trusted or self._restart.match(text, at, ahead)):
@@ -538,31 +527,20 @@ class Closing:
         return self._behind_quotes(window, at) and ends if quoted else ends
 
     def _behind_quotes(self, window: Window, at: int) -> bool | None:
-        """Whether the quotes that the value begins with do not end behind this; None to wait.
-
-        They end before others begin, and not far away.
-        """
+        """Return whether the value's quotes end before an index, or not soon; None to wait."""
         opener, end = self.value.quotes
-        if window.text[max(0, at - WIDEST_GAP) : at].rstrip().endswith(end):
+        if window.text[max(0, at - limits.WIDEST_GAP) : at].rstrip().endswith(end):
             return True
-        ahead = window.text[at : at + QUOTED_AHEAD]
+        ahead = window.text[at : at + limits.QUOTED_AHEAD]
         stop, other = ahead.find(end), ahead.find(opener)
         if stop >= 0 or other >= 0:
             return stop < 0 or 0 <= other < stop
-        return None if not window.final and len(ahead) < QUOTED_AHEAD else True
-
-    def _unclosed(self, window: Window, text: str, key: str) -> Bare | Unreadable:
-        """A value that the whole text ends in."""
-        if self._lost.search(text, max(0, len(text) - VALUE_AHEAD)):
-            return _before(window, text, self._lost)
-        if self._over.search(text):
-            return Unreadable("invalid-arguments", f"{key[:60]!r} is never closed")
-        return Unreadable("truncated", "the text ends inside an argument", cut=True)
+        return None if not window.final and len(ahead) < limits.QUOTED_AHEAD else True
 
 
 def _before(window: Window, text: str, end: re.Pattern[str], own: str | None = None) -> Bare:
-    """The value without the end of its call, which is read again; up to a closer of its `own`."""
-    found = end.search(text, max(0, len(text) - VALUE_AHEAD))
+    """Return the value up to its `own` closer, and go back before the end of its call."""
+    found = end.search(text, max(0, len(text) - limits.VALUE_AHEAD))
     size = len(text) - found.start() if found else 0
     window.pos -= size
     text = text[: len(text) - size]
@@ -570,25 +548,16 @@ def _before(window: Window, text: str, end: re.Pattern[str], own: str | None = N
     return text, False, stray
 
 
-@lru_cache(maxsize=KEPT_CLOSINGS)
+@lru_cache(maxsize=limits.KEPT_CLOSINGS)
 def closing_of(form: Format) -> Closing:
-    """How values of a format end that has arguments one by one."""
+    """Return how values of a format end that has arguments one by one."""
     at, many = next((at, word) for at, word in enumerate(form.words) if isinstance(word, Many))
     return Closing(form, many, form.words[at + 1 :])
 
 
-def _incomplete(ends: list[str], onward: str) -> Iterator[str]:
-    """The end of a call where one of its closers is missing, or all behind one of them are."""
-    for missing in range(1, len(ends)):
-        yield "".join(ends[missing:])
-    for written in range(len(ends)):
-        yield "".join(ends[:written]) + onward
-
-
 def _onward(form: Format) -> str:
-    """Return the pattern of what may follow a call and is no text: another call, or a closer.
-
-    Where fixed text follows a call's opener, another call may begin with that text alone.
+    """Return the pattern of what may follow a call: another one, perhaps without its opener if
+    fixed text is behind that, or what is around calls.
     """
     inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     opener = any_of(form.opener) if form.opener else ""
@@ -597,21 +566,19 @@ def _onward(form: Format) -> str:
 
 
 def _ignored(form: Format) -> str:
-    """The texts behind calls that say nothing more."""
+    """Return a pattern of the texts behind calls that mean nothing more."""
     words = [form.around[1]] if form.around else []
     words += [form.envelope.closes] if form.envelope else []
     texts = [text for word in words for text in word.spellings if text]
     return "|".join(map(re.escape, [*texts, *form.dropped])) or "(?!)"
 
 
-# --- nested elements -------------------------------------------------------------------------
-
 _ARGUMENT = 2
 """How many elements are open in an argument: the call, and it."""
 
 TAG = re.compile(r"<(/?)([^\W\d][\w.:-]{0,127})>")
 
-_BRACKET = re.compile(rf"[ \t\r\n]{{0,{SPACE_AHEAD}}}+[\[{{]?")
+_BRACKET = re.compile(rf"[ \t\r\n]{{0,{limits.SPACE_AHEAD}}}+[\[{{]?")
 _CUT = Unreadable("truncated", "the text ends inside an element", cut=True)
 
 
@@ -668,8 +635,8 @@ class ElementsReader:
             self._window.pos = tag.end()
 
     def _text(self) -> Reading[str | Unreadable]:
-        """The text up to the next tag."""
-        window, pieces, held = self._window, list[str](), len(self._word.prefix) + TAG_AHEAD
+        """Return the text up to the next tag."""
+        window, pieces, held = self._window, list[str](), len(self._word.prefix) + limits.TAG_AHEAD
         while (found := self._tag.search(window.text, window.pos)) is None:
             if window.final:
                 window.pos = len(window.text)
@@ -681,8 +648,6 @@ class ElementsReader:
         pieces.append(window.text[window.pos : found.start()])
         window.pos = found.start()
         return "".join(pieces)
-
-    # --- without a prefix --------------------------------------------------------------------
 
     def _declared(self) -> Collection[str]:
         """The names of the arguments that the tool's schema declares."""
@@ -701,10 +666,9 @@ class ElementsReader:
         return (yield from peek(self._window, bounded(self._window, _BRACKET)))[-1:] in ("[", "{")
 
     def _raw(self, name: str) -> Reading[str | Unreadable]:
-        """The text up to the closer that another argument or the call's end follows.
+        """Return the text up to the closer that another argument or the call's end follows.
 
-        Where the call ends, and all closers of the argument were followed by something else, it
-        cannot be read.
+        It is unreadable if something else follows all closers of the argument.
         """
         window, closer, outer = self._window, f"</{name}>", self._closer
         names = "|".join(map(re.escape, self._declared()))
@@ -715,7 +679,7 @@ class ElementsReader:
         pieces, last, closed = list[str](), "", False
         while True:
             end = ends.search(window.text, window.pos)
-            held = max(window.pos, len(window.text) - len(closer) - 2 * TAG_AHEAD)
+            held = max(window.pos, len(window.text) - len(closer) - 2 * limits.TAG_AHEAD)
             stop = end.start() if end else len(window.text) if window.final else held
             piece = window.text[window.pos : stop]
             closed = closed or closer in last + piece
@@ -734,19 +698,17 @@ class ElementsReader:
             else:
                 yield
 
-    # --- elements ----------------------------------------------------------------------------
-
     def _opened(self, name: str) -> Unreadable | None:
-        if len(self._open) >= MAX_DEPTH:
-            return Unreadable("too-deep", f"elements nested deeper than {MAX_DEPTH}")
+        if len(self._open) >= limits.MAX_DEPTH:
+            return Unreadable("too-deep", f"elements nested deeper than {limits.MAX_DEPTH}")
         outer = self._open[-1]
         if not self._word.prefix and len(self._open) == 1 and name not in self._declared():
             return Unreadable("invalid-arguments", f"<{name}> is no declared argument")
-        self._open.append(_Open(name, member_or_item(outer.schema, name, self._root)))
+        self._open.append(_Open(name, member(outer.schema, name, self._root, or_item=True)))
         return None
 
     def _closed(self, name: str) -> Unreadable | None:
-        """The element on top ends here; it becomes a part of the one that holds it."""
+        """End the element on top, which becomes a part of the one that holds it."""
         top = self._open.pop()
         if name != top.tag:
             return Unreadable("invalid-arguments", f"<{top.tag}> is closed by </{name}>")
@@ -775,17 +737,20 @@ class ElementsReader:
             return Unreadable("invalid-arguments", "text beside the arguments")
         return Read(self._members(root), tuple(self._repairs), tuple(self._notes))
 
-    # --- values ------------------------------------------------------------------------------
-
     def _value(self, element: _Open) -> JsonValue:
         types = admitted(element.schema, self._root)
         types = frozenset[str]() if types == ANY else types
-        if element.inner:
-            return self._nested(element, types)
-        if not element.text.strip() and "string" not in types:
-            empty = next((make for kind, make in _EMPTY.items() if kind in types), None)
-            if empty:
-                return empty()
+        if element.inner:  # an object or a list: as the schema says, else as the names show
+            nested, names = types & {"array", "object"}, {name for name, _ in element.inner}
+            alike = len(names) == 1 and (
+                self._word.item in names or ("array" in nested and len(element.inner) > 1)
+            )
+            if nested == {"array"} or (alike and nested != {"object"}):
+                return [item for _, item in element.inner]
+            return self._members(element)
+        containers = types & {"array", "object"}
+        if containers and not element.text.strip() and "string" not in types:
+            return [] if "array" in types else {}
         text, prefix = element.text, self._word.prefix
         if prefix and in_element(text, element.tag, prefix, element.schema, self._root):
             self._notes.append(note_of(element.tag))
@@ -794,20 +759,8 @@ class ElementsReader:
         self._notes += made.notes
         return made.value
 
-    def _nested(self, element: _Open, types: frozenset[str]) -> JsonValue:
-        """An object or a list: as the schema says, else as the names of the elements show."""
-        nested, names = types & {"array", "object"}, {name for name, _ in element.inner}
-        has_items = self._word.item in names
-        alike = len(names) == 1 and (has_items or ("array" in nested and len(element.inner) > 1))
-        if nested == {"array"} or (alike and nested != {"object"}):
-            return [item for _, item in element.inner]
-        return self._members(element)
-
     def _members(self, element: _Open) -> JsonObject:
-        """An object of these elements: several of one name are a list, where one is admitted.
-
-        Elsewhere the last counts.
-        """
+        """Return an object of elements; several of one name are a list, or the last one counts."""
         groups: dict[str, list[JsonValue]] = {}
         for name, value in element.inner:
             groups.setdefault(name, []).append(value)
@@ -819,7 +772,3 @@ class ElementsReader:
             elif values[1:]:
                 self._notes.append(Note("duplicate-key", f"an element twice in <{element.tag}>"))
         return members
-
-
-_EMPTY: dict[str, Callable[[], JsonValue]] = {"array": list, "object": dict}
-"""What an element without anything in it stands for, by the type that its schema wants."""

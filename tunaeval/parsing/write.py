@@ -204,15 +204,12 @@ def _nests(value: JsonValue, word: Elements) -> bool:
 
 def _python_call(name: str, arguments: JsonObject) -> str:
     """Return a call with literals for arguments; keys that are no Python names are unpacked."""
-    plain = {key: value for key, value in arguments.items() if _is_python_name(key)}
+    names = [key for key in arguments if PYTHON_NAME.fullmatch(key) and key.isascii()]
+    names = [key for key in names if key.isidentifier() and not keyword.iskeyword(key)]
+    plain = {key: arguments[key] for key in names}
     other = {key: value for key, value in arguments.items() if key not in plain}
     written = [f"{key}={value!r}" for key, value in plain.items()]
     return f"{name}({', '.join([*written, f'**{other!r}'] if other else written)})"
-
-
-def _is_python_name(key: str) -> bool:
-    known = bool(PYTHON_NAME.fullmatch(key)) and key.isascii()
-    return known and key.isidentifier() and not keyword.iskeyword(key)
 
 
 def _braces(value: JsonValue, mark: str) -> str:
@@ -231,8 +228,6 @@ def _braces(value: JsonValue, mark: str) -> str:
             return f"[{','.join(_braces(item, mark) for item in value)}]"
     return json.dumps(value)
 
-
-# --- reading back ----------------------------------------------------------------------------
 
 _HARMLESS = frozenset({
     "duplicate-key", "lone-surrogate", "nul", "wrong-type", "missing-argument", "unknown-argument",
@@ -285,11 +280,7 @@ def lost_call(diagnoses: Sequence[Diagnosis]) -> str | None:
 
 
 def misread(
-    back: ParseResult,
-    meant: Sequence[ToolCall],
-    *,
-    ordered: bool = False,
-    by_schema: bool = False,
+    back: ParseResult, meant: Sequence[ToolCall], *, ordered: bool = False, by_schema: bool = False
 ) -> str | None:
     """Return why `back` has other calls than were meant, if so.
 

@@ -18,7 +18,7 @@ from tunaeval.files.keys import of_environment, without
 from tunaeval.files.records import RecordWriter, read
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import parse_levels, parse_message, parser_for
-from tunaeval.parsing.message import structured_only
+from tunaeval.parsing.message import with_leaked
 from tunaeval.parsing.reader import Reader
 from tunaeval.registry import guarded
 from tunaeval.tools.specs import to_tools
@@ -58,7 +58,7 @@ def reading(
         result = parse_message(
             reply.message, reader, tools or None, level, source=reply.source, abstain=abstain
         )
-        return structured_only(result) if calls == STRUCTURED else result
+        return with_leaked(result, "strict") if calls == STRUCTURED else result
 
     return read
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import ClassVar
 
-from tunaeval.limits import MAX_DIGITS, NEAR_SPACE, SKIPPED, UNMARKED_TEXT, WORD_AHEAD
+from tunaeval import limits
+from tunaeval.limits import NEAR_SPACE
 from tunaeval.parsing.window import Reading, Window
 from tunaeval.types.calls import JsonObject, JsonValue
 
@@ -45,10 +45,37 @@ BRACE_KEY = re.compile(r"[^\W\d][\w$.-]{0,127}+")
 """A key that needs no mark around it."""
 
 
-class BraceReader(JsonReader):
-    """Reads an object with bare keys and texts between a mark: `{city:<escape>Oslo<escape>}`."""
+_BEHIND_TEXT = ",:)]}#'\""
+
+
+class _TextReader(JsonReader):
+    """Reads what is no JSON, whose texts may contain what they like between their quotes."""
 
     closers = "}])"
+    comments = ""
+    codes = TEXT_CODES
+    unknown_escape = "unknown-escape"
+    owns_stops = True
+
+    def _ends(self) -> bool:
+        """Whether the quote here ends a text: if what follows may follow one."""
+        _, char = self._behind_space(self._window.pos + 1, limits.QUOTE_AHEAD)
+        stops = self._string_stops
+        return not char or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
+
+    def _goes_on(self) -> None:
+        """Refuse a text, at the end of the frame, if it ran over that."""
+        window = self._window
+        first = max(window.pos - limits.MARGIN, self._began - window.base, 0)
+        found = [window.text.rfind(stop, first, window.pos) for stop in self._string_stops]
+        if (at := max(found, default=-1)) >= 0:
+            window.pos = at
+            raise EndError("invalid-json", "a text that never ends")
+
+
+class BraceReader(_TextReader):
+    """Reads an object with bare keys and texts between a mark: `{city:<escape>Oslo<escape>}`."""
+
     styles: ClassVar[Mapping[str, Style]] = {
         quote: text_style(quote, JSON_ESCAPES, repair="other-quotes") for quote in "'\""
     }
@@ -56,10 +83,6 @@ class BraceReader(JsonReader):
     bare_key_repair = ""
     bare_words_repair = "unmarked-text"
     signs: ClassVar[Mapping[str, str]] = {":": "", "=": "separator"}
-    comments = ""
-    codes = TEXT_CODES
-    unknown_escape = "unknown-escape"
-    owns_stops = True
 
     def __init__(self, window: Window, mark: str, stops: tuple[str, ...] = ()) -> None:
         super().__init__(window, stops)
@@ -79,12 +102,6 @@ class BraceReader(JsonReader):
             return marked_style(self._mark)
         return super()._style_of(char)
 
-    def _ends(self) -> bool:
-        return self._text_ends()
-
-    def _goes_on(self) -> None:
-        self._text_goes_on()
-
     def _is_mark(self, at: int) -> bool:
         """Whether the mark is at an index. One that the text cuts off is dropped."""
         text, mark = self._window.text, self._mark
@@ -97,26 +114,20 @@ class BraceReader(JsonReader):
     def _lost_its_mark(self) -> bool:
         """Whether a text without the mark begins here that a mark ends soon."""
         window = self._window
-        run = _unmarked(self._mark).match(window.text, window.pos)
+        # Text without anything that could end a member, nor the mark's first character.
+        unmarked = rf"[^,:{{}}\[\]\n{re.escape(self._mark[0])}]{{1,{limits.UNMARKED_TEXT}}}+"
+        run = re.compile(unmarked).match(window.text, window.pos)
         end = run.end() if run else window.pos
         if end == len(window.text) and window.final and " " in window.text[window.pos :]:
             self._cut_off()
         return self._is_mark(end)
 
 
-@lru_cache(maxsize=64)
-def _unmarked(mark: str) -> re.Pattern[str]:
-    """Text without anything that could end a member, nor the mark's first character."""
-    return re.compile(rf"[^,:{{}}\[\]\n{re.escape(mark[0])}]{{1,{UNMARKED_TEXT}}}+")
-
-
-# --- Python --------------------------------------------------------------------------------------
-
 PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
 """What may name an argument. Python knows no hyphens there; models write them."""
 
 _WORD = re.compile(r"[^\W\d]\w{0,199}+")
-_NUMBER = re.compile(rf"[+-]?[\w.]{{0,{MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
+_NUMBER = re.compile(rf"[+-]?[\w.]{{0,{limits.MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
 _FLOAT = re.compile(r"([+-]?)([0-9_]*+)\.?([0-9_]*+)([eE][+-]?[0-9]++)?")
 _ZEROS = re.compile(r"([+-]?)0++([1-9][0-9]*+)")
 _NEVER = NEVER | {"lambda", "not", "await"}
@@ -155,23 +166,18 @@ _RAW_PREFIXES = {"r": True, "u": False}
 _OTHER_PREFIXES = frozenset({"f", "b", "t", "fr", "rf", "br", "rb", "tr", "rt"})
 
 
-class PythonReader(JsonReader):
+class PythonReader(_TextReader):
     """Reads from the call's opening parenthesis to its closing one.
 
     `places` are the names of the tool's parameters in their order, for arguments without a name.
     """
 
     brackets = "{[("
-    closers = "}])"
     styles: ClassVar[Mapping[str, Style]] = {quote: _STYLES[quote, False] for quote in "'\""}
     bare_key = re.compile(r"[+-]?[\w.]{0,200}+")
     signs: ClassVar[Mapping[str, str]] = {":": ""}
     numbers = "+-."
-    comments = ""
     trailing_comma = ""
-    codes = TEXT_CODES
-    unknown_escape = "unknown-escape"
-    owns_stops = True
 
     _placed = 0
     """How many arguments have no name."""
@@ -205,11 +211,9 @@ class PythonReader(JsonReader):
     def _value(self) -> Step:
         return super()._value() if self.open else self._open("f")
 
-    # --- names -------------------------------------------------------------------------------
-
     def _keyword(self) -> re.Match[str] | None:
         """Return the name and the sign at the position, of which the sign may lack."""
-        self._longest(_KEYWORD, WORD_AHEAD)
+        self._longest(_KEYWORD, limits.WORD_AHEAD)
         return _KEYWORD.match(self._window.text, self._window.pos)
 
     def _name(self, char: str) -> Step:
@@ -226,7 +230,7 @@ class PythonReader(JsonReader):
             self._begin_member(f'"{keyword["name"]}"')
             return self._value
         if char == "{" and self._places and not (self._placed or self.named):
-            first = self._longest(_FIRST_KEY, WORD_AHEAD)
+            first = self._longest(_FIRST_KEY, limits.WORD_AHEAD)
             if first.endswith(":") and first[1:-1].strip().strip("\"'") in self._places:
                 self._has_names = True
                 self._repair("one-dictionary")
@@ -275,8 +279,6 @@ class PythonReader(JsonReader):
         found = self._keyword()
         return "missing-comma" if found and found["sign"] == "=" and not found["more"] else ""
 
-    # --- brackets ----------------------------------------------------------------------------
-
     def _open(self, kind: str) -> Step:
         self._opened = self._window.offset
         if kind == "(":
@@ -307,7 +309,7 @@ class PythonReader(JsonReader):
         """Whether a number or a word here is the first of a set, which the braces then are."""
         if char in self.styles or not self._is_first():
             return False
-        atom = self._longest(_ATOM_IN_BRACES, WORD_AHEAD)
+        atom = self._longest(_ATOM_IN_BRACES, limits.WORD_AHEAD)
         after = self._char(len(atom))
         if not atom or not after or after not in ",}":
             return False
@@ -323,12 +325,10 @@ class PythonReader(JsonReader):
         self._pending = ""
         return self._after
 
-    # --- numbers and words -------------------------------------------------------------------
-
     def _number(self) -> str:
-        window, text = self._window, self._longest(_NUMBER, MAX_DIGITS + 1)
-        if len(text) > MAX_DIGITS:
-            raise EndError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
+        window, text = self._window, self._longest(_NUMBER, limits.MAX_DIGITS + 1)
+        if len(text) > limits.MAX_DIGITS:
+            raise EndError("too-many-digits", f"a number of more than {limits.MAX_DIGITS} digits")
         number = number_as_json(text)
         if number is None and (found := _ZEROS.fullmatch(text)):
             self._repair("leading-zero")
@@ -342,7 +342,7 @@ class PythonReader(JsonReader):
         return number
 
     def _word(self) -> str:
-        word = self._longest(_WORD, WORD_AHEAD)
+        word = self._longest(_WORD, limits.WORD_AHEAD)
         after = self._char(len(word))
         if not word:
             char = self._window.text[self._window.pos]
@@ -358,12 +358,10 @@ class PythonReader(JsonReader):
         self._window.pos += len(word)
         return value
 
-    # --- texts -------------------------------------------------------------------------------
-
     def _begin(self, char: str) -> Step:
         if not (char.isalpha() or char == "_"):
             return super()._begin(char)
-        word = self._longest(_WORD, WORD_AHEAD)
+        word = self._longest(_WORD, limits.WORD_AHEAD)
         after, prefix = self._char(len(word)), word.lower()
         if not after or after not in self.styles:
             return super()._begin(char)
@@ -385,16 +383,13 @@ class PythonReader(JsonReader):
 
     def _ends(self) -> bool:
         """Whether the quote here ends its text; the next argument may only lack its comma."""
-        if self._text_ends():
+        if super()._ends():
             return True
         window = self._window
         found = _BEHIND_QUOTE.match(window.text, window.pos + 1)
         if found and found.end() >= len(window.text) and not window.final:
             raise EndError(WAIT)
         return bool(found and found["sign"] and not found["more"])
-
-    def _goes_on(self) -> None:
-        self._text_goes_on()
 
     def _behind_string(self) -> Step:
         """After a text: those right behind it, which Python takes for one with it."""
@@ -403,16 +398,14 @@ class PythonReader(JsonReader):
         self.pieces.pop()  # the quote behind the text before
         return self._begin_string(style)
 
-    # --- going on behind what cannot be read -------------------------------------------------
-
     def skip(self, *, lines: bool) -> Reading[None]:
         """Go to the end of a call that cannot be read, if it ends soon; then `whole` is true.
 
-        Not beyond a stop, nor a line's end; unless `lines`, where that ends only texts.
+        It does not go beyond a stop or a line's end, which ends only texts if `lines` is true.
         """
         window, closers, quote = self._window, [CLOSER[kind] for kind in self.open], ""
         ahead = max(map(len, self._stops), default=1) + 1
-        for _ in range(SKIPPED):
+        for _ in range(limits.SKIPPED):
             while len(window.text) < window.pos + ahead and not window.final:
                 yield
             char = window.text[window.pos : window.pos + 1]
@@ -435,8 +428,6 @@ class PythonReader(JsonReader):
                     return
 
 
-# --- calls without anything unusual --------------------------------------------------------------
-
 _ATOM = r"(?:-?(?:0|[1-9][0-9]{0,15}+)(?:\.[0-9]{1,15}+)?+|True|False|None)(?=[\s,)\]])"
 _TEXT = r"""(?:'[^'\\\n\x00\ud800-\udfff]*+'|"[^"\\\n\x00\ud800-\udfff]*+")"""
 _SCALAR = rf"(?:{_TEXT}|{_ATOM})"
@@ -450,10 +441,10 @@ _ITEMS = re.compile(_SCALAR).findall
 
 
 def plain_arguments(text: str, at: int) -> tuple[JsonObject, int] | None:
-    """The arguments whose parenthesis is at an index, and where they end, if they are plain.
+    """Return the plain arguments whose parenthesis is at an index, and their end; None for others.
 
-    That is what `PythonReader` would read without a word: named arguments, each once, whose values
-    are texts without escapes, short numbers, words, and lists of these. None for anything else.
+    Plain are named arguments, each once, whose values are texts without escapes, short numbers,
+    words, and lists of these: `PythonReader` would read them alike.
     """
     found = _PLAIN(text, at)
     if found is None:

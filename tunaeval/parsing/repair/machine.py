@@ -22,19 +22,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import ClassVar, NamedTuple, NoReturn, TypeAlias
 
-from tunaeval.limits import (
-    ARITHMETIC_AHEAD,
-    CALL_KEY_AHEAD,
-    KEY_AHEAD,
-    MARGIN,
-    MAX_DEPTH,
-    MAX_DIGITS,
-    MAX_REPAIRS,
-    QUOTE_AHEAD,
-    SPACE_AHEAD,
-    STRING_PIECES,
-    UNICODE_NAME,
-)
+from tunaeval import limits
 from tunaeval.parsing.window import Reading, Window, read_all
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span
 
@@ -71,8 +59,6 @@ class EndError(Exception):
         super().__init__(message)
 
 
-# --- brackets, numbers and words -----------------------------------------------------------------
-
 CLOSER = {"{": "}", "[": "]", "(": ")", "(,": ")", "{,": "}", "**": "}", "f": ")"}
 """What ends a bracket, by its kind. Only Python has more than two kinds.
 
@@ -107,15 +93,9 @@ _DATE = re.compile(r"\d{1,4}[-/]\d{1,2}[-/]\d{1,4}\b")
 
 
 def refused_value(text: str, otherwise: str) -> str:
-    """Return the code of a value that is refused: `ARITHMETIC` where constants are computed.
-
-    Nothing is evaluated, at any level. A date such as 2024-05-01 is no arithmetic.
-    """
+    """Return `ARITHMETIC` if a refused value computes constants (no date does), or `otherwise`."""
     constants = _CONSTANTS.match(text) and not _DATE.match(text)
     return ARITHMETIC if constants else otherwise
-
-
-# --- strings -------------------------------------------------------------------------------------
 
 
 class Style(NamedTuple):
@@ -128,7 +108,7 @@ class Style(NamedTuple):
     plain: re.Pattern[str]
     """What needs no thought, sound escapes included; it is taken at once."""
     with_controls: re.Pattern[str]
-    """The same from the first odd control character on, as those who write one write more."""
+    """What is taken at once behind an odd control character: whoever writes one, writes more."""
     escapes: Mapping[str, str] | None
     """What is written for an escape, by its letter; None where a backslash means nothing."""
     repair: str = ""
@@ -161,7 +141,7 @@ r"""What \b and \f are kept back as: raw control characters, which no other piec
 
 _CODE = re.compile(
     r"\\(?:x[0-9a-fA-F]{0,2}+|u[0-9a-fA-F]{0,4}+|U[0-9a-fA-F]{0,8}+|[0-7]{1,3}+"
-    rf"|N(?:\{{[A-Za-z0-9 ()-]{{0,{UNICODE_NAME}}}+\}}?+)?+)"
+    rf"|N(?:\{{[A-Za-z0-9 ()-]{{0,{limits.UNICODE_NAME}}}+\}}?+)?+)"
 )
 """An escape by a character's number or name, or the beginning of one."""
 TEXT_CODES = "xuUN01234567"
@@ -208,15 +188,13 @@ def marked_style(mark: str) -> Style:
     return Style(mark, mark[0], plain, plain, None, "", _escaped)
 
 
-# --- what a quote that may end a string is followed by -------------------------------------------
-
 _ANY_SPACE = SPACES + ODD_SPACES
 _SPACES_BEHIND = re.compile(rf"[{_ANY_SPACE}]*+")
-_SHORT, _LONG = f"{{0,{KEY_AHEAD}}}+", f"{{{KEY_AHEAD + 1}}}"
+_SHORT, _LONG = f"{{0,{limits.KEY_AHEAD}}}+", f"{{{limits.KEY_AHEAD + 1}}}"
 _KEY = re.compile(
     rf"""(?:"(?:[^"\\\n]|\\.){_SHORT}"|'(?:[^'\\\n]|\\.){_SHORT}'|“[^”\n]{_SHORT}”|‘[^’\n]{_SHORT}’"""
     rf"""|[A-Za-z_$][\w$-]{_SHORT})"""
-    rf"(?:[{_ANY_SPACE}]{{0,{SPACE_AHEAD}}}+[:=]|[{_ANY_SPACE}]{{{SPACE_AHEAD + 1}}})"
+    rf"(?:[{_ANY_SPACE}]{{0,{limits.SPACE_AHEAD}}}+[:=]|[{_ANY_SPACE}]{{{limits.SPACE_AHEAD + 1}}})"
     rf"""|(?:"(?:[^"\\\n]|\\.){_LONG}|['“‘](?:[^"'“”‘’\\\n]|\\.){_LONG})|//|/\*|\#"""
 )
 """A key and its sign, or one too long to be seen whole; or a comment."""
@@ -236,8 +214,6 @@ string ended long ago.
 _FIRST_KEY = re.compile(rf"\"(?:{'|'.join((*NAME_KEYS, *ARGUMENTS_KEYS))})\"")
 _CLOSER_TAG = re.compile(r"</[\w:|-]{1,40}>|```")
 
-_BEHIND_TEXT = ",:)]}#'\""
-
 
 def _without_brackets(text: str, most: int) -> str:
     """Return the inside of a string, as JSON, without the last brackets, at most so many."""
@@ -250,8 +226,6 @@ def _without_brackets(text: str, most: int) -> str:
         text = bare[:-1]
     return text
 
-
-# --- the machine ---------------------------------------------------------------------------------
 
 _SPACE = re.compile(rf"[{SPACES}]++")
 _STRING = f'"{_JSON_STYLES[chr(34)].plain.pattern}"'
@@ -352,7 +326,11 @@ class JsonReader:
                 so_far = "".join(self.pieces) + self._pending
                 return Unreadable(end.code, str(end), self._window.offset, so_far)
             self.pieces += [_CLOSED[kind] for kind in reversed(self.open)]
-            truncated = end.code == "truncated" and not self._ends_with_a_stop()
+            # A string that ends with the frame's end was never closed. But a frame's end of signs
+            # alone, a code fence, may as well be part of a string that was cut off.
+            stops = tuple(stop for stop in self._stops if any(map(str.isalpha, stop)))
+            ended = self._window.text[-limits.MARGIN :].rstrip().endswith(stops)
+            truncated = end.code == "truncated" and not ended
             self._repair("truncated" if truncated else "missing-closer")
         written = "".join(self.pieces)
         # The pieces may take many times its memory, so all but a bracket and a key are dropped.
@@ -366,15 +344,13 @@ class JsonReader:
         ]
         return Read(made[0], tuple(repairs), made[1], truncated)
 
-    # --- what is written ---------------------------------------------------------------------
-
     def _repair(self, code: str, at: int | None = None) -> None:
         """Note a repair at the offset `at`, by default the window's.
 
         Beyond `MAX_REPAIRS` only the first repair of a level that has none yet is noted.
         """
         level = REPAIRS[code][0]
-        if len(self._noted) < MAX_REPAIRS or level not in self._levels:
+        if len(self._noted) < limits.MAX_REPAIRS or level not in self._levels:
             self._noted.append((code, self._window.offset if at is None else at))
             self._levels.add(level)
 
@@ -396,8 +372,8 @@ class JsonReader:
 
     def _open(self, kind: str) -> Step:
         """Pass over the bracket at the position, whose value was begun."""
-        if len(self.open) >= MAX_DEPTH:
-            raise EndError("too-deep", f"nested deeper than {MAX_DEPTH}")
+        if len(self.open) >= limits.MAX_DEPTH:
+            raise EndError("too-deep", f"nested deeper than {limits.MAX_DEPTH}")
         self._window.pos += 1
         self.pieces.append(_OPENED[kind])
         self.open.append(kind)
@@ -425,8 +401,6 @@ class JsonReader:
     def _close_innermost(self, kind: str) -> None:
         self.pieces.append(_CLOSED[kind])
 
-    # --- looking ahead -----------------------------------------------------------------------
-
     def _char(self, ahead: int) -> str:
         """Return the character so far behind the position, "" at the end of the text."""
         window, index = self._window, self._window.pos + ahead
@@ -436,11 +410,8 @@ class JsonReader:
             raise EndError(WAIT)
         return ""
 
-    def _longest(self, pattern: re.Pattern[str], most: int = 2 * MAX_DIGITS) -> str:
-        """Return what `pattern` matches here, when no text can extend it.
-
-        It is not extended beyond `most` characters.
-        """
+    def _longest(self, pattern: re.Pattern[str], most: int = 2 * limits.MAX_DIGITS) -> str:
+        """Return what `pattern`, of `most` characters, matches here when no text can extend it."""
         window, start = self._window, self._window.pos
         found = pattern.match(window.text, start)
         end = found.end() if found else start
@@ -449,10 +420,7 @@ class JsonReader:
         return window.text[start:end]
 
     def _behind_space(self, index: int, most: int) -> tuple[int, str]:
-        """Return the next index that is no white space, and the character there.
-
-        There is none at the end of the text, nor behind so much white space.
-        """
+        """Return the index behind at most so much white space, and the character there, if any."""
         window = self._window
         space = _SPACES_BEHIND.match(window.text, index, index + most)
         end = space.end() if space else index
@@ -477,16 +445,6 @@ class JsonReader:
         """Drop the word or number that the text ends in."""
         self._window.pos = len(self._window.text)
         raise EndError("truncated")
-
-    def _ends_with_a_stop(self) -> bool:
-        """Whether the text ends with a frame's end: in a string, which then was never closed.
-
-        One of signs alone, a code fence, may as well be part of a string that was cut off.
-        """
-        stops = tuple(stop for stop in self._stops if any(map(str.isalpha, stop)))
-        return self._window.text[-MARGIN:].rstrip().endswith(stops)
-
-    # --- between tokens ----------------------------------------------------------------------
 
     def _next(self) -> str:
         """Pass over white space and comments; return the next character."""
@@ -539,8 +497,6 @@ class JsonReader:
         self._comment = ""
         self._repair("comment", self._comment_began)
 
-    # --- values ------------------------------------------------------------------------------
-
     def _value(self) -> Step:
         """Read the whole value, or the one behind a key and its sign."""
         return self._begin(self._next())
@@ -582,7 +538,7 @@ class JsonReader:
         """
         window, at = self._window, self._window.pos
         found = _SOUND_MEMBER.match(window.text, at)
-        if not found or found.end() - at > MAX_DIGITS:
+        if not found or found.end() - at > limits.MAX_DIGITS:
             return False
         if (text := found["text"]) is not None:
             window.pos = found.end() - 1
@@ -624,8 +580,8 @@ class JsonReader:
         before = window.text[max(0, window.pos - 40) : window.pos].rstrip()
         code = "invalid-json"
         if char in "*/%+-" and before[-1:].isdigit():
-            ahead = window.text[window.pos : window.pos + ARITHMETIC_AHEAD]
-            if len(ahead) < ARITHMETIC_AHEAD and not window.final:
+            ahead = window.text[window.pos : window.pos + limits.ARITHMETIC_AHEAD]
+            if len(ahead) < limits.ARITHMETIC_AHEAD and not window.final:
                 raise EndError(WAIT)
             code = refused_value(f"{before[-1]}{ahead}", code)
         raise EndError(code, f"{char!r} after a value")
@@ -641,19 +597,17 @@ class JsonReader:
         elsewhere = self._lost_at == len(self.pieces) or "".join(self.pieces[-2:]).endswith(',"')
         return "guessed-comma" if elsewhere else "missing-comma"
 
-    # --- numbers and words -------------------------------------------------------------------
-
     def _number(self) -> str:
         """Read a number, or something that begins like one; return it as JSON."""
         window, number = self._window, self._longest(NUMBER)
-        if len(number) > MAX_DIGITS:
-            raise EndError("too-many-digits", f"a number of more than {MAX_DIGITS} digits")
+        if len(number) > limits.MAX_DIGITS:
+            raise EndError("too-many-digits", f"a number of more than {limits.MAX_DIGITS} digits")
         after = self._char(len(number))
         if number and self._ends_atom(after):
             window.pos += len(number)
             return number
         cut = _CUT_NUMBER.match(window.text, window.pos)
-        if cut and not window.final and len(window.text) - window.pos <= MAX_DIGITS:
+        if cut and not window.final and len(window.text) - window.pos <= limits.MAX_DIGITS:
             raise EndError(WAIT)
         if cut or not after:
             self._cut_off()
@@ -702,8 +656,6 @@ class JsonReader:
     def _ends_atom(self, after: str) -> bool:
         return after in ",}]/#" or after in self._special
 
-    # --- keys --------------------------------------------------------------------------------
-
     def _name(self, char: str) -> Step:
         """Read a key, which begins with `char`."""
         style = self._style_of(char)
@@ -733,8 +685,6 @@ class JsonReader:
         self._window.pos += len(sign) + arrow
         return self._value
 
-    # --- strings -----------------------------------------------------------------------------
-
     def _begin_string(self, style: Style) -> Step:
         """Pass over the quote at the position; one is already written."""
         self._style, self._plain, self._encode = style, style.plain, style.encode
@@ -759,7 +709,8 @@ class JsonReader:
                 window.pos = at = end
             char = text[at : at + 1] or self._cut_string()
             if char in style.closing:
-                if self._whole_quote() if len(style.quote) > 1 else self._ends():
+                several = len(style.quote) > 1
+                if self._stop_at(at, (style.quote,)) if several else self._ends():
                     self._end()
                     window.pos += len(style.quote)
                     return self._named if self._in_key else self._behind_string
@@ -787,7 +738,7 @@ class JsonReader:
 
     def _write(self, piece: str) -> None:
         self._out.append(piece)
-        if len(self._out) > self._seen + STRING_PIECES:
+        if len(self._out) > self._seen + limits.STRING_PIECES:
             self._out[self._seen :] = ["".join(self._out[self._seen :])]
             self._seen += 1
 
@@ -861,8 +812,6 @@ class JsonReader:
             kept = kept.replace(raw, ("\\\\" if literal else "\\") + char)
         self._out.append(kept)
 
-    # --- where a string of JSON ends ---------------------------------------------------------
-
     def _ends(self) -> bool:
         """Whether the quote at the position ends its string.
 
@@ -874,10 +823,10 @@ class JsonReader:
         if self._in_key:
             return True
         in_array = self.open[-1:] == ["["]
-        index, char = self._behind_space(self._window.pos + 1, SPACE_AHEAD)
+        index, char = self._behind_space(self._window.pos + 1, limits.SPACE_AHEAD)
         comma = char == ","
         if comma:
-            index, char = self._behind_space(index + 1, SPACE_AHEAD)
+            index, char = self._behind_space(index + 1, limits.SPACE_AHEAD)
         if not char or (comma and char == ","):  # one comma too many
             return True
         if comma and in_array:
@@ -893,10 +842,7 @@ class JsonReader:
         return self._stop_at(index, self._string_stops)
 
     def _is_key(self, index: int) -> bool:
-        """Whether a key and a colon are at an index, or a comment.
-
-        A key too long to see counts as one.
-        """
+        """Return whether a key and a colon, a key too long to see, or a comment is at an index."""
         text, char = self._window.text, self._window.text[index]
         if _KEY.match(text, index):
             return True
@@ -904,7 +850,7 @@ class JsonReader:
             return False
         if self._window.final:
             return bool(_CUT_KEY.match(text, index))
-        if len(text) - index < 2 * KEY_AHEAD + SPACE_AHEAD + 30:
+        if len(text) - index < 2 * limits.KEY_AHEAD + limits.SPACE_AHEAD + 30:
             raise EndError(WAIT)
         return False
 
@@ -916,18 +862,15 @@ class JsonReader:
         return _ELEMENT.match(text, index) is not None
 
     def _goes_on(self) -> None:
-        """Refuse a string that ended long ago, as the quote at the position shows.
-
-        It ends nothing, and there is a call inside of the string.
-        """
+        """Refuse a string that ended long ago, as the first key of a call is inside of it."""
         self._end_at_stop()
         self._owns_stops = True
         window, text = self._window, self._window.text
-        before = text[max(0, window.pos - MARGIN, self._began - window.base) : window.pos]
+        before = text[max(0, window.pos - limits.MARGIN, self._began - window.base) : window.pos]
         restart = _RESTART.search(before) if before.rstrip()[-1:] == "{" else None
         if restart is None:
             return
-        if len(text) - window.pos <= CALL_KEY_AHEAD and not window.final:
+        if len(text) - window.pos <= limits.CALL_KEY_AHEAD and not window.final:
             raise EndError(WAIT)
         if _FIRST_KEY.match(text, window.pos):
             closer = _CLOSER_TAG.search(before)
@@ -938,8 +881,8 @@ class JsonReader:
     def _end_at_stop(self, *, behind_bracket: bool = False) -> None:
         """End a string that was never closed where its frame ends, if that is inside of it.
 
-        Not where both may be the text's own. The brackets before the frame's end are no part of
-        the string; `behind_bracket`: only where there is one.
+        Brackets before the frame's end are no part of the string; with `behind_bracket` there has
+        to be one.
         """
         if self._owns_stops or self._released is not None:
             return
@@ -948,7 +891,7 @@ class JsonReader:
         if not any(stop in text for stop in stops):
             return
         window = self._window
-        start = max(window.pos - MARGIN, self._began - window.base, 0)
+        start = max(window.pos - limits.MARGIN, self._began - window.base, 0)
         near = window.text[start : window.pos]
         is_near = all(text.count(stop) == near.count(stop) for stop in stops)
         at = min(near.find(stop) for stop in stops if stop in near) if is_near else -1
@@ -963,30 +906,6 @@ class JsonReader:
         ]  # as many pieces as before, for who follows them
         self._end()
         raise EndError("missing-closer")
-
-    # --- where a text of Python or of braces ends --------------------------------------------
-
-    def _whole_quote(self) -> bool:
-        """Whether all of the style's quote, which has several characters, is here."""
-        return self._stop_at(self._window.pos, (self._style.quote,))
-
-    def _text_ends(self) -> bool:
-        """Whether the quote here ends a text: if what follows may follow one."""
-        _, char = self._behind_space(self._window.pos + 1, QUOTE_AHEAD)
-        stops = self._string_stops
-        return not char or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
-
-    def _text_goes_on(self) -> None:
-        """Refuse a text, at the end of the frame, if it ran over that.
-
-        With every quote in its place, a text may contain what it likes.
-        """
-        window = self._window
-        first = max(window.pos - MARGIN, self._began - window.base, 0)
-        found = [window.text.rfind(stop, first, window.pos) for stop in self._string_stops]
-        if (at := max(found, default=-1)) >= 0:
-            window.pos = at
-            raise EndError("invalid-json", "a text that never ends")
 
 
 def read_json(text: str) -> Read | Unreadable:

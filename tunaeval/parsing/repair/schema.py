@@ -15,11 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from math import isfinite
 from operator import is_not
 from reprlib import Repr
-from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.limits import MAX_DIGITS, MAX_SCHEMA_DEPTH, SCALAR_TEXT, SHOWN_NAME, SHOWN_VALUE
@@ -31,17 +29,10 @@ from .values import NUMBER, Read, Unreadable, repair_of
 
 Schema: TypeAlias = Mapping[str, object]
 
-# --- types ---------------------------------------------------------------------------------------
-
 CLASSES: dict[object, tuple[type, ...]] = {
-    "null": (type(None),),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "array": (list,),
-    "object": (dict,),
-    "string": (str,),
-}
+    "null": (type(None),), "boolean": (bool,), "integer": (int,), "number": (int, float),
+    "array": (list,), "object": (dict,), "string": (str,),
+}  # fmt: skip
 """The types that JSON schema knows, from the narrowest on, and the classes of their values."""
 
 ANY = frozenset(map(str, CLASSES))
@@ -112,16 +103,12 @@ def of_text(text: str, kind: object) -> JsonValue:
         case "boolean" | "null" if len(text) <= SCALAR_TEXT:
             return _WORDS[kind].get(text.strip().lower(), UNBENT)
         case "integer" | "number" if len(text) <= SCALAR_TEXT:
-            return _number_of(text.strip(), kind)
+            found = NUMBER.fullmatch(text.strip())
+            if found and not found["real"]:
+                return int(found[0])
+            if found and kind == "number" and isfinite(number := float(found[0])):
+                return number
     return UNBENT
-
-
-def _number_of(word: str, kind: str) -> JsonValue:
-    found = NUMBER.fullmatch(word)
-    if found and not found["real"]:
-        return int(word)
-    number = float(word) if found and kind == "number" else float("inf")
-    return number if isfinite(number) else UNBENT
 
 
 _REPR = Repr()
@@ -137,8 +124,6 @@ def shown(value: object) -> str:
         return f"a {type(value).__name__}"
     return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 3] + "..."
 
-
-# --- schemas that are combined -------------------------------------------------------------------
 
 _ALTERNATIVES = ("anyOf", "oneOf")
 _COMBINING = frozenset({"$ref", "allOf", *_ALTERNATIVES})
@@ -213,7 +198,12 @@ def _admitted(
     if id(schema) in known:
         return known[id(schema)]
     known[id(schema)] = ANY  # what a circle says of itself
-    found = _own_kinds(schema)
+    named, found = kinds_named(schema), ANY
+    if named and all(isinstance(name, str) and name in ANY for name in named):
+        wider = {"integer": "number"}
+        found = frozenset(kind for kind in ANY if kind in named or wider.get(kind) in named)
+    if (choices := choices_of(schema)) is not None:
+        found &= {kind_of(choice) for choice in choices}
     if not _COMBINING.isdisjoint(schema):
         for part in parts_of(schema, root):
             found &= _admitted(part, root, known, depth + 1)
@@ -226,24 +216,22 @@ def _admitted(
     return found
 
 
-def _own_kinds(schema: Schema) -> frozenset[str]:
-    named = kinds_named(schema)
-    kinds = ANY
-    if named and all(isinstance(name, str) and name in ANY for name in named):
-        wider = {"integer": "number"}
-        kinds = frozenset(kind for kind in ANY if kind in named or wider.get(kind) in named)
-    choices = choices_of(schema)
-    return kinds if choices is None else kinds & {kind_of(choice) for choice in choices}
+def member(schema: object, key: str, root: object, *, or_item: bool = False) -> object:
+    """Return what a schema says of the property `key`: a schema, or None if it says nothing.
 
+    `or_item`: the value may as well be a list whose items have that name.
+    """
 
-def member(schema: object, key: str, root: object) -> object:
-    """Return what a schema says of the property `key`: a schema, or None if it says nothing."""
-    return _inner(schema, partial(_own_member, key=key), root, set(), 0)
+    def own(schema: Schema) -> object:
+        properties = _properties(schema)
+        if key in properties:
+            return properties[key]
+        if or_item and "items" in schema:
+            return schema["items"]
+        others = schema.get("additionalProperties")
+        return others if isinstance(others, Mapping) else None
 
-
-def member_or_item(schema: object, key: str, root: object) -> object:
-    """Like `member`, where a value may as well be a list whose items have that name."""
-    return _inner(schema, partial(_own_member_or_items, key=key), root, set(), 0)
+    return _inner(schema, own, root, set(), 0)
 
 
 def _inner(
@@ -265,30 +253,12 @@ def _inner(
     return {"allOf": found} if found[1:] else found[0] if found else None
 
 
-def _own_member(schema: Schema, key: str) -> object:
-    properties = _properties(schema)
-    if key in properties:
-        return properties[key]
-    others = schema.get("additionalProperties")
-    return others if isinstance(others, Mapping) else None
-
-
-def _own_member_or_items(schema: Schema, key: str) -> object:
-    if "items" in schema and key not in _properties(schema):
-        return schema["items"]
-    return _own_member(schema, key)
-
-
 def _properties(schema: Schema) -> Mapping[str, object]:
     properties = schema.get("properties")
     return properties if isinstance(properties, (dict, Mapping)) else {}
 
 
-# --- a value that is fitted ----------------------------------------------------------------------
-
-TYPE_REPAIRS: Mapping[str, Level] = MappingProxyType(
-    {"type": "standard", "guessed-type": "lenient"}
-)
+TYPE_REPAIRS: dict[str, Level] = {"type": "standard", "guessed-type": "lenient"}
 """The codes of repairs that change a value's type, each with its level."""
 
 
@@ -333,16 +303,12 @@ def fit(
         return Fitted(value, (), (deep,))
     if not found:
         return Fitted(fitted)
-    repairs = [
-        repair_of(code, f"${path}: {message}", span, TYPE_REPAIRS[code])
-        for path, code, message in found
-        if code in TYPE_REPAIRS
-    ]
-    faults = [
-        Fault(code, f"${path}", message)
-        for path, code, message in found
-        if code not in TYPE_REPAIRS
-    ]
+    repairs, faults = list[Repair](), list[Fault]()
+    for path, code, message in found:
+        if code in TYPE_REPAIRS:
+            repairs.append(repair_of(code, f"${path}: {message}", span, TYPE_REPAIRS[code]))
+        else:
+            faults.append(Fault(code, f"${path}", message))
     return Fitted(fitted, tuple(repairs), tuple(faults))
 
 
@@ -448,8 +414,9 @@ class _Fitting:
             found["", "guessed-type", f"{shown(value)} read as null"] = None
             return None
         if "array" in wanted and self._is_lone_item(value, schema, depth):
+            items = _item_schema(schema, 0)
             sure = isinstance(value, str) and "," not in value and not _is_none(value)
-            sure = sure and _asks_for_texts(schema)
+            sure = sure and isinstance(items, Mapping) and kinds_named(items) == ["string"]
             if sure or self._guesses:
                 code = "type" if sure else "guessed-type"
                 found["", code, f"{shown(value)} read as array {shown([value])}"] = None
@@ -514,12 +481,6 @@ def _is_none(value: JsonValue) -> bool:
     return isinstance(value, str) and value.strip().lower() in ("none", "null")
 
 
-def _asks_for_texts(schema: Schema) -> bool:
-    """Whether the items of a list may be texts and nothing else."""
-    items = _item_schema(schema, 0)
-    return isinstance(items, Mapping) and kinds_named(items) == ["string"]
-
-
 def _fits_plainly(value: JsonValue, schema: object) -> bool:
     """Whether a lone value is of the one type that is asked for, and a choice if there are any."""
     if type(schema) is not dict:
@@ -559,11 +520,18 @@ def _same(value: JsonValue, choice: object) -> bool:
     return type(choice) is type(value) and bool(choice == value)
 
 
-# --- the arguments of a call ---------------------------------------------------------------------
-
 _SILENT_ON_OTHERS = frozenset(
-    {"type", "properties", "required", "title", "description"}
-    | {"$schema", "$id", "$defs", "definitions"}
+    [
+        "type",
+        "properties",
+        "required",
+        "title",
+        "description",
+        "$schema",
+        "$id",
+        "$defs",
+        "definitions",
+    ]
 )
 _USUAL = _SILENT_ON_OTHERS | {"additionalProperties"}
 
@@ -604,8 +572,7 @@ def misplaced(
     tool: str, arguments: JsonObject, beside: JsonObject, tools: Tools | None
 ) -> list[str]:
     """List keys beside the arguments that the tool declares as one, or that have arguments, too."""
-    declared = tools[tool].parameters.get("properties") if tools is not None else None
-    known = declared if isinstance(declared, Mapping) else {}
+    known = _properties(tools[tool].parameters) if tools is not None else {}
     lost = [key for key in beside if key in known and key not in arguments]
     more = [key for key in beside if key in ARGUMENTS_KEYS and key not in lost]
     return lost + [

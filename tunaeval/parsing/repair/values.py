@@ -76,8 +76,6 @@ class Read(NamedTuple):
     truncated: bool = False
 
 
-# --- repairs -------------------------------------------------------------------------------------
-
 REPAIRS = {
     "single-quotes": ("standard", "a string in single quotes"),
     "smart-quotes": ("standard", "a string in typographic quotes"),
@@ -116,8 +114,6 @@ Repairs of level "standard" change no value; those of level "lenient" lose or gu
 repair_of = cheap(Repair)
 """Make a `Repair` in half the time that its own class takes."""
 
-# --- sound text ----------------------------------------------------------------------------------
-
 Decoded: TypeAlias = tuple[JsonValue, int, tuple[Note, ...]]
 """A value, the index behind it, and what is odd about it."""
 
@@ -154,8 +150,6 @@ def decode(text: str) -> tuple[JsonValue, tuple[Note, ...]] | Unreadable:
     found = scan(text, 0)
     return found if isinstance(found, Unreadable) else (found[0], found[2])
 
-
-# --- what the fast decoder does not report -------------------------------------------------------
 
 ATOMS = frozenset({int, bool, type(None)})
 """What hides nothing: integers of more than 64 bits arrive as floats."""
@@ -222,9 +216,6 @@ def has_long_number(text: str, start: int, end: int) -> bool:
     return _LONG_NUMBER.search(text, start, end) is not None
 
 
-# --- the decoder of the standard library ---------------------------------------------------------
-
-
 def scan(text: str, start: int) -> Decoded | Unreadable:
     """Read the sound JSON value that begins at `start`: the value, its end and what is odd.
 
@@ -236,20 +227,13 @@ def scan(text: str, start: int) -> Decoded | Unreadable:
     size = FIRST_LOOK
     while True:
         piece = text[start : start + size]
-        found = _scan(piece, 0)
-        if start + size >= len(text) or not _may_be_cut(found, piece):
-            if isinstance(found, Unreadable):
+        found, whole, near = _scan(piece, 0), start + size >= len(text), len(piece) - CUT_TOKEN
+        if isinstance(found, Unreadable):  # more text may change it near the end of the piece
+            if whole or not (found.at > near or found.message.startswith("Unterminated")):
                 return Unreadable(found.code, found.message, start + found.at)
+        elif whole or found[1] <= near or piece[found[1] - 1] in '}]"':
             return found[0], start + found[1], found[2]
         size *= 4
-
-
-def _may_be_cut(found: Decoded | Unreadable, piece: str) -> bool:
-    """Whether more text could change what was found in a piece of it."""
-    near = len(piece) - CUT_TOKEN
-    if isinstance(found, Unreadable):
-        return found.at > near or found.message.startswith("Unterminated")
-    return found[1] > near and piece[found[1] - 1] not in '}]"'
 
 
 def _scan(text: str, start: int) -> Decoded | Unreadable:
