@@ -187,7 +187,10 @@ _RUNS = {"content": "content", "reasoning": "reasoning"}
 
 
 def _parts(text: str, runs: list[_Run], source: Reader) -> Iterator[_Part]:
-    """Yield content, reasoning and calls in order; of frames only the calls and white space."""
+    """Yield content, reasoning and calls in order.
+
+    Of the markup around messages and calls only the calls and white space are kept.
+    """
     markers = [one for fmt in source.formats for one in fmt.reasoning]
     around = ["", *(text[start:end] if kind == "frame" else "" for kind, start, end, _ in runs), ""]
     for index, (kind, start, end, calls) in enumerate(runs):

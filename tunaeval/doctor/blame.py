@@ -52,7 +52,7 @@ class Seen:
 
     @cached_property
     def right(self) -> int:
-        """The number of gate calls that the model wrote correctly, whole or streamed."""
+        """How many calls of the first, easy check the model wrote correctly, whole or streamed."""
         return sum(any(right(a) for ask in pair for a in self.all(ask)) for pair in asks.GATE)
 
     @property
@@ -100,7 +100,8 @@ class Seen:
     def streams_nothing(self, ask: Ask) -> bool:
         """Whether this ask was to be streamed and the server does not stream.
 
-        Either it answers whole, or no stream is answered although whole requests are.
+        It answers a streaming request with one JSON object, or it fails every streaming request and
+        answers the others.
         """
         answered = [answer for answer in self.all(ask) if not answer.skipped]
         if not ask.streamed or not answered:

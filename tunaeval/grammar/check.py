@@ -266,7 +266,10 @@ def _texts(row: Sequence[Word]) -> list[str]:
 
 
 def _is_usual(text: str) -> bool:
-    """Whether any prose has the text: white space, a sign or a letter, or two with a letter."""
+    """Whether a text is so common in prose that it can mark nothing.
+
+    That is white space, one character, or two of which one is a letter or a digit.
+    """
     return not text.strip() or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", text.strip(), re.DOTALL))
 
 

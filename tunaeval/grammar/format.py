@@ -46,20 +46,28 @@ if TYPE_CHECKING:
 class Format:
     """A wire format: how a model writes calls as text. Also a `Parser` (see `types.roles`).
 
-    `marked` says that the opener alone announces a call, so that what follows it is an attempt
-    even if it is broken; a bare object or a code fence announces nothing. `around` is what is
-    around all calls together; it is written, and read wherever it is met. `envelope` is for models
-    whose every word is in a message with a header. `dropped` are tokens around content;
-    they are never written, and are none themselves. `prompted` says that the prompt ends with the
-    opener, so that a text read under this name alone may begin behind it. `also` are formats that
-    are read under this name too, because the same models fall into them; they are never written.
-    `whole` says that nothing marks a call, so that calls are all of a reply, or of a code fence in
-    it; `auto` reads such a format where tools are given, as it has nothing else to know a call by.
-    `by_tool` says that a call is an element which is named after its tool, so that only the tools
-    that are given begin one; `tool` is the tool of a format that was made for it by `of_tool`.
-    `aliases` are the names that servers have for the same text (`--tool-call-parser`,
-    `--reasoning-parser`). With `checked=False` nothing is checked: formats that come with tunaeval
-    are built so, and checked by its tests.
+    Attributes:
+        name: What `format=` and `--format` call it.
+        words: What a call is made of, in order; `of` reads them from a pattern.
+        marked: True if the opener alone announces a call, so that what follows it is an attempt
+            even if it is broken. A bare object or a code fence announces nothing.
+        around: An opening and a closing text around all calls of a reply together.
+        envelope: How messages and their headers look, for models that write all they say in such.
+        dropped: Tokens around content that are left out when a text is read, and never written.
+        prompted: True if the prompt ends with the opener, so that a text that is read as this
+            format alone may begin behind the opener.
+        whole: True if nothing marks a call, so that the calls are all of a reply, or all of a code
+            fence in it. `auto` reads such a format only where tools are given.
+        by_tool: True if a call is an element named after its tool, so that only a name of a tool
+            that was given begins one.
+        tool: The tool for which `of_tool` made this format.
+        also: Formats that are read under this name too, because the same models write them.
+        separator: What is written between two calls.
+        reasoning: The markers of reasoning.
+        aliases: Names that servers have for it (`--tool-call-parser`, `--reasoning-parser`).
+        models: The models that write it.
+        summary: What it looks like, in a few words.
+        checked: False if it is not to be checked when it is built; the tests check tunaeval's own.
 
     Examples:
         >>> shape = tunaeval.formats.get("hermes")

@@ -269,7 +269,7 @@ class Envelope:
 
     @property
     def call(self) -> Route:
-        """How a message to a tool is written."""
+        """The route whose header is written for a message that calls a tool."""
         return next(route for route in self.routes if route.channel == "call")
 
     @property

@@ -69,7 +69,7 @@ def _object(wanted: Mapping[str, JsonValue], properties: Mapping[str, JsonValue]
 
 
 def _value(want: JsonValue, schema: JsonValue) -> JsonValue:
-    """Return a value that is wanted, or `ABSENT` if the argument has to be left out."""
+    """Return one value that is as wanted, or `ABSENT` if the argument has to be left out."""
     if isinstance(want, list):
         return _items(want, schema)
     if not isinstance(want, dict):

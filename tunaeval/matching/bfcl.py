@@ -239,7 +239,7 @@ def _wish(alternative: JsonValue) -> JsonValue:
 
 
 def _below(value: JsonValue) -> JsonValue:
-    """Convert the alternatives in objects, also within lists; other values stay unchanged."""
+    """Replace BFCL's lists of alternatives inside objects by matchers, also within lists."""
     if isinstance(value, dict):
         return {key: _one_of(inner) for key, inner in value.items()}
     return [_below(item) for item in value] if isinstance(value, list) else value

@@ -76,9 +76,9 @@ def _abstained(call: ToolCall) -> Diagnosis:
 class Withheld:
     """Takes calls of some names out of the events of a stream, and numbers the others anew.
 
-    In place of such a call there is markup, and at the first one the diagnosis of the result. A
-    call may begin to be reported while those before it wait for the end of their list; its number
-    is known when they are, so it waits as well. All tables are by a call's number in the text.
+    Each such call becomes markup, and the first one also reports the diagnosis that the result
+    has. A call's new number depends on the calls before it, so its events wait until those are
+    decided. The keys of all tables are the numbers that calls have in the text.
     """
 
     def __init__(self, names: frozenset[str]) -> None:

@@ -245,7 +245,7 @@ def _report_attempt(
 def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | None:
     """Return the format by which `auto` reads the first call of a text, and the call's place.
 
-    None if that is one which was read already, at a level that allowed less.
+    None if the text's own formats read that call, so that only the level refused it.
     """
     calls = scanner_of(everything(), tools, "standard", text).collected(len(text)).calls
     formats = [form.name for form in (*finder.formats, *finder.wholes)]

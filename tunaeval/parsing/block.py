@@ -153,7 +153,7 @@ class Begun(ABC):
         return len(self._held) + (self._waiting is not None)
 
     def _markup_to(self, end: int) -> None:
-        """Add all up to `end` that is not yet in a piece as markup."""
+        """Add the text up to `end` that no piece covers yet, as a piece of markup."""
         self._setting.collector.piece("markup", self._done, end)
         self._done = end
 

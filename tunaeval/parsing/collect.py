@@ -191,10 +191,10 @@ _DEPTH = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
 class LiveObject:
-    """Reports a call while its JSON is read, by looking at the reader's draft now and then.
+    """Reports a call while its JSON is read, by looking at the reader's draft after each step.
 
-    A draft is a list of pieces. A string that grows begins and ends with a quote that is a piece of
-    its own, and a short one may be one piece; a key is one with its colon; so is every bracket.
+    A draft is a list of pieces. A key with its colon is one piece, and so is each bracket. A short
+    string is one piece; of a long one, each quote and each part of its text is a piece.
 
     `depth` is that of the arguments' members: 1 when the object is the arguments, 2 when it also
     has the name. `keys` are the keys of name and arguments; None when the only key is the name.
@@ -361,7 +361,7 @@ class Collector:
     def text(self, text: str, start: int, end: int) -> None:
         """Add text between blocks as content.
 
-        White space behind anything else waits, as does what joins bare calls: it is content if
+        White space after a block, and what separates bare calls, is held back: it is content if
         more content follows, and markup otherwise.
         """
         blank = text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)

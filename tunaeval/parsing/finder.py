@@ -177,10 +177,10 @@ def _beginnings(atoms: Iterable[str]) -> str:
 class Choice(NamedTuple):
     """A format whose opener a token may be, and what has to follow it.
 
-    `excludes`: its calls may be in some messages only. `wordy`: other formats begin with the token
-    too, which says that a name follows; that may be any word. `alone`: a name without anything else
-    may be between its markers; in a sentence, any word. `named`: the name is right behind the
-    opener.
+    - `excludes`: calls of the format may be in some messages only.
+    - `wordy`: other formats begin with the token too, so any word may follow it as a name.
+    - `alone`: between its markers a name may stand without anything else, or in a sentence a word.
+    - `named`: the name is right behind the opener.
     """
 
     form: Format
@@ -658,7 +658,10 @@ def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[st
     first = {text for form in formats if form.around for text in form.around[0].spellings}
 
     def add(kind: TokenKind, text: str, *forms: Format, only: str = "") -> None:
-        """Add a token, or its formats to the one of this text, if that is of the `only` kind."""
+        """Add a token; where one of the same text is known, add the formats to that one.
+
+        With `only`, formats are added to a known token of that kind alone.
+        """
         is_around, announces = text in around, kind == "open" and text in first
         is_around = is_around and kind in ("open", "close")
         fresh = Token(kind, text, forms, around=is_around, announces=announces)

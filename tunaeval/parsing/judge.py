@@ -399,7 +399,7 @@ def trimmed(text: str, word: Value) -> str:
 
 
 def line_end(text: str) -> str:
-    """Return how the lines around a value end, by what the value begins with."""
+    """Return the line end that a value begins with; the lines around it end alike."""
     return "\r\n" if text.startswith("\r\n") else "\n"
 
 

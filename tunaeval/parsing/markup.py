@@ -89,7 +89,7 @@ def halves_of(tags: Iterable[str]) -> tuple[Half, ...]:
 
 
 def has_nearly(text: str, halves: Iterable[Half]) -> bool:
-    """Whether half of a tag is in the text, with the rest of the tag around it or nearly so."""
+    """Whether a text has half of a tag and, around it, the other half or nearly that."""
     return any(half[1] in text and _is_whole(text, half) for half in halves)
 
 

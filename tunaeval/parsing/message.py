@@ -423,7 +423,8 @@ class _StreamedCall:
     def take(self, fragment: Delta) -> None:
         """Take the next fragment; name and arguments grow, the rest comes once.
 
-        A name may come in pieces before the arguments; afterwards, or whole, it is a repeat.
+        A name may come in pieces before the arguments. One that comes after them, or that equals
+        the name so far, is a repetition.
         """
         if not self.id:
             found = fragment.get("id")

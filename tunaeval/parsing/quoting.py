@@ -180,7 +180,7 @@ class Unread:
     behind: str = ""
 
     def add(self, text: str) -> None:
-        """Take in more of the text behind it, as far as a call may reach."""
+        """Append text that follows the marker, up to the most that is looked at for a call."""
         if len(self.behind) < CALL_AHEAD:
             self.behind += text[:CALL_AHEAD]
 

@@ -437,7 +437,7 @@ class Scanner:
         self._mention = None
 
     def _tag_follows(self, at: int, opener: str) -> bool:
-        """Return whether an opener at an index begins a line and is a tag, or a tag follows."""
+        """Return whether the opener at `at` is a tag that begins a line, or is before a tag."""
         window = self.window
         if not opener:  # of a block whose prompt ended with it
             return False

@@ -122,7 +122,7 @@ class TaggedBlock(Begun):
         return True
 
     def _later_closers(self, words: Sequence[Word]) -> Reading[None]:
-        """Read the closers behind a missing one, as far as they are here."""
+        """Read those closers after a missing one that the text has."""
         window = self._window
         for word in words:
             if isinstance(word, Literal):
@@ -134,7 +134,7 @@ class TaggedBlock(Begun):
                     return
 
     def _end_of_message(self) -> _Fits:
-        """Judge arguments that the end of their message ends."""
+        """Decide whether arguments are complete that only the end of their message closes."""
         envelope, window = self._form.envelope, self._window
         closes = envelope.closes.spellings if envelope else ()
         closed = not closes or (yield from peek(window, literal(window, closes)))
@@ -556,8 +556,9 @@ def closing_of(form: Format) -> Closing:
 
 
 def _onward(form: Format) -> str:
-    """Return the pattern of what may follow a call: another one, perhaps without its opener if
-    fixed text is behind that, or what is around calls.
+    """Return the pattern of what may follow a call: another call, or what is around calls.
+
+    The next call may lack its opener if the format has fixed text after the opener.
     """
     inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     opener = any_of(form.opener) if form.opener else ""

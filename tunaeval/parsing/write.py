@@ -104,7 +104,10 @@ def _row(row: Sequence[Word], calls: Sequence[ToolCall], argument: _Argument = (
 
 
 def _word(word: Word, calls: Sequence[ToolCall], argument: _Argument) -> str:
-    """Return what is written in a word's place; `argument` is that of the `Many` around it."""
+    """Return the text that a word of a format writes.
+
+    `argument` is the one that the repetition (`Many`) around the word is writing.
+    """
     match word:
         case Literal() | Space() | Markup():
             return word.text

@@ -135,7 +135,10 @@ def compare_runs(
 
 
 def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> list[str]:
-    """Return the differences between what the runs were asked; raise unless `intersect`."""
+    """Return how what the runs were asked differs.
+
+    Raises `ComparisonError` if it differs and `intersect` is false.
+    """
     reported = (*_SAME[:-1], *(() if level else _SAME[-1:]))
     differ = [words for name, words in reported if getattr(a, name) != getattr(b, name)]
     if differ and not intersect:

@@ -63,7 +63,7 @@ def source_of(report: Report) -> RunSource:
 
 
 class Question(NamedTuple):
-    """What a scenario asks and expects, as one text, and where it counts.
+    """What a scenario asks and expects, as one text, and by what its result is grouped and weighed.
 
     `asks` is empty if all compared runs have the same suite, so that the questions are equal.
     """

@@ -288,7 +288,10 @@ _EACH_UP_TO = 5
 
 
 def told_of_repeats(repeats: int, counts: Mapping[tuple[int, int], int]) -> Repeats | None:
-    """Return the figures of a run with repeats, or None; `counts` maps (c, n) to scenarios."""
+    """Return the figures of a run with repeats, or None without them.
+
+    `counts` has the number of scenarios by how many of their repeats passed, and of how many.
+    """
     if repeats < 2:
         return None
     split = variance_split(counts)

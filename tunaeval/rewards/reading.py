@@ -195,9 +195,9 @@ def _add_leftovers(
 
 
 def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None) -> None:
-    """Add calls inside another call's arguments, where a call without an end swallows them.
+    """Add the calls that an unclosed call took into its arguments.
 
-    Arguments that the gold itself wants have swallowed nothing.
+    Arguments that the gold wants as they are contain no such calls.
     """
     for index, call in enumerate(found.calls):
         more = tries_inside(call, reader, tools)

@@ -98,7 +98,10 @@ class Recorder:
 
     @property
     def taker(self) -> object:
-        """The key that a call remembers, so that of nested runs only the outer one answers it."""
+        """The key under which a call is marked as answered.
+
+        Of runs that nest, the first to mark the call answers it, so the inner ones do not.
+        """
         return self
 
     def reaches(self, recorder: object) -> bool:
@@ -288,9 +291,9 @@ _LOG = logging.getLogger("tunaeval.scoring")
 
 
 class Inbox:
-    """Receives the runs of one session while the session's block runs.
+    """Receives the executions of tools while the `with` block of its session is active.
 
-    An inbox without a recorder records nothing, but can be open between others.
+    An inbox without a recorder records nothing, and keeps its place between others.
     """
 
     __slots__ = (

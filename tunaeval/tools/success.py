@@ -90,7 +90,7 @@ class Classifier(Protocol):
 
 
 class ByFields(NamedTuple):
-    """A classifier of declared failures: `fails` is true for the value of one of `fields`."""
+    """Classifies a result as a failure if `fails` is true for the value of any of `fields`."""
 
     name: str
     fields: tuple[str, ...]

@@ -42,7 +42,7 @@ Of: TypeAlias = Literal["reply", "result"]
 
 @dataclass(frozen=True, slots=True)
 class Fail(_Fault):
-    """A server error in place of the reply. A result's text becomes "Error: " and the message."""
+    """An error of the server in place of a reply, or a tool's result "Error: " and the message."""
 
     status: int = 500
     message: str = "The server had an error while processing your request."

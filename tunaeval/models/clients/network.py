@@ -440,14 +440,14 @@ _LOGGERS = (
 
 
 class KeyFilter(logging.Filter):
-    """Replaces keys in every record of theirs from `begin` until `end`."""
+    """Removes keys from what the HTTP library logs, between `begin` and `end`."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         super().__init__()
         self._keys = sorted(map(Secret, keys), key=len, reverse=True)
 
     def begin(self) -> None:
-        """Watch the loggers; further calls change nothing."""
+        """Begin to filter what the HTTP library logs; a second call changes nothing."""
         for name in _LOGGERS if self._keys else ():
             logging.getLogger(name).addFilter(self)
 

@@ -184,7 +184,7 @@ class Server:
     async def _response(
         self, request: httpx2.Request, seconds: float
     ) -> AsyncIterator[httpx2.Response]:
-        """Yield the response to a request, all of which has so many seconds until it is read."""
+        """Yield the response; sending and reading have to end within `seconds` together."""
         async with asyncio.timeout(seconds), self._pools.transport() as transport:
             response = await transport.handle_async_request(request)
             self.reached = True
@@ -199,7 +199,7 @@ class Server:
         return self._base.path.rstrip("/").removesuffix("/v1").rstrip("/")
 
     def hide(self, words: str) -> str:
-        """`words` without the key, wherever it is in them, nor any other that is known as one."""
+        """Return `words` without this client's key and without any other text known to be a key."""
         others = without(words.replace(self._key, "(the key)") if self._key else words, self._known)
         assert isinstance(others, str)  # noqa: S101 - as it was
         return others

@@ -371,7 +371,7 @@ class JsonReader:
         self._comma = None
 
     def _open(self, kind: str) -> Step:
-        """Pass over the bracket at the position, whose value was begun."""
+        """Step over an opening bracket; the caller has begun its value."""
         if len(self.open) >= limits.MAX_DEPTH:
             raise EndError("too-deep", f"nested deeper than {limits.MAX_DEPTH}")
         self._window.pos += 1

@@ -386,8 +386,9 @@ class _Fitting:
     def _any_of(
         self, value: JsonValue, options: list[object], depth: int, found: Findings
     ) -> JsonValue:
-        """Take the first option that fits as it is; else the first that fits when bent; else, for
-        its findings, the only one that is of the right type at least.
+        """Take the first option that fits unchanged, else the first that fits after a coercion.
+
+        Else, if exactly one has the right type, take that one, so that its findings are reported.
         """
         each = []
         for option in options:

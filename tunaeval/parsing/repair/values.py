@@ -182,7 +182,10 @@ def nothing_hidden(
 
 
 def _gather(arguments: JsonObject | list[JsonValue], strings: list[str]) -> bool:
-    """Add all keys and strings; return False at a large number, or where it is nested deeply."""
+    """Add all keys and strings to `strings`.
+
+    Return False, early, at a very large number, or where the value is nested too deeply.
+    """
     level: list[JsonValue] = [arguments]
     for _ in range(MAX_DEPTH - 2):  # two levels are those of a call object and of its array
         below: list[JsonValue] = []

@@ -155,7 +155,10 @@ class Growth:
 
 
 def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
-    """Measure the growth of every flood in every subject, and the memory of the hungriest ones."""
+    """Measure how the time of reading grows with the length of hostile texts, for each parser.
+
+    The texts that need most memory are read once more, and their memory is measured.
+    """
     largest = extent.largest
     finals: list[Growth] = []
     memory: list[tuple[float, Case]] = []

@@ -1,7 +1,7 @@
 """Streaming: streams have to give the result of the whole text; the cost of a feed is measured.
 
-A single text can break the design's laws 2, 3, 4, 6 and 8: they are checked by plain functions that
-need no test framework.
+A single text can show that a law of `tunaeval.testing.laws` is broken, so the laws are checked by
+plain functions that need no test framework.
 """
 
 from __future__ import annotations
