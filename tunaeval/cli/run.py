@@ -244,7 +244,7 @@ _CHECKED = {
 
 
 def expected_bare(suite: Suite, profile: str) -> str | None:
-    """Return a warning on scenarios that expect a tool without required arguments, or None."""
+    """Return a warning on expected calls that lack arguments which their tool requires, or None."""
     if profile not in _CHECKED:
         return None
     names = [one.id for one in suite.scenarios if any(_bare(one, suite))]

@@ -95,7 +95,7 @@ def chosen_suite(arguments: argparse.Namespace, output: Output) -> Suite:
 
 
 def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Suite:
-    """Load the suite and select its scenarios, but for `--limit`."""
+    """Load the suite and apply every option that selects scenarios, except `--limit`."""
     for option, names in (("--id", arguments.ids), ("--tag", arguments.tags)):
         for name in names:
             if name in arguments.exclude:

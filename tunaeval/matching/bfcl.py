@@ -152,7 +152,7 @@ def _variable(
 ) -> bool | None:
     """Return None if the type is wrong; else whether the value counts as a variable's name.
 
-    It does if the first alternative has another type than the schema.
+    It counts as one if the type of the first alternative is not the one that the schema says.
     """
     first = None
     for one in alternatives:

@@ -225,9 +225,9 @@ def _shares_of(
     rules: Preset,
     ending: _Ending | None,
 ) -> dict[str, float]:
-    """Return the share of each category that applies in the total; empty if the total is settled.
+    """Return the share of each category in the total; empty if a rule already decides the total.
 
-    If the goal comes first, the other shares are multiplied by the goal's value.
+    If the preset puts the goal first, the other shares are multiplied by the goal's value.
     """
     applying = [one for one in scorers if verdicts[one.name].value is not None]
     goal = None if rules.goal is None else verdicts.get(rules.goal)

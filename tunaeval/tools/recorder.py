@@ -121,7 +121,8 @@ class Recorder:
     def keep(self, make: Make, ending: object, *facts: object) -> None:
         """Keep `make` and `facts`; `make(*facts)` builds the execution when it is read.
 
-        `ending` is the object that the tool returned or raised; it is for overrides, not kept here.
+        `ending` is the object that the tool returned or raised. A subclass may use it; it is not
+        kept here.
         """
         del ending
         kept, numbers = self._state

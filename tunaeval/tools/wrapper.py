@@ -263,7 +263,7 @@ def _with_arguments(arguments: Arguments, keep: Callable[..., None]) -> Callable
 def _maker(
     name: str, judge: Callable[[object], Success], signature: inspect.Signature | None
 ) -> Callable[..., ToolExecution]:
-    """Return the function that makes an execution from facts, when the execution is read."""
+    """Return a function that makes the execution of what was recorded, when it is first read."""
 
     def execution(  # noqa: PLR0917 - the facts, in the order in which wrappers pass them
         call: Call | None, args: Args, kwargs: Kwargs,

@@ -354,7 +354,7 @@ INJECTION = "inject"
 
 
 class Met(NamedTuple):
-    """A fault of a task, and the first turn whose reply came after it; None if it was not met."""
+    """An injected fault, and the first turn that replied after it; None if it never occurred."""
 
     fault: StatedFault
     turn: int | None
