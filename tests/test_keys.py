@@ -9,10 +9,19 @@ import traceback
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from tunaeval.files.keys import COVER, Secret, of_environment, of_headers, shown_safely, without
+from tunaeval.files.keys import (
+    COVER,
+    SHORTEST,
+    Secret,
+    long_enough,
+    of_environment,
+    of_headers,
+    shown_safely,
+    without,
+)
 
 KEY = "sk-proj-a1b2c3d4e5f6a1b2c3d4e5f6"
 BODY = "Zx9aQ7" * 7
@@ -110,6 +119,21 @@ def test_what_quotes_a_part_of_a_secret_has_none_of_it(secret: str) -> None:
         assert BODY[:12] not in found
         assert "known_secret" not in found
         assert COVER in found
+
+
+@given(st.text(min_size=SHORTEST), st.integers(0, 3), st.sampled_from([7, 1 << 70]))
+@example('a "quote" and \u00e9', 1, 7)
+def test_a_secret_of_any_characters_is_covered_at_any_depth(
+    secret: str, depth: int, beside: int
+) -> None:
+    assume(COVER not in secret)
+    value: Any = f"x{secret}y"
+    for _ in range(depth):
+        value = {"in": [value, beside, None]}
+    covered: Any = without(value, long_enough([secret]))
+    for _ in range(depth):
+        covered = covered["in"][0]
+    assert secret not in covered
 
 
 def test_a_path_beside_one_that_a_variable_has_stays() -> None:

@@ -52,14 +52,19 @@ def whole_lines(folder: Path) -> list[str]:
     ("signals", "pause"),
     [
         ((INT, INT, INT), 0.0),
-        ((INT, INT, INT), 0.004),
-        ((INT, INT), 0.03),
-        ((TERM, TERM), 0.0),
-        ((TERM, TERM, TERM), 0.01),
-        ((INT, TERM), 0.002),
         ((TERM, INT), 0.05),
         ((TERM, TERM, TERM, TERM, TERM, TERM), 0.1),
-        ((INT, TERM, TERM, TERM, TERM, TERM, TERM, TERM), 0.07),
+        *(
+            pytest.param(*others, marks=pytest.mark.slow)
+            for others in [
+                ((INT, INT, INT), 0.004),
+                ((INT, INT), 0.03),
+                ((TERM, TERM), 0.0),
+                ((TERM, TERM, TERM), 0.01),
+                ((INT, TERM), 0.002),
+                ((INT, TERM, TERM, TERM, TERM, TERM, TERM, TERM), 0.07),
+            ]
+        ),
     ],
 )
 def test_signals_in_a_row_end_a_run_at_once_and_lose_nothing(

@@ -15,6 +15,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import SupportsIndex
 
+import orjson
+
 from tunaeval.types.calls import JsonValue
 
 SHORTEST = 8
@@ -118,6 +120,8 @@ def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
     that were found, as error messages quote parts of long texts.
     """
     ordered = sorted(secrets, key=len, reverse=True)
+    if _is_clean(value, ordered):
+        return value
     seen: set[Secret] = set()
 
     def whole(text: str) -> str:
@@ -133,6 +137,20 @@ def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
 
     covered = _changed(value, whole)
     return _changed(covered, _Parts(seen).covered) if seen else covered
+
+
+def _is_clean(value: JsonValue, secrets: Iterable[str]) -> bool:
+    """Whether a value surely has no secret: as one text it has none, and no part of a key's shape.
+
+    Nearly all results are clean, and one text is searched in a third of the time of its parts.
+    """
+    try:
+        text = orjson.dumps(value).decode()
+        return not any(sign in text for sign in _ANY_SIGN) and not any(
+            orjson.dumps(secret).decode()[1:-1] in text for secret in secrets
+        )
+    except TypeError:  # a lone surrogate, a wide integer or a deep value, which orjson refuses
+        return False
 
 
 _DEEPEST = 256
@@ -251,3 +269,4 @@ _SHAPES = [
     *((sign, _shape(sign, rest)) for sign, rest in _SIGNS.items()),
 ]
 """Patterns, each with a fixed part of it; searching for that first takes almost no time."""
+_ANY_SIGN = tuple(dict.fromkeys(sign for sign, _ in _SHAPES))
