@@ -285,7 +285,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, case: str) -> None
 def test_a_name_that_is_not_built_in_has_near_misses() -> None:
     with pytest.raises(SuiteError, match=r"'tunacod'.*did you mean 'tunacode'.*\.jsonl"):
         load_suite("tunacod")
-    with pytest.raises(SuiteError, match="'zzz'; known: repair-tasks, smoke, tunacode"):
+    with pytest.raises(SuiteError, match="'zzz'; known: everyday, repair-tasks, smoke, tunacode"):
         load_suite("zzz")
     with pytest.raises(UnknownNameError, match=r"tunacode-0\.2"):
         load_catalogue("tunacode-0.3")

@@ -41,7 +41,7 @@ def suite_names() -> tuple[str, ...]:
 
     Examples:
         >>> tunaeval.suite_names()
-        ('repair-tasks', 'smoke', 'tunacode')
+        ('everyday', 'repair-tasks', 'smoke', 'tunacode')
     """
     return tuple(SUITES)
 
