@@ -166,7 +166,10 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
     [
         (
             lambda: scripted(suite=[]),
-            "named by a built-in name (repair-tasks, smoke, tunacode) or the path of a suite file",
+            (
+                "named by a built-in name (everyday, repair-tasks, smoke, tunacode) or the path of "
+                "a suite file"
+            ),
         ),
         (lambda: scripted(client=42), "client is 42; wanted a name (llamacpp, openai, replay, "),
         (lambda: scripted(repeat=3), "no parameter of run() is called 'repeat'; did you mean 're"),

@@ -242,6 +242,16 @@ def test_scenarios_with_tools_of_their_own_keep_them_and_a_suite_of_them_is_refu
     assert "1 of the scenarios have tools of their own" in done.stderr
 
 
+def test_scenarios_that_name_tools_of_the_suite_are_asked_with_those_that_replace_them(
+    ask: Tuna, suite: str, tmp_path: Path
+) -> None:
+    named = {"prompt": "Say hello.", "expected_tool": None, "tools": ["bash"]}
+    (tmp_path / suite).write_text(json.dumps([named]))
+    done = ask("--tools-from", "my_agent:bash")
+    assert done.returncode == 0, done.stderr
+    assert "tools of their own" not in done.stderr
+
+
 def test_the_working_directory_is_looked_at_as_python_m_does(
     tuna: Tuna, suite: str, agent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,6 +94,16 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
     ),
     "no tools": ("a.json", suite(tools=[]), ("a.json, tools: has no tool",)),
     "tools of another kind": ("a.json", suite(tools={"a": 1}), ("wanted a list of tools",)),
+    "an unknown tool of a scenario": (
+        "a.json",
+        {"tools": [CITY], "scenarios": scenario(tools=["u"], expect={"none": True})[1:]},
+        ("scenario 1, tools[0]: no tool of the suite is called 'u'",),
+    ),
+    "a tool twice in a scenario": (
+        "a.json",
+        {"tools": [CITY], "scenarios": scenario(tools=["t", "t"], expect={"none": True})[1:]},
+        ("scenario 1: tools[1]: the name 't' is taken",),
+    ),
     "a bad tool": ("a.json", suite(tools=[{}]), ("a.json: tools[0].name is missing",)),
     "paths of another kind": ("a.json", suite(paths=["x"]), ("a.json, paths: found", "object")),
     "paths of no list": ("a.json", suite(paths={"bash": "cwd"}), ("paths.bash", '"cwd"', "list")),
@@ -275,7 +285,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, case: str) -> None
 def test_a_name_that_is_not_built_in_has_near_misses() -> None:
     with pytest.raises(SuiteError, match=r"'tunacod'.*did you mean 'tunacode'.*\.jsonl"):
         load_suite("tunacod")
-    with pytest.raises(SuiteError, match="'zzz'; known: repair-tasks, smoke, tunacode"):
+    with pytest.raises(SuiteError, match="'zzz'; known: everyday, repair-tasks, smoke, tunacode"):
         load_suite("zzz")
     with pytest.raises(UnknownNameError, match=r"tunacode-0\.2"):
         load_catalogue("tunacode-0.3")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tunaeval.errors import SuiteError
-from tunaeval.runs.suites.loading import load_catalogue, load_suite, own_tools
+from tunaeval.runs.suites.loading import load_catalogue, load_suite, own_tools, write_suite
 from tunaeval.types.calls import JsonObject
 
 WHOLE = load_catalogue("tunacode-2025-12")
@@ -120,3 +120,37 @@ def test_what_a_header_cannot_say_is_named_with_its_place(
         load_suite(written(tmp_path, **header))
     for piece in pieces:
         assert piece in str(caught.value)
+
+
+CITY: JsonObject = {"name": "weather", "parameters": {"properties": {"city": {"type": "string"}}}}
+SHELF: JsonObject = {"name": "shelf", "parameters": {"properties": {"place": {"type": "string"}}}}
+
+
+def test_a_scenario_may_name_the_tools_of_the_header_that_it_offers(tmp_path: Path) -> None:
+    rows: list[JsonObject] = [
+        {**NO_CALL, "id": "one", "tools": ["shelf"]},
+        {**NO_CALL, "id": "both", "tools": ["shelf", "weather"]},
+        {**NO_CALL, "id": "mixed", "tools": ["weather", {"name": "own"}, '{"name": "text"}']},
+        {**NO_CALL, "id": "all"},
+    ]
+    header: Any = {"tools": [CITY, SHELF], "paths": {"shelf": ["place"]}}
+    suite = load_suite(written(tmp_path, *rows, **header))
+    assert [one.tools and list(one.tools) for one in suite.scenarios] == [
+        ["shelf"], ["shelf", "weather"], ["weather", "own", "text"], None,
+    ]  # fmt: skip
+    for scenario in suite.scenarios[:2]:
+        assert scenario.tools
+        assert scenario.tools["shelf"] == suite.tools["shelf"]
+    write_suite(suite, tmp_path / "again.jsonl")
+    again = load_suite(tmp_path / "again.jsonl")
+    assert again.digest == suite.digest
+    assert '"tools": ["shelf", "weather"]' in (tmp_path / "again.jsonl").read_text()
+
+
+def test_names_of_tools_mean_those_that_replace_the_header(tmp_path: Path) -> None:
+    rows = [{**NO_CALL, "tools": ["bash"]}, {**NO_CALL, "id": "gone", "tools": ["grep"]}]
+    path = written(tmp_path, *rows)
+    suite = load_suite(path, tools=[{"name": "bash", "description": "Mine."}], exclude=["gone"])
+    (scenario,) = suite.scenarios
+    assert scenario.tools
+    assert scenario.tools["bash"].description == "Mine."

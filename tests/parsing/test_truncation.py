@@ -176,3 +176,13 @@ def test_a_call_that_was_cut_anywhere_is_not_called_malformed(form: Format) -> N
         for end in range(len(text))
     }
     assert [cut for cut, outcome in outcomes.items() if outcome == "malformed"] == []
+
+
+def test_a_bare_object_that_names_a_tool_is_an_attempt_wherever_it_is_cut() -> None:
+    """Behind the key of the arguments, the cut text reads as if the name went on."""
+    whole = '{"name": "bash", "arguments" : {"command": "x"}}'
+    for end in range(whole.index('",'), len(whole)):
+        parsed = parse(whole[:end], format="json", tools=TOOLS)
+        assert (parsed.outcome, parsed.truncated) == ("truncated", True), whole[:end]
+    other = parse('{"name": "cd", "arguments"', format="json", tools=TOOLS)
+    assert other.outcome == "no_call"

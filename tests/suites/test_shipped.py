@@ -310,6 +310,7 @@ def test_every_suite_is_told_in_one_line() -> None:
         tuple(about_suites())
         == suite_names()
         == (
+            "everyday",
             "repair-tasks",
             "smoke",
             "tunacode",

@@ -83,7 +83,10 @@ def chosen_suite(arguments: argparse.Namespace, output: Output) -> Suite:
     theirs, ours = installed_tools(places), own_tools(name)
     _report(theirs, ours, places, output)
     suite = load(tools=theirs if ours is None else _with_paths(theirs, ours))
-    apart = sum(scenario.tools is not None for scenario in suite.scenarios)
+    apart = sum(
+        one.tools is not None and not one.tools.items() <= suite.tools.items()
+        for one in suite.scenarios
+    )
     if apart == len(suite.scenarios):
         raise UsageError(
             f"--tools-from: every scenario of {name!r} has tools of its own, so none would be "

@@ -219,7 +219,8 @@ def _fault(
     """Whether the object is an attempt, and why it is no call before its arguments are read."""
     name, has_arguments = value.get(keys[0] or ""), keys[1] is not None
     known = tools is not None and isinstance(name, str) and name in tools
-    if keys[0] is None or not (has_arguments or marked or known):
+    is_attempt = has_arguments or marked or known or _runs_on(name, read, tools)
+    if keys[0] is None or not is_attempt:
         return marked, Note("missing-name", "a call without a name")
     if not isinstance(name, str) or not name:
         found = "an empty one" if name == "" else _kind(name)
@@ -232,6 +233,13 @@ def _fault(
         names = ", ".join(list(tools)[:12]) or "no tools at all"
         return True, Note("unknown-tool", f"{name[:60]!r} is none of: {names}")
     return True, None if has_arguments else _missing(name, _beside(value, keys), read)
+
+
+def _runs_on(name: JsonValue, read: Read, tools: Tools | None) -> bool:
+    """Whether the text ended so early that a tool's name and the next key were read as one text."""
+    if tools is None or not (read.truncated and isinstance(name, str)):
+        return False
+    return any(name.partition(sign)[0] in tools for sign in _QUOTE_SIGNS if sign in name)
 
 
 def _missing(name: str, beside: JsonObject, read: Read) -> Note | None:

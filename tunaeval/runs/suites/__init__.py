@@ -14,6 +14,10 @@ class BuiltIn(NamedTuple):
 
 
 SUITES: Mapping[str, BuiltIn] = {
+    "everyday": BuiltIn(
+        "everyday.jsonl",
+        "calendar, mail, files, weather, a shop, a database: one call, several, near misses, none",
+    ),
     "repair-tasks": BuiltIn(
         "repair-tasks.json",
         "twelve tasks of many turns in small repositories, graded by what is left behind",

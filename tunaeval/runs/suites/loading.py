@@ -41,7 +41,7 @@ def suite_names() -> tuple[str, ...]:
 
     Examples:
         >>> tunaeval.suite_names()
-        ('repair-tasks', 'smoke', 'tunacode')
+        ('everyday', 'repair-tasks', 'smoke', 'tunacode')
     """
     return tuple(SUITES)
 
@@ -377,7 +377,8 @@ def write_suite(suite: Suite, path: Path | str) -> None:
     for scenario in suite.scenarios:
         row = scenario.model_dump(exclude={"tools"}, exclude_defaults=True)
         if scenario.tools is not None:
-            row["tools"] = scenario.tools.as_openai()
+            is_part = scenario.tools.items() <= suite.tools.items()
+            row["tools"] = [*scenario.tools] if is_part else scenario.tools.as_openai()
         rows.append(row)
     text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
     try:

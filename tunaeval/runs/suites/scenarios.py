@@ -15,14 +15,14 @@ from dataclasses import replace
 
 from pydantic import ValidationError
 
-from tunaeval.errors import ToolsError, UnknownNameError, UsageError, WorkspaceError
+from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError, WorkspaceError
 from tunaeval.matching.expectations import check_expectation, one_call
 from tunaeval.matching.matchers import MATCHERS
 from tunaeval.parsing.repair.schema import fit
 from tunaeval.runs.grading.checks import check_fault
 from tunaeval.tools.specs import to_tools
 from tunaeval.tools.workspace.confined import parts_of, path_fits
-from tunaeval.types.calls import JsonObject, JsonValue, Tools
+from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.faults import read_fault
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Task
 from tunaeval.types.tasks import AnswerCheck, ForbidCheck, Forbidden, StatedFault
@@ -48,7 +48,7 @@ def read_scenario(
 ) -> Scenario:
     """Return the scenario in a row; `number`, from 1, becomes its id if it has none.
 
-    The expectations of a scenario that is not `wanted` may name tools that do not exist.
+    A scenario that is not `wanted` may name tools that do not exist, or expect them.
     """
     if not isinstance(row, Mapping):
         raise place.error(f"found {shown(row)}, wanted an object with prompt and expect")
@@ -58,11 +58,9 @@ def read_scenario(
     elif "expected_tool" in row:
         data, place = _from_one_call(data, place)
     data.setdefault("id", f"scenario-{number}")
+    unknown: SuiteError | None = None
     if data.get("tools") is not None:
-        try:
-            data["tools"] = to_tools(data["tools"])
-        except ToolsError as error:
-            raise place.error(error) from error
+        data["tools"], unknown = _own_tools(data["tools"], tools, place)
     task = data.get("task")
     if task is not None:
         data["expect"] = data.get("expect") or {}
@@ -71,11 +69,34 @@ def read_scenario(
     scenario = _validated(data, place)
     _check_texts(scenario, place)
     if wanted(scenario):
+        if unknown is not None:
+            raise unknown
         own = tools if scenario.tools is None else scenario.tools
         if scenario.task is None or scenario.expect != Expectation():
             _check_expectation(scenario.expect, place.at("expect"), own)
         _check_task(scenario, own, place)
     return scenario
+
+
+def _own_tools(given: JsonValue, whole: Tools, place: Place) -> tuple[Tools, SuiteError | None]:
+    """Return a scenario's tools, and an error if one is named that the suite does not have.
+
+    Each is the name of a tool of the suite, or a definition (an object, or its JSON text).
+    """
+    unknown: SuiteError | None = None
+    found: list[JsonValue | ToolSpec] = []
+    for index, one in enumerate(given if isinstance(given, list) else ()):
+        if not isinstance(one, str) or one.lstrip().startswith("{"):
+            found.append(one)
+        elif one in whole:
+            found.append(whole[one])
+        elif unknown is None:
+            at = place.at("tools", index)
+            unknown = at.error(UnknownNameError("tool of the suite", one, whole))
+    try:
+        return to_tools(found if isinstance(given, list) else given), unknown
+    except ToolsError as error:
+        raise place.error(error) from error
 
 
 def _check_texts(scenario: Scenario, place: Place) -> None:

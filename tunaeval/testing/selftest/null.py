@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tunaeval.grammar.format import Format
 from tunaeval.matching.calls import match
 from tunaeval.parsing.api import parse_message, render
-from tunaeval.runs.episode import Episode, Read, episode
+from tunaeval.runs.episode import Episode, Read, episode, read_at_all_levels
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import asking
 from tunaeval.runs.suites.loading import load_suite, suite_names
-from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, ToolSpec
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import Reply
-from tunaeval.types.parsing import LEVELS
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, ScenarioResult, Suite
 
@@ -31,43 +32,81 @@ _ONE_TOOL_SHARE = 0.05
 """The share that always calling one tool may pass: suites ask for more than a tool's name."""
 
 
+_RIGHT_TOOL_SHARE = 0.05
+"""The share that the right tools without arguments may pass: few questions are about no value."""
+
+
+class _Question(NamedTuple):
+    """What a null model is told: a scenario, its tools, and the format in which it may call."""
+
+    scenario: Scenario
+    tools: Tools
+    form: Format | None
+
+    def calls(self, *calls: ToolCall) -> str:
+        """Return the calls in the format; for a parser in code, in the format of most models."""
+        return render(calls, self.form or "hermes")
+
+
 @dataclass(frozen=True, slots=True)
 class NullModel:
-    """A model that answers every question alike. `abstains`: it may pass where no call is wanted.
+    """A model that answers without thinking. `abstains`: it may pass where no call is wanted.
 
     `floor` is the share of the other scenarios that it may pass. `marked`: its text is an attempt
     only in formats that mark their calls; other formats recognize a call by the tool's name.
     """
 
     name: str
-    says: Callable[[Suite, Format | None], str]
+    says: Callable[[_Question], str]
     abstains: bool = False
     floor: float = 0.0
     marked: bool = False
 
 
-def _first_call(suite: Suite, form: Format | None) -> str:
+def _first_call(asked: _Question) -> str:
     """Return a call of the first tool, with arbitrary required arguments of the right types."""
-    spec = next(iter(suite.tools.values()))
-    return _written(ToolCall(spec.name, _anything_for(spec)), form)
+    return asked.calls(_anything_for(next(iter(asked.tools.values()))))
 
 
-def _broken(suite: Suite, form: Format | None) -> str:
+def _broken(asked: _Question) -> str:
     """Return the first call without its last third."""
-    whole = _first_call(suite, form)
+    whole = _first_call(asked)
     return whole[: len(whole) * 2 // 3]
 
 
+def _every_call(asked: _Question) -> str:
+    """Return a call of each tool. It is lazy because it chooses no tool."""
+    return asked.calls(*map(_anything_for, asked.tools.values()))
+
+
+def _right_tools(asked: _Question) -> str:
+    """Return the expected tools' calls without arguments, or the first tool's if none is expected.
+
+    It is lazy because it takes no value from the question.
+    """
+    expect = asked.scenario.expect
+    names = [call.name for call in expect.calls or ()] or expect.tools or [next(iter(asked.tools))]
+    return asked.calls(*(ToolCall(name, {}) for name in names))
+
+
+def _echo(asked: _Question) -> str:
+    """Return the prompt. It is lazy because it answers with the question."""
+    return asked.scenario.prompt
+
+
 NULL_MODELS = (
-    NullModel("says nothing", lambda _, __: "", abstains=True),
-    NullModel("says abc", lambda _, __: "abc", abstains=True),
+    NullModel("says nothing", lambda _: "", abstains=True),
+    NullModel("says abc", lambda _: "abc", abstains=True),
+    NullModel("repeats the prompt", _echo, abstains=True),
     NullModel("breaks every call", _broken),
     NullModel(
         "calls a tool that is none",
-        lambda _, form: _written(ToolCall("no_such_tool", {"value": "x"}), form),
+        lambda asked: asked.calls(ToolCall("no_such_tool", {"value": "x"})),
         marked=True,
     ),
     NullModel("calls the first tool", _first_call, floor=_ONE_TOOL_SHARE),
+    NullModel("calls every tool", _every_call),
+    NullModel("calls the right tools without arguments", _right_tools, floor=_RIGHT_TOOL_SHARE),
 )
 
 
@@ -129,7 +168,12 @@ def _above(
 
 
 def _wants_call(scenario: Scenario, suite: Suite) -> bool:
-    return not match(scenario.expect, (), profile=suite.profile, tools=suite.tools).ok
+    tools = _tools_of(scenario, suite)
+    return not match(scenario.expect, (), profile=suite.profile, tools=tools).ok
+
+
+def _tools_of(scenario: Scenario, suite: Suite) -> Tools:
+    return suite.tools if scenario.tools is None else scenario.tools
 
 
 def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[ScenarioResult]:
@@ -137,19 +181,25 @@ def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[Scena
     for form in subject.forms or (None,):
         if model.marked and form is not None and (form.whole or form.by_tool):
             continue
-        reply = Reply({"role": "assistant", "content": model.says(suite, form)}, "stop")
-        read = _reader(subject.parser, suite, reply)
+        readers: dict[tuple[object, ...], Read] = {}
         for scenario in suite.scenarios:
-            talk = episode(scenario, asking=wording, tools=suite.tools, read=read, rules=rules)
+            tools = _tools_of(scenario, suite)
+            text = model.says(_Question(scenario, tools, form))
+            reply = Reply({"role": "assistant", "content": text}, "stop")
+            same = (text, *map(id, tools.values()))
+            if same not in readers:
+                readers[same] = _reader(subject.parser, tools, reply)
+            talk = episode(scenario, asking=wording, tools=tools, read=readers[same], rules=rules)
             yield _ended(talk, reply)
 
 
-def _reader(parser: Parser, suite: Suite, reply: Reply) -> Read:
-    """Return a reader that parses the model's only reply once, for all scenarios."""
-    known = {
-        level: parse_message(reply.message, format=parser, tools=suite.tools, level=level)
-        for level in LEVELS
-    }
+def _reader(parser: Parser, tools: Tools, reply: Reply) -> Read:
+    """Return a reader that parses a reply once, for all scenarios with the same tools."""
+
+    def read(reply: Reply, level: Level) -> ParseResult:
+        return parse_message(reply.message, format=parser, tools=tools, level=level)
+
+    known = read_at_all_levels(reply, read)
     return lambda _reply, level: known[level]
 
 
@@ -164,17 +214,13 @@ def _ended(talk: Episode, reply: Reply) -> ScenarioResult:
             return result
 
 
-def _written(call: ToolCall, form: Format | None) -> str:
-    """Return the call in the format; for a parser in code, in the format of most models."""
-    return render([call], form or "hermes")
-
-
-def _anything_for(spec: ToolSpec) -> JsonObject:
+def _anything_for(spec: ToolSpec) -> ToolCall:
     properties = spec.parameters.get("properties", {})
-    return {
+    arguments = {
         name: _ANYTHING.get(properties.get(name, {}).get("type"), "x")
         for name in spec.parameters.get("required", ())
     }
+    return ToolCall(spec.name, arguments)
 
 
 _ANYTHING: dict[str, JsonValue] = {
