@@ -166,7 +166,7 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
     [
         (
             lambda: scripted(suite=[]),
-            "named by a built-in name (repair-tasks, smoke, tunacode) or the path of a suite file",
+            "name of a built-in suite (repair-tasks, smoke, tunacode) or the path of a suite file",
         ),
         (lambda: scripted(client=42), "client is 42; wanted a name (llamacpp, openai, replay, "),
         (lambda: scripted(repeat=3), "no parameter of run() is called 'repeat'; did you mean 're"),
@@ -190,7 +190,7 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
         ),
         (
             lambda: scripted(suite=[{"id": "a"}]),
-            "; scenarios in a program are written to a file first (tunaeval.run takes a",
+            "; write scenarios of a program to a file first (tunaeval.run takes a",
         ),
         (lambda: scripted(options={"level": "strict"}), "wanted tunaeval.RunOptions(...)"),
         (lambda: scripted(level="Strict"), "no level is called 'Strict'; did you mean 'strict'?"),

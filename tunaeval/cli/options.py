@@ -237,7 +237,7 @@ def _client(otherwise: str) -> tuple[Option, ...]:
         value("--model-file FILE", "the weights of the embedded model (a GGUF file)"),
         value(
             "--recording PATH|NAME",
-            "replies to replay: a file of --record, the name of a built-in recording, or a run's "
+            "replies to replay: a recorded file, the name of a built-in recording, or a run's "
             "directory",
         ),
         *_NETWORK,

@@ -29,7 +29,7 @@ FAILURES = {
     "wrong-tool": "another tool was called than expected",
     "invalid-arguments": "the arguments are not a JSON object, so no expected argument is there",
     "missing-argument": "an expected argument was left out",
-    "extra-argument": "an argument was given that was not expected, and its value is not the default",
+    "extra-argument": "an argument was given that was not expected, and not with its default value",
     "wrong-type": "an argument's type is not the schema's (profile `bfcl`)",
     "wrong-value": "an argument's value is not the expected one",
     "checker-crash": "the original checker would have crashed here (profile `bfcl`)",
@@ -62,7 +62,7 @@ def invalid_arguments(call: ToolCall) -> Failure:
 
 def extra_argument(name: str, value: object) -> Failure:
     """Return the failure of an argument that was not expected."""
-    message = f"nobody asked for {name}={shown(value)}"
+    message = f"{name}={shown(value)} was not expected"
     return Failure("extra-argument", message, f"arguments.{name}")
 
 

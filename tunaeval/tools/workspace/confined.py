@@ -132,7 +132,7 @@ class Confined:
             there = _status(folder, name)
             if there is not None and (new or not stat.S_ISREG(there.st_mode)):
                 kind = kind_of(there.st_mode) or "a file"
-                raise WorkspaceError(f"{path!r:.80} is there already, and is {kind}")
+                raise WorkspaceError(f"{path!r:.80} exists already, and is {kind}")
             mode = 0o644 if there is None else stat.S_IMODE(there.st_mode) & 0o777
             draft = f".{token_hex(8)}.draft"
             _write_new(draft, data, mode, folder)
