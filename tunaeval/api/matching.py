@@ -179,7 +179,7 @@ def wanted_reply(message: object) -> object:
     if not _has_content(message):
         raise UsageError(
             f"{shown(message)} has no content and no tool_calls; wanted an OpenAI-style message; "
-            f"of a message of another API, {_CALLS_AS_READ}"
+            f"for a message of another API, {_CALLS_AS_READ}"
         )
     calls = _field(message, "tool_calls")
     if not isinstance(calls, list | tuple | None):

@@ -194,7 +194,9 @@ def check_kind(status: os.stat_result, path: str, *, folders: bool = False) -> N
     if kind is not None:
         raise WorkspaceError(f"{path!r:.80} is {kind}, and no file")
     if status.st_nlink > 1:
-        raise WorkspaceError(f"{path!r:.80} has a second name, which may be outside; not read")
+        raise WorkspaceError(
+            f"{path!r:.80} is a hard link, whose other name may be outside; it is not read"
+        )
 
 
 def walked(confined: Confined, top: Parts) -> Iterator[Parts]:
