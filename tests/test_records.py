@@ -236,7 +236,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path) -> N
 def test_a_document_is_written_once_and_replaced_whole(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     write_document(path, {"a": "\ud800", "n": 2**70})
-    with pytest.raises(RecordError, match="it is there already"):
+    with pytest.raises(RecordError, match="it exists already"):
         write_document(path, {})
     assert read_document(path) == {"a": "\ud800", "n": 2**70}
     replace_document(path, {"b": 2})

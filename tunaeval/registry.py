@@ -464,7 +464,7 @@ class Registry(Generic[T]):
         if (name in self._builtins or name in self._aliases) and name in self._entry_points():
             owners = " and ".join(map(_distribution, self._entry_points()[name]))
             raise PluginClashError(
-                f"{self.kind} {name!r} is claimed by {_OURS}, which brings it, and by {owners}; "
+                f"{self.kind} {name!r} is a name of {_OURS} itself, and is claimed by {owners}; "
                 f"uninstall {owners}, or have it choose another name"
             )
 
@@ -743,7 +743,7 @@ def made_client(maker: Callable[..., object], name: str, settings: Mapping[str, 
         given = f" with {', '.join(sorted(settings))}" if settings else ""
         raise kind(f"{this} cannot be made{given}: {words_of(error)}") from error
     if fault := _IS_CLIENT(made):
-        raise PluginError(f"{this} made what is no client: {fault}")
+        raise PluginError(f"{this} made something that is no client: {fault}")
     return cast("Client", made)
 
 

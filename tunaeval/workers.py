@@ -157,7 +157,7 @@ class _Worker:
             f"a worker process died (exit code {self._process.exitcode}): it was killed, perhaps "
             "for want of memory, or could not start; under the start method "
             f"{self._method!r} a program that is not guarded by `if __name__ == '__main__':` "
-            "starts all over in each of its processes"
+            "runs again from its beginning in each process"
         )
 
 

@@ -25,14 +25,14 @@ def test_messages_of_an_unknown_shape_are_no_zero() -> None:
         with pytest.raises(UsageError) as caught:
             use(UNKNOWN)
         words = str(caught.value)
-        assert words.startswith("messages: 2 messages were taken for openai-chat and have neither")
+        assert words.startswith("messages: 2 messages were read as openai-chat and have neither")
         assert "pieces" in words or "another shape" in words
 
 
 @given(st.lists(st.sampled_from(["user", "assistant", "system"]), min_size=1, max_size=4))
 def test_a_transcript_without_a_word_or_a_call_is_refused(roles: list[str]) -> None:
     messages = [{"role": role, "content": " "} for role in roles]
-    with pytest.raises(UsageError, match="have neither a word nor a call"):
+    with pytest.raises(UsageError, match="and have neither a word nor a call"):
         tunaeval.score(messages, "q")
     spoken = [*messages, {"role": "user", "content": "Hello."}]
     assert tunaeval.score(spoken, "q").details.outcome in {"scored", "undecided"}
@@ -50,7 +50,7 @@ def test_the_command_line_refuses_it_and_names_the_file(tmp_path: Path, capsys: 
     file = tmp_path / "unknown.json"
     file.write_text(json.dumps(UNKNOWN))
     assert main(["score", str(file)]) == 2
-    assert "were taken for openai-chat" in capsys.readouterr().err
+    assert "were read as openai-chat" in capsys.readouterr().err
 
 
 # --- Inspect -------------------------------------------------------------------------------------

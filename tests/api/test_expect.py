@@ -96,7 +96,7 @@ def test_the_nearest_call_stands_beside_the_wish_argument_by_argument() -> None:
         "    path='calc.py', as wanted",
         "    wanted old='a-b', got 'a-c'",
         "    wanted new='a+b', it was left out",
-        "    nobody asked for count=2",
+        "    count=2 was not expected",
         "- expected bash(...)",
         "    no call comes near it",
     ]
@@ -135,7 +135,7 @@ def test_calls_of_an_endpoint_are_shown_at_their_turns() -> None:
         (lambda: expect(3), "item 0 is 3; wanted the name of a tool, a ToolCall, or"),  # type: ignore[arg-type] # on purpose
         (lambda: expect("ls", match="all"), "no match mode is called 'all'"),  # type: ignore[arg-type] # on purpose
         (lambda: expect("ls", forbid="rm"), "forbid is 'rm'; wanted names of tools, in a list"),
-        (lambda: expect("ls", forbid=["ls"]), "'ls': both expected and forbidden"),
+        (lambda: expect("ls", forbid=["ls"]), "'ls' is both expected and forbidden"),
         (lambda: expect(ToolCall("ls", {"a": {"$or": 1}})), "there is no matcher '$or'"),
         (lambda: expect("ls") == "ls()", "a text is parsed first"),
     ],

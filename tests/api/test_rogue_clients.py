@@ -60,8 +60,8 @@ def named() -> Iterator[Callable[[Any], str]]:
         (fails(SystemExit(3)), PluginError, "cannot be made: SystemExit: 3"),
         (fails(TypeError("no port")), UsageError, "cannot be made: TypeError: no port"),
         (fails(ClientSetupError("no key")), ClientSetupError, "^no key$"),
-        (lambda: 0.5, PluginError, "made what is no client: a float has no name"),
-        (lambda: Sound, PluginError, "made what is no client: it is the class Sound"),
+        (lambda: 0.5, PluginError, "made something that is no client: a float has no name"),
+        (lambda: Sound, PluginError, "made something that is no client: it is the class Sound"),
     ],
 )
 def test_a_client_that_cannot_be_made_is_named(

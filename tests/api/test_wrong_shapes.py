@@ -167,7 +167,7 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
         (
             lambda: scripted(suite=[]),
             (
-                "named by a built-in name (everyday, repair-tasks, smoke, tunacode) or the path of "
+                "name of a built-in suite (everyday, repair-tasks, smoke, tunacode) or the path of "
                 "a suite file"
             ),
         ),
@@ -193,7 +193,7 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
         ),
         (
             lambda: scripted(suite=[{"id": "a"}]),
-            "; scenarios in a program are written to a file first (tunaeval.run takes a",
+            "; write scenarios of a program to a file first (tunaeval.run takes a",
         ),
         (lambda: scripted(options={"level": "strict"}), "wanted tunaeval.RunOptions(...)"),
         (lambda: scripted(level="Strict"), "no level is called 'Strict'; did you mean 'strict'?"),

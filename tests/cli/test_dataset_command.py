@@ -110,9 +110,9 @@ def test_questions_of_a_suite_are_looked_for(here: Tuna, tmp_path: Path) -> None
         (("check", "in.csv"), "wanted a path that ends in .jsonl"),
         (("check", "x.jsonl", "--allow", "misfits"), "did you mean 'misfit'"),
         (("check", "x.jsonl", "--shape", "xlan"), "did you mean 'xlam'"),
-        (("check", "x.jsonl", "--kept", "y"), "check wants neither"),
-        (("filter", "x.jsonl", "--kept", "y"), "filter wants --kept FILE and --rejected FILE"),
-        (("filter", "x.jsonl", "--kept", "y", "--rejected", "y"), "filter wants"),
+        (("check", "x.jsonl", "--kept", "y"), "check takes neither"),
+        (("filter", "x.jsonl", "--kept", "y"), "filter needs --kept FILE and --rejected FILE"),
+        (("filter", "x.jsonl", "--kept", "y", "--rejected", "y"), "filter needs"),
         (("check", "x.jsonl", "--against", "nope"), "nope"),
     ],
 )

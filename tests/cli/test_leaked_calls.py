@@ -99,7 +99,7 @@ def test_a_model_that_was_told_to_write_its_calls_leaks_nothing(
     report = asked(suite, servers["leaking"], ask=ask)
     assert rates(report) == [4, 4, 4]
     assert report.summary.leaked_calls == 0
-    with pytest.raises(UsageError, match="calls='structured' counts what a server parsed"):
+    with pytest.raises(UsageError, match="calls='structured' counts calls that a server parsed"):
         asked(suite, servers["leaking"], ask=ask, calls="structured")
 
 

@@ -61,7 +61,9 @@ def test_a_run_that_goes_on_wants_its_secrets_again(here: Tuna, tmp_path: Path) 
         asked = len(server.seen)
         done = here("run", "--resume", str(kept), "--header", HEADER)
     assert refused.returncode == 2
-    assert "begun with --header 'X-Gateway-Key: <key>', of which secrets are not" in refused.stderr
+    assert (
+        "started with --header 'X-Gateway-Key: <key>', and its secrets were not" in refused.stderr
+    )
     assert done.returncode == 0, done.stderr
     assert [seen.headers["x-gateway-key"] for seen in server.seen[asked:]] == [CANARY_KEY] * 2
 

@@ -158,7 +158,7 @@ def test_the_file_that_is_read_is_not_written_over(tuna: Tuna, tmp_path: Path, o
     (tmp_path / "link.jsonl").symlink_to("in.jsonl")
     done = tuna("parse", "in.jsonl", "-o", out)
     assert done.returncode == 2
-    assert f"--out '{out}' is the file that is read" in done.stderr
+    assert f"--out '{out}' is the input file" in done.stderr
     assert (tmp_path / "in.jsonl").read_bytes() == written(rows(3))
 
 

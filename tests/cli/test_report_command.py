@@ -102,7 +102,7 @@ def test_a_report_of_several_runs(tuna: Tuna, run: str) -> None:
     assert len(tuna("report", run, str(OLD), "--csv").stdout.splitlines()) == 1 + 8 + 5
     refused = tuna("report", run, str(OLD), "--json")
     assert refused.returncode == 2
-    assert "writes one run alone" in refused.stderr
+    assert "writes a single run" in refused.stderr
 
 
 def test_a_report_needs_its_shape_and_a_place(tuna: Tuna, run: str, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_run_writes_several_reports(tuna: Tuna, tmp_path: Path) -> None:
     ("options", "said"),
     [
         (["--report", "a.csv", "--report", "./a.csv"], "names a file twice"),
-        (["--report", "a.x", "--report", "b.x", "--writer", "csv"], "for one --report"),
+        (["--report", "a.x", "--report", "b.x", "--writer", "csv"], "for a single --report"),
         (["--report", "noend"], "no suffix that names a writer"),
         (["--report", "."], "no suffix that names a writer"),
         (["--report", "a.cvs"], "did you mean 'csv'"),

@@ -200,7 +200,7 @@ def test_what_failed_is_asked_again_on_request(
 def test_options_of_a_run_that_goes_on_want_one(here: Tuna, suite: str, option: str) -> None:
     done = here("run", "--suite", suite, option)
     assert done.returncode == 2
-    assert f"{option} is for a run that goes on" in done.stderr
+    assert f"{option} needs a run to continue" in done.stderr
 
 
 def test_a_run_says_what_its_tokens_cost(here: Tuna, server: Server, suite: str) -> None:

@@ -79,7 +79,7 @@ def test_a_name_of_ours_that_a_package_claims_is_an_error_that_names_both(
     done = rogue(*command)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(
-        f"tunaeval: format or parser 'mimo' is claimed by tunaeval, which brings it, and by "
+        f"tunaeval: format or parser 'mimo' is a name of tunaeval itself, and is claimed by "
         f"{rogues.NAME}; uninstall {rogues.NAME}"
     )
 
@@ -104,7 +104,7 @@ def test_a_claimed_name_is_an_error_in_a_run_and_its_rescore_and_ours_in_a_parse
     [
         ("c-unmade", "cannot be made: ValueError: no such thing"),
         ("c-needs", "cannot be made: TypeError: Needs.__init__() missing 1 required positional"),
-        ("c-returns", "made what is no client: a float has no name"),
+        ("c-returns", "made something that is no client: a float has no name"),
         ("c-details", "has the details 3; wanted a dictionary"),
     ],
 )

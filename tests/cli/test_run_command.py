@@ -100,7 +100,7 @@ def test_a_recording_replays_to_the_same_score_under_its_heading(
     assert shown[1] == second["heading"]
     again = here(*common, "--base-url", server.url, "--record", "tape.jsonl")
     assert (again.returncode, again.stdout) == (2, "")
-    assert "is there already" in again.stderr
+    assert "exists already" in again.stderr
 
 
 def test_a_replay_is_not_recorded_and_that_is_said_before_anything_is_asked(
@@ -112,7 +112,7 @@ def test_a_replay_is_not_recorded_and_that_is_said_before_anything_is_asked(
         done = here("run", "--suite", suite, "--recording", recording, "--record", "copy.jsonl")
         assert (done.returncode, done.stdout) == (2, "")
         (said,) = done.stderr.splitlines()
-        assert said.startswith("tunaeval: --record 'copy.jsonl' would keep a replay")
+        assert said.startswith("tunaeval: --record 'copy.jsonl' would record a replay")
         assert repr(recording) in said
     assert not (tmp_path / "copy.jsonl").exists()
     assert one_run(tmp_path) == kept

@@ -93,7 +93,11 @@ def test_a_transcript_may_come_on_stdin(tuna: Tuna) -> None:
         ("hi", (), "t.json: not JSON"),
         ("{}", (), "t.json: messages[0] is {} and has no role; wanted a list of messages"),
         ("", (), "t.json: it is empty; wanted JSON"),
-        ('[{"role": "user"}]', ("--start", "2"), "t.json: start is 2, wanted an index of the 1"),
+        (
+            '[{"role": "user"}]',
+            ("--start", "2"),
+            "t.json: start is 2, wanted the index of one of the 1",
+        ),
         ('[{"role": "user"}]', ("--start", "-1"), "t.json: start is -1"),
         ('[{"role": "user"}]', ("--preset", "evals3"), "did you mean 'evals2'"),
         ('[{"role": "user"}]', ("--shape", "antropic"), "did you mean 'anthropic'"),

@@ -85,7 +85,7 @@ def test_an_expectation_may_stand_in_a_file(here: Tuna, file: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--check", "true", "--preset", "evals2"), "the preset 'evals2' is fixed and knows no"),
+        (("--check", "true", "--preset", "evals2"), "the preset 'evals2' is fixed and takes no"),
         (("--forbid", "rad", "--tools", "tools.json"), "did you mean 'read'"),
         (("--expect", "{"), "expect"),
         (("--expect", '{"calls": []}'), "expect"),

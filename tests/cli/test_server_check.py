@@ -98,4 +98,4 @@ def test_a_client_without_a_server_cannot_be_checked(here: Tuna, tmp_path: Path)
     (tmp_path / "said.jsonl").write_text('"no"\n')
     done = here("run", "--client", "scripted", "--recording", "said.jsonl", "--check-server")
     assert done.returncode == 2
-    assert "wants a server to examine" in done.stderr
+    assert "needs a server to examine" in done.stderr

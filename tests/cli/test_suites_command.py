@@ -49,7 +49,7 @@ def test_an_argument_that_is_required_and_not_expected_fails_where_extras_do(
     told = here("suites", "check", file, "--json")
     assert told.returncode == 1
     (doubt,) = json.loads(told.stdout)["doubts"]
-    assert (doubt["id"], doubt["reason"]) == ("s1", "nobody asked for command='a'")
+    assert (doubt["id"], doubt["reason"]) == ("s1", "command='a' was not expected")
 
 
 def test_no_answer_found_is_no_error(here: Tuna, tmp_path: Path) -> None:

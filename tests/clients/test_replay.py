@@ -179,7 +179,7 @@ def test_any_message_is_had_back_as_it_was(message: dict[str, Any], tmp_path: Pa
 def test_a_recording_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "recording.jsonl"
     path.write_text("precious")
-    with pytest.raises(RecordError, match="is there already"):
+    with pytest.raises(RecordError, match="exists already"):
         write_recording(path, run_info(), RESULTS)
     assert path.read_text() == "precious"
 

@@ -202,7 +202,7 @@ def test_what_is_no_cassette_is_refused_in_a_sentence(
 def test_a_missing_cassette_says_how_it_is_made(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match=r"there is no cassette .*record it again"):
         tunaeval.model_endpoint(cassette=tmp_path / "none.jsonl")
-    with pytest.raises(UsageError, match="record=True wants a cassette to write and an upstream"):
+    with pytest.raises(UsageError, match="record=True needs a cassette to write and an upstream"):
         tunaeval.model_endpoint(cassette=tmp_path / "none.jsonl", record=True)
 
 
@@ -235,7 +235,7 @@ def test_an_upstream_that_fails_leaves_the_old_cassette(cassette: Path, fault: F
     before = cassette.read_bytes()
     with (  # noqa: PT012 - the block's end raises
         tunaeval.model_endpoint(["Other."] * 3, faults=[fault]) as upstream,
-        pytest.raises(RecordError, match="was not recorded and is as it was: the upstream"),
+        pytest.raises(RecordError, match="was not recorded and is unchanged: the upstream"),
         tunaeval.model_endpoint(upstream=upstream.url, cassette=cassette, record=True) as model,
     ):
         chat(model.url, question("One."))

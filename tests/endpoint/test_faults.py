@@ -225,8 +225,8 @@ def test_a_file_can_state_each_fault(name: str) -> None:
         (lambda: Cut(share=1.0), "share is 1.0"),
         (lambda: Delay(seconds=-1), "seconds is -1"),
         (lambda: Fail(of="call"), "of is 'call'; wanted 'reply' or 'result'"),  # type: ignore[arg-type] # on purpose
-        (lambda: Fail(tool="bash"), "tool is 'bash'; wanted none, as a reply is no tool's"),
-        (lambda: Inject(""), "text is ''; wanted the words to plant"),
+        (lambda: Fail(tool="bash"), "tool is 'bash'; wanted None, or of='result' beside it"),
+        (lambda: Inject(""), "text is ''; wanted the text to inject"),
         (lambda: read_fault({"fault": "flood"}), "fault is {'fault': 'flood'}; wanted an object"),
         (lambda: read_fault({"fault": "fail", "stat": 1}), "fault 'fail' has no stat; it takes"),
         (lambda: read_fault({"fault": "inject"}), "text is None"),

@@ -97,9 +97,9 @@ def test_what_is_no_script_is_refused_at_once(script: Any) -> None:
 
 
 def test_nobody_to_answer_is_refused() -> None:
-    with pytest.raises(UsageError, match="give a script, a cassette, or an upstream"):
+    with pytest.raises(UsageError, match="pass a script, a cassette or an upstream"):
         tunaeval.model_endpoint()
-    with pytest.raises(UsageError, match="a script answers alone"):
+    with pytest.raises(UsageError, match="a script excludes cassette"):
         tunaeval.model_endpoint(["x"], upstream="http://127.0.0.1:1/v1")
 
 

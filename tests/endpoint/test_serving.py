@@ -67,7 +67,7 @@ def test_an_endpoint_is_served_once() -> None:
         _ = model.url
     with model:
         assert model.url.endswith("/v1")
-    with pytest.raises(UsageError, match="was served before"), model:
+    with pytest.raises(UsageError, match="was entered before"), model:
         pass
 
 

@@ -39,7 +39,7 @@ def test_a_role_that_is_no_text_is_a_reason(role: Any) -> None:
 def test_a_row_from_nobody_is_a_fault(speaker: Any) -> None:
     (found,) = read_rows([{"conversations": [{"from": speaker, "value": "a"}]}])
     assert isinstance(found, Fault)
-    assert "nobody known" in found.reason
+    assert "unknown speaker" in found.reason
     (row,) = read_rows([{"conversations": [{"from": "human", "value": "a"}]}])
     assert isinstance(row, Row)
 

@@ -48,7 +48,11 @@ def test_what_every_first_request_meets_ends_the_run_and_is_in_no_file(
     tmp_path: Path, name: str
 ) -> None:
     suite, refused = small_suite(tmp_path, 100), FaultServer(then=REFUSALS[name])
-    with refused as server, within(5), pytest.raises(ClientSetupError, match="failed alike"):
+    with (
+        refused as server,
+        within(5),
+        pytest.raises(ClientSetupError, match="failed in the same way"),
+    ):
         asked(suite, server, TWO, out=tmp_path / "runs", run_id="r")
     assert 5 <= len(refused.seen) <= 6
     assert lines(tmp_path / "runs" / "r") == []

@@ -205,7 +205,7 @@ def test_a_check_that_fails_itself_says_nothing_of_the_model(
 def test_a_check_of_files_without_a_workspace_fails_itself() -> None:
     (record,) = grade(read_checks([{"file": "a.py"}]), FinalState("", ""))
     assert record.ok is None
-    assert "give workspace=" in record.reason
+    assert "pass workspace=" in record.reason
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_check_of_files_without_a_workspace_fails_itself() -> None:
         ([{"command": []}], "checks[0].command"),
         (
             [{"command": "python -m a"}],
-            'there is no shell, so words are wanted; write ["python", "',
+            'wanted a list of words, since no shell splits a text; write ["python", "',
         ),
         ([{"command": "a 'b"}], 'write ["python", "-c", "print(1)"]'),
         ({"file": "a"}, "wanted a list of checks"),

@@ -205,7 +205,9 @@ def test_a_run_without_tools_wants_its_suite(
 ) -> None:
     old = asked(make_suite(2), tmp_path, parser, GOOD)
     (Path(old.directory or "") / "tools.jsonl").unlink()
-    with pytest.raises(RecordError, match=r"keeps no tools, .* give the suite that was asked"):
+    with pytest.raises(
+        RecordError, match=r"did not keep its tools, .* give the suite that was asked"
+    ):
         again(old, parser)
     assert again(old, parser, suite=make_suite(2)).report.passed == 2
 

@@ -149,7 +149,7 @@ def test_a_run_that_asked_nobody_has_nothing_to_go_on_with(
 ) -> None:
     again = rescore(cut, format=parser)
     assert again.report.directory is not None
-    with pytest.raises(RecordError, match="asked nobody"):
+    with pytest.raises(RecordError, match="asked no model"):
         go_on(make_suite(3), Answers(good), parser, Path(again.report.directory), ONE)
 
 

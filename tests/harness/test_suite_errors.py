@@ -57,7 +57,11 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
         '{"prompt": "p", "expect": {"none": true}}\n{"x',
         ("line 2, column",),
     ),
-    "bad YAML": ("a.yaml", "name: [x\nscenarios: 1", ("a.yaml: line 2, column 1", "no YAML")),
+    "bad YAML": (
+        "a.yaml",
+        "name: [x\nscenarios: 1",
+        ("a.yaml: line 2, column 1", "this YAML cannot be read"),
+    ),
     "not UTF-8": ("a.json", b'[\n"\xff"]', ("a.json: line 2", "0xff", "UTF-8")),
     "a key twice": ("a.jsonl", '{"prompt": "p", "prompt": "q"}', ("line 1", "'prompt' twice")),
     "a key twice in YAML": ("a.yml", "name: a\nname: b", ("line 2, column 1", "'name' a second")),
@@ -136,12 +140,12 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
     "a selection beside scenarios": (
         "a.json",
         {"from": "smoke", "select": ["none-hello"], **suite()},
-        ("a.json: from and select are used alone",),
+        ("a.json: found beside from and select",),
     ),
     "a selection beside tools": (
         "a.json",
         {"from": "smoke", "select": ["none-hello"], "tools": []},
-        ("a.json, tools: from and select are used alone",),
+        ("a.json, tools: found beside from and select",),
     ),
     # a scenario
     "a scenario of another kind": ("a.json", [*scenario(), 7], ("scenario 3: found 7", "object")),

@@ -99,7 +99,7 @@ def test_nothing_of_an_episode_is_left(tmp_path: Path, monkeypatch: pytest.Monke
         ({"files": {"../a": "x"}, "checks": []}, "leads out of the workspace"),
         ({"files": {"a": "x", "a/b": "y"}}, "lies below the file 'a'"),
         ({"files": {"a": {"base64": "?"}}}, "this is no base64"),
-        ({"checks": []}, "is empty, and nothing is expected of the calls"),
+        ({"checks": []}, "is empty, and no calls are expected"),
         ({"checks": [{"what": 1}]}, "with one of the keys file, absent"),
         ({"checks": [{"forbid": {"calls": ["basch"]}}]}, "did you mean 'bash'"),
         ({"chekcs": []}, "no field of a task is called 'chekcs'"),

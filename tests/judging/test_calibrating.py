@@ -143,7 +143,7 @@ def test_the_judge_that_was_calibrated_is_backed_and_every_other_is_not(
 def test_a_calibration_overwrites_nothing(labels: Path, tmp_path: Path) -> None:
     found = tunaeval.calibrate(labels, Judge(Rule(honest), categories=GOAL))
     found.write(tmp_path / "calibration.json")
-    with pytest.raises(RecordError, match="it is there already"):
+    with pytest.raises(RecordError, match="it exists already"):
         found.write(tmp_path / "calibration.json")
 
 

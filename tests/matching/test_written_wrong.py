@@ -26,7 +26,7 @@ from tunaeval.matching.expectations import read_expectation
         ({"calls": [{"name": 5}]}, "calls[0].name is 5, wanted a text"),
         (
             {"calls": [{"name": "a", "arguments": '{"x": 1}'}]},
-            "calls[0].arguments is '{\"x\": 1}', wanted a dict, as json.loads makes of a text",
+            "calls[0].arguments is '{\"x\": 1}', wanted a dict (json.loads makes one of JSON text)",
         ),
         ({"calls": [{"name": "a", "arguments": 5}]}, "calls[0].arguments is 5, wanted a dict"),
         ({"tools": ["a"], "match": "exact"}, "match is 'exact', wanted 'exactly', 'in_order', "),

@@ -108,7 +108,7 @@ def test_an_upstream_that_fails_fails_the_test_and_leaves_both_files(tmp_path: P
     dead = run(tmp_path, *both, upstream.url)
     for child in (failing, dead):
         assert child.counts == {"passed": 1, "error": 1}, child.said
-        assert "was not recorded and is as it was: the upstream" in child.said
+        assert "was not recorded and is unchanged: the upstream" in child.said
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -164,7 +164,7 @@ def test_the_failure_shows_the_nearest_call_argument_by_argument(tmp_path: Path)
         "assert calls == expect(ToolCall('read_file', {'path': 'calc.py'}), 'bash')",
         "nearest: calls[0] at turn 1 read_file(path='cal.py', limit=3)",
         "wanted path='calc.py', got 'cal.py'",
-        "nobody asked for limit=3",
+        "limit=3 was not expected",
         "- expected bash(...)",
         "no call comes near it",
     ):
@@ -239,7 +239,7 @@ def test_no_path_leads_out(tunaeval_workspace, path, words):
 @pytest.mark.parametrize("files, words", [
     ({"a": 3}, "the file 'a' is 3; wanted its text, or bytes"), (["a"], r"files is \\['a'\\]"),
     ({"a": "x", "a/b": "y"}, "'a': goes through a link or a file"),
-    ({"a/b": "y", "a": "x"}, "'a' is there already, and is a directory"),
+    ({"a/b": "y", "a": "x"}, "'a' exists already, and is a directory"),
     ({"a/": "x"}, "is a directory; wanted a file"), ({"a": chr(0xD800)}, "a lone surrogate"),
 ])
 def test_what_cannot_be_written_is_said(tunaeval_workspace, files, words):

@@ -142,4 +142,4 @@ def test_entered_again(tunaeval_model):
 def test_an_endpoint_that_is_entered_again_says_so(tmp_path: Path) -> None:
     child = run(tmp_path, files={"test_it.py": USED})
     assert child.counts == {"failed": 1}, child.said
-    assert "UsageError: this endpoint was served before; make another one" in child.said
+    assert "UsageError: this endpoint was entered before, which works once; make" in child.said

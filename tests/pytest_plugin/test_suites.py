@@ -86,7 +86,7 @@ def test_a_server_that_is_not_there_is_no_wrong_answer(tmp_path: Path) -> None:
     files = {"four.tunaeval.json": json.dumps(SUITE[:1])}
     child = run(tmp_path, "--tunaeval-base-url", "http://127.0.0.1:9/v1", files=files)
     assert child.code == 1
-    assert "no request came through" in child.said
+    assert "no request succeeded" in child.said
 
 
 def test_a_broken_suite_is_an_error_of_collection(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_a_start_that_was_said_moves_with_its_message() -> None:
 def test_a_start_that_never_was_is_a_failure(start: int) -> None:
     with tunaeval.scoring_session(QUERY, messages=messages(), start=start) as session:
         pass
-    assert f"start is {start}, wanted an index of the 4 messages" in (session.failure or "")
+    assert f"start is {start}, wanted the index of one of the 4 messages" in (session.failure or "")
 
 
 def test_a_start_that_the_host_says_in_the_block_is_meant() -> None:
@@ -111,7 +111,7 @@ def test_a_start_that_the_host_says_in_the_block_is_meant() -> None:
 
 
 def test_only_sessions_are_lenient() -> None:
-    with pytest.raises(UsageError, match="start is 14, wanted an index of the 2 messages"):
+    with pytest.raises(UsageError, match="start is 14, wanted the index of one of the 2 messages"):
         tunaeval.score(messages()[:2], QUERY, start=14)
 
 

@@ -282,7 +282,7 @@ def test_a_name_with_the_prefix_of_a_namespace_is_the_tools(
 
 @pytest.mark.parametrize("more", [{"check": yes}, {"expect": {"tools": ["a"]}}, {"forbid": ["a"]}])
 def test_the_fixed_preset_knows_none_of_these(more: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=f"'evals2' is fixed and knows no {next(iter(more))}"):
+    with pytest.raises(UsageError, match=f"'evals2' is fixed and takes no {next(iter(more))}"):
         scored(WORK, preset="evals2", **more)
 
 

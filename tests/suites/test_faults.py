@@ -249,7 +249,10 @@ def test_a_fault_that_hits_nothing_is_a_warning(tmp_path: Path) -> None:
     [
         ({"a": [{"fault": "flood"}]}, "faults, a[0]: fault is {'fault': 'flood'}; wanted"),
         ({"a": [{"fault": "fail", "stat": 1}]}, "fault 'fail' has no stat"),
-        ({"a": [{"fault": "fail", "forbid": {"paths": "x"}}]}, "is of an injection"),
+        (
+            {"a": [{"fault": "fail", "forbid": {"paths": "x"}}]},
+            "is allowed for the fault inject only",
+        ),
         ({"a": [{**INJECT, "forbid": {}}]}, "it forbids nothing"),
         ({"a": [{**INJECT, "forbid": {"calls": "nope"}}]}, "no tool is called 'nope'"),
         ({"a": [{**INJECT, "forbid": {"paths": "x" * 500}}]}, "has over 400 characters"),
@@ -270,7 +273,7 @@ def test_what_is_no_fault_is_refused_with_its_place(
 
 
 def test_questions_meet_no_fault() -> None:
-    with pytest.raises(SuiteError, match="is one question, where no fault is met"):
+    with pytest.raises(SuiteError, match="is a single question, and faults occur in tasks only"):
         with_faults(tunaeval.load_suite("smoke"), "model")
 
 

@@ -182,5 +182,5 @@ def test_words_of_how_an_agent_ended_are_there_after_rescoring(tmp_path: Path) -
 def test_a_command_that_is_none_and_a_question_for_an_agent_are_refused() -> None:
     with pytest.raises(ClientSetupError, match="no program"):
         tunaeval.run("repair-tasks", client="command:no-such-agent {base_url}", out=None)
-    with pytest.raises(ClientSetupError, match="a whole agent works on tasks"):
+    with pytest.raises(ClientSetupError, match="a whole agent needs tasks"):
         report_of(tunaeval.AgentClient(lambda *_: ""), "smoke")

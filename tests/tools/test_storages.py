@@ -130,7 +130,7 @@ def test_a_listener_that_fails_changes_nothing(caplog: pytest.LogCaptureFixture)
 
 def test_what_cannot_listen_is_refused() -> None:
     nobody: Any = "stderr"
-    with pytest.raises(UsageError, match="what takes an execution"):
+    with pytest.raises(UsageError, match="a function that takes an execution"):
         Recorder(listener=nobody)
 
 

@@ -165,7 +165,7 @@ def test_the_tools_work() -> None:
         assert str(workspace.changes()) == "1 added (sub/new.py), 1 changed (calc.py)"
         with pytest.raises(WorkspaceError, match="is there 3 times"):
             tools["update_file"]("calc.py", "a", "b")
-        with pytest.raises(WorkspaceError, match="is there already"):
+        with pytest.raises(WorkspaceError, match="exists already"):
             tools["write_file"]("calc.py", "x")
 
 

@@ -76,7 +76,7 @@ class AgentClient:
         if not callable(function):
             raise UsageError(f"the agent is {shown(function)}; wanted a function")
         if script is not None and upstream is not None:
-            raise UsageError("a script answers alone; leave out upstream")
+            raise UsageError("a script and an upstream cannot be combined; leave one of them out")
         self._function = function
         self._script, self._upstream, self.model = script, upstream, model
 
@@ -115,7 +115,9 @@ class AgentClient:
         script, faults = self._script, [read_fault(one) for one in task.faults]
         if isinstance(script, Mapping):
             if task.scenario not in script:
-                raise ClientSetupError(f"there is no script for the task {task.scenario!r}")
+                raise ClientSetupError(
+                    f"there is no script for the task {task.scenario!r}; add one under this id"
+                )
             script = script[task.scenario]
         if script is not None:
             return model_endpoint(script, faults=faults)
@@ -126,8 +128,8 @@ class AgentClient:
     async def complete(self, request: Request) -> Reply:
         """Raise ClientSetupError: a whole agent does not answer a single request."""
         raise ClientSetupError(
-            f"scenario {request.scenario!r} is one question, and a whole agent works on tasks of "
-            "many turns; ask a suite such as 'repair-tasks', or a model"
+            f"scenario {request.scenario!r} is a single question, but a whole agent needs tasks of "
+            "many turns; use a suite such as 'repair-tasks', or ask a model"
         )
 
     async def close(self) -> None:
@@ -164,7 +166,9 @@ class CommandClient(AgentClient):
     ) -> None:
         words = _split(command) if isinstance(command, str) else list(command)
         if not words or shutil.which(words[0]) is None:
-            raise ClientSetupError(f"the command {words[:1]} is no program that can be run")
+            raise ClientSetupError(
+                f"the command {words[:1]} is no program that can be run; correct its name"
+            )
         self._asks_for = frozenset(place for word in words for place in _places(word))
         # The command runs in another directory, so its path must be absolute.
         self._words = [os.path.abspath(str(shutil.which(words[0]))), *words[1:]]  # noqa: PTH100 - keeps links

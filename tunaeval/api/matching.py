@@ -117,7 +117,9 @@ def _check_call(call: ToolCall, where: str) -> None:
     if not isinstance(call.name, str):
         raise refusal(f"{where}.name", call.name, "the name of a tool")
     if not isinstance(call.arguments, dict):
-        raise refusal(f"{where}.arguments", call.arguments, "a dict, as json.loads makes of a text")
+        raise refusal(
+            f"{where}.arguments", call.arguments, "a dictionary (json.loads makes one of JSON text)"
+        )
 
 
 def _message(message: object, tools: Tools | None) -> ParseResult:
@@ -177,7 +179,7 @@ def wanted_reply(message: object) -> object:
     if not _has_content(message):
         raise UsageError(
             f"{shown(message)} has no content and no tool_calls; wanted an OpenAI-style message; "
-            f"of another API's, {_CALLS_AS_READ}"
+            f"for a message of another API, {_CALLS_AS_READ}"
         )
     calls = _field(message, "tool_calls")
     if not isinstance(calls, list | tuple | None):

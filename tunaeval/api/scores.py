@@ -190,8 +190,8 @@ def _settled(settings: ScoreSettings, preset: str, given: Mapping[str, Any]) -> 
     named = [name for name, value in given.items() if not _is_left_out(name, value)]
     if named and preset == FIXED:
         raise UsageError(
-            f"the preset {FIXED!r} is fixed and knows no {' and no '.join(named)}; "
-            "use the preset 'default'"
+            f"the preset {FIXED!r} is fixed and takes no {' and no '.join(named)}; "
+            "leave that out, or use the preset 'default'"
         )
     if not isinstance(settings, ScoreSettings):
         raise UsageError(f"settings is {settings!r:.60}, wanted a ScoreSettings")
@@ -249,7 +249,9 @@ class _Work:
 def _task(messages: object, start: object) -> Conversation:
     read = read_conversation(messages)
     if isinstance(start, bool) or not isinstance(start, int) or not 0 <= start <= read.length:
-        raise UsageError(f"start is {start!r}, wanted an index of the {read.length} messages")
+        raise UsageError(
+            f"start is {start!r}, wanted the index of one of the {read.length} messages"
+        )
     refuse_silence(read)
     return read.since(start)
 

@@ -27,21 +27,21 @@ from .settings import apply, settings_of, shown
 
 COMMANDS = {
     "run": "ask a model the scenarios of a suite, and score its calls",
-    "parse": "show the tool calls in a text or in JSON lines",
-    "convert": "rewrite the replies in JSON lines from one wire format to another",
-    "dataset": "count what is wrong with the rows of a training data set, or split them",
-    "stream": "report what becomes certain while a text or a server's answer arrives",
-    "show": "look at a run that is kept: its summary, what failed, or one conversation",
-    "report": "write a page, a table or annotations of runs that are kept",
-    "compare": "report how runs differ from the first, scenario by scenario, and how surely",
-    "rescore": "read the replies of a run again, by other rules, without asking a model",
-    "score": "score the transcripts of an agent, each category with its reason",
-    "doctor": "ask a server whether it calls tools correctly, and if not, whose fault it is",
-    "judge": "compare a judge with labelled transcripts: agreement, flips and injections",
-    "suites": "list the built-in suites, or show one",
+    "parse": "show the tool calls in a text, or in each record of a file",
+    "convert": "rewrite the calls in a data file from one wire format to another",
+    "dataset": "find rows of a training data set that teach mistakes, and split them off",
+    "stream": "show the calls in a text, or in a server's stream, while it arrives",
+    "show": "show a stored run: its summary, its failures, or one conversation",
+    "report": "write a page, a table or annotations about stored runs",
+    "compare": "compare runs with the first, scenario by scenario, with intervals",
+    "rescore": "score the replies of a stored run again by other rules, without a model",
+    "score": "score transcripts of an agent by category, with reasons",
+    "doctor": "find out whether a server calls tools correctly, and whose fault it is if not",
+    "judge": "measure how well a judge agrees with labelled transcripts",
+    "suites": "list the built-in suites, or list, check or rename the scenarios of one",
     "formats": "list the wire formats that can be read",
-    "plugins": "list everything that is registered, and what is broken",
-    "selftest": "measure the parser here: growth, streams, accuracy and repair, for any format",
+    "plugins": "list the built-in parts and the plug-ins, and what is broken",
+    "selftest": "measure the parser on this machine: speed, streams, accuracy and repairs",
 }
 COULD_NOT_RUN = 2
 _INTERRUPTED = (130, "interrupted")
@@ -138,10 +138,10 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="tunaeval",
         description="How well does a language model call tools?",
-        epilog="`tunaeval COMMAND --help` says more of each. "
-        "Exit codes: 0 fine, 1 below the bar that was asked for (--fail-under, --fail-if-worse), "
-        "2 wrong use or could not run, 3 too many failures to judge (--max-errors), "
-        "130 interrupted, 143 terminated.",
+        epilog="`tunaeval COMMAND --help` lists the options of a command. "
+        "Exit codes: 0 done, 1 below a required score (--fail-under, --fail-if-worse) or another "
+        "negative result, 2 wrong use or could not run, 3 too many failures to judge "
+        "(--max-errors), 130 interrupted, 143 terminated.",
     )
     parser.add_argument("--version", action="version", version=f"tunaeval {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
@@ -153,8 +153,8 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
             command.add_argument(
                 "--show-config",
                 action="store_true",
-                help="only show each option's value, and whether tunaeval.toml or [tool.tunaeval] "
-                "in pyproject.toml says so",
+                help="only show the value of each option, and where it was set: on the command "
+                "line, in tunaeval.toml or in pyproject.toml ([tool.tunaeval])",
             )
             command.set_defaults(parser=command)
     return parser

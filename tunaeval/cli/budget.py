@@ -70,8 +70,8 @@ class ErrorBudget:
         top = 100.0 if is_percentage else math.inf
         if not 0 <= number <= top or not (is_percentage or number.is_integer()):
             raise UsageError(
-                f"found {text!r}, wanted how many failures are put up with: a whole number such "
-                "as 3, or a share such as 5%"
+                f"found {text!r}, wanted the most failures that are allowed: a whole number such "
+                "as 3, or a percentage such as 5%"
             )
         return cls(number, is_percentage)
 

@@ -153,7 +153,7 @@ def _refuse_network(name: str, arguments: argparse.Namespace) -> None:
         if getattr(arguments, _dest(option), None) is not None:
             raise UsageError(
                 f"client {name!r} takes no {option}; set $HTTPS_PROXY or $SSL_CERT_FILE, which the "
-                "model endpoint heeds, or leave it out"
+                "model endpoint uses, or leave it out"
             )
 
 

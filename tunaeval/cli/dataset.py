@@ -35,7 +35,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     files = {name for name in (*wanted, arguments.file) if name}
     if len(files) != (3 if arguments.action == "filter" else 1) or (any(wanted) != all(wanted)):
         raise UsageError(
-            "filter wants --kept FILE and --rejected FILE, two other files, and check wants neither"
+            "filter needs --kept FILE and --rejected FILE, two files other than the input; "
+            "check takes neither"
         )
     for name in filter(None, wanted):
         if Path(name).suffix in {".parquet", ".pq", ".arrow", ".csv"}:

@@ -29,7 +29,7 @@ _COLUMNS = ("category", "figure", "value", "interval", "of", "remark")
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 1 if there is a category for which the judge gave no verdict at all."""
     if arguments.out and is_there(arguments.out):
-        raise UsageError(f"--out {arguments.out!r} is there already; choose another file")
+        raise UsageError(f"--out {arguments.out!r} exists already; choose another file")
     if not is_there(arguments.labels):
         raise UsageError(
             f"found no file {arguments.labels!r}; wanted JSON lines, a transcript with its labels "

@@ -168,43 +168,57 @@ def _level(text: str, default: str | None = None) -> Option:
     return one_of("--level", ("strict", "standard", "lenient"), text, default=default)
 
 
-_JSON = flag("--json", "one JSON object instead of text")
-_BFCL = value("--bfcl DIR", "where BFCL's data are (the installed bfcl-eval)")
-_RUNS = value("runs RUN", "run directories, the baseline first", nargs="+")
-_QUIET = flag("--quiet", "no progress")
-_TEMPERATURE = value("--temperature", "(0)", type=amount, default=0.0)
+_JSON = flag("--json", "print one JSON object instead of text")
+_BFCL = value(
+    "--bfcl DIR", "the directory of BFCL's data (default: that of the installed bfcl-eval)"
+)
+_RUNS = value("runs RUN", "directories of runs; the first is the baseline", nargs="+")
+_QUIET = flag("--quiet", "show no progress")
+_TEMPERATURE = value(
+    "--temperature", "the sampling temperature (default: 0)", type=amount, default=0.0
+)
 _ABSTAIN = many(
     "--abstain NAME",
-    "a call of this name means no call, as some prompts ask for; may be given again",
+    "count a call of this name as no call, for prompts that ask for such a call if no tool fits; "
+    "may be given again",
 )
 _READING = (
-    value("--format", "wire format, see `tunaeval formats`; openai is harmony", default="auto"),
-    _level("which repairs are allowed (default: standard)", "standard"),
-    value("--tools", "the tools that may be called: a JSON file, or the name of a catalogue"),
+    value(
+        "--format",
+        "the wire format, see `tunaeval formats` (default: auto; openai means harmony)",
+        default="auto",
+    ),
+    _level("which repairs are made (default: standard)", "standard"),
+    value(
+        "--tools", "the tools that may be called: a JSON file, or the name of a built-in catalogue"
+    ),
     _ABSTAIN,
 )
 _MAX_ERRORS = value(
     "--max-errors N|P%",
-    "exit 3, with nothing judged, when more results than these got no answer: a number, "
-    "or a share of all (0 where a gate is asked for)",
+    "exit with 3, and judge nothing, if more requests than this got no answer: a number, or a "
+    "percentage of all (default: 0 with a gate, no limit without)",
     type=read_budget,
 )
 _NETWORK = (
     many(
         "--header 'NAME: VALUE'",
-        "send this header with every request; may be given again, and its value is in no file",
+        "send this header with every request; may be given again. Its value is written to no file",
         type=Secret,
         default=None,
     ),
-    value("--ca FILE", "trust these authorities (PEM) in place of the system's"),
+    value("--ca FILE", "trust the authorities in this file (PEM) instead of the system's"),
     value("--cert FILE", "the client's own certificate (PEM)"),
-    value("--cert-key FILE", "its key, where --cert has none"),
+    value(
+        "--cert-key FILE",
+        "the key of the client's certificate, if the file of --cert does not contain it",
+    ),
     value(
         "--proxy URL",
-        "ask through this proxy; '' for none (that of $HTTPS_PROXY and the like)",
+        "send requests through this proxy; '' for none (default: $HTTPS_PROXY and the like)",
         type=Secret,
     ),
-    flag("--http2", "speak HTTP/2 with a server that does (extra http2)", default=None),
+    flag("--http2", "use HTTP/2 if the server supports it (needs the extra http2)", default=None),
 )
 
 
@@ -213,14 +227,18 @@ def _client(otherwise: str) -> tuple[Option, ...]:
     return (
         value(
             "--client NAME",
-            f"llamacpp, openai, replay, scripted or a plug-in (default: {otherwise})",
+            f"what answers: llamacpp, openai, replay, scripted or a plug-in (default: {otherwise})",
         ),
-        value("--base-url URL", "an OpenAI-compatible server's address"),
-        value("--model NAME", "the server's model (its first)"),
-        value("--model-file FILE", "weights for the embedded model"),
+        value(
+            "--base-url URL",
+            "the address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1",
+        ),
+        value("--model NAME", "the model to ask (default: the first that the server lists)"),
+        value("--model-file FILE", "the weights of the embedded model (a GGUF file)"),
         value(
             "--recording PATH|NAME",
-            "replies to replay: a recording (a file, or a packaged one by its name), or a run",
+            "replies to replay: a recorded file, the name of a built-in recording, or a run's "
+            "directory",
         ),
         *_NETWORK,
     )
@@ -230,105 +248,134 @@ def _client(otherwise: str) -> tuple[Option, ...]:
 
 
 _QUESTIONS = (
-    value("--suite NAME|FILE", "see `tunaeval suites` (tunacode)", default="tunacode"),
+    value(
+        "--suite NAME|FILE",
+        "a built-in suite (see `tunaeval suites`) or a file (default: tunacode)",
+        default="tunacode",
+    ),
     _BFCL,
-    many("--exclude ID|TAG", "leave out a scenario, or all with a tag; may be given again"),
-    many("--id ID", "only this scenario; may be given again", dest="ids"),
-    many("--tag TAG", "only scenarios with this tag; may be given again", dest="tags"),
+    many(
+        "--exclude ID|TAG",
+        "leave out this scenario, or all scenarios with this tag; may be given again",
+    ),
+    many("--id ID", "ask only this scenario; may be given again", dest="ids"),
+    many("--tag TAG", "ask only scenarios with this tag; may be given again", dest="tags"),
     many(
         "-k --like PATTERN",
-        "only scenarios with this in their id or prompt, or whose id fits it (read-*); may "
-        "be given again",
+        "ask only scenarios with this text in their id or prompt, or whose id matches a pattern "
+        "such as read-*; may be given again",
         dest="patterns",
     ),
-    value("--limit N", "only the first N scenarios", type=POSITIVE),
+    value("--limit N", "ask only the first N scenarios", type=POSITIVE),
     value(
         "--faults NAME|FILE",
-        "ask each task of many turns once for each way in which things go wrong: model, agent "
-        "(for a command), or a JSON file of lists of faults by name",
+        "ask each task of many turns once with each list of faults: the built-in lists model or "
+        "agent (for whole agents), or a JSON file with lists by name",
     ),
     many(
         "--tools-from MODULE:NAME",
-        "ask with the tools of an installed agent in place of the suite's: a list, a "
-        "dictionary or one of them; may be given again",
+        "use the tools of an installed agent instead of the suite's; NAME is a list, a dictionary "
+        "or a single tool; may be given again",
     ),
     one_of(
         "--tools",
         ("api", "prompt"),
-        "give the tools through the API, or write them into the prompt "
-        "(default: api; the embedded model can only write what fits a schema of the calls)",
+        "pass the tools through the API, or write them into the prompt (default: api; the "
+        "embedded model gets a schema of the calls, and its replies have to fit it)",
     ),
-    flag("--free-text", "the embedded model answers without a schema"),
+    flag("--free-text", "let the embedded model answer without a schema"),
 )
 _MODEL = (
-    *_client("the embedded model, or its recording where it is not installed"),
-    value("--rpm N", "begin at most N requests in a minute", type=above_zero),
+    *_client("the embedded model if installed, otherwise its recording"),
+    value("--rpm N", "start at most N requests per minute", type=above_zero),
     flag(
         "--check-server",
-        "examine the server first (`tunaeval doctor --quick`), and keep the verdict in run.json",
+        "examine the server first (as `tunaeval doctor --quick`), and keep the verdict in run.json",
     ),
     value(
         "--price-in PRICE",
-        "of a million tokens that are asked: the run says what it cost",
+        "the price of a million prompt tokens; the run then reports its cost",
         type=amount,
     ),
     value(
         "--price-out PRICE",
-        "of a million tokens that are answered: the run says what it cost",
+        "the price of a million completion tokens; the run then reports its cost",
         type=amount,
     ),
     flag(
         "--stream",
-        "have replies streamed: time to the first token, tokens per second, and whether the "
-        "calls that come in pieces are those of the whole",
+        "stream the replies. Measures the time to the first token and tokens per second, and "
+        "checks that the streamed pieces give the same calls as the whole text",
         default=None,
     ),
     _TEMPERATURE,
-    value("--max-tokens N", "(300)", type=POSITIVE, default=300),
-    value("--seed N", "the server's own unless given", type=any_whole_number),
+    value(
+        "--max-tokens N", "the most tokens of a reply (default: 300)", type=POSITIVE, default=300
+    ),
+    value("--seed N", "the seed for sampling (default: the server's own)", type=any_whole_number),
 )
 _RULES = (
-    value("--format", "wire format (auto); openai is harmony, not tool_calls", default="auto"),
-    _level("which repairs are allowed (standard); the report has all three", "standard"),
-    value("--profile", "how arguments are matched, see the reference (the suite's, or strict)"),
+    value(
+        "--format",
+        "the wire format of calls in text, see `tunaeval formats` (default: auto; openai means "
+        "harmony, not tool_calls)",
+        default="auto",
+    ),
+    _level(
+        "which repairs are made (default: standard); the report has the score at all levels",
+        "standard",
+    ),
+    value(
+        "--profile",
+        "how arguments are compared: strict, tunacode or bfcl (default: the suite's, or strict)",
+    ),
     one_of(
         "--calls",
         ("any", "structured"),
-        "which calls count: any, or at every level those alone that the server parsed (any)",
+        "which calls count: any, or only those that the server parsed (default: any)",
         default="any",
     ),
     _ABSTAIN,
     value(
         "--attempts N",
-        "at most, while no call is found at the level that counts (2)",
+        "ask a scenario up to N times, until the reply has a call that counts (default: 2)",
         type=POSITIVE,
         default=2,
     ),
-    value("--repeats N", "of the suite (1)", type=POSITIVE, default=1),
-    value("--timeout SECONDS", "for a scenario (30; embedded: 120)", type=seconds),
+    value("--repeats N", "ask the whole suite N times (default: 1)", type=POSITIVE, default=1),
+    value(
+        "--timeout SECONDS",
+        "the time limit of a scenario (default: 30; embedded model: 120)",
+        type=seconds,
+    ),
     value(
         "--concurrency N",
-        "scenarios at once, fewer after 429 and timeouts (8; embedded: 1)",
+        "ask N scenarios at a time; fewer after the status 429 and timeouts (default: 8; embedded "
+        "model: 1)",
         type=POSITIVE,
     ),
 )
 _OUTPUTS = (
-    value("--out DIR", "where runs are kept (runs)", default="runs"),
-    value("--resume RUN", "continue a run that was cut off; nothing else is needed"),
+    value(
+        "--out DIR",
+        "the directory in which the run's directory is made (default: runs)",
+        default="runs",
+    ),
+    value("--resume RUN", "continue an interrupted run, with the options that it was started with"),
     flag(
         "--retry-failures",
-        "with --resume: ask again what infrastructure failed; both results are kept, and the "
+        "with --resume: ask again the scenarios without an answer; both results are kept, and the "
         "last counts",
     ),
-    flag("--take-over", "with --resume: go on although another machine has locked the run"),
-    value("--record FILE", "write the replies for `--client replay`"),
+    flag("--take-over", "with --resume: continue although another machine has locked the run"),
+    value("--record FILE", "write the replies to FILE, for --recording"),
     many(
         "--report FILE",
-        "write a report, as its suffix says: .html, .md, .xml (JUnit), .csv, .json, .parquet; "
-        "may be given again; missing directories are made",
+        "write a report; the suffix decides its kind: .html, .md, .xml (JUnit), .csv, .json or "
+        ".parquet; may be given again; missing directories are created",
     ),
-    value("--writer NAME", "github or a plug-in, for a --report of another suffix"),
-    value("--fail-under PERCENT", "exit 1 when the score is lower", type=percentage),
+    value("--writer NAME", "github, or a plug-in: how a --report with another suffix is written"),
+    value("--fail-under PERCENT", "exit with 1 if the score is lower", type=percentage),
     _MAX_ERRORS,
     _QUIET,
     _JSON,
@@ -336,76 +383,89 @@ _OUTPUTS = (
 _PARSE = (
     value(
         "file",
-        "what to read, packed by gzip or Zstandard or not; - (the default): stdin",
+        "the file to read, which may be compressed by gzip or Zstandard (default: -, stdin)",
         nargs="?",
         default="-",
     ),
     *_READING,
-    flag("--jsonl", "read a record on each line (as for a .jsonl file)"),
+    flag("--jsonl", "read each line as a record, as in a .jsonl file"),
     value("--field NAME", "JSON lines: the field with the text or message"),
-    value("--workers N", "JSON lines: processes (1)", type=POSITIVE, default=1),
+    value("--workers N", "JSON lines: parse in N processes (default: 1)", type=POSITIVE, default=1),
     value(
         "-o --out FILE",
-        "JSON lines: write the objects of --json there; .gz and .zst are packed; missing "
-        "directories are made",
+        "JSON lines: write the objects of --json to FILE; .gz and .zst are compressed; missing "
+        "directories are created",
     ),
-    flag("--strict", "JSON lines: end at the first bad line"),
+    flag("--strict", "JSON lines: stop at the first line that cannot be read"),
     _JSON,
 )
 _STRUCTURED = (
-    "(see `tunaeval formats`); structured: tool_calls beside the text (openai is an alias of that "
-    "here; as a wire format it is harmony)"
+    "(see `tunaeval formats`), or structured for tool_calls beside the text (openai means the same "
+    "here)"
 )
 _CONVERT = (
-    value("file", "JSON lines; - (the default): stdin", nargs="?", default="-"),
+    value("file", "a file of JSON lines (default: -, stdin)", nargs="?", default="-"),
     value(
         "--from FORMAT",
-        f"the format the calls are written in {_STRUCTURED}",
+        f"the format of the calls in the file {_STRUCTURED}",
         dest="from_format",
         required=True,
     ),
     value(
         "--to FORMAT",
-        f"the format they are to be written in {_STRUCTURED}",
+        f"the format to write the calls in {_STRUCTURED}",
         dest="to_format",
         required=True,
     ),
-    value("-o --out", "where to write (default: stdout)", default="-"),
-    value("--field", "the field with the reply, if not as usual"),
-    value("--tools", "the tools, for the types of arguments: a JSON file, or a catalogue"),
-    _level("which repairs are allowed in reading (default: standard)", "standard"),
+    value("-o --out", "the file to write (default: stdout)", default="-"),
+    value("--field", "the field with the reply, if it has an unusual name"),
+    value(
+        "--tools", "the tools, for the types of arguments: a JSON file, or the name of a catalogue"
+    ),
+    _level("which repairs are made in reading (default: standard)", "standard"),
 )
 _DATASET = (
-    one_of("action", ("check", "filter"), "count what is wrong, or split"),
+    one_of(
+        "action",
+        ("check", "filter"),
+        "check: count the rows with findings; filter: also split the file",
+    ),
     value("file", "a .jsonl, .json or .parquet file"),
     value(
         "--shape",
-        "how rows are written: openai, sharegpt, llama-factory, xlam, toolace, glaive, "
-        "when2call, trl (default: looked up in each row)",
+        "the shape of the rows: openai, sharegpt, llama-factory, xlam, toolace, glaive, when2call "
+        "or trl (default: recognized for each row)",
         default="auto",
     ),
     many(
         "--against SUITE",
-        "a suite whose questions must not be in the data; may be given several times",
+        "find rows with a prompt of this suite; may be given again",
     ),
     many(
         "--allow CODE",
-        "a finding that is no fault (repaired-call, say); may be given several times",
+        "ignore this finding, such as repaired-call; may be given again",
     ),
-    flag("--strict", "exit with 1 when anything is found, or no row"),
-    value("--examples", "rows shown of each kind (default: 3)", type=any_whole_number, default=3),
+    flag("--strict", "exit with 1 if there is any finding, or no row"),
+    value(
+        "--examples",
+        "how many rows are shown for each finding (default: 3)",
+        type=any_whole_number,
+        default=3,
+    ),
     Group(
         "filter",
         (
-            value("--kept FILE", "where rows go that nothing is wrong with"),
-            value("--rejected FILE", "where the others go, with their reasons"),
+            value("--kept FILE", "write the rows without findings to FILE"),
+            value("--rejected FILE", "write the other rows to FILE, with the reasons"),
         ),
     ),
     _JSON,
 )
 _STREAM = (
     *_READING,
-    flag("--sse", "stdin is the body of an OpenAI-compatible stream (lines of `data: {...}`)"),
+    flag(
+        "--sse", "read the body of an OpenAI-compatible stream (lines of `data: {...}`) from stdin"
+    ),
     _JSON,
 )
 _SHOW = (
@@ -413,21 +473,24 @@ _SHOW = (
     Group(
         None,
         (
-            value("--scenario ID", "this conversation, with what was found in the reply"),
-            flag("--failed", "what did not pass, and why"),
+            value(
+                "--scenario ID",
+                "show the conversation of this scenario, with what was found in the replies",
+            ),
+            flag("--failed", "show the scenarios that did not pass, and why"),
         ),
     ),
-    value("--repeat N", "of the scenario, only its N-th repeat (all)", type=POSITIVE),
+    value("--repeat N", "with --scenario: show only its N-th repeat (default: all)", type=POSITIVE),
     _JSON,
 )
 SHAPES = {
-    "html": "a page of its own, for a browser",
-    "junit": "XML, as CI servers read it",
-    "csv": "a row for each scenario and repeat",
-    "markdown": "for a pull request, or a step's summary",
-    "parquet": "the rows as columns (extra arrow)",
-    "json": "all of it, as one object",
-    "github": "annotations of GitHub Actions",
+    "html": "a page for a browser",
+    "junit": "JUnit's XML, for CI servers",
+    "csv": "a table with a row for each scenario and repeat",
+    "markdown": "Markdown, for a pull request or the summary of a CI step",
+    "parquet": "the rows of the table as Parquet (needs the extra arrow)",
+    "json": "everything, as one JSON object",
+    "github": "annotations for GitHub Actions",
 }
 """The writers that are options of `tunaeval report`, with their help."""
 _REPORT = (
@@ -439,76 +502,103 @@ _REPORT = (
                 flag(f"--{name}", words, dest="writer", action="store_const", const=name)
                 for name, words in SHAPES.items()
             ),
-            value("--writer NAME", "a plug-in"),
+            value("--writer NAME", "the report of a plug-in"),
         ),
     ),
     value(
         "-o --out FILE",
-        "where to write (stdout); its suffix may say what; missing directories are made",
+        "the file to write (default: stdout); its suffix may decide the kind of report; missing "
+        "directories are created",
     ),
 )
 _COMPARE = (
     _RUNS,
-    _level("take the verdicts of this level (default: that of the runs)"),
+    _level("compare the verdicts at this level (default: the level of the runs)"),
     value(
         "--cluster BY",
-        "which scenarios hang together: group, scenario (none), or tag:PREFIX (group)",
+        "which scenarios depend on each other: those of one group, none (scenario), or those with "
+        "the same tag (tag:PREFIX) (default: group)",
         default="group",
     ),
     flag(
         "--intersect",
-        "compare runs of other suites, prompts, profiles or levels, in what they share",
+        "compare runs with different suites, prompts, profiles or levels, on the scenarios that "
+        "they share",
     ),
     value(
         "--fail-if-worse PERCENT",
-        "exit 1 unless a run is surely not worse than the first by so many points",
+        "exit with 1 unless each run is surely not worse than the first by this many points",
         type=share,
     ),
     _MAX_ERRORS,
-    value("--flips N", "flipped scenarios shown (20)", type=whole_number(0), default=20),
-    Group(None, (flag("--markdown", "as Markdown, for a pull request"), _JSON)),
+    value(
+        "--flips N",
+        "how many scenarios with a changed result are shown (default: 20)",
+        type=whole_number(0),
+        default=20,
+    ),
+    Group(None, (flag("--markdown", "print Markdown, for a pull request"), _JSON)),
 )
 _RESCORE = (
-    value("run_directory RUN", "the directory of a run, or of results of BFCL"),
+    value("run_directory RUN", "the directory of a run, or of BFCL's results"),
     one_of(
         "--from", ("bfcl",), "RUN is a folder of results that `bfcl generate` wrote", dest="source"
     ),
     value(
         "--prompts DIR",
-        "with --from bfcl: the prompts, with possible_answer (the installed bfcl-eval)",
+        "with --from bfcl: the directory of the prompts and possible answers (default: that of the "
+        "installed bfcl-eval)",
     ),
-    value("--format", "wire format, see `tunaeval formats` (the run's)"),
-    _level("which repairs count (the run's)"),
-    value("--profile", "how arguments are matched (the run's)"),
-    one_of("--calls", ("any", "structured"), "which calls count (as in the run)"),
+    value("--format", "the wire format, see `tunaeval formats` (default: the run's)"),
+    _level("which repairs are made (default: the run's)"),
+    value("--profile", "how arguments are compared (default: the run's)"),
+    one_of("--calls", ("any", "structured"), "which calls count (default: as in the run)"),
     _ABSTAIN,
-    value("--suite NAME|FILE", "what is expected, and the tools (what the run kept)"),
+    value(
+        "--suite NAME|FILE",
+        "the suite with the expected calls and the tools (default: the copy that the run kept)",
+    ),
     _BFCL,
-    value("--out DIR", "where the new run is kept (beside the old)"),
+    value(
+        "--out DIR",
+        "the directory in which the new run's directory is made (default: that of the old run)",
+    ),
     _JSON,
 )
 _DECIDING = (
     value(
         "--check COMMAND",
-        "a command line for the shell that exits with 0 when all is well; it has the "
-        "transcript as JSON on its standard input",
+        "a shell command that exits with 0 if the goal was reached; it gets the transcript as "
+        "JSON on stdin",
     ),
-    value("--check-timeout SECONDS", "for a check (60)", type=float, default=60.0),
-    value("--expect FILE|JSON", "else the calls that are expected, as in a suite"),
+    value(
+        "--check-timeout SECONDS",
+        "the time limit of --check (default: 60)",
+        type=float,
+        default=60.0,
+    ),
+    value("--expect FILE|JSON", "the expected calls, as in a suite"),
     many(
         "--forbid NAME|JSON",
-        "a tool whose call makes the total 0, or a call with the arguments that are meant, "
-        "as JSON; may be given again",
+        "a tool, or a call as JSON, that makes the total 0 if it is called; may be given again",
     ),
-    value("--tools", "the tools there were: a JSON file, or a catalogue's name"),
+    value("--tools", "the tools that the agent had: a JSON file, or the name of a catalogue"),
 )
 _SCORE = (
-    value("files FILE", "transcripts in JSON or JSON lines; -: stdin", nargs="+"),
-    value("--shape NAME", "whose messages they are (as they look)"),
-    value("--query", "what was asked (what the first user says)"),
-    value("--preset", "the categories and their weights (that of the library)"),
-    many("--category NAME", "a category to ask beside those of the preset; may be given again"),
-    value("--start INDEX", "the message at which the task begins (0)", type=int, default=0),
+    value("files FILE", "files of transcripts in JSON or JSON lines, or - for stdin", nargs="+"),
+    value("--shape NAME", "the framework of the messages (default: recognized)"),
+    value("--query", "the user's request (default: the first message of the user)"),
+    value("--preset", "the categories and their weights (default: the preset default)"),
+    many(
+        "--category NAME",
+        "score this category, too, beside those of the preset; may be given again",
+    ),
+    value(
+        "--start INDEX",
+        "the index of the message at which the task begins (default: 0)",
+        type=int,
+        default=0,
+    ),
     Group("what decides whether the goal was reached", _DECIDING),
     _JSON,
 )
@@ -518,34 +608,51 @@ _CHECKS = (
 )  # fmt: skip
 """The values of `tunaeval doctor --only`, written here so that --help does not import it."""
 _DOCTOR = (
-    value("--base-url URL", "an OpenAI-compatible server's address", required=True),
-    value("--model NAME", "the server's model (its first)"),
-    value("--only GROUP", f"one group of checks: {', '.join(_CHECKS)}"),
-    flag("--quick", "about 30 requests instead of 90"),
-    value("--repeats N", "for rates, how often (3)", type=POSITIVE, default=3),
-    value("--concurrency N", "requests at once (1)", type=POSITIVE, default=1),
-    value("--deadline SECONDS", "for all of it (600)", type=seconds, default=600.0),
+    value(
+        "--base-url URL",
+        "the address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1",
+        required=True,
+    ),
+    value("--model NAME", "the model to ask (default: the first that the server lists)"),
+    value("--only GROUP", f"make only one group of checks: {', '.join(_CHECKS)}"),
+    flag("--quick", "send about 30 requests instead of up to 90"),
+    value(
+        "--repeats N",
+        "how often each repeated question is asked (default: 3)",
+        type=POSITIVE,
+        default=3,
+    ),
+    value("--concurrency N", "requests at a time (default: 1)", type=POSITIVE, default=1),
+    value(
+        "--deadline SECONDS",
+        "the time limit of the examination (default: 600)",
+        type=seconds,
+        default=600.0,
+    ),
     _QUIET,
     Group("how the server is reached", _NETWORK),
-    Group(None, (_JSON, flag("--markdown", "Markdown for an issue report instead of text"))),
+    Group(None, (_JSON, flag("--markdown", "print Markdown, for an issue, instead of text"))),
 )
 _JUDGE = (
     *_client("the embedded model"),
     _TEMPERATURE,
-    value("--max-tokens N", "of a reply (500)", type=int, default=500),
-    value("--seed N", "counted up for votes and repeats", type=any_whole_number),
+    value("--max-tokens N", "the most tokens of a reply (default: 500)", type=int, default=500),
+    value(
+        "--seed N", "the first seed; each vote and repeat takes the next one", type=any_whole_number
+    ),
     many(
         "--category NAME",
-        "judge this category; may be given again (goal-completion, plan-correctness)",
+        "judge this category; may be given again (default: goal-completion and plan-correctness)",
         default=None,
     ),
     flag("--together", "ask all categories in one request"),
-    value("--votes N", "for each question (1)", type=int, default=1),
-    flag("--swap", "ask each vote in both orders"),
-    value("--cache FILE", "keep replies, and ask nothing twice"),
+    value("--votes N", "ask each question N times (default: 1)", type=int, default=1),
+    flag("--swap", "ask each vote in both orders of the scale"),
+    value("--cache FILE", "keep the replies in FILE, and ask no question twice"),
     value(
         "--characters N",
-        "how much of a transcript is shown (24000; a small model takes less)",
+        "show the judge at most N characters of a transcript (default: 24000); small models need "
+        "fewer",
         type=int,
         default=24_000,
     ),
@@ -553,48 +660,53 @@ _JUDGE = (
 _CALIBRATION = (
     value(
         "--threshold SHARE",
-        "the share from which a label or a score counts as good (0.5)",
+        "a label or a score counts as good from this value (default: 0.5)",
         type=float,
         default=0.5,
     ),
-    value("--repeats N", "ask each question again (2 times)", type=int, default=2),
-    value("--concurrency N", "transcripts judged at once (4)", type=int, default=4),
+    value("--repeats N", "ask each question N more times (default: 2)", type=int, default=2),
+    value("--concurrency N", "judge N transcripts at a time (default: 4)", type=int, default=4),
 )
 _SUITES = (
     value(
         "words SUITE",
-        "a built-in name, a file or bfcl:CATEGORY: list its scenarios; "
-        "after the word check: compare each with its own answer (exit 1 where one fails it); "
-        "after the word renamed: the same suite with other names and prompts, for models that "
-        "may have seen it",
+        "list the scenarios of a suite: a built-in name, a file or bfcl:CATEGORY; "
+        "check SUITE: test each scenario with its own answer, and exit with 1 if one fails; "
+        "renamed SUITE: write the suite with other names and prompts, for models that may have "
+        "been trained on it",
         nargs="*",
     ),
-    value("--profile", "check: how arguments are matched (the suite's, or strict)"),
-    value("--seed", "renamed: what chance begins with (0)", type=any_whole_number, default=0),
-    value("-o --out FILE", "renamed: the .jsonl file to write"),
+    value("--profile", "with check: how arguments are compared (default: the suite's, or strict)"),
+    value(
+        "--seed",
+        "with renamed: the seed for random names (default: 0)",
+        type=any_whole_number,
+        default=0,
+    ),
+    value("-o --out FILE", "with renamed: the .jsonl file to write"),
     _BFCL,
     _JSON,
 )
 _SELFTEST = (
     value(
         "measuring MEASURING",
-        f"{', '.join(_MEASURINGS)} (default: all of them)",
+        f"what to measure: {', '.join(_MEASURINGS)} (default: all)",
         nargs="*",
         type=_measuring,
     ),
     many(
         "--format",
-        "measure only this wire format; may be repeated (default: all that are registered)",
+        "measure only this wire format; may be given again (default: all registered formats)",
     ),
-    value("--seed", "what chance begins with (default: 0)", type=any_whole_number, default=0),
+    value("--seed", "the seed for random texts (default: 0)", type=any_whole_number, default=0),
     value(
         "--examples",
-        "texts of each kind (default: as each measuring thinks)",
+        "the number of texts of each kind (default: depends on the measurement)",
         type=whole_number(1, 10_000_000),
     ),
     value(
         "--largest",
-        "characters of the largest text that growth is measured on (default: 65536)",
+        "linear: the size of the largest text, in characters (default: 65536)",
         type=whole_number(4096, 16 * 1024 * 1024),
         default=65536,
     ),
@@ -605,7 +717,7 @@ OPTIONS: dict[str, Options] = {
         Group("what to ask", _QUESTIONS),
         Group("the model", _MODEL),
         Group("the rules", _RULES),
-        Group("what the model is given", _OUTPUTS),
+        Group("what the run writes, and its exit code", _OUTPUTS),
     ),
     "parse": _PARSE,
     "convert": _CONVERT,
@@ -619,20 +731,27 @@ OPTIONS: dict[str, Options] = {
     "doctor": _DOCTOR,
     "judge": (
         one_of("action", ("calibrate",), None, metavar="calibrate"),
-        value("labels LABELS.jsonl", "a transcript with its labels on each line"),
-        value("--out FILE", "write the calibration; must not be there"),
+        value("labels LABELS.jsonl", "a file of JSON lines: on each a transcript with its labels"),
+        value("--out FILE", "write the calibration to FILE, which must not exist yet"),
         Group("the judge", _JUDGE),
-        Group("how it is compared with the labels", _CALIBRATION),
+        Group("how the judge is compared with the labels", _CALIBRATION),
         _JSON,
     ),
     "suites": _SUITES,
     "formats": (
-        value("format", "a name or an alias: show that one, in full", nargs="?"),
-        Group(None, (_JSON, flag("--markdown", "the built-in ones as a page of documentation"))),
+        value("format", "show this format in full; a name or an alias", nargs="?"),
+        Group(
+            None,
+            (
+                _JSON,
+                flag("--markdown", "print the built-in formats as a page of the documentation"),
+            ),
+        ),
     ),
     "plugins": (
         value(
-            "--group", "only this group: parsers, scorers, clients, writers, classifiers or checks"
+            "--group",
+            "list only this group: parsers, scorers, clients, writers, classifiers or checks",
         ),
         _JSON,
     ),

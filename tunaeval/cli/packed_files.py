@@ -81,7 +81,7 @@ class _Zstandard(io.RawIOBase):
         self._packed = self._packed or self._raw.read(_PACKED_BYTES)
         if not self._packed:
             if self._frame is not None:
-                raise UsageError(f"{self._file!r} cannot be unpacked: its end is missing")
+                raise UsageError(f"{self._file!r} cannot be decompressed: its end is missing")
             return False
         if self._frame is None:
             self._frame = self._zstandard.ZstdDecompressor().decompressobj()
@@ -104,8 +104,8 @@ def _zstandard(file: str) -> Any:
         import zstandard  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(
-            f"{file!r} is packed with Zstandard, which needs zstandard ({error}); "
-            "pip install zstandard"
+            f"{file!r} is compressed with Zstandard; to read it, run pip install zstandard "
+            f"({error})"
         ) from error
     return zstandard
 

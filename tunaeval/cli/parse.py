@@ -91,8 +91,8 @@ def _refuse_options_of_lines(arguments: argparse.Namespace) -> None:
     for option, is_given in given.items():
         if is_given:
             raise UsageError(
-                f"{option} is for JSON lines and {arguments.file!r} is read as one text; "
-                "give --jsonl where it has a record on each line"
+                f"{option} is for JSON lines, but {arguments.file!r} is read as one text; "
+                "give --jsonl if each line is a record"
             )
 
 
@@ -237,8 +237,8 @@ class _Writing:
         read = Path(self._file)
         if self._file != "-" and path.exists() and read.exists() and path.samefile(read):
             raise UsageError(
-                f"--out {self._out!r} is the file that is read, whose texts would be lost; "
-                "choose another"
+                f"--out {self._out!r} is the input file, which would be overwritten; "
+                "choose another file"
             )
 
     def write(self, written: bytes) -> None:
@@ -247,7 +247,7 @@ class _Writing:
     def refuse(self, bad: Bad) -> None:
         where = f"{self._file}, line {bad.number}: {bad.why}"
         if self._strict:
-            raise UsageError(f"{where}; without --strict such lines are kept aside")
+            raise UsageError(f"{where}; without --strict such lines are reported and skipped")
         self.bad += 1
         if self.bad <= BAD_SHOWN:
             self._output.note(f"tunaeval: {visible(where)}")

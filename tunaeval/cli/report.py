@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.out:
         try_to_write(Path(arguments.out))
     elif arguments.writer == "parquet" and output.out.isatty():
-        raise UsageError("Parquet is not for a terminal; give -o FILE")
+        raise UsageError("Parquet is binary and cannot be shown on a terminal; give -o FILE")
     reports = [load_report(path) for path in arguments.runs]
     with tempfile.TemporaryDirectory(prefix="tunaeval-") as folder:
         file = Path(arguments.out) if arguments.out else Path(folder) / "report"
@@ -103,8 +103,8 @@ def asked_for(files: Sequence[str], writer: str | None) -> list[RequestedReport]
         raise UsageError("--writer says how --report FILE is written; give --report, too")
     if writer and len(files) > 1:
         raise UsageError(
-            f"--writer {writer!r} is for one --report and there are {len(files)}; leave it out and "
-            f"let the suffixes say how they are written: {', '.join(SUFFIXES)}"
+            f"--writer {writer!r} is for a single --report, and there are {len(files)}; leave it "
+            f"out, so that each file's suffix decides: {', '.join(SUFFIXES)}"
         )
     if len({Path(file).absolute() for file in files}) < len(files):
         raise UsageError(f"--report names a file twice ({', '.join(files)}); name each once")
@@ -129,7 +129,9 @@ def several_with(writer: Writer) -> Callable[[Sequence[Report], Path], None]:
     """Return the writer's function for several runs. Raise UsageError if it has none."""
     write: Callable[[Sequence[Report], Path], None] | None = getattr(writer, "write_runs", None)
     if write is None:
-        raise UsageError(f"{who(writer, _KIND)} writes one run alone; ask for each by itself")
+        raise UsageError(
+            f"{who(writer, _KIND)} writes a single run; name one run, and repeat for the others"
+        )
     return write
 
 

@@ -53,8 +53,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     begun_with = resumed_options(arguments)
     if arguments.free_text and arguments.tools == "api":
         raise UsageError(
-            "--free-text answers in words and --tools api gives the tools to the server; leave one "
-            "of them out"
+            "with --free-text the model writes its calls as text, and with --tools api the server "
+            "gets the tools; leave one of them out"
         )
     whole = chosen_suite(arguments, output)
     written = asked_for(arguments.report, arguments.writer)
@@ -194,8 +194,8 @@ def _shortened(suite: Suite, limit: int | None) -> Suite:
 def _refuse_to_record_replay(arguments: argparse.Namespace) -> None:
     if arguments.record:
         raise UsageError(
-            f"--record {arguments.record!r} would keep a replay, whose date is not that of its "
-            f"replies; copy {arguments.recording!r}, or ask a model"
+            f"--record {arguments.record!r} would record a replay, with a date that is not that "
+            f"of the replies; copy {arguments.recording!r}, or ask a model"
         )
 
 
@@ -214,7 +214,7 @@ def _refuse_unwritable(arguments: argparse.Namespace) -> None:
         return
     if is_there(arguments.record):
         raise RecordError(
-            f"--record {arguments.record!r} is there already; choose another, or remove it"
+            f"--record {arguments.record!r} exists already; choose another file, or remove it"
         )
     try_to_write(Path(arguments.record))
 
@@ -293,7 +293,7 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
         for name in ("retry_failures", "take_over"):
             if getattr(arguments, name):
                 option = f"--{name.replace('_', '-')}"
-                raise UsageError(f"{option} is for a run that goes on; name it with --resume RUN")
+                raise UsageError(f"{option} needs a run to continue; name it with --resume RUN")
         return _as_kept(arguments)
 
     info = read_info(Path(arguments.resume))
@@ -306,13 +306,13 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
             setattr(arguments, name, read_budget(value) if name == "max_errors" else value)
     if not info.options and "suite" not in arguments.given and _has_own_suite(info):
         raise RecordError(
-            f"{arguments.resume}: this run of {info.suite!r:.60} does not say in which file its "
-            "suite is, as an earlier version did not keep that; give the file with --suite"
+            f"{arguments.resume}: an earlier version made this run and did not keep the file name "
+            f"of its suite {info.suite!r:.60}; give the file with --suite"
         )
     if info.rescored is None and info.client == "replay" and arguments.recording is None:
         raise RecordError(
-            f"{arguments.resume}: this run replayed a recording and does not say which; give it "
-            "with --recording"
+            f"{arguments.resume}: this run replayed a recording, but did not keep its name; give "
+            "it with --recording"
         )
     return info.options or _as_kept(arguments)
 
@@ -360,8 +360,8 @@ def refuse_unkept(options: JsonObject, given: set[str]) -> None:
         words = ", ".join(map(repr, value)) if isinstance(value, list) else repr(value)
         if COVER in words:
             raise UsageError(
-                f"the run was begun with --{option} {words}, of which secrets are not kept; give "
-                f"--{option} again"
+                f"the run was started with --{option} {words}, and its secrets were not kept; "
+                f"give --{option} again"
             )
 
 
@@ -381,8 +381,8 @@ def checked(info: RunInfo, client: Client, output: Output, network: Network) -> 
     address, model = _server_of(client)
     if address is None:
         raise UsageError(
-            f"--check-server wants a server to examine, and the client {info.client!r} has none; "
-            "give --base-url URL, or leave it out"
+            f"--check-server needs a server to examine, and the client {info.client!r} has none; "
+            "give --base-url URL, or leave out --check-server"
         )
     found = asyncio.run(examine(address, DoctorSettings(model=model, quick=True), network=network))
     faults = [finding.check for finding in found.findings if finding.verdict == "server"]

@@ -135,7 +135,7 @@ def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:
 
     raise UsageError(
         f"{file}: it has no message of an assistant, so there is nothing to score; wanted "
-        "the messages of a run, what the agent said and called among them"
+        "the messages of a run, including those of the agent"
     )
 
 

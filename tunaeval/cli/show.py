@@ -19,7 +19,7 @@ from .output import Output
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.repeat and not arguments.scenario:
-        raise UsageError("--repeat is of one scenario; give --scenario ID, too")
+        raise UsageError("--repeat chooses a repeat of one scenario; give --scenario ID, too")
     if len(arguments.runs) > 1:
         raise UsageError(_several(arguments.runs))
     report = load_report(arguments.runs[0])

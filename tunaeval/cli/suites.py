@@ -66,7 +66,7 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
 
 def _rename(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     if not arguments.out:
-        raise UsageError("renamed wants the file to write; give -o FILE.jsonl")
+        raise UsageError("renamed needs a file to write; give -o FILE.jsonl")
     made = renamed(suite, seed=arguments.seed)
     write_suite(made, arguments.out)
     if arguments.json:

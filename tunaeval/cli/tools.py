@@ -89,8 +89,8 @@ def chosen_suite(arguments: argparse.Namespace, output: Output) -> Suite:
     )
     if apart == len(suite.scenarios):
         raise UsageError(
-            f"--tools-from: every scenario of {name!r} has tools of its own, so none would be "
-            f"asked with those of {', '.join(places)}; leave it out"
+            f"--tools-from: every scenario of {name!r} has tools of its own, so the tools of "
+            f"{', '.join(places)} would not be used; leave it out"
         )
     if apart:
         output.note(f"tunaeval: {apart} of the scenarios have tools of their own, and keep them")
@@ -119,8 +119,8 @@ def installed_tools(places: Sequence[str]) -> Tools:
             for spec in _tools_at(place):
                 if spec.name in specs:
                     raise UsageError(
-                        f"--tools-from {place!r}: the tool {spec.name!r} has come from "
-                        f"{source[spec.name]!r} already; a call could mean either, so keep one"
+                        f"--tools-from {place!r}: the tool {spec.name!r} is also in "
+                        f"{source[spec.name]!r}; a call could mean either, so keep one of them"
                     )
                 specs[spec.name], source[spec.name] = spec, place
     return Tools(specs.values())
@@ -162,12 +162,12 @@ def _imported(module: str, place: str) -> object:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing and f"{module}.".startswith(f"{missing}."):
             raise UsageError(
-                f"--tools-from {place!r}: there is no module {missing!r}; install what it belongs "
-                "to, or run where it can be imported from"
+                f"--tools-from {place!r}: there is no module {missing!r}; install its package, or "
+                "run in an environment in which it can be imported"
             ) from error
         raise UsageError(
-            f"--tools-from {place!r}: importing {module!r} ended with {words_of(error)}; name a "
-            "module that can be imported"
+            f"--tools-from {place!r}: importing {module!r} failed with {words_of(error)}; name "
+            "a module that can be imported"
         ) from error
 
 
@@ -188,7 +188,7 @@ def _attribute(found: object, place: str) -> object:
             ) from error
         except Exception as error:  # modules and properties may run code
             raise UsageError(
-                f"--tools-from {place!r}: looking up {part!r} ended with {words_of(error)}"
+                f"--tools-from {place!r}: looking up {part!r} failed with {words_of(error)}"
             ) from error
     return found
 
@@ -221,7 +221,7 @@ def _described(tool: object, name: str | None, where: str) -> ToolSpec:
         ) from error
     except Exception as error:  # a framework's object may run code
         raise UsageError(
-            f"--tools-from {where}: describing {shown(tool)} ended with {words_of(error)}"
+            f"--tools-from {where}: describing {shown(tool)} failed with {words_of(error)}"
         ) from error
 
 

@@ -283,8 +283,8 @@ def with_columns(table: T, made: Made, picks: Sequence[int] | None = None) -> T:
     """
     if taken := [name for name in made if name in names_of(table)]:
         raise UsageError(
-            f"the table has a column {taken[0]!r} already; rename it, or drop it, for it would be "
-            "written over"
+            f"the table has a column {taken[0]!r} already, which would be overwritten; rename it, "
+            "or drop it"
         )
     given: Any = table
     match kind_of(table):
@@ -350,6 +350,6 @@ def _pyarrow() -> Any:
         import pyarrow as pa  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(
-            "tables are made by pyarrow, which is missing: pip install pyarrow"
+            "tables need pyarrow, which is not installed; run pip install pyarrow"
         ) from error
     return pa

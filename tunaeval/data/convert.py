@@ -75,7 +75,10 @@ def route_between(
     target_format = None if target in _STRUCTURED else format_named(target)
     reader = None if source in _STRUCTURED else reader_named(source)
     if target_format is None and reader is None:
-        raise UsageError(f"from {source!r} to {target!r} there is nothing to convert")
+        raise UsageError(
+            f"{source!r} and {target!r} both mean structured calls, so there is nothing to "
+            "convert; name a wire format on one side"
+        )
     return Route(reader, target_format, known_tools(tools), level)
 
 
@@ -89,7 +92,9 @@ def convert_text(text: str, route: Route) -> str | Unconvertible:
     Raises UsageError if either side of the route is structured calls, which are not in texts.
     """
     if route.source is None or route.target is None:
-        raise UsageError("structured calls are in messages; a text needs two wire formats")
+        raise UsageError(
+            "structured calls are in messages, not in a text; name two wire formats for a text"
+        )
     found = _read(text, route.source, route)
     if isinstance(found, Unconvertible):
         return found
@@ -118,7 +123,9 @@ def calls_taken_out(text: str, route: Route) -> tuple[str, tuple[ToolCall, ...]]
 def calls_put_in(text: str, calls: Sequence[ToolCall], route: Route) -> str | Unconvertible:
     """Return the reply with these calls written after its text."""
     if route.target is None:
-        raise UsageError("structured calls are in messages, not in a text")
+        raise UsageError(
+            "structured calls are in messages, not in a text; name a wire format as the target"
+        )
     before = reader_of(route.target).parse(text, tools=route.tools, level=route.level)
     if before.calls:
         return Unconvertible("the text beside the structured calls contains calls of its own")

@@ -236,9 +236,7 @@ def _of_parquet(path: Path) -> Iterator[Raw]:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         import pyarrow.parquet as pq  # noqa: PLC0415 - as above
     except ImportError as error:
-        raise UsageError(
-            f"{path}: Parquet is read by pyarrow, which is missing: pip install pyarrow"
-        ) from error
+        raise UsageError(f"{path}: to read Parquet, run pip install pyarrow") from error
     with _opened(path) as file:
         try:
             batches = pq.ParquetFile(file).iter_batches(batch_size=_PARQUET_ROWS)

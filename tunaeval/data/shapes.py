@@ -298,7 +298,7 @@ def _refuse_empty(message: Mapping[str, Any], index: int) -> None:
             f"message {index} has the content {brief(content, 40)}, wanted a text"
         )
     if content is None and not any(message.get(key) for key in _IN_PLACE_OF_WORDS):
-        raise UnreadableRowError(f"message {index} is of the model, without content and calls")
+        raise UnreadableRowError(f"message {index}, of the model, has neither content nor calls")
     items = message.get("tool_calls")
     if kinds := foreign_calls(content, items if isinstance(items, list) else ()):
         raise UnreadableRowError(
@@ -356,7 +356,7 @@ def _conversation(row: JsonObject) -> Iterator[JsonObject]:
         role = _ROLES.get(speaker) if isinstance(speaker, str) else None
         if role is None:
             raise UnreadableRowError(
-                f"message {index} is from {brief(speaker, 40)}, which is nobody known"
+                f"message {index} is from the unknown speaker {brief(speaker, 40)}"
             )
         if role == "function_call":
             yield {

@@ -46,7 +46,7 @@ Taken from the parsers registered in vLLM 0.33.0 and SGLang 0.5.23.
 """
 
 _ANY = ""
-_NEWER = "use a newer version of the server, or its issue tracker with this report (--markdown)"
+_NEWER = "use a newer version of the server, or send this report to its developers (--markdown)"
 _WHOLE = "ask with stream: false until a version without the fault"
 _TEMPLATE = {
     "llama.cpp": "start with --jinja --chat-template-file FILE, a template that prints {what}",
@@ -107,7 +107,7 @@ _THREADS = {
 _REMEDIES: dict[str, dict[str, str]] = {
     "flags": {
         "vLLM": "start with --enable-auto-tool-choice --tool-call-parser {parser}",
-        _ANY: "the server wants its tool parser named; vLLM: --enable-auto-tool-choice "
+        _ANY: "name the server's tool parser; vLLM: --enable-auto-tool-choice "
         "--tool-call-parser {parser}; SGLang: --tool-call-parser {parser}",
     },
     "calls-in-content": {
@@ -138,10 +138,10 @@ _REMEDIES: dict[str, dict[str, str]] = {
     "arguments-broken": {_ANY: f"{_NEWER}; {_TUNAEVAL}"},
     "empty-arguments": {_ANY: 'read "" as {{}} in the client, and never send it back; ' + _NEWER},
     "choice-ignored": {
-        "llama.cpp": "use a newer version; else treat required and named choices as auto, and "
+        "llama.cpp": "use a newer version; or treat required and named choices as auto, and "
         "check which tool was called",
-        "Ollama": "Ollama has no tool_choice: offer the one tool that is to be called, or none",
-        _ANY: _NEWER + "; else treat tool_choice as auto, and offer only the tools that may be "
+        "Ollama": "Ollama has no tool_choice: offer only the tool to call, or no tool",
+        _ANY: _NEWER + "; or treat tool_choice as auto, and offer only the tools that may be "
         "called",
     },
     "name-changed": {_ANY: "offer tools under names of letters, digits and _; " + _NEWER},
@@ -166,28 +166,32 @@ _REMEDIES: dict[str, dict[str, str]] = {
         "messages first; or give the server a corrected chat template",
     },
     "reasoning-leaks": {
-        "vLLM": "start with --reasoning-parser R, that of the model",
-        "SGLang": "start with --reasoning-parser R, that of the model",
+        "vLLM": "start with --reasoning-parser R, the reasoning parser of the model",
+        "SGLang": "start with --reasoning-parser R, the reasoning parser of the model",
         _ANY: "name the server's reasoning parser (vLLM, SGLang: --reasoning-parser R)",
     },
-    "cut-complete": {_ANY: "raise max_tokens, and run no call of an answer that says length"},
+    "cut-complete": {
+        _ANY: "raise max_tokens, and run no call of an answer with the finish reason length"
+    },
     "cut-finish": {_ANY: "check arguments before a call is run, and raise max_tokens; " + _NEWER},
-    "arguments-object": {_ANY: "accept an object beside a string in the client; " + _NEWER},
-    "call-ids": {_ANY: "make ids in the client where they are missing; " + _NEWER},
-    "index": {_ANY: f"fold fragments by id, or {_WHOLE}"},
+    "arguments-object": {_ANY: "accept an object as well as a string in the client; " + _NEWER},
+    "call-ids": {_ANY: "add missing ids in the client; " + _NEWER},
+    "index": {_ANY: f"combine fragments by id, or {_WHOLE}"},
     "id": {_ANY: f"keep the first id and name of a call, or {_WHOLE}"},
-    "id-shared": {_ANY: "fold fragments by index, and make ids in the client; " + _NEWER},
+    "id-shared": {_ANY: "combine fragments by index, and make ids in the client; " + _NEWER},
     "name": {_ANY: f"keep the first id and name of a call, or {_WHOLE}"},
     "frame": {_ANY: _WHOLE},
-    "role": {_ANY: f"take every delta for the assistant's in the client, or {_WHOLE}"},
+    "role": {_ANY: f"treat every delta as the assistant's in the client, or {_WHOLE}"},
     "text": {_ANY: _WHOLE},
-    "type": {_ANY: f"take every call for one of a function in the client, or {_WHOLE}"},
+    "type": {_ANY: f"treat every call as a function call in the client, or {_WHOLE}"},
     "result-unseen": {
         kind: words.format(what="tools' results") for kind, words in _TEMPLATE.items()
     },
-    "cut-markup": {_ANY: "show no content of an answer that says length; " + _TUNAEVAL},
+    "cut-markup": {
+        _ANY: "show no content of an answer with the finish reason length; " + _TUNAEVAL
+    },
     "content-lost": {_ANY: f"{_NEWER}; {_TUNAEVAL}"},
-    "usage-differs": {_ANY: "count tokens in the client where they are paid for"},
+    "usage-differs": {_ANY: "count tokens in the client if you pay for them"},
     "usage-missing": {_ANY: "count tokens in the client; " + _NEWER},
     "finish-reason": {_ANY: "look for calls whatever the finish reason says; " + _NEWER},
     "tools": {kind: words.format(what="the tools") for kind, words in _TEMPLATE.items()},
@@ -200,14 +204,14 @@ _REMEDIES: dict[str, dict[str, str]] = {
         "llama.cpp": "start with a larger --ctx-size",
         "vLLM": "start with a larger --max-model-len",
         "SGLang": "start with a larger --context-length",
-        _ANY: "give the server a longer context: what does not fit is cut in silence",
+        _ANY: "give the server a longer context: what does not fit is cut off without an error",
     },
     "model": {_ANY: "the server did what it should: use a model that calls tools, or fewer tools"},
 }
 
 
 _BEHIND = {
-    "LiteLLM": "; examine the server behind the gateway, too: what it does right is the gateway's",
+    "LiteLLM": "; examine the server behind the gateway, too: if it is right, the gateway is not",
     "OpenRouter": '; pin one vendor ("provider": {"only": [NAME]}) and examine each',
 }
 """Further advice where a gateway is between the client and the model's server."""

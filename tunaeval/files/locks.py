@@ -107,8 +107,8 @@ class DirectoryLock:
         if take_over:
             return f"the lock of {_words(holder)} is taken over, as asked"
         raise RecordError(
-            f"{str(self.path.parent)!r} is locked by {_words(holder)}, and whether that still runs "
-            "cannot be seen from this machine; if it does not, take it over (--take-over, or "
+            f"{str(self.path.parent)!r} is locked by {_words(holder)}, and this machine cannot see "
+            "whether that process still runs; if it does not, take the run over (--take-over, or "
             "take_over=True)"
         )
 

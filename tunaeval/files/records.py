@@ -49,7 +49,7 @@ _ADVICE = {
     errno.EFBIG: "raise the file size limit; everything before this record is whole",
     errno.ENOTDIR: "one of its parents is a file: choose another path",
     errno.EISDIR: "choose another path",
-    errno.EEXIST: "it is there already: choose another path",
+    errno.EEXIST: "it exists already: choose another path",
     errno.ENOENT: "check the path",
     errno.EMFILE: "too many files are open: raise the limit (ulimit -n) or ask fewer at a time",
 }

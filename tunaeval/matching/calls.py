@@ -120,13 +120,17 @@ def check_wishes(
     wanted_items(forbid, "forbid", str, "names of tools")
     for name, arguments in wishes:
         if name in forbid:
-            raise ExpectationError(f"{name!r}: both expected and forbidden")
+            raise ExpectationError(
+                f"the tool {name!r} is both expected and forbidden; remove one of the two"
+            )
         if arguments is not None:
             try:
                 call = ExpectedCall(name=name, arguments=dict(arguments))
                 check_expectation(Expectation(calls=(call,)))
             except ValueError as error:
-                raise ExpectationError(f"{name!r} cannot be expected so: {error}") from error
+                raise ExpectationError(
+                    f"the expected call of {name!r} cannot be used: {error}"
+                ) from error
 
 
 def _check_tools(rule: Profile, tools: Tools | None, *, has_calls: bool) -> None:
@@ -231,7 +235,7 @@ def _explained(fit: Fit, pairs: Pairs, mode: str) -> Iterator[Failure]:
     if mode in NO_OTHERS:
         for call in spare:
             name = fit.calls[call].name
-            yield Failure("extra-call", f"nobody asked for the call of {name!r}", f"calls[{call}]")
+            yield Failure("extra-call", f"the call of {name!r} was not expected", f"calls[{call}]")
 
 
 def _nearest(fit: Fit, wish: int, spare: Sequence[int], mode: str) -> int | None:

@@ -58,7 +58,7 @@ def _faults(errors: Sequence[ErrorDetails]) -> Iterator[str]:
             yield f"{where}{UnknownNameError(f'field of {kind}', name, fields.model_fields)}"
         elif at["type"] != "missing":
             wanted = at["msg"].removeprefix("Input should be ")
-            hint = ", as json.loads makes of a text" if isinstance(at["input"], str) else ""
+            hint = " (json.loads makes one of JSON text)" if isinstance(at["input"], str) else ""
             more = hint if at["type"] == "dict_type" else ""
             yield f"{place} is {shown(at['input'])}, wanted {_WANTED.get(at['type'], wanted)}{more}"
         elif at["loc"][:-1] not in renamed:
@@ -104,7 +104,9 @@ def _modern(data: Mapping[str, Any]) -> JsonObject:
     if "expected_tool" in data and data.keys() <= _ONE_CALL_KEYS:
         arguments = data.get("expected_args")
         if data["expected_tool"] is None and arguments:
-            raise ValueError("expected_args: found arguments, but expected_tool is null: no call")
+            raise ValueError(
+                "expected_args has arguments, but expected_tool is null, which means no call"
+            )
         return one_call(data["expected_tool"], arguments or {})
     return dict(data)
 

@@ -93,7 +93,9 @@ def read_pattern(pattern: str) -> tuple[Node, str]:
     Raises ValueError with the place of the fault.
     """
     if len(pattern) > MAX_LENGTH:
-        raise ValueError(f"the pattern has {len(pattern)} characters, at most {MAX_LENGTH} may be")
+        raise ValueError(
+            f"the pattern has {len(pattern)} characters; at most {MAX_LENGTH} are allowed"
+        )
     reading = _Reading(pattern)
     node = reading.alternatives(0)
     if reading.more():
@@ -136,13 +138,13 @@ class _Reading:
         if found is None:
             return part
         if isinstance(part, Assertion):
-            self.refuse("follows a repeated anchor, which says nothing", at=self._at - 1)
+            self.refuse("repeats an anchor, which has no effect", at=self._at - 1)
         if self._taken("?") and "?" not in self.flags:  # laziness changes no search result
             self.flags += "?"
         if self._text[self._at : self._at + 1] == "+":
             self.refuse("makes a possessive repeat, which is not supported")
         if self._repeat() is not None:
-            self.refuse("comes after a repeat that repeats already", at=self._at - 1)
+            self.refuse("repeats what is repeated already", at=self._at - 1)
         return Repeat(part, *found)
 
     def _repeat(self) -> tuple[int, int | None] | None:
@@ -158,7 +160,7 @@ class _Reading:
         least = int(count[1] or 0)
         most = least if count[2] is None else int(count[3]) if count[3] else None
         if most is not None and most < least:
-            self.refuse("wants at least more than at most", at=at)
+            self.refuse("has a least number above the greatest", at=at)
         if max(least, most or 0) > MAX_REPEAT:
             self.refuse(f"repeats more than {MAX_REPEAT} times", at=at)
         return least, most
@@ -186,7 +188,7 @@ class _Reading:
             if self._taken("P<"):
                 end = self._text.find(">", self._at)
                 if end < 0 or not self._text[self._at : end].isidentifier():
-                    self.refuse("is a group with a name that is none", at=at)
+                    self.refuse("is a group with an invalid name", at=at)
                 self._at = end + 1
             elif not self._taken(":"):
                 self.refuse("is a kind of group that is not supported", at=at)
@@ -213,7 +215,7 @@ class _Reading:
                 self._at += 1
                 high = self._member(at)
                 if len(high) > 1 or high < low:
-                    self.refuse("has a range that is none", at=at)
+                    self.refuse("has an invalid range", at=at)
                 ranges.append((low, high))
             else:
                 singles.add(low)
@@ -510,7 +512,7 @@ class Pattern:
         self._states.append(state)
         if len(self._states) > MAX_STATES:
             raise ValueError(
-                f"the pattern unfolds to more than {MAX_STATES} states; repeat less of it"
+                f"the pattern needs more than {MAX_STATES} states; use fewer or smaller repeats"
             )
         return len(self._states) - 1
 

@@ -20,16 +20,16 @@ from .matchers import ABSENT, NO_SCHEMA, Compare, inner_schema, matcher_of, norm
 
 FAILURES = {
     "missing-call": "an expected call was not made",
-    "extra-call": "a call was made that nobody asked for",
-    "wrong-order": "a call fits, but is in the wrong place",
+    "extra-call": "a call was made that was not expected",
+    "wrong-order": "an expected call was made in the wrong place",
     "too-few-calls": "fewer calls than `min_calls`",
     "too-many-calls": "more calls than `max_calls`",
     "unexpected-call": "a call was made where `none` was wanted",
     "forbidden-tool": "a tool was called that `forbid` lists",
-    "wrong-tool": "the call is of another tool",
-    "invalid-arguments": "the arguments are no JSON object, so none of them is the expected one",
+    "wrong-tool": "another tool was called than expected",
+    "invalid-arguments": "the arguments are not a JSON object, so no expected argument is there",
     "missing-argument": "an expected argument was left out",
-    "extra-argument": "an argument was given that nobody asked for, and not as its default",
+    "extra-argument": "an argument was given that was not expected, and not with its default value",
     "wrong-type": "an argument's type is not the schema's (profile `bfcl`)",
     "wrong-value": "an argument's value is not the expected one",
     "checker-crash": "the original checker would have crashed here (profile `bfcl`)",
@@ -62,7 +62,7 @@ def invalid_arguments(call: ToolCall) -> Failure:
 
 def extra_argument(name: str, value: object) -> Failure:
     """Return the failure of an argument that was not expected."""
-    message = f"nobody asked for {name}={shown(value)}"
+    message = f"{name}={shown(value)} was not expected"
     return Failure("extra-argument", message, f"arguments.{name}")
 
 

@@ -144,8 +144,8 @@ def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> li
     if differ and not intersect:
         raise ComparisonError(
             f"run {b.run_id!r} ({_described(b)}) has {', '.join(differ)} than run {a.run_id!r} "
-            f"({_described(a)}); ask for the intersection (--intersect) to compare the scenarios "
-            "that both were asked alike, or for one level (--level) where only that differs"
+            f"({_described(a)}); to compare the scenarios that both runs asked in the same way, "
+            "give --intersect (or --level, if only the level differs)"
         )
     if "another level" in differ:
         differ.append(f"both are read at level {min(a.level, b.level, key=LEVELS.index)}")

@@ -110,7 +110,7 @@ def mean(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
     count = sum(clusters.values())
     size = sum(n * times for (_, n), times in clusters.items())
     if not size:
-        raise ValueError("no scores: the mean of nothing is not known")
+        raise ValueError("there are no scores, so there is no mean")
     value = sum(total * times for (total, _), times in clusters.items()) / size
     if count < 2:
         return Estimate(value, None, None, 0.0, size, count)
@@ -272,7 +272,7 @@ def mcnemar(lost: int, gained: int) -> float:
     """
     fewer, more = sorted((lost, gained))
     if fewer < 0:
-        raise ValueError(f"{lost} lost, {gained} gained: wanted counts")
+        raise ValueError(f"{lost} lost, {gained} gained: wanted whole numbers, 0 or more")
     return min(1.0, 2 * beta_cdf(0.5, more, fewer + 1)) if more else 1.0
 
 
@@ -391,7 +391,9 @@ def needed_scenarios(
     give the variance of the differences as `between`.
     """
     if not effect:
-        raise ValueError("effect is 0: no number of scenarios can show a difference of nothing")
+        raise ValueError(
+            "effect is 0; wanted a difference, since no number of scenarios can show none"
+        )
     return ceil(_reach(alpha, power) ** 2 * (between + within / repeats) / effect**2)
 
 
@@ -419,7 +421,7 @@ def bootstrap(
     R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
     """
     if not items:
-        raise ValueError("no items: nothing can be drawn from nothing")
+        raise ValueError("there are no items to draw from; wanted one or more")
     draw, count = Random(seed).choices, len(items)
     drawn = sorted(statistic(draw(items, k=count)) for _ in range(rounds))
     cut = int(rounds * (1 - confidence) / 2)
@@ -541,7 +543,7 @@ def rogan_gladen(
     if skill <= 0:
         raise ValueError(
             f"sensitivity {sens:.3f} and specificity {spec:.3f} add up to 1 or less; "
-            "such a judge says nothing of the true rate"
+            "such a judge says nothing about the true rate"
         )
     rate = min(1.0, max(0.0, (p + spec - 1) / skill))
     spread = p_spread + rate**2 * sens_spread + (1 - rate) ** 2 * spec_spread

@@ -231,7 +231,7 @@ class Credit:
                 yield Failure("missing-call", f"no call of {wanted.name!r}", f"expected[{one}]")
         for index, call in enumerate(self._attempts.calls):
             if index not in used and self._gold.match not in {"in_order", "superset"}:
-                message = f"nobody asked for the call of {call.name!r:.60}"
+                message = f"the call of {call.name!r:.60} was not expected"
                 yield Failure("extra-call", message, f"calls[{index}]")
 
     def _misses(self, wanted: Wanted, call: ToolCall, index: int) -> Iterator[Failure]:

@@ -68,7 +68,7 @@ class Contact:
             error = result.error or ""
             hint = "; is the server running at this address?"
             raise ClientSetupError(
-                f"no request came through; the first {self._refused} failed alike "
+                f"no request succeeded; the first {self._refused} failed in the same way "
                 f"({error}){hint if error.startswith('connect') else ''}"
             )
         return self.rest() if self._is_heard else iter(())

@@ -91,12 +91,12 @@ class RunDirectory:
         except OSError as error:
             raise RecordError(
                 f"cannot make the run directory {str(path)!r}: {error.strerror or error}; "
-                "choose a place that can be written to, or keep nothing"
+                "choose a place that can be written to, or keep no run directory"
             ) from error
         if occupied is not None:
             raise RecordError(
                 f"the run directory {str(path)!r} is not empty (there is {occupied.name!r}); "
-                "choose another name for the run, or move it away"
+                "choose another name for the run, or move the directory away"
             )
         # Of two runs that start in one directory, the second fails here.
         write_document(path / RUN_FILE, self._document(info))
@@ -380,7 +380,7 @@ class InterruptedRun:
         if _size(directory) != self.size:
             raise RecordError(
                 f"run {self.info.run_id!r} was written by another process meanwhile; "
-                "see whether it still goes on, and continue it then"
+                "wait until that process has ended, and then continue the run"
             )
 
     def check_model(self, client: Client) -> None:
@@ -389,7 +389,7 @@ class InterruptedRun:
         if None not in (model, self.info.model) and model != self.info.model:
             raise RecordError(
                 f"run {self.info.run_id!r} cannot be continued: the model was "
-                f"{self.info.model!r} and is {model!r} now; ask the same, or begin another run"
+                f"{self.info.model!r} and is {model!r} now; ask the same model, or start a new run"
             )
 
 
@@ -402,13 +402,13 @@ def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) 
     old = read_info(directory)
     if old.rescored is not None:
         raise RecordError(
-            f"{directory}: this run read the replies of {old.rescored.run_id!r} again and asked "
-            "nobody, so there is nothing to continue; rescore that run once more"
+            f"{directory}: this run scored the replies of {old.rescored.run_id!r} again and "
+            "asked no model, so there is nothing to continue; rescore that run again"
         )
     if differ := [*_differences(old, info)]:
         raise RecordError(
             f"run {old.run_id!r} cannot be continued, because it was made with other options: "
-            f"{'; '.join(differ)}; give the options that it was begun with, or begin another run"
+            f"{'; '.join(differ)}; give the options that it was started with, or start a new run"
         )
     now = datetime.now(UTC).isoformat(timespec="seconds")
     size = _size(directory)
@@ -463,11 +463,11 @@ def _placed(
         if result.scenario not in index:
             raise RecordError(
                 f"{directory}: there is a result of scenario {result.scenario!r}, which the suite "
-                f"{suite.name!r} does not have; begin another run"
+                f"{suite.name!r} does not have; start a new run"
             )
         if not 1 <= result.repeat <= info.repeats:
             raise RecordError(
                 f"{directory}: there is a result of repeat {result.repeat}, and the run has "
-                f"{info.repeats}; begin another run"
+                f"{info.repeats}; start a new run"
             )
         yield index[result.scenario] * info.repeats + result.repeat - 1, offset, result

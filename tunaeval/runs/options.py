@@ -78,8 +78,8 @@ class RunOptions:
         profile_of(self.profile)
         if self.calls == STRUCTURED and self.ask != "api":
             raise UsageError(
-                f"calls='structured' counts what a server parsed, but with ask={self.ask!r} the "
-                "model is asked to write its calls into the text; ask='api', or count any call"
+                f"calls='structured' counts calls that a server parsed, but with ask={self.ask!r} "
+                "the model writes its calls into the text; use ask='api', or calls='any'"
             )
 
     def for_suite(self, suite: Suite) -> RunOptions:

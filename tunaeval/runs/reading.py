@@ -123,8 +123,8 @@ def run_tools(path: Path, info: RunInfo) -> RunTools:
         if suite.digest == info.suite_digest:
             return tools_of(suite)
     raise RecordError(
-        f"{path}: this run keeps no tools, and {info.suite!r} is no built-in suite as it is "
-        "today; give the suite that was asked (--suite)"
+        f"{path}: this run did not keep its tools, and {info.suite!r} is no built-in suite "
+        "in its current version; give the suite that was asked (--suite)"
     )
 
 

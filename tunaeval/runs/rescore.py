@@ -229,7 +229,8 @@ def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenar
         if scenario.prompt != old.prompt:
             raise SuiteError(
                 f"suite {suite.name!r}, scenario {old.scenario!r}: asks {scenario.prompt!r:.60}, "
-                f"the run asked {old.prompt!r:.60}; the reply answers another question"
+                f"the run asked {old.prompt!r:.60}; the reply answers another question; give the "
+                "suite of that run"
             )
         return scenario
 

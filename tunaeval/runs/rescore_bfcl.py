@@ -118,7 +118,9 @@ class _Prompts:
     def __init__(self, folder: Path | None) -> None:
         self._folder = bfcl_directory(folder)
         if not self._folder.is_dir():
-            raise SuiteError(f"{self._folder}: is no directory; give the one with BFCL's prompts")
+            raise SuiteError(
+                f"{self._folder}: is no directory; give the directory of BFCL's prompts"
+            )
         self._known: dict[tuple[str, bool], dict[str, Scenario]] = {}
         self.unusable: dict[tuple[str, str], str] = {}
 

@@ -287,10 +287,12 @@ def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -
     if not isinstance(suite, Suite):
         raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
     if not suite.scenarios:
-        raise SuiteError(f"suite {suite.name!r} has no scenarios; a run of none would say nothing")
+        raise SuiteError(
+            f"suite {suite.name!r} has no scenarios, so there is nothing to run; add one"
+        )
     if retry_failures and resume is None:
         raise UsageError(
-            "retry_failures asks again what failed in a run that was kept; name it with resume"
+            "retry_failures needs a stored run whose failures are asked again; name it with resume"
         )
     # Later, when a reply needs a module, the process may be out of file descriptors to read it.
     for package in ("tunaeval.matching", "tunaeval.parsing", "tunaeval.tools"):

@@ -295,7 +295,7 @@ def _check(scorers: Sequence[Scorer]) -> None:
         if not isinstance(name, str):
             raise UsageError(f"a scoring category is called {name!r}; wanted a text")
         if names.count(name) > 1:
-            raise UsageError(f"two scoring categories are called {name!r}; leave one out")
+            raise UsageError(f"two scoring categories have the name {name!r}; leave one out")
         if not is_weight(scorer.weight):
             raise UsageError(
                 f"scoring category {name!r} has the weight {scorer.weight!r}; "

@@ -358,8 +358,8 @@ def _of_function(function: AnyFunction, where: str) -> Runnable:
     for parameter in signature.injected:
         if parameter.default is inspect.Parameter.empty:
             raise ToolsError(
-                f"{where} is {function!r:.80}: nobody gives it {parameter.name!r} here; bind it, "
-                "functools.partial(tool, ...)"
+                f"{where} is {function!r:.80}: nothing supplies its {parameter.name!r} here; bind "
+                "it with functools.partial(tool, ...)"
             )
     awaits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         type(function).__call__

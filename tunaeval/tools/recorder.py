@@ -69,7 +69,7 @@ class Recorder:
         listener: Listener | None = None,
     ) -> None:
         if listener is not None and not callable(listener):
-            raise refusal("listener", listener, "what takes an execution")
+            raise refusal("listener", listener, "a function that takes an execution")
         self.limit = wanted_count(limit, "limit")
         self.classifiers = None if classifiers is None else chosen(classifiers)
         self.listener = listener

@@ -29,7 +29,9 @@ class _Fault:
         if of not in {"reply", "result"}:
             raise refusal("of", of, "'reply' or 'result'")
         if tool is not None and of == "reply":
-            raise refusal("tool", tool, "none, as a reply is no tool's; or of='result' beside it")
+            raise refusal(
+                "tool", tool, "None, or of='result' beside it, since a reply comes from no tool"
+            )
 
     def hits(self, number: int) -> bool:
         """Whether the fault applies to request, or result, `number`."""
@@ -113,7 +115,7 @@ class Inject:
     def __post_init__(self) -> None:
         text: object = self.text
         if not (isinstance(text, str) and text):
-            raise refusal("text", self.text, "the words to plant")
+            raise refusal("text", self.text, "the text to inject")
         if self.at is not None:
             wanted_count(self.at, "at")
 
@@ -179,7 +181,7 @@ def read_fault(data: JsonValue) -> Fault:
     if unknown := sorted(given.keys() - set(known)):
         raise UsageError(f"fault {name!r} has no {', '.join(unknown)}; it takes {', '.join(known)}")
     if kind is Inject and "text" not in given:
-        raise refusal("text", None, "the words to plant")
+        raise refusal("text", None, "the text to inject")
     return kind(**given)
 
 

@@ -198,8 +198,8 @@ class Suite(BaseModel):
         if not left:
             words = ", ".join(map(repr, (*ids, *tags, *patterns)))
             raise SuiteError(
-                f"{self.name}: none of {counted(len(self.scenarios), 'scenario')} fits all that "
-                f"was asked for ({words}); `tunaeval suites {self.name}` lists them with their tags"
+                f"{self.name}: none of {counted(len(self.scenarios), 'scenario')} matches all "
+                f"filters ({words}); `tunaeval suites {self.name}` lists them with their tags"
             )
         return self.with_(scenarios=PackedScenarios(left))
 

@@ -59,7 +59,9 @@ def _words(value: object) -> object:
     except ValueError:
         words = []
     like = json.dumps(words or ["python", "-c", "print(1)"])
-    raise PydanticCustomError("command", "there is no shell, so words are wanted; write " + like)
+    raise PydanticCustomError(
+        "command", "wanted a list of words, since no shell splits a text; write " + like
+    )
 
 
 Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]

@@ -283,9 +283,9 @@ def read_conversations(document: object, *, shape: str | None = None) -> tuple[C
 
 
 _SILENT = (
-    "{where}: {length} messages were taken for {shape} and have neither a word nor a call, so they "
-    "are of another shape or empty; wanted messages in a shape that is known (say which with shape="
-    ", --shape on the command line), or messages of OpenAI's chat completions made of yours"
+    "{where}: {length} messages were read as {shape} and have neither a word nor a call, so they "
+    "have another shape, or are empty; name their shape (shape=, --shape on the command line), or "
+    "convert them to messages of OpenAI's chat completions API"
 )
 
 
@@ -396,7 +396,7 @@ _NO_ZSTD = (
     "inspect log convert --to json"
 )
 _PIECES = (
-    "{file}: its samples are kept in pieces, or it has none; wanted samples/*.json in it. "
+    "{file}: it has no samples, or has them in pieces; wanted samples/*.json in it. "
     "Write the log as JSON: inspect log convert --to json"
 )
 

@@ -113,8 +113,8 @@ class LlamaCppClient:
         chat = await self._started()
         if request.tools and not await self._is_told_of_tools(chat):
             raise ClientSetupError(
-                f"the chat template of {self.model} has no place for tools: the server would "
-                "leave them out without a word; write them into the prompt (--tools prompt)"
+                f"the chat template of {self.model} does not support tools, so the server would "
+                "leave them out silently; write them into the prompt (--tools prompt)"
             )
         return await chat.complete(request)
 

@@ -153,14 +153,18 @@ class Network:
 def check_header(name: object, value: object) -> None:
     """Raise ClientSetupError for a header that cannot be sent. Its value is not in the message."""
     if not (isinstance(name, str) and isinstance(value, str)):
-        raise ClientSetupError(f"the header {name!r:.60} is no text with a text as its value")
+        raise ClientSetupError(
+            f"the header {name!r:.60} cannot be sent; wanted a string as its name and its value"
+        )
     if not _NAME.fullmatch(name):
-        raise ClientSetupError(f"{name!r:.60} is no name of a header; wanted letters and hyphens")
+        raise ClientSetupError(
+            f"{name!r:.60} is not the name of a header; wanted letters and hyphens"
+        )
     if name.lower() in _FRAMING:
-        raise ClientSetupError(f"the header {name!r} is not the caller's to set; leave it out")
+        raise ClientSetupError(f"the header {name!r} is set by the client itself; leave it out")
     if not (value.isascii() and value.isprintable()):
         raise ClientSetupError(
-            f"the value of the header {name!r} has a character that no header has; set it again"
+            f"the value of the header {name!r} has a character that no header may have; correct it"
         )
 
 
@@ -202,8 +206,8 @@ def _show(context: ssl.SSLContext, cert: str, key: str | None) -> None:
     def refuse() -> str:
         """Refuse a key with a password: OpenSSL would ask for it on the terminal in mid-run."""
         raise ClientSetupError(
-            f"the key of the client certificate {cert!r} is encrypted; name a file with the key "
-            "as it is, which only you can read"
+            f"the key of the client certificate {cert!r} is encrypted; name a file with the "
+            "unencrypted key, which only you can read"
         )
 
     try:

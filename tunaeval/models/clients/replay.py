@@ -159,7 +159,7 @@ def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult])
     """Write a recording to a new file and return the number of its replies."""
     _check_first_hand(run, str(path))
     if path.exists():
-        raise RecordError(f"{str(path)!r} is there already; choose another path, or remove it")
+        raise RecordError(f"{str(path)!r} exists already; choose another path, or remove it")
     count, secrets = 0, of_environment()
     with records.RecordWriter(path) as writer:
         writer.append(without(Recording.of(run).model_dump(mode="json"), secrets))
@@ -218,7 +218,7 @@ def _check_first_hand(run: RunInfo, where: str) -> None:
     if run.client == "replay":
         raise RecordError(
             f"{where}: the run {run.run_id!r} is itself a replay, so its date is not that of the "
-            "replies; take the recording that it replayed"
+            "replies; use the recording that it replayed"
         )
 
 

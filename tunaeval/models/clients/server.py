@@ -252,8 +252,8 @@ class Server:
         if response.is_redirect:
             location = self.quote(response.headers.get("location", ""))
             raise TryFailed(
-                f"{phrase} at {path} to {location}; redirects are not followed, for the prompt and "
-                "the key would go there; if it is right, make it the base URL",
+                f"{phrase} at {path} to {location}; redirects are not followed, as the prompt and "
+                "the key would go there; if that address is right, use it as the base URL",
                 kind=REFUSED,
                 status=status,
                 again=False,
@@ -304,7 +304,7 @@ def _check_transport(transport: object, network: Network) -> None:
         )
     if network.is_of_transport:
         raise ClientSetupError(
-            "a transport of one's own decides about proxy, certificates and HTTP/2: leave out "
+            "a transport of your own decides about proxy, certificates and HTTP/2: leave out "
             "'ca', 'cert', 'cert_key', 'proxy' and 'http2', or the transport"
         )
 
@@ -318,7 +318,7 @@ def read_key(
         if key:
             if not (key.isascii() and key.isprintable()) or " " in key:
                 raise ClientSetupError(
-                    f"${variable} has a space or a character that no key has; set it again"
+                    f"${variable} has a space or a character that keys may not have; correct it"
                 )
             return key
     return None

@@ -171,8 +171,8 @@ def _check_local(headers: Mapping[str, str]) -> None:
         sent = f"by a page of another origin (Sec-Fetch-Site: {site:.200})"
     if sent:
         raise Refused(
-            f"the request was sent {sent}; this endpoint answers programs of this machine, which "
-            "ask 127.0.0.1 or localhost, and no pages but its own",
+            f"the request was sent {sent}; this endpoint only answers programs on this machine, "
+            "which ask 127.0.0.1 or localhost, and no web pages but its own",
             status=403,
             code="foreign",
         )

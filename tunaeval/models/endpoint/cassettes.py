@@ -164,8 +164,8 @@ class CassetteWriter:
         """Write the file. Raise RecordError, and write nothing, if a request was `unanswered`."""
         if unanswered:
             raise RecordError(
-                f"the cassette {str(self._path)!r} was not recorded and is as it was: "
-                f"{unanswered[0]}; record it when the upstream answers"
+                f"the cassette {str(self._path)!r} was not recorded and is unchanged: "
+                f"{unanswered[0]}; record it again when the upstream answers"
             )
         if not self._lines:
             return

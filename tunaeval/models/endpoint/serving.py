@@ -77,7 +77,7 @@ def model_endpoint(
     path = None if cassette is None else wanted_path(cassette, "cassette")
     if script is not None:
         if path is not None or upstream is not None or record:
-            raise UsageError("a script answers alone; leave out cassette, upstream and record")
+            raise UsageError("a script excludes cassette, upstream and record; leave these out")
         source: Source = Scripted(script, format=format)
     elif record or path is None:
         source = Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
@@ -214,7 +214,7 @@ class ModelEndpoint:
 
     def _check_new(self) -> None:
         if self._loopback is not None:
-            raise UsageError("this endpoint was served before; make another one")
+            raise UsageError("this endpoint was entered before, which works once; make another one")
         self._loopback = Loopback(self._answering.respond)
 
     def _run(self, started: threading.Event) -> None:

@@ -89,7 +89,7 @@ class Scripted:
         if self._used == len(self._items):
             raise Refused(
                 f"the script is over: it has {counted(len(self._items), 'turn')}, and this request "
-                "wants another; give it a further item, or find out why the agent goes on",
+                "is one more; add an item to it, or find out why the agent does not stop",
                 code="script_over",
             )
         item = self._items[self._used]
@@ -171,9 +171,13 @@ class Passing:
     ) -> Self:
         """Return a source; `server` has the upstream's model and timeout (s). Raise UsageError."""
         if record and (path is None or upstream is None):
-            raise UsageError("record=True wants a cassette to write and an upstream to ask")
+            raise UsageError(
+                "record=True needs a cassette to write and an upstream to ask; pass both"
+            )
         if upstream is None:
-            raise UsageError("nobody would answer; give a script, a cassette, or an upstream")
+            raise UsageError(
+                "the endpoint has no answers; pass a script, a cassette or an upstream"
+            )
         if record and path is not None and path.exists() and not path.is_file():
             raise UsageError(f"cassette is {str(path)!r}, which is no file; wanted one to replace")
         client = Upstream(upstream, model=server[0], timeout_seconds=server[1])

@@ -80,9 +80,7 @@ class FinalState:
     def needed_workspace(self) -> Workspace:
         """Return the workspace. Raises `WorkspaceError` if there is none to inspect."""
         if self.workspace is None:
-            raise WorkspaceError(
-                "this check looks at a workspace, and none was given; give workspace="
-            )
+            raise WorkspaceError("this check needs a workspace, and there is none; pass workspace=")
         return self.workspace
 
     def turn_of_call(self, index: int) -> int | None:

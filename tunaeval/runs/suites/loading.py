@@ -73,9 +73,9 @@ def load_suite(
     """
     if not isinstance(name_or_path, str | PathLike):
         raise UsageError(
-            f"a suite is named by a built-in name ({', '.join(SUITES)}) or the path of a suite "
-            f"file, found {name_or_path!r:.60}; scenarios in a program are written to a file first "
-            "(tunaeval.run takes a Suite, too)"
+            f"found {name_or_path!r:.60}, wanted the name of a built-in suite "
+            f"({', '.join(SUITES)}) or the path of a suite file; write scenarios of a program to a "
+            "file first (tunaeval.run takes a Suite, too)"
         )
     unwanted = frozenset(exclude)
     try:
@@ -162,7 +162,7 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
     tools = given if given is not None else _header_tools(header, place)
     prompt = _system_prompt(file)
     if not file.rows:
-        raise place.error("has no scenario, and none passed of none is no result; add one or more")
+        raise place.error("has no scenario, so there is nothing to run; add one or more")
     read = partial(read_scenario, tools=tools, wanted=wanted)
     return Suite(
         name=name,
@@ -209,7 +209,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
     extra = sorted(header.keys() - _BESIDE_A_SELECTION)
     if extra or file.rows:
         raise place.at(*extra[:1]).error(
-            "from and select are used alone, with nothing beside them but profile and abstain"
+            "found beside from and select, which allow only profile and abstain; leave it out"
         )
     source, ids = _source(file), header.get("select")
     if not isinstance(ids, list) or not ids:

@@ -117,7 +117,9 @@ def _from_one_call(row: JsonObject, place: Place) -> tuple[JsonObject, Place]:
     known_keys(row, _ONE_CALL_KEYS, "scenario field", place)
     tool, arguments = row.pop("expected_tool"), row.pop("expected_args", None) or {}
     if tool is None and arguments:
-        raise place.at("expected_args").error("found arguments, but expected_tool is null: no call")
+        raise place.at("expected_args").error(
+            "found arguments, but expected_tool is null, which means no call"
+        )
     row["expect"] = one_call(tool, arguments)
     return row, replace(place, spelling=_ONE_CALL_SPELLING)
 
@@ -233,7 +235,9 @@ def _check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
     at = place.at("task")
     _check_files(task, at.at("files"))
     if not task.checks and scenario.expect == Expectation():
-        raise at.at("checks").error("is empty, and nothing is expected of the calls; give a check")
+        raise at.at("checks").error(
+            "is empty, and no calls are expected, so every episode would pass; add a check"
+        )
     for index, check in enumerate(task.checks):
         here = at.at("checks", index)
         if fault := check_fault(check):
@@ -261,7 +265,7 @@ def check_fault_stated(stated: StatedFault, tools: Tools, place: Place) -> None:
         raise place.error(error) from error
     given = [name for name in ("forbid", "reported") if getattr(stated, name) is not None]
     if given and stated.fault != "inject":
-        raise place.at(given[0]).error("is of an injection, and of no other fault; leave it out")
+        raise place.at(given[0]).error("is allowed for the fault inject only; leave it out")
     if stated.forbid is not None:
         try:
             any(path_fits("", one) for one in stated.forbid.paths)
@@ -283,7 +287,9 @@ def _check_files(task: Task, place: Place) -> None:
         except WorkspaceError as error:
             raise place.error(error) from error
         if not parts or parts in found:
-            raise place.at(path).error("is no file of its own; wanted a path such as src/a.py")
+            raise place.at(path).error(
+                "is given twice, or is no path of a file; wanted a path such as src/a.py"
+            )
         found[parts] = path
     for parts, path in found.items():
         for end in range(1, len(parts)):

@@ -43,8 +43,8 @@ def with_faults(suite: Suite, faults: FaultAxis | str | PathLike[str]) -> Suite:
     plain = [one.id for one in suite.scenarios if one.task is None]
     if plain:
         raise SuiteError(
-            f"{suite.name}: {plain[0]!r} is one question, where no fault is met; leave it out "
-            "(--exclude), or ask a suite of tasks"
+            f"{suite.name}: {plain[0]!r} is a single question, and faults occur in tasks only; "
+            "leave it out (--exclude), or use a suite of tasks"
         )
     scenarios = []
     for one in suite.scenarios:
@@ -90,6 +90,6 @@ def _written(faults: FaultAxis | str | PathLike[str]) -> tuple[object, Place]:
     path = Path(faults)
     if not path.suffix and not is_there(path):
         unknown = UnknownNameError("built-in list of faults", str(faults), FAULTS)
-        raise UsageError(f"{unknown}; a file of one's own ends in .json")
+        raise UsageError(f"{unknown}; the name of a file of your own must end in .json")
     place = Place(str(path))
     return read_json(read_text(path, place), place), place

@@ -31,7 +31,7 @@ def read_yaml(text: str) -> JsonValue:
         mark = error.problem_mark or error.context_mark
         problem = ", ".join(part for part in (error.context, error.problem) if part)
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-        raise ValueError(f"{where}this is no YAML we read: {problem}") from error
+        raise ValueError(f"{where}this YAML cannot be read: {problem}") from error
     except yaml.YAMLError as error:
         raise ValueError(f"this is no YAML: {str(error).partition(chr(10))[0]}") from error
 

@@ -452,7 +452,7 @@ def judged(
     for name in judge.categories:
         if name not in names:
             raise UsageError(
-                f"the judge judges {name!r}, which is none of the categories: {', '.join(names)}; "
+                f"the judge has the category {name!r}, and the score has only {', '.join(names)}; "
                 "name others with Judge(categories=...)"
             )
     chosen = frozenset(judge.categories) - but

@@ -8,20 +8,34 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("record", {"action": "store_true", "help": "record cassettes anew, asking the base URL"}),
-    ("update", {"action": "store_true", "help": "write the expectations of tunaeval_expected"}),
-    ("client", {"metavar": "NAME", "help": "the client that suites are asked of"}),
-    ("base-url", {"metavar": "URL", "help": "the server that is asked, by suites and --record"}),
-    ("model", {"metavar": "NAME", "help": "the model that is asked"}),
+    ("record", {"action": "store_true", "help": "record cassettes again, from the base URL"}),
+    (
+        "update",
+        {"action": "store_true", "help": "write the expectation files of tunaeval_expected"},
+    ),
+    ("client", {"metavar": "NAME", "help": "the client that answers suites"}),
+    ("base-url", {"metavar": "URL", "help": "the server for suites and for recording"}),
+    ("model", {"metavar": "NAME", "help": "the model that the server is asked for"}),
     ("recording", {"metavar": "FILE", "help": "replay this recording for suites"}),
     ("repeats", {"metavar": "N", "type": int, "default": 1, "help": "ask each scenario N times"}),
-    ("baseline", {"metavar": "DIR", "help": "gate: not worse than this run, in pairs"}),
+    ("baseline", {"metavar": "DIR", "help": "gate: the suite is surely not worse than this run"}),
     (
         "margin",
-        {"metavar": "POINTS", "type": float, "default": 5.0, "help": "of the baseline; default 5"},
+        {
+            "metavar": "POINTS",
+            "type": float,
+            "default": 5.0,
+            "help": "the margin of --tunaeval-baseline; default 5",
+        },
     ),
-    ("pass-k", {"metavar": "K=PERCENT", "help": "gate: K repeats all pass, so often at least"}),
-    ("min-bound", {"metavar": "PERCENT", "type": float, "help": "gate: lower bound of the rate"}),
+    (
+        "pass-k",
+        {"metavar": "K=PERCENT", "help": "gate: least share of scenarios whose K repeats all pass"},
+    ),
+    (
+        "min-bound",
+        {"metavar": "PERCENT", "type": float, "help": "gate: least lower bound of the pass rate"},
+    ),
 )
 GATES = ("baseline", "pass-k", "min-bound")
 

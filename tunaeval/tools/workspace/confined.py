@@ -132,7 +132,7 @@ class Confined:
             there = _status(folder, name)
             if there is not None and (new or not stat.S_ISREG(there.st_mode)):
                 kind = kind_of(there.st_mode) or "a file"
-                raise WorkspaceError(f"{path!r:.80} is there already, and is {kind}")
+                raise WorkspaceError(f"{path!r:.80} exists already, and is {kind}")
             mode = 0o644 if there is None else stat.S_IMODE(there.st_mode) & 0o777
             draft = f".{token_hex(8)}.draft"
             _write_new(draft, data, mode, folder)
@@ -194,7 +194,9 @@ def check_kind(status: os.stat_result, path: str, *, folders: bool = False) -> N
     if kind is not None:
         raise WorkspaceError(f"{path!r:.80} is {kind}, and no file")
     if status.st_nlink > 1:
-        raise WorkspaceError(f"{path!r:.80} has a second name, which may be outside; not read")
+        raise WorkspaceError(
+            f"{path!r:.80} is a hard link, whose other name may be outside; it is not read"
+        )
 
 
 def walked(confined: Confined, top: Parts) -> Iterator[Parts]:
