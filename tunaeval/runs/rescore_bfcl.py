@@ -36,7 +36,8 @@ from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, ScenarioResult, Summary
 from tunaeval.types.wanted import wanted_name, wanted_path
 
-from .episode import EpisodeRules, Read, reread
+from .episode import Read, reread
+from .options import RunOptions
 from .reading import reading
 from .suites.bfcl import BFCL_FILE, bfcl_directory, bfcl_file, bfcl_version, category_of, read_bfcl
 from .suites.files import Place, read_json, read_text, shown
@@ -140,13 +141,15 @@ def _model(
     model = BfclModel(folder.name, faults=list(files.faults), left_out=tuple(files.others))
     lines = _lines(files, prompts, model.faults)
     dots = _has_dots(lines, prompts)
-    rules = EpisodeRules(level, profile="bfcl", attempts=1)
+    options = RunOptions(level=level, profile="bfcl", attempts=1)
 
     def judged(scenario: Scenario, line: _Line) -> ScenarioResult:
         tools = scenario.tools or Tools()
         failure = line.reply if isinstance(line.reply, TransportFailure) else None
         replies = [] if isinstance(line.reply, TransportFailure) else [line.reply]
-        return reread(scenario, replies, failure, tools=tools, read=read(tools), rules=rules).result
+        return reread(
+            scenario, replies, failure, tools=tools, read=read(tools), options=options
+        ).result
 
     for file, each in lines.items():
         known = prompts.of(file.category, dots=dots)

@@ -47,7 +47,6 @@ from tunaeval.types.runs import (
 from tunaeval.types.tasks import CallsCheck, Ending
 
 from .episode import (
-    EpisodeRules,
     Read,
     Reread,
     Turn,
@@ -59,6 +58,7 @@ from .episode import (
     result_of,
 )
 from .grading.grades import FinalState, grade, recovered
+from .options import RunOptions
 from .prompts import Asking, said
 
 
@@ -138,18 +138,18 @@ class _State:
 
 
 def task_episode(
-    scenario: Scenario, *, asking: Asking, read: Read, rules: EpisodeRules, repeat: int = 1
+    scenario: Scenario, *, asking: Asking, read: Read, options: RunOptions, repeat: int = 1
 ) -> TaskEpisode:
     """Ask, run the calls, ask again until the episode ends, and return its graded result."""
     task = scenario.task or Task()
-    state = _State(asking, read, rules.level, asking.messages(scenario.prompt, scenario.messages))
+    state = _State(asking, read, options.level, asking.messages(scenario.prompt, scenario.messages))
     ended: Ending | None = None
     failure: TransportFailure | None = None
     while ended is None:
         answer = yield request_of(
             scenario,
             state.asking,
-            rules,
+            options,
             state.messages,
             repeat=repeat,
             attempt=len(state.turns) + 1,
@@ -169,7 +169,7 @@ def task_episode(
         sent = yield FinishedEpisode(ended, state.answer, tuple(state.turns))
         record = sent if isinstance(sent, TaskRecord) else record
     return task_result(
-        scenario, state.turns, task=record, failure=failure, level=rules.level, repeat=repeat
+        scenario, state.turns, task=record, failure=failure, level=options.level, repeat=repeat
     )
 
 
@@ -385,29 +385,29 @@ def reread_task(
     *,
     tools: Tools,
     read: Read,
-    rules: EpisodeRules,
+    options: RunOptions,
 ) -> Reread:
     """Return the result by other rules; `unasked` if these read other calls than were run."""
     pairs = zip(replies, old.attempts, strict=False)
-    turns = [_turn_again(reply, was, read, rules) for reply, was in pairs]
+    turns = [_turn_again(reply, was, read, options) for reply, was in pairs]
     other = next((turn for turn, (_, is_same) in enumerate(turns, 1) if not is_same), None)
     seen = [turn for turn, _ in turns]
     record = (old.task or TaskRecord(ended="answer")).model_copy(update={"other_turn": other})
     if other is None and failure is None:
-        checks = _checks_again(scenario, old, record, seen, tools=tools, rules=rules)
+        checks = _checks_again(scenario, old, record, seen, tools=tools, options=options)
         record = record.model_copy(update={"checks": checks})
     result = task_result(
-        scenario, seen, task=record, failure=failure, level=rules.level, repeat=old.repeat
+        scenario, seen, task=record, failure=failure, level=options.level, repeat=old.repeat
     )
     return Reread(result, unasked=other is not None)
 
 
 def _turn_again(
-    reply: Reply, was: AttemptRecord, read: Read, rules: EpisodeRules
+    reply: Reply, was: AttemptRecord, read: Read, options: RunOptions
 ) -> tuple[Turn, bool]:
     """Return the reply as read now, with the calls that were run, and whether both are the same."""
     found = read_at_all_levels(reply, read)
-    now = found[rules.level].calls
+    now = found[options.level].calls
     is_same = _plain(now) == _plain(was.calls)
     ran = (
         tuple(replace(call, id=one.id) for call, one in zip(now, was.calls, strict=True))
@@ -424,7 +424,7 @@ def _checks_again(
     turns: Sequence[Turn],
     *,
     tools: Tools,
-    rules: EpisodeRules,
+    options: RunOptions,
 ) -> tuple[CheckRecord, ...]:
     """Return the check records, of which only those about calls are made again."""
     numbered = [(number, call) for number, turn in enumerate(turns, 1) for call in turn.calls]
@@ -435,7 +435,7 @@ def _checks_again(
         turns=max(1, len(turns)),
         call_turns=tuple(number for number, _ in numbered),
         tools=tools,
-        profile=rules.profile,
+        profile=options.profile,
     )
 
     def again(was: CheckRecord) -> CheckRecord:

@@ -133,14 +133,14 @@ def _wants_call(scenario: Scenario, suite: Suite) -> bool:
 
 
 def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[ScenarioResult]:
-    wording, rules = asking(suite), RunOptions().for_suite(suite).rules()
+    wording, options = asking(suite), RunOptions().for_suite(suite)
     for form in subject.forms or (None,):
         if model.marked and form is not None and (form.whole or form.by_tool):
             continue
         reply = Reply({"role": "assistant", "content": model.says(suite, form)}, "stop")
         read = _reader(subject.parser, suite, reply)
         for scenario in suite.scenarios:
-            talk = episode(scenario, asking=wording, tools=suite.tools, read=read, rules=rules)
+            talk = episode(scenario, asking=wording, tools=suite.tools, read=read, options=options)
             yield _ended(talk, reply)
 
 
