@@ -15,15 +15,12 @@ closes, and so one tool that hangs would hang the whole run.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
-import threading
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from itertools import zip_longest
-from typing import ParamSpec, TypeAlias, TypeVar
+from typing import ParamSpec, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
 from tunaeval.registry import shown, who, words_of
@@ -54,6 +51,7 @@ from tunaeval.types.runs import (
     TaskRecord,
 )
 from tunaeval.types.tasks import CallsCheck, Check, StatedFault
+from tunaeval.workers import in_daemon
 
 from .episode import Read, Turn, conclude, read_at_all_levels
 from .grading.grades import FinalState, Met, grade, obeyed, reported
@@ -475,38 +473,17 @@ _T = TypeVar("_T")
 
 async def beside(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
     """Do the work in a thread of its own and wait for it; a cancelled wait abandons the thread."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[_T] = loop.create_future()
-    context = contextvars.copy_context()
 
-    def settle(value: _T | None, error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is None:
-            done.set_result(value)  # type: ignore[arg-type] # there is a value where no error is
-        else:
-            done.set_exception(error if isinstance(error, Exception) else _Stopped(error))
-
-    def run() -> None:
-        value, failed = None, None
+    def done() -> tuple[_T | None, BaseException | None]:
         try:
-            value = context.run(work, *args, **kwargs)
-        except BaseException as error:  # noqa: BLE001 - given on to whoever waits
-            failed = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
-        with suppress(RuntimeError):  # the loop that waited has been closed
-            loop.call_soon_threadsafe(settle, value, failed)
+            return work(*args, **kwargs), None
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            return None, RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
 
-    threading.Thread(target=run, daemon=True).start()
-    try:
-        return await done
-    except _Stopped as stopped:
-        raise stopped.error from None
-
-
-class _Stopped(Exception):  # noqa: N818 - wraps what a future may not carry
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(error)
-        self.error = error
+    value, error = await asyncio.wrap_future(in_daemon(done))
+    if error is not None:
+        raise error from None
+    return cast("_T", value)
 
 
 def _leaving(tool: AnyTool) -> AnyTool:
