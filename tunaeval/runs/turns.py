@@ -19,7 +19,6 @@ different calls, it is unknown what would have followed: no verdict.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -59,7 +58,7 @@ from .episode import (
 )
 from .grading.grades import FinalState, grade, recovered
 from .options import RunOptions
-from .prompts import Asking, said
+from .prompts import Asking, dumped, said
 
 
 class _Clock(Enum):
@@ -115,7 +114,7 @@ UNREADABLE = (
 
 
 @dataclass(slots=True)
-class _State:
+class _EpisodeState:
     """The state of the conversation, and the settings that it is led by."""
 
     asking: Asking
@@ -142,7 +141,9 @@ def task_episode(
 ) -> TaskEpisode:
     """Ask, run the calls, ask again until the episode ends, and return its graded result."""
     task = scenario.task or Task()
-    state = _State(asking, read, options.level, asking.messages(scenario.prompt, scenario.messages))
+    state = _EpisodeState(
+        asking, read, options.level, asking.messages(scenario.prompt, scenario.messages)
+    )
     ended: Ending | None = None
     failure: TransportFailure | None = None
     while ended is None:
@@ -173,7 +174,7 @@ def task_episode(
     )
 
 
-def _turn(state: _State, reply: Reply, task: Task) -> Generator[Step, Sent, Ending | None]:
+def _turn(state: _EpisodeState, reply: Reply, task: Task) -> Generator[Step, Sent, Ending | None]:
     """Handle a reply; return how it ended the episode, or None if the episode goes on."""
     found = read_at_all_levels(reply, state.read)
     result = found[state.level]
@@ -207,7 +208,7 @@ def _turn(state: _State, reply: Reply, task: Task) -> Generator[Step, Sent, Endi
     return limit
 
 
-def _reaction(state: _State, result: ParseResult) -> Generator[Step, Sent, str | None]:
+def _reaction(state: _EpisodeState, result: ParseResult) -> Generator[Step, Sent, str | None]:
     """Return the message that follows a reply without a call: an error note, or the user's turn."""
     if result.outcome in {"malformed", "truncated"}:
         notes = [found.message for found in result.diagnoses] or ["it was cut off"]
@@ -218,7 +219,7 @@ def _reaction(state: _State, result: ParseResult) -> Generator[Step, Sent, str |
     return state.user
 
 
-def _limit_reached(state: _State, task: Task) -> Ending | None:
+def _limit_reached(state: _EpisodeState, task: Task) -> Ending | None:
     """Return the limit that has been reached, or None."""
     limits = task.limits
     if limits.calls is not None and state.calls > limits.calls:
@@ -275,21 +276,14 @@ def _calls_and_results(
         ]
         return [made, *results]
     given = [{"name": one.tool, "id": one.id, "content": one.content} for one in records]
-    texts = [f"<tool_response>\n{_json(one)}\n</tool_response>" for one in given]
+    texts = [f"<tool_response>\n{dumped(one)}\n</tool_response>" for one in given]
     written = said({"content": result.content, "tool_calls": [_as_openai(call) for call in calls]})
     return [written, {"role": "user", "content": "\n".join(texts)}]
 
 
 def _as_openai(call: ToolCall) -> JsonObject:
-    function = {"name": call.name, "arguments": _json(call.arguments)}
+    function = {"name": call.name, "arguments": dumped(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
-
-
-def _json(value: object) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # wide integers and lone surrogates, which a model may write
-        return json.dumps(value, default=repr)
 
 
 def task_result(
