@@ -10,9 +10,7 @@ from argparse import ArgumentTypeError, _ActionsContainer
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from tunaeval.files.keys import Secret
-
-from .budget import read_budget
+from .budget import ErrorBudget
 
 
 class Option(NamedTuple):
@@ -151,6 +149,13 @@ def share(text: str) -> float:
     return percentage(text) / 100
 
 
+def secret(text: str) -> str:
+    """Read a value that is covered wherever it is shown."""
+    from tunaeval.files.keys import Secret  # noqa: PLC0415 - --help must be quick
+
+    return Secret(text)
+
+
 def _measuring(text: str) -> str:
     if text not in _MEASURINGS:
         raise ArgumentTypeError(f"found {text!r}; wanted {', '.join(_MEASURINGS)}")
@@ -187,13 +192,13 @@ _MAX_ERRORS = value(
     "--max-errors N|P%",
     "exit 3, with nothing judged, when more results than these got no answer: a number, "
     "or a share of all (0 where a gate is asked for)",
-    type=read_budget,
+    type=ErrorBudget.read,
 )
 _NETWORK = (
     many(
         "--header 'NAME: VALUE'",
         "send this header with every request; may be given again, and its value is in no file",
-        type=Secret,
+        type=secret,
         default=None,
     ),
     value("--ca FILE", "trust these authorities (PEM) in place of the system's"),
@@ -202,7 +207,7 @@ _NETWORK = (
     value(
         "--proxy URL",
         "ask through this proxy; '' for none (that of $HTTPS_PROXY and the like)",
-        type=Secret,
+        type=secret,
     ),
     flag("--http2", "speak HTTP/2 with a server that does (extra http2)", default=None),
 )
