@@ -1,4 +1,4 @@
-"""Spreads work over processes: answers come in order, and a bounded number of tasks is in progress.
+"""Work in processes and threads: answers come in order, and few tasks are in progress at a time.
 
 A process has one task at a time and gets its next one after its answer was taken, so that neither
 side blocks in sending while the other does. The processes end with the work, whether by the last
@@ -10,9 +10,11 @@ calls.
 
 from __future__ import annotations
 
+import contextvars
 import os
 import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from tunaeval.errors import TunaevalError, UsageError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
@@ -30,6 +33,27 @@ _Answer = TypeVar("_Answer")
 
 _PATIENCE_SECONDS = 2.0
 """How long a process that was asked to end may take before it is killed."""
+
+
+def in_daemon(work: Callable[[], _Answer]) -> Future[_Answer]:
+    """Start the work in a thread of its own, in the current context, and return its outcome.
+
+    Whoever waits may give up: the thread goes on, and does not keep the process from ending.
+    """
+    from concurrent.futures import Future  # noqa: PLC0415 - it imports logging, which few need
+
+    future: Future[_Answer] = Future()
+    future.set_running_or_notify_cancel()  # a wait that is cancelled must not cancel the outcome
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            future.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - passed on to whoever waits
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
 
 
 def spread(

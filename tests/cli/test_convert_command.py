@@ -121,7 +121,7 @@ def test_tools_say_what_types_arguments_have(here: Tuna, tmp_path: Path) -> None
         (("in.jsonl", "--from", "hermse", "--to", "glm45"), "did you mean 'hermes'"),
         (("in.jsonl", "--from", "hermes", "--to", "auto"), "give the one that is meant"),
         (("in.jsonl", "--from", "openai", "--to", "openai"), "nothing to convert"),
-        (("none.jsonl", "--from", "hermes", "--to", "glm45"), "'none.jsonl' cannot be opened"),
+        (("none.jsonl", "--from", "hermes", "--to", "glm45"), "'none.jsonl' cannot be read"),
         (
             ("in.jsonl", "--from", "hermes", "--to", "glm45", "-o", "in.jsonl/out"),
             "cannot be written",

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tunaeval.errors import TransportFailure
 from tunaeval.parsing.api import parser_for
-from tunaeval.runs.episode import EpisodeRules, Read, episode
+from tunaeval.runs.episode import Read, episode
+from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Asking
 from tunaeval.runs.reading import reading
 from tunaeval.types.calls import JsonObject
@@ -49,7 +50,7 @@ def play(make_suite: Callable[..., Suite], api: Asking, read: Read) -> Play:
             asking=api,
             tools=suite.tools,
             read=read,
-            rules=EpisodeRules(**rules),
+            options=RunOptions(**rules),
         )
         requests = [next(talk)]
         for answer in answers:
@@ -188,7 +189,7 @@ def test_a_structured_call_is_the_answer_whatever_stands_beside_it(
         asking=api,
         tools=suite.tools,
         read=read,
-        rules=EpisodeRules(level=level),
+        options=RunOptions(level=level),
     )
     next(talk)
     call = {"id": "1", "type": "function", "function": json.loads(GOOD)}
@@ -246,7 +247,7 @@ def test_each_repeat_has_a_seed_of_its_own(
             asking=api,
             tools=suite.tools,
             read=read,
-            rules=EpisodeRules(seed=7, max_tokens=50, temperature=0.5),
+            options=RunOptions(seed=7, max_tokens=50, temperature=0.5),
             repeat=repeat,
         )
         for repeat in (1, 2)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.matching.calls import match
 from tunaeval.runs.suites.loading import load_catalogue
-from tunaeval.runs.viewer.scenario import ComparisonRules, side_by_side
+from tunaeval.runs.viewer.scenario import side_by_side
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.runs import CallRecord, Expectation, ExpectedCall
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.lists(st.integers())
 ARGUMENTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
 NAMES = st.sampled_from(["f", "g"])
-RULES = ComparisonRules("strict", Tools())
+RULES = partial(match, profile="strict", tools=Tools())
 FINE = ("same", "unasked")
 
 
@@ -55,7 +57,7 @@ def test_an_argument_says_what_is_wrong_with_it(
     got: dict[str, object], state: dict[str, str]
 ) -> None:
     expected = Expectation(calls=(ExpectedCall(name="read_file", arguments={"filepath": "a.txt"}),))
-    rules = ComparisonRules("strict", load_catalogue("tunacode-2025-12"))
+    rules = partial(match, profile="strict", tools=load_catalogue("tunacode-2025-12"))
     (pair,) = side_by_side(expected, [CallRecord(name="read_file", arguments=got)], rules)
     assert {one.name: one.state for one in pair.arguments} == state
 

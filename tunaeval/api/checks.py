@@ -8,7 +8,6 @@ callable is abandoned, and a command is killed with all that it has started.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
 import json
 import os
@@ -27,7 +26,7 @@ from tunaeval.types.calls import JsonObject
 from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.messages import Message
 from tunaeval.types.wanted import wanted_seconds
-from tunaeval.workers import end_group
+from tunaeval.workers import end_group, in_daemon
 
 Verdict: TypeAlias = bool | tuple[bool, str]
 Check: TypeAlias = Callable[[Conversation], Verdict | Awaitable[Verdict]] | str | Sequence[str]
@@ -66,31 +65,27 @@ class Checking:
     def made(self, conversation: Conversation, query: str) -> Checked:
         """Run the check and wait for it. A coroutine function gets an event loop of its own."""
         run = self._run(conversation, query)
-        run.start()
         try:
-            run.ended.wait(min(self.timeout_seconds, threading.TIMEOUT_MAX))
+            return in_daemon(run.outcome).result(min(self.timeout_seconds, threading.TIMEOUT_MAX))
+        except TimeoutError:
+            return run.late(self.timeout_seconds)
         except BaseException:
             run.give_up()
             raise
-        return run.result(self.timeout_seconds)
 
     async def made_later(self, conversation: Conversation, query: str) -> Checked:
         """Run the check without blocking the event loop; await a coroutine function in it."""
         if self.awaits and callable(self.check):
             return await self._awaited(conversation)
         run = self._run(conversation, query)
-        loop, ended = asyncio.get_running_loop(), asyncio.Event()
-        run.then = lambda: loop.call_soon_threadsafe(ended.set)
-        run.start()
         try:
             async with asyncio.timeout(min(self.timeout_seconds, threading.TIMEOUT_MAX)):
-                await ended.wait()
+                return await asyncio.wrap_future(in_daemon(run.outcome))
         except TimeoutError:
-            pass
+            return run.late(self.timeout_seconds)
         except BaseException:
             run.give_up()
             raise
-        return run.result(self.timeout_seconds)
 
     async def _awaited(self, conversation: Conversation) -> Checked:
         assert callable(self.check)  # noqa: S101 - `awaits` has looked
@@ -103,7 +98,7 @@ class Checking:
         except Exception as error:  # noqa: BLE001 - a check may raise what it likes
             return _raised(error)
 
-    def _run(self, conversation: Conversation, query: str) -> _Run:
+    def _run(self, conversation: Conversation, query: str) -> _CheckRun:
         if callable(self.check):
             return _CallableRun(self.check, conversation)
         return _CommandRun(self.check, _document(conversation, query))
@@ -117,36 +112,20 @@ def _is_check(check: object) -> bool:
     return callable(check) and not isinstance(check, type)
 
 
-@dataclass(slots=True)
-class _Run(ABC):
-    """A check that runs in a thread; `then` is called when it ends."""
+class _CheckRun(ABC):
+    """A check that runs in a thread."""
 
-    found: Checked | None = field(default=None, init=False)
-    ended: threading.Event = field(default_factory=threading.Event, init=False)
-    then: Callable[[], object] = field(default=lambda: None, init=False)
-
-    def start(self) -> None:
-        context = contextvars.copy_context()
-        # A daemon thread, so that a check that hangs does not keep the process from ending.
-        threading.Thread(target=context.run, args=(self._work,), daemon=True).start()
-
-    def _work(self) -> None:
+    def outcome(self) -> Checked:
+        """Run the check to its end; what it raises makes its result unknown."""
         try:
-            self.found = self.check()
+            return self.check()
         except BaseException as error:  # noqa: BLE001 - a check may raise what it likes
-            self.found = _raised(error)
-        finally:
-            self.ended.set()
-            try:
-                self.then()
-            except RuntimeError:  # the event loop that was waiting is closed
-                self.then = lambda: None
+            return _raised(error)
 
-    def result(self, timeout_seconds: float) -> Checked:
-        """Return the check's result; give the check up if it has not ended yet."""
-        if self.found is None:
-            self.give_up()
-        return self.found or Checked(None, _took_over(timeout_seconds) + self.so_far())
+    def late(self, timeout_seconds: float) -> Checked:
+        """Give the check up, and return the result of one that took too long."""
+        self.give_up()
+        return Checked(None, _took_over(timeout_seconds) + self.so_far())
 
     @abstractmethod
     def check(self) -> Checked:
@@ -161,7 +140,7 @@ class _Run(ABC):
 
 
 @dataclass(slots=True)
-class _CallableRun(_Run):
+class _CallableRun(_CheckRun):
     function: Callable[[Conversation], Verdict | Awaitable[Verdict]]
     conversation: Conversation
 
@@ -173,7 +152,7 @@ class _CallableRun(_Run):
 
 
 @dataclass(slots=True)
-class _CommandRun(_Run):
+class _CommandRun(_CheckRun):
     """A command that reads the transcript as JSON on standard input; its output's end is kept."""
 
     command: str | Sequence[str]

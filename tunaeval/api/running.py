@@ -166,10 +166,11 @@ def _options(
     if options is not None and not isinstance(options, RunOptions):
         raise UsageError(f"options is {options!r:.60}; wanted tunaeval.RunOptions(...)")
     named = {name: value for name, value in given.items() if value is not _UNSET}
-    return replace(options or _usual(client), **named)
+    return replace(options or usual_options(client), **named)
 
 
-def _usual(client: Client | str) -> RunOptions:
+def usual_options(client: Client | str) -> RunOptions:
+    """Return the options with which a client, or the client of a name, is asked by default."""
     name = client if isinstance(client, str) else getattr(client, "name", None)
     return EMBEDDED if name == "llamacpp" else RunOptions()
 

@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from pydantic import ValidationError
 
@@ -32,6 +32,7 @@ from tunaeval.types.wanted import refusal, wanted_items, wanted_path, wanted_sec
 from .checks import Check, Checking
 from .extensions import scorers as known_scorers
 from .matching import read_calls
+from .sessions import ScoreKeywords
 
 if TYPE_CHECKING:
     # At run time this is imported only if there is a judge.
@@ -90,10 +91,7 @@ async def ascore(
         >>> asyncio.run(tunaeval.ascore(messages, "Hi", check=lambda seen: True)).weighted_total
         1.0
     """
-    return await _work(
-        messages, query, executions, preset, categories, settings, check, check_timeout, expect,
-        forbid, judge, start, notes,
-    ).made_later()  # fmt: skip
+    return await _work(**locals()).made_later()
 
 
 def score(
@@ -123,10 +121,7 @@ def score(
         >>> tunaeval.score(messages, "Hi", check=lambda seen: True).weighted_total
         1.0
     """
-    work = _work(
-        messages, query, executions, preset, categories, settings, check, check_timeout, expect,
-        forbid, judge, start, notes,
-    )  # fmt: skip
+    work = _work(**locals())
     waiting = [one.name for one in work.scorers if not isinstance(one, Category)]
     if work.checking is not None and work.checking.awaits:
         waiting.append("the check")
@@ -139,27 +134,20 @@ def score(
     return asyncio.run(assessed) if waiting else _at_once(assessed)
 
 
-def _work(  # noqa: PLR0917 - they are those of `ascore`
+def _work(
     messages: object,
     query: str,
     executions: Iterable[ToolExecution],
-    preset: str,
-    categories: Iterable[str | Scorer],
-    settings: ScoreSettings,
-    check: Check | None,
-    check_timeout: float,
-    expect: Expectation | Mapping[str, Any] | None,
-    forbid: Sequence[str | Mapping[str, Any] | ExpectedCall],
-    judge: Judge | Client | None,
     start: int,
-    notes: Sequence[str],
+    **given: Unpack[ScoreKeywords],
 ) -> _Work:
     """Read and check the arguments of `ascore`. Raise UsageError if they cannot be scored."""
+    preset, check, check_timeout = given["preset"], given["check"], given["check_timeout"]
     if not isinstance(query, str):
         raise refusal("query", query, "the text of what was asked")
     wanted_seconds(check_timeout, "check_timeout")
-    scorers = _scorers(preset, categories)
-    settings = _settled(settings, preset, {"check": check, "expect": expect, "forbid": forbid})
+    scorers = _scorers(preset, given["categories"])
+    settings = _settled(given["settings"], preset, {name: given[name] for name in _DECIDING})
     checking = None if check is None else Checking(check, check_timeout)
     decided = checking is not None or settings.wanted is not None
     task = _task(messages, start)
@@ -174,15 +162,18 @@ def _work(  # noqa: PLR0917 - they are those of `ascore`
         task=task,
         transcript=transcript,
         preset=preset,
-        scorers=_judged(scorers, judge, frozenset({GOAL}) if decided else frozenset()),
+        scorers=_judged(scorers, given["judge"], frozenset({GOAL}) if decided else frozenset()),
         settings=settings,
         checking=checking,
         notes=(
             *unverified(transcript, settings),
             *strange(task),
-            *wanted_items(notes, "notes", str, "texts"),
+            *wanted_items(given["notes"], "notes", str, "texts"),
         ),
     )
+
+
+_DECIDING: tuple[Literal["check", "expect", "forbid"], ...] = ("check", "expect", "forbid")
 
 
 def _settled(settings: ScoreSettings, preset: str, given: Mapping[str, Any]) -> ScoreSettings:

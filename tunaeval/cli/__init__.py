@@ -18,7 +18,6 @@ from typing import Any, NoReturn
 
 from tunaeval import __version__
 from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageError
-from tunaeval.registry import exits_raised
 
 from .ending import Terminated
 from .options import OPTIONS, USAGE, add_options
@@ -52,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     exit code is never 1, which would be a verdict.
     """
     output = Output(sys.stdout, sys.stderr)
-    with redirect_stderr(output.err), exits_raised():
+    with redirect_stderr(output.err):
         if output.out is None:
             output.note("tunaeval: stdout cannot be written: it is closed")
             return COULD_NOT_RUN
@@ -114,8 +113,10 @@ def _command(argv: list[str], output: Output) -> int:
         return int(end.code or 0)
     if _configured(argv[0], arguments, output):
         return 0
+    from tunaeval.registry import exits_raised  # noqa: PLC0415 - --help must be quick
+
     # What a plug-in prints must not get between the results.
-    with redirect_stdout(output.err):
+    with redirect_stdout(output.err), exits_raised():
         code: int = import_module(f".{argv[0]}", __name__).run(arguments, output)
         return code
 
@@ -160,7 +161,7 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
     return parser
 
 
-class _Once(argparse.Action):
+class _StoreOnce(argparse.Action):
     """Store a value like argparse's "store", but raise an error for a second, different one, as
     either could be meant.
     """
@@ -193,7 +194,7 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]  # argparse's own
         for name in (None, "store"):
-            self.register("action", name, _Once)
+            self.register("action", name, _StoreOnce)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Refuse unknown arguments here, where the command's own options can be suggested."""

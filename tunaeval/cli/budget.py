@@ -9,9 +9,8 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from tunaeval.errors import UsageError
 from tunaeval.showing import counted, visible
 
 from .output import Output
@@ -44,16 +43,7 @@ def is_over(
     return words is not None
 
 
-def read_budget(text: str) -> ErrorBudget:
-    """Read "3" or "5%", for argparse and for `run.json`."""
-    try:
-        return ErrorBudget.read(text)
-    except UsageError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorBudget:
+class ErrorBudget(NamedTuple):
     """The most failures that are tolerated: a number, or a percentage of all results."""
 
     most: float = 0
@@ -61,7 +51,7 @@ class ErrorBudget:
 
     @classmethod
     def read(cls, text: str) -> ErrorBudget:
-        """Read "3" or "5%". Raises UsageError for anything else."""
+        """Read "3" or "5%", for argparse and for `run.json`. Raises ArgumentTypeError."""
         is_percentage = text.strip().endswith("%")
         try:
             number = float(text.strip().removesuffix("%"))
@@ -69,7 +59,7 @@ class ErrorBudget:
             number = -1.0
         top = 100.0 if is_percentage else math.inf
         if not 0 <= number <= top or not (is_percentage or number.is_integer()):
-            raise UsageError(
+            raise argparse.ArgumentTypeError(
                 f"found {text!r}, wanted the most failures that are allowed: a whole number such "
                 "as 3, or a percentage such as 5%"
             )

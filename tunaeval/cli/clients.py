@@ -13,7 +13,7 @@ from typing import Any
 
 from tunaeval.api.agents import COMMAND, CommandClient
 from tunaeval.api.extensions import registries
-from tunaeval.api.running import EMBEDDED
+from tunaeval.api.running import usual_options
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files.keys import Secret
 from tunaeval.files.plain_files import is_there, read_plain
@@ -21,7 +21,7 @@ from tunaeval.models.clients.llamacpp import LlamaCppClient
 from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.replay import ReplayClient, read_recording
 from tunaeval.registry import made_client
-from tunaeval.runs.options import DEADLINE_SECONDS, RunOptions
+from tunaeval.runs.options import DEADLINE_SECONDS
 from tunaeval.runs.prompts import ASKS, Ask, Asking, asking
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.roles import Client
@@ -78,11 +78,11 @@ def make_client(arguments: argparse.Namespace, output: Output) -> ClientChoice:
         if why is not None:
             return _packaged(arguments, why, output)
         name = "llamacpp"
-    usual = EMBEDDED if name == "llamacpp" else RunOptions()
+    usual = usual_options(name)
     concurrency = arguments.concurrency or usual.concurrency
     deadline = arguments.timeout or usual.deadline_seconds
     client = _made(name, arguments, concurrency)
-    return ClientChoice(client, _way(client, arguments), concurrency, deadline)
+    return ClientChoice(client, _ask_of(client, arguments), concurrency, deadline)
 
 
 def named_client(arguments: argparse.Namespace, concurrency: int) -> Client:
@@ -122,7 +122,7 @@ def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> Client
     output.note(f"tunaeval: no model is run, a recording is replayed; {why}")
     arguments.recording = str(found[0])
     client = _made("replay", arguments, concurrency=1)
-    return ClientChoice(client, _recorded_way(found[0]), concurrency=1)
+    return ClientChoice(client, _recorded_ask(found[0]), concurrency=1)
 
 
 def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
@@ -178,18 +178,18 @@ def _replies(file: str) -> list[JsonValue]:
         ) from error
 
 
-def _way(client: Client, arguments: argparse.Namespace) -> Ask:
+def _ask_of(client: Client, arguments: argparse.Namespace) -> Ask:
     """Return how tools are given; the embedded model is too small to answer without a schema."""
     if arguments.free_text:
         return "prompt"
     if arguments.tools:
         return "api" if arguments.tools == "api" else "prompt"
     if isinstance(client, ReplayClient):
-        return _recorded_way(Path(arguments.recording))
+        return _recorded_ask(Path(arguments.recording))
     return "schema" if isinstance(client, LlamaCppClient) else "api"
 
 
-def _recorded_way(path: Path) -> Ask:
+def _recorded_ask(path: Path) -> Ask:
     recorded = read_recording(path).run.ask
     return next((way for way in ASKS if way == recorded), "prompt")
 

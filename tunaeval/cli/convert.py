@@ -11,22 +11,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
-from typing import IO
 
 from tunaeval.data.convert import Route, Unconvertible, convert_row, route_between
 from tunaeval.data.rows import Fault, Raw, as_openai
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
-from tunaeval.files.plain_files import open_plain
 from tunaeval.reports.files import new_bytes
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .output import Output, json_line
+from .packed_files import opened
 from .tools import read_tools
 
 _NOT_CONVERTED = 1
@@ -44,7 +42,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
                 return made
         return convert_row(row, route, field=arguments.field)
 
-    with _lines(arguments.file) as lines, _writer(arguments.out, output) as write:
+    written = nullcontext(output.write) if arguments.out == "-" else new_bytes(Path(arguments.out))
+    with _lines(arguments.file) as lines, written as write:
         counts = _convert_lines(lines, convert, write, output)
     total = sum(counts.values())
     reported = ", ".join(f"{count} {what}" for what, count in counts.items())
@@ -99,48 +98,13 @@ def _finite(text: str) -> float:
 
 @contextmanager
 def _lines(file: str) -> Iterator[Iterator[bytes]]:
-    if file == "-":
-        yield iter(sys.stdin.buffer)
-        return
-    with _opened(Path(file)) as opened:
-        first = opened.readline()
+    with opened(file) as source:
+        first = source.readline()
         if first.startswith(_PARQUET):
             raise UsageError(
                 f"{file} is Parquet; wanted JSON lines (`tunaeval dataset filter` writes them)"
             )
-        yield chain([first] if first else [], opened)
-
-
-@contextmanager
-def _writer(out: str, output: Output) -> Iterator[Callable[[bytes], object]]:
-    """Yield a function that writes a line. A file appears, complete, at the end, or not at all."""
-    if out == "-":
-
-        def write(line: bytes) -> None:
-            output.draw(lambda stream: _guarded(stream.buffer.write, line))
-
-        yield write
-        return
-
-    with new_bytes(Path(out)) as write_to_file:
-        yield write_to_file
-
-
-def _guarded(write: Callable[..., object], *line: bytes) -> None:
-    try:
-        write(*line)
-    except BrokenPipeError:  # `Output.draw` handles it
-        raise
-    except OSError as error:
-        raise UsageError(f"a line cannot be written: {error.strerror or error}") from error
-
-
-def _opened(path: Path) -> IO[bytes]:
-    try:
-        return open_plain(path)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(f"{str(path)!r} cannot be opened: {why}; wanted a file, or -") from error
+        yield chain([first] if first else [], source)
 
 
 _ALWAYS = frozenset({"llama-factory", "xlam", "toolace", "glaive", "when2call"})

@@ -17,8 +17,6 @@ from contextlib import suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tunaeval.registry import running
-
 if TYPE_CHECKING:
     import asyncio  # at run time only for commands that have a loop, as --help must be quick
 
@@ -138,7 +136,8 @@ def _end_at_once(number: int) -> None:
 
 
 def _while_running(frame: FrameType | None) -> str:
-    who = running(frame)
+    registry = sys.modules.get("tunaeval.registry")  # before it is loaded, no plug-in runs
+    who = registry.running(frame) if registry else None
     return f"while {who} was running" if who else ""
 
 

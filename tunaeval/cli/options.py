@@ -10,9 +10,7 @@ from argparse import ArgumentTypeError, _ActionsContainer
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from tunaeval.files.keys import Secret
-
-from .budget import read_budget
+from .budget import ErrorBudget
 
 
 class Option(NamedTuple):
@@ -151,6 +149,13 @@ def share(text: str) -> float:
     return percentage(text) / 100
 
 
+def secret(text: str) -> str:
+    """Read a value that is covered wherever it is shown."""
+    from tunaeval.files.keys import Secret  # noqa: PLC0415 - --help must be quick
+
+    return Secret(text)
+
+
 def _measuring(text: str) -> str:
     if text not in _MEASURINGS:
         raise ArgumentTypeError(f"found {text!r}; wanted {', '.join(_MEASURINGS)}")
@@ -198,13 +203,13 @@ _MAX_ERRORS = value(
     "--max-errors N|P%",
     "exit with 3, and judge nothing, if more requests than this got no answer: a number, or a "
     "percentage of all (default: 0 with a gate, no limit without)",
-    type=read_budget,
+    type=ErrorBudget.read,
 )
 _NETWORK = (
     many(
         "--header 'NAME: VALUE'",
         "send this header with every request; may be given again. Its value is written to no file",
-        type=Secret,
+        type=secret,
         default=None,
     ),
     value("--ca FILE", "trust the authorities in this file (PEM) instead of the system's"),
@@ -216,7 +221,7 @@ _NETWORK = (
     value(
         "--proxy URL",
         "send requests through this proxy; '' for none (default: $HTTPS_PROXY and the like)",
-        type=Secret,
+        type=secret,
     ),
     flag("--http2", "use HTTP/2 if the server supports it (needs the extra http2)", default=None),
 )

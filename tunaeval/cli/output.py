@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, TextIO
 
 from tunaeval.errors import RecordError
 from tunaeval.showing import visible
-from tunaeval.types.calls import JsonObject, JsonValue
 
 from .ending import Ending
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+    from tunaeval.types.calls import JsonObject, JsonValue  # --help must be quick
 
 
 class Output:
@@ -31,6 +32,8 @@ class Output:
     def __init__(self, out: TextIO, err: TextIO | None) -> None:
         self.out, self.err = out, _beside(err)
         self.ending = Ending()
+        self.is_read = True
+        """Whether stdout has a reader: False once one has closed the pipe (`| head`)."""
         for stream in (self.out, self.err):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
@@ -38,6 +41,14 @@ class Output:
     def result(self, text: str) -> None:
         """Print `text` as a result."""
         self.draw(lambda out: print(text, file=out))
+
+    def write(self, data: bytes) -> None:
+        """Write bytes of UTF-8 as a result; as text where stdout takes no bytes (in a notebook)."""
+        buffer = getattr(self.out, "buffer", None)
+        if buffer is None:
+            self.draw(lambda out: out.write(data.decode("utf-8")))
+        else:
+            self.draw(lambda _: buffer.write(data))
 
     def draw(self, draw: Callable[[TextIO], object]) -> None:
         """Let `draw` write a result. Raise RecordError if stdout cannot be written."""
@@ -65,6 +76,7 @@ class Output:
 
     def _abandon(self) -> None:
         """Redirect stdout to nowhere, so that neither later writes nor the interpreter fail."""
+        self.is_read = False
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.out.fileno())
         os.close(nowhere)

@@ -41,8 +41,6 @@ def _raw(file: str) -> Iterator[io.BufferedReader]:
     if file == "-":
         yield cast("io.BufferedReader", sys.stdin.buffer)
         return
-    if "\0" in file:
-        raise OSError("there is a NUL in its name")
     with open_plain(file) as raw:
         yield raw
 

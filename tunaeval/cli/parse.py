@@ -184,10 +184,10 @@ def parse_rows(arguments: argparse.Namespace, setting: ReadingSetting, output: O
         for answer in _answers(setting, chunks_of(lines_of(file)), arguments.workers):
             for bad in answer.bad:
                 writing.refuse(bad)
-            writing.write(answer.said)
+            writing.sink(answer.said)
             add(total, answer)
             progress.tell(total.rows)
-            if writing.is_over:
+            if not output.is_read:
                 break
         progress.end()
     for line in summary_lines(total, writing.bad, monotonic() - began):
@@ -210,12 +210,11 @@ class _Writing:
 
     def __init__(self, arguments: argparse.Namespace, output: Output) -> None:
         self.bad = 0
-        self.is_over = False
         self.aside: Path | None = None
         self._strict, self._file = arguments.strict, arguments.file
         self._output, self._out = output, arguments.out
         self._stack = ExitStack()
-        self._sink: Callable[[bytes], object] = self._to_stdout
+        self.sink: Callable[[bytes], object] = self._to_stdout
         self._kept: IO[bytes] | None = None
 
     def __enter__(self) -> None:
@@ -227,7 +226,7 @@ class _Writing:
         try_to_write(path)
         made = self._stack.enter_context(new_file(path))
         raw = self._stack.enter_context(made.open("wb"))
-        self._sink = self._stack.enter_context(pack(raw)).write
+        self.sink = self._stack.enter_context(pack(raw)).write
 
     def __exit__(self, *ended: object) -> None:
         self._stack.__exit__(*ended)  # type: ignore[arg-type]  # __exit__'s own arguments, passed on
@@ -240,9 +239,6 @@ class _Writing:
                 f"--out {self._out!r} is the input file, which would be overwritten; "
                 "choose another file"
             )
-
-    def write(self, written: bytes) -> None:
-        self._sink(written)
 
     def refuse(self, bad: Bad) -> None:
         where = f"{self._file}, line {bad.number}: {bad.why}"
@@ -264,19 +260,8 @@ class _Writing:
         return self._kept
 
     def _to_stdout(self, written: bytes) -> None:
-        def write(out: object) -> None:
-            buffer = getattr(out, "buffer", None)
-            try:
-                if buffer is None:  # a text stream, as in a notebook
-                    self._output.out.write(written.decode("utf-8"))
-                else:
-                    buffer.write(written)
-                    buffer.flush()
-            except BrokenPipeError:
-                self.is_over = True  # the reader has closed the pipe
-                raise
-
-        self._output.draw(write)
+        self._output.write(written)
+        self._output.flush()
 
 
 class _Progress:

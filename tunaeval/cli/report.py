@@ -7,7 +7,6 @@ writer that fails costs its own file and nothing else.
 from __future__ import annotations
 
 import argparse
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,19 +44,10 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             output.note(f"tunaeval: {fault}")
             return 2
         if not arguments.out:
-            output.draw(lambda _: _copied(file, output))
+            with file.open("rb") as source:
+                for line in source:
+                    output.write(line)
     return 0
-
-
-def _copied(file: Path, output: Output) -> None:
-    """Copy the file to stdout, as text if stdout takes no bytes (in a test, in a notebook)."""
-    buffer = getattr(output.out, "buffer", None)
-    if buffer is None:
-        output.out.write(file.read_text("utf-8"))
-        return
-    output.out.flush()
-    with file.open("rb") as source:
-        shutil.copyfileobj(source, buffer)
 
 
 SUFFIXES = {

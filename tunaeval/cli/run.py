@@ -35,7 +35,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, RunInfo, Scenario, ScenarioResult, Suite
 
-from .budget import TOO_MANY_FAILURES, is_over, read_budget
+from .budget import TOO_MANY_FAILURES, ErrorBudget, is_over
 from .clients import ClientChoice, make_client, network_of
 from .ending import Terminated
 from .output import Output
@@ -303,7 +303,7 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
     for name, value in (info.options or _of_fields(info)).items():
         is_no_bar = name in _GATE and value is None
         if name not in arguments.given and hasattr(arguments, name) and not is_no_bar:
-            setattr(arguments, name, read_budget(value) if name == "max_errors" else value)
+            setattr(arguments, name, ErrorBudget.read(value) if name == "max_errors" else value)
     if not info.options and "suite" not in arguments.given and _has_own_suite(info):
         raise RecordError(
             f"{arguments.resume}: an earlier version made this run and did not keep the file name "

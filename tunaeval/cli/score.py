@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,11 +23,11 @@ from tunaeval.types.conversations import Conversation
 from tunaeval.types.runs import ScoreResult
 
 from .output import Output, print_listing
+from .packed_files import opened
 from .tools import read_tools
 
 _SHOWN_EVIDENCE = 8
 _SHOWN_QUERY = 100
-_STDIN = "-"
 _BELOW_THE_BAR = 1
 _FAILED_ITSELF = 3
 
@@ -115,13 +114,8 @@ def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
 
 
 def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
-    try:
-        data = sys.stdin.buffer.read() if file == _STDIN else read_plain(file)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(
-            f"{file!r} cannot be read: {why}; wanted a file, or - for stdin"
-        ) from error
+    with opened(file) as source:
+        data = source.read()
     return read_file(data, file=file, shape=shape)
 
 

@@ -10,12 +10,13 @@ import argparse
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.files.keys import COVER
 from tunaeval.files.plain_files import read_plain
-from tunaeval.types.calls import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from tunaeval.types.calls import JsonObject, JsonValue  # --help must be quick
 
 FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
 """The files that may have defaults, with the table below which each has them."""
@@ -138,6 +139,8 @@ _USER = re.compile(r"(?:(?<=://)|^(?!\w+://)).*@")
 
 def visible_value(option: str, value: JsonValue) -> JsonValue:
     """An option's value without secrets: of headers the names, of a proxy not who asks it."""
+    from tunaeval.files.keys import COVER  # noqa: PLC0415 - --help must be quick
+
     if option == "header" and isinstance(value, list):
         return [f"{str(line).partition(':')[0].strip()}: {COVER}" for line in value]
     return _USER.sub(f"{COVER}@", value) if option == "proxy" and isinstance(value, str) else value

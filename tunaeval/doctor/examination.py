@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from tunaeval.errors import UnknownNameError
+from tunaeval.files.keys import mapped
 from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.server import Server as Connection
 from tunaeval.models.clients.server import read_key
@@ -129,7 +130,7 @@ def _examined(
         server=_about(seen, runner, connection),
         findings=tuple(
             # A server may have repeated the key in its answers.
-            replace(finding, evidence=_hide(finding.evidence, connection))
+            replace(finding, evidence=mapped(finding.evidence, connection.hide))
             for finding in findings
         ),
         passed=tuple(
@@ -279,14 +280,6 @@ def _rates(seen: Seen) -> dict[str, Rate]:
         "sound arguments": wilson(sound, len(answers)),
         "lost or changed by the server": wilson(found["server"], len(answers)),
     }
-
-
-def _hide(value: JsonValue, connection: Connection) -> JsonValue:
-    if isinstance(value, str):
-        return connection.hide(value)
-    if isinstance(value, dict):
-        return {connection.hide(str(key)): _hide(each, connection) for key, each in value.items()}
-    return [_hide(each, connection) for each in value] if isinstance(value, list) else value
 
 
 SAME = "same_fault_as"

@@ -20,12 +20,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tunaeval.models.clients.answers import error_words
+from tunaeval.models.clients.answers import error_words, read_usage
 from tunaeval.models.clients.server import Heard
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .values import ApiCall, Ask, ServerAnswer, StreamedAnswer
+from .values import ApiCall, Ask, ServerAnswer, StreamedAnswer, json_object
 
 _REASONING = ("reasoning_content", "reasoning")
 _QUOTED = 300  # characters of a body in an error
@@ -60,7 +60,7 @@ def _whole(ask: Ask, heard: Heard) -> ServerAnswer:
     if not isinstance(message, dict):
         words = error_words(body) or json.dumps(body)[:_QUOTED]
         return ServerAnswer(ask, 200, error=f"status 200 without a message: {words}")
-    prompt, completion = _usage(body)
+    usage = read_usage(body.get("usage"))
     return ServerAnswer(
         ask,
         200,
@@ -68,8 +68,8 @@ def _whole(ask: Ask, heard: Heard) -> ServerAnswer:
         reasoning=_reasoning(message),
         calls=_calls(message.get("tool_calls")),
         finish=choice.get("finish_reason"),
-        prompt_tokens=prompt,
-        completion_tokens=completion,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
         raw=raw_of(body, choice),
         token_ids=ids_of([body]),
         prompt=prompt_of(body),
@@ -95,8 +95,8 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
     deltas = [delta for c in choices if isinstance(delta := c.get("delta"), dict)]
     calls, wrong = fold(deltas)
     faults += delta_faults(deltas)
-    usages = [o for o in frames.objects if isinstance(o.get("usage"), dict)]
-    prompt, completion = _usage(usages[-1]) if usages else (None, None)
+    usages = [o["usage"] for o in frames.objects if isinstance(o.get("usage"), dict)]
+    usage = read_usage(usages[-1] if usages else None)
     finishes = [c["finish_reason"] for c in choices if c.get("finish_reason") is not None]
     return ServerAnswer(
         ask,
@@ -106,20 +106,12 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
         reasoning=_joined(deltas, _REASONING) or "",
         calls=calls,
         finish=finishes[-1] if finishes else None,
-        prompt_tokens=prompt,
-        completion_tokens=completion,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
         raw=_text([token for choice in choices for token in _tokens(choice)]),
         token_ids=ids_of(frames.objects),
         streamed=StreamedAnswer(len(frames.objects), (*faults, *wrong), bool(usages)),
     )
-
-
-def json_object(body: bytes) -> JsonObject | None:
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _error(body: bytes) -> str | None:
@@ -142,8 +134,7 @@ def _calls(listed: JsonValue) -> tuple[ApiCall, ...]:
     found = []
     for each in listed if isinstance(listed, list) else ():
         item = each if isinstance(each, dict) else {}
-        function = item.get("function")
-        function = function if isinstance(function, dict) else {}
+        function = _function(item)
         name, arguments = function.get("name"), function.get("arguments")
         found.append(ApiCall(name, arguments, item.get("id"), item.get("type")))
     return tuple(found)
@@ -158,16 +149,6 @@ def _joined(deltas: Sequence[JsonObject], keys: Sequence[str]) -> str | None:
     texts = [next((d[k] for k in keys if isinstance(d.get(k), str)), None) for d in deltas]
     written = [text for text in texts if text is not None]
     return "".join(written) if written else None
-
-
-def _usage(body: JsonObject) -> tuple[int | None, int | None]:
-    usage = body.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    return _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
-
-
-def _count(value: JsonValue) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 _DONE = "[DONE]"
@@ -251,8 +232,7 @@ class _Growing:
         self.value: JsonValue = None
 
     def take(self, fragment: JsonObject) -> None:
-        function = fragment.get("function")
-        function = function if isinstance(function, dict) else {}
+        function = _function(fragment)
         self.id = self.id or fragment.get("id")
         self.type = self.type or fragment.get("type")
         self.name = self.name or function.get("name")
@@ -328,14 +308,18 @@ def _goes_on(calls: Sequence[_Growing], fragment: JsonObject) -> bool:
 
 
 def _has_null(fragment: JsonObject) -> bool:
-    function = fragment.get("function")
-    named = isinstance(function, dict) and "name" in function and function["name"] is None
-    return named or ("id" in fragment and fragment["id"] is None)
+    return _function(fragment).get("name", "") is None or (
+        "id" in fragment and fragment["id"] is None
+    )
 
 
 def _name(fragment: JsonObject) -> JsonValue:
-    function = fragment.get("function")
-    return function.get("name") if isinstance(function, dict) else None
+    return _function(fragment).get("name")
+
+
+def _function(call: JsonObject) -> JsonObject:
+    found = call.get("function")
+    return found if isinstance(found, dict) else {}
 
 
 _KINDS = (None, "", "function")

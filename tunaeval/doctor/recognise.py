@@ -9,8 +9,7 @@ from typing import TypeAlias
 from tunaeval.models.clients.server import Heard
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .reading import json_object
-from .values import ServerIdentity
+from .values import ServerIdentity, json_object
 
 Get: TypeAlias = Callable[[str], Awaitable[Heard]]
 

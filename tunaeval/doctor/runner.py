@@ -21,9 +21,9 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from . import asks
 from .blame import Seen, compare_pair, names_flags, same_calls
 from .checks import REPEATED, Check, pairs
-from .reading import detokenized, extras, json_object, prompt_extras, read_answer
+from .reading import detokenized, extras, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
-from .values import Ask, ServerAnswer, ServerIdentity
+from .values import Ask, ServerAnswer, ServerIdentity, json_object
 
 REQUESTS = 90
 """The most requests made, not counting `--repeats` above 3 and requests put off with 429 or 503."""

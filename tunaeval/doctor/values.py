@@ -32,6 +32,15 @@ GROUPS = (
 """The groups of checks, in the order of a report."""
 
 
+def json_object(text: str | bytes) -> JsonObject | None:
+    """Return the JSON object that a text consists of, or None if it is anything else."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 @dataclass(frozen=True, slots=True)
 class WantedCall:
     """A call that the model is asked to make."""
@@ -79,13 +88,7 @@ class ApiCall:
     @property
     def object(self) -> JsonObject | None:
         """The arguments if they are a string containing a JSON object, else None."""
-        if not isinstance(self.arguments, str):
-            return None
-        try:
-            found = json.loads(self.arguments)
-        except (ValueError, RecursionError):
-            return None
-        return found if isinstance(found, dict) else None
+        return json_object(self.arguments) if isinstance(self.arguments, str) else None
 
     def as_json(self) -> JsonObject:
         given = self.arguments

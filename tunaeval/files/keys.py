@@ -135,8 +135,8 @@ def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
         seen.add(Secret(key))
         return COVER
 
-    covered = _changed(value, whole)
-    return _changed(covered, _Parts(seen).covered) if seen else covered
+    covered = mapped(value, whole)
+    return mapped(covered, _Parts(seen).covered) if seen else covered
 
 
 def _is_clean(value: JsonValue, secrets: Iterable[str]) -> bool:
@@ -157,7 +157,8 @@ _DEEPEST = 256
 """The depth of nesting that is searched; records are cut before that."""
 
 
-def _changed(value: JsonValue, change: Callable[[str], str], depth: int = 0) -> JsonValue:
+def mapped(value: JsonValue, change: Callable[[str], str], depth: int = 0) -> JsonValue:
+    """Return the value with `change` applied to all its texts, in keys as well."""
     inner = depth + 1
     if inner > _DEEPEST:
         return value
@@ -165,13 +166,11 @@ def _changed(value: JsonValue, change: Callable[[str], str], depth: int = 0) -> 
         case str():
             return change(value)
         case Mapping():
-            return {
-                _changed(name, change): _changed(one, change, inner) for name, one in value.items()
-            }
+            return {mapped(name, change): mapped(one, change, inner) for name, one in value.items()}
         case list():
-            return [_changed(one, change, inner) for one in value]
+            return [mapped(one, change, inner) for one in value]
         case tuple():
-            return tuple(_changed(one, change, inner) for one in value)
+            return tuple(mapped(one, change, inner) for one in value)
     return value
 
 

@@ -19,7 +19,7 @@ from tunaeval.showing import visible
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Report, ScenarioResult
 
-from .files import new_file, write_text
+from .files import RunsWriter, new_file, write_text
 from .tables import verdict_of
 from .wording import (
     calls_words,
@@ -39,26 +39,19 @@ _LONG = 2000
 _ELEMENTS = {"FAIL": "failure", "ERROR": "error"}
 
 
-class JunitWriter:
-    """Writes `testsuites` with one suite for each run."""
-
-    name = "junit"
-
-    def write(self, report: Report, path: Path) -> None:
-        self.write_runs([report], path)
-
-    def write_runs(self, reports: Sequence[Report], path: Path) -> None:
-        with new_file(path) as made, made.open("wb") as file:
-            # `visible` escapes lone surrogates and controls, which XML 1.0 does not allow.
-            xml = XMLGenerator(file, encoding="utf-8", short_empty_elements=True)
-            xml.startDocument()
-            with _element(xml, "testsuites", name="tunaeval"):
-                for report in reports:
-                    _suite(xml, report)
-            xml.endDocument()
+def _write_junit(reports: Sequence[Report], path: Path) -> None:
+    """Write `testsuites` with one suite for each run."""
+    with new_file(path) as made, made.open("wb") as file:
+        # `visible` escapes lone surrogates and controls, which XML 1.0 does not allow.
+        xml = XMLGenerator(file, encoding="utf-8", short_empty_elements=True)
+        xml.startDocument()
+        with _element(xml, "testsuites", name="tunaeval"):
+            for report in reports:
+                _suite(xml, report)
+        xml.endDocument()
 
 
-junit_writer = JunitWriter()
+junit_writer = RunsWriter("junit", _write_junit)
 
 
 @contextmanager
@@ -164,19 +157,12 @@ _SHORT = 300
 _COMMANDS = {"FAIL": "error", "ERROR": "warning"}
 
 
-class GithubWriter:
-    """Writes a notice for each run, and an annotation for each result that did not pass."""
-
-    name = "github"
-
-    def write(self, report: Report, path: Path) -> None:
-        self.write_runs([report], path)
-
-    def write_runs(self, reports: Sequence[Report], path: Path) -> None:
-        write_text(path, "".join(f"{line}\n" for report in reports for line in _lines(report)))
+def _write_annotations(reports: Sequence[Report], path: Path) -> None:
+    """Write a notice for each run, and an annotation for each result that did not pass."""
+    write_text(path, "".join(f"{line}\n" for report in reports for line in _lines(report)))
 
 
-github_writer = GithubWriter()
+github_writer = RunsWriter("github", _write_annotations)
 
 
 def _lines(report: Report) -> Iterable[str]:

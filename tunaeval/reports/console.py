@@ -20,6 +20,7 @@ from tunaeval.types.runs import Report, ScenarioResult
 
 from .statistics import wilson
 from .summary import INFRASTRUCTURE
+from .tables import verdict_of
 from .wording import (
     RateRow,
     calls_words,
@@ -171,7 +172,7 @@ def show(report: Report, stream: TextIO) -> None:
     plain = not speaks_unicode(stream)
     draw_table(console, _COLUMNS, [*map(_row, rows(summary))], plain=plain)
     if summary.reactions:
-        reported = [TableRow("", row.name, _row(row).cells[:-1]) for row in reactions(summary)]
+        reported = [TableRow("", row.name, row.cells[:-1]) for row in reactions(summary)]
         draw_table(console, ("episodes", *_COLUMNS[1:-1]), reported, plain=plain)
     _print(console, below)
     stream.write(page.getvalue())
@@ -186,20 +187,13 @@ _COLUMNS = ("passed", "of", "rate", "95 % interval", "first attempt")
 
 
 def _row(row: RateRow) -> TableRow:
-    cells = (
-        str(row.rate.passed),
-        str(row.rate.total),
-        percent(row.rate),
-        interval(row.rate),
-        percent(row.first_attempt) if row.first_attempt else "",
-    )
-    return TableRow(row.section, visible(row.name, CALL_WIDTH), cells)
+    return TableRow(row.section, visible(row.name, CALL_WIDTH), row.cells)
 
 
 def _cells(result: ScenarioResult) -> list[str]:
     """Return the parts of a scenario's line; the first is the verdict."""
     failed = result.outcome in INFRASTRUCTURE
-    verdict = "PASS" if result.ok else "ERROR" if failed else "FAIL"
+    verdict = verdict_of(result)
     name = visible(result.scenario, CALL_WIDTH)
     if result.repeat > 1:
         name += f" #{result.repeat}"

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from tunaeval.errors import RecordError
 from tunaeval.files.plain_files import check_writable, is_output
+from tunaeval.types.runs import Report
+
+
+def _always() -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class RunsWriter:
+    """A `Writer` of one file for one run, or for several; `available` returns why it cannot write
+    here, or None if it can.
+    """
+
+    name: str
+    write_runs: Callable[[Sequence[Report], Path], None]
+    available: Callable[[], str | None] = _always
+
+    def write(self, report: Report, path: Path) -> None:
+        self.write_runs([report], path)
 
 
 def write_text(path: Path, text: str) -> None:

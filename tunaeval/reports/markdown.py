@@ -11,17 +11,14 @@ from itertools import groupby
 from pathlib import Path
 
 from tunaeval.showing import visible
-from tunaeval.types.runs import Rate, Report, ScenarioResult
+from tunaeval.types.runs import Report, ScenarioResult
 
-from .files import write_text
+from .files import RunsWriter, write_text
 from .wording import (
-    RateRow,
     counts,
     effort,
     expected_words,
     got_words,
-    interval,
-    percent,
     reactions,
     remarks,
     rows,
@@ -37,20 +34,14 @@ _RESERVED = 200
 """Bytes for the line that reports what was left out."""
 
 
-class MarkdownWriter:
-    """Writes GitHub's Markdown: headings, tables and lists, within the limit of a step's summary.
+def _write_pages(reports: Sequence[Report], path: Path) -> None:
+    """Write GitHub's Markdown: headings, tables and lists, within the limit of a step's summary.
 
     Several runs are written one below the other; `tunaeval compare` shows their differences.
+
     """
-
-    name = "markdown"
-
-    def write(self, report: Report, path: Path) -> None:
-        self.write_runs([report], path)
-
-    def write_runs(self, reports: Sequence[Report], path: Path) -> None:
-        share = MOST_BYTES // max(1, len(reports))
-        write_text(path, "\n".join(_page(report, share) for report in reports))
+    share = MOST_BYTES // max(1, len(reports))
+    write_text(path, "\n".join(_page(report, share) for report in reports))
 
 
 def _page(report: Report, most: int) -> str:
@@ -67,7 +58,7 @@ def _page(report: Report, most: int) -> str:
     return "\n".join(page) + "\n"
 
 
-markdown_writer = MarkdownWriter()
+markdown_writer = RunsWriter("markdown", _write_pages)
 
 
 def code(text: str, limit: int = LIMIT) -> str:
@@ -84,8 +75,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     for section, group in groupby(rows(summary), key=lambda row: row.section):
         columns = f"{section} | passed | of | rate | 95 % interval | first attempt"
-        yield from _table(run.heading, columns, [_row(row) for row in group])
-    reacted = [_cells(row.name, row.rate) for row in reactions(summary)]
+        yield from _table(run.heading, columns, [(code(row.name), *row.cells) for row in group])
+    reacted = [(row.name, *row.cells[:-1]) for row in reactions(summary)]
     yield from _table(run.heading, "faults | episodes | of | rate | 95 % interval", reacted)
     for remark in remarks(report):
         yield f"- {remark}"
@@ -123,15 +114,6 @@ def _table(heading: str | None, columns: str, group: list[tuple[str, ...]]) -> I
     yield f"|---|{'---:|' * columns.count('|')}"
     yield from (f"| {' | '.join(cells)} |" for cells in group)
     yield ""
-
-
-def _cells(name: str, rate: Rate) -> tuple[str, ...]:
-    return name, str(rate.passed), str(rate.total), percent(rate), interval(rate)
-
-
-def _row(row: RateRow) -> tuple[str, ...]:
-    first = percent(row.first_attempt) if row.first_attempt else ""
-    return *_cells(code(row.name), row.rate), first
 
 
 def _missed(result: ScenarioResult) -> str:

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from statistics import median
+from typing import Any
 
 from tunaeval.types.calls import STRUCTURED, JsonObject, Source
 from tunaeval.types.exchange import is_blank
@@ -139,6 +140,15 @@ class _Passes:
         return {name: self.rate(name) for name in sorted({*self._alone, *self._together})}
 
 
+_COUNTED = ("outcomes", "repairs", "formats", "sources", "abstentions")
+"""Fields of a summary that count results by a name."""
+_TOTALS = (
+    "scenarios", "attempts", "infrastructure_failures", "leaked_calls", "empty_replies",
+    "cut_replies", "unmet_faults",
+)  # fmt: skip
+"""Fields of a summary that are one number."""
+
+
 class Tally:
     """Adds up results; `summary` can be called at any time. See `summarise`."""
 
@@ -146,31 +156,25 @@ class Tally:
         self._repeats = repeats
         self._runs, self._levels, self._levels_first = _Passes(), _Passes(), _Passes()
         self._tools, self._tags, self._scenarios = _Passes(), _Passes(), _Passes()
-        self._reactions, self._unmet = _Passes(), 0
+        self._reactions = _Passes()
         self._weighed, self._weighed_passed = Weighed(), 0
-        self._outcomes: Counter[str] = Counter()
-        self._repairs: Counter[str] = Counter()
-        self._formats: Counter[str] = Counter()
-        self._sources: Counter[str] = Counter()
-        self._causes: Counter[str] = Counter()
-        self._successes: Counter[str] = Counter()
-        self._abstentions: Counter[str] = Counter()
-        self._tokens: Counter[str] = Counter()
+        self._counts = {name: Counter[str]() for name in _COUNTED}
+        self._causes, self._successes = Counter[str](), Counter[str]()
+        self._tokens = Counter[str]()
+        self._totals = dict.fromkeys(_TOTALS, 0)
         self._latencies = array("d")
-        self._results = self._attempts = self._failures = self._leaked = self._empty = 0
-        self._cut = 0
 
     def add(self, result: ScenarioResult) -> None:
-        self._results += 1
-        self._attempts += len(result.attempts)
-        self._outcomes[result.outcome] += 1
+        self._totals["scenarios"] += 1
+        self._totals["attempts"] += len(result.attempts)
+        self._counts["outcomes"][result.outcome] += 1
         for kind in ("prompt_tokens", "completion_tokens"):
             if (tokens := getattr(result, kind)) is not None:
                 self._tokens[kind] += tokens
         if result.latency_seconds is not None:
             self._latencies.append(result.latency_seconds)
         if result.outcome in INFRASTRUCTURE:
-            self._failures += 1
+            self._totals["infrastructure_failures"] += 1
             self._causes[cause_of(result.outcome, result.error)] += 1
         else:
             self._score(result)
@@ -198,28 +202,31 @@ class Tally:
         if result.task is not None:
             self._react(result.task, cluster)
         if NO_TOOL in tools:
-            self._abstentions[abstention(result)] += 1
-        self._repairs.update(set(result.repairs))
-        self._leaked += result.leaked_calls > 0
-        self._empty += has_empty_reply(
+            self._counts["abstentions"][abstention(result)] += 1
+        self._counts["repairs"].update(set(result.repairs))
+        self._totals["leaked_calls"] += result.leaked_calls > 0
+        self._totals["empty_replies"] += has_empty_reply(
             (attempt.message, attempt.finish_reason) for attempt in result.attempts
         )
-        self._cut += result.outcome == "truncated" and any(
+        self._totals["cut_replies"] += result.outcome == "truncated" and any(
             attempt.finish_reason == USED_UP for attempt in result.attempts
         )
         if result.format is not None:
-            self._formats[result.format] += 1
-            self._sources[source_of_format(result.format)] += 1
+            self._counts["formats"][result.format] += 1
+            self._counts["sources"][source_of_format(result.format)] += 1
 
     def _react(self, task: TaskRecord, cluster: str | None) -> None:
         for name in REACTIONS:
             did: bool | None = getattr(task, name)
             if did is not None:
                 self._reactions.add(name, did, cluster)
-        self._unmet += any(fault.turn is None for fault in task.faults)
+        self._totals["unmet_faults"] += any(fault.turn is None for fault in task.faults)
 
     def summary(self) -> Summary:
+        sorted_counts = {name: _sorted(found) for name, found in self._counts.items()}
+        counted: dict[str, Any] = {**sorted_counts, **self._totals}
         return Summary(
+            **counted,
             final=self._runs.rate("final"),
             weighted=self._weighted(),
             first_attempt=self._runs.rate("first"),
@@ -227,21 +234,9 @@ class Tally:
             levels_first_attempt={level: self._levels_first.rate(level) for level in LEVELS},
             tools=self._tools.rates(),
             tags=self._tags.rates(),
-            outcomes=_sorted(self._outcomes),
-            repairs=_sorted(self._repairs),
-            formats=_sorted(self._formats),
-            sources=_sorted(self._sources),
-            leaked_calls=self._leaked,
-            empty_replies=self._empty,
-            cut_replies=self._cut,
             reactions=self._reactions.rates(),
-            unmet_faults=self._unmet,
-            infrastructure_failures=self._failures,
             failures=by_cause(self._causes),
-            scenarios=self._results,
-            attempts=self._attempts,
             attempts_to_success=dict(sorted(self._successes.items(), key=lambda at: int(at[0]))),
-            abstentions=_sorted(self._abstentions),
             repeats=told_of_repeats(self._repeats, self._scenarios.clusters("final")),
             prompt_tokens=self._tokens.get("prompt_tokens"),
             completion_tokens=self._tokens.get("completion_tokens"),

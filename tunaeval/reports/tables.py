@@ -19,7 +19,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult
 
-from .files import new_file, new_text
+from .files import RunsWriter, new_file, new_text
 from .summary import INFRASTRUCTURE, REACTIONS, expected_tools, source_of_format
 from .wording import expected_words, got_words
 
@@ -31,26 +31,19 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """How formulas begin; East Asian settings accept the full-width characters as well."""
 
 
-class CsvWriter:
-    """Writes a heading and one line for each result (RFC 4180), for one run or several."""
-
-    name = "csv"
-
-    def write(self, report: Report, path: Path) -> None:
-        self.write_runs([report], path)
-
-    def write_runs(self, reports: Sequence[Report], path: Path) -> None:
-        with new_text(path) as file:
-            table = csv.writer(file)
-            columns = columns_of(reports)
-            table.writerow(columns)
-            for report in reports:
-                for result in report.results:
-                    row = row_of(report.run, result)
-                    table.writerow([cell(row[column]) for column in columns])
+def _write_csv(reports: Sequence[Report], path: Path) -> None:
+    """Write a heading and one line for each result (RFC 4180), for one run or several."""
+    with new_text(path) as file:
+        table = csv.writer(file)
+        columns = columns_of(reports)
+        table.writerow(columns)
+        for report in reports:
+            for result in report.results:
+                row = row_of(report.run, result)
+                table.writerow([cell(row[column]) for column in columns])
 
 
-csv_writer = CsvWriter()
+csv_writer = RunsWriter("csv", _write_csv)
 
 
 def cell(value: JsonValue) -> str:
@@ -67,38 +60,32 @@ _BATCH = 1024
 """Rows in a row group."""
 
 
-class ParquetWriter:
-    """Writes one row for each scenario and repeat, for one run or several."""
-
-    name = "parquet"
-
-    def available(self) -> str | None:
-        """Return why it cannot write here, or None if it can."""
-        try:
-            import pyarrow.parquet  # noqa: F401, PLC0415 - checked before a run
-        except ImportError as error:
-            return f"Parquet needs pyarrow ({error}); pip install pyarrow"
-        return None
-
-    def write(self, report: Report, path: Path) -> None:
-        self.write_runs([report], path)
-
-    def write_runs(self, reports: Sequence[Report], path: Path) -> None:
-        if why := self.available():
-            raise UsageError(why)
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-        from pyarrow import parquet  # noqa: PLC0415 - as above
-
-        names = columns_of(reports)
-        schema = _schema(names)
-        rows = (row_of(one.run, result) for one in reports for result in one.results)
-        with new_file(path) as made, parquet.ParquetWriter(made, schema, compression="zstd") as out:
-            while batch := list(islice(rows, _BATCH)):
-                columns = [list(_column(batch, name)) for name in names]
-                out.write_batch(pa.record_batch(columns, schema=schema))
+def _no_parquet() -> str | None:
+    """Return why Parquet cannot be written here, or None if it can."""
+    try:
+        import pyarrow.parquet  # noqa: F401, PLC0415 - checked before a run
+    except ImportError as error:
+        return f"Parquet needs pyarrow ({error}); pip install pyarrow"
+    return None
 
 
-parquet_writer = ParquetWriter()
+def _write_parquet(reports: Sequence[Report], path: Path) -> None:
+    """Write one row for each scenario and repeat."""
+    if why := _no_parquet():
+        raise UsageError(why)
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    from pyarrow import parquet  # noqa: PLC0415 - as above
+
+    names = columns_of(reports)
+    schema = _schema(names)
+    rows = (row_of(one.run, result) for one in reports for result in one.results)
+    with new_file(path) as made, parquet.ParquetWriter(made, schema, compression="zstd") as out:
+        while batch := list(islice(rows, _BATCH)):
+            columns = [list(_column(batch, name)) for name in names]
+            out.write_batch(pa.record_batch(columns, schema=schema))
+
+
+parquet_writer = RunsWriter("parquet", _write_parquet, _no_parquet)
 
 
 def _schema(names: Sequence[str]) -> pa.Schema:

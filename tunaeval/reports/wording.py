@@ -35,6 +35,13 @@ class RateRow(NamedTuple):
     rate: Rate
     first_attempt: Rate | None = None
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The texts of its columns: passed, of, rate, 95 % interval, first attempt."""
+        first = percent(self.first_attempt) if self.first_attempt else ""
+        rate = self.rate
+        return str(rate.passed), str(rate.total), percent(rate), interval(rate), first
+
 
 def rows(summary: Summary) -> Iterator[RateRow]:
     """Yield all rates of a summary, section by section."""

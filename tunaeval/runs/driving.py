@@ -15,15 +15,12 @@ closes, and so one tool that hangs would hang the whole run.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
-import threading
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from itertools import zip_longest
-from typing import ParamSpec, TypeAlias, TypeVar
+from typing import ParamSpec, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
 from tunaeval.registry import shown, who, words_of
@@ -54,9 +51,11 @@ from tunaeval.types.runs import (
     TaskRecord,
 )
 from tunaeval.types.tasks import CallsCheck, Check, StatedFault
+from tunaeval.workers import in_daemon
 
-from .episode import EpisodeRules, Read, Turn, read_at_all_levels
+from .episode import Read, Turn, conclude, read_at_all_levels
 from .grading.grades import FinalState, Met, grade, obeyed, reported
+from .options import RunOptions
 from .turns import (
     OUT_OF_TIME,
     Answered,
@@ -65,6 +64,7 @@ from .turns import (
     Results,
     Run,
     Sent,
+    Step,
     TaskEpisode,
     task_result,
 )
@@ -126,29 +126,14 @@ async def drive(
     Each turn may take `turn_seconds`; the whole may take what the task's limits allow.
     """
     task = scenario.task or Task()
-    step = next(conversation)
     try:
         workspace = Workspace(task.contents(), commands=task.commands, pages=task.pages)
     except (OSError, WorkspaceError) as error:
-        return _end(conversation, TransportFailure(words_of(error), kind="workspace"))
+        failure = TransportFailure(words_of(error), kind="workspace")
+        return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
     with workspace:
         driver = _Driver(scenario, task, tools, workspace, environment, ask, turn_seconds, profile)
-        while True:
-            sent = await driver.answer(step)
-            try:
-                step = conversation.send(sent)
-            except StopIteration as end:
-                result: ScenarioResult = end.value
-                return result
-
-
-def _end(conversation: TaskEpisode, failure: TransportFailure) -> ScenarioResult:
-    try:
-        conversation.send(failure)
-    except StopIteration as end:
-        result: ScenarioResult = end.value
-        return result
-    raise AssertionError("an episode goes on after a failure")
+        return await conclude(conversation, driver.answer)
 
 
 def not_run(tools: Collection[str], runnables: Collection[str]) -> str | None:
@@ -192,7 +177,7 @@ class _Driver:
         if words := not_run(self.tools, self.executor.runnables):
             raise UsageError(f"scenario {self.scenario.id!r}: {words}")
 
-    async def answer(self, step: object) -> Sent:
+    async def answer(self, step: Step) -> Sent:
         match step:
             case Request():
                 return await self._reply(step)
@@ -414,7 +399,7 @@ async def drive_agent(
     agent: Agent,
     *,
     read: Read,
-    rules: EpisodeRules,
+    options: RunOptions,
     environment: Environment,
     seconds: float,
     repeat: int = 1,
@@ -433,14 +418,14 @@ async def drive_agent(
                 scenario.prompt, str(workspace.path), limit, scenario.id, repeat, faults
             )
             ran = await _work(agent, work)
-            turns = _turns(ran, workspace, read, rules)
+            turns = _turns(ran, workspace, read, options)
             record = await _graded(
                 scenario,
                 tools,
                 workspace,
                 FinishedEpisode(ran.ended, ran.answer, turns),
                 seen=workspace.before,
-                profile=rules.profile,
+                profile=options.profile,
                 seconds=environment.checks_seconds,
                 # Unknown if the agent did not use our endpoint.
                 met=[Met(*pair) for pair in zip_longest(task.faults, ran.met[: len(task.faults)])],
@@ -451,7 +436,7 @@ async def drive_agent(
     except (OSError, WorkspaceError) as error:
         failure = TransportFailure(words_of(error), kind="workspace")
     return task_result(
-        scenario, turns, task=record, failure=failure, level=rules.level, repeat=repeat
+        scenario, turns, task=record, failure=failure, level=options.level, repeat=repeat
     )
 
 
@@ -469,7 +454,7 @@ async def _work(agent: Agent, task: AgentTask) -> AgentRun:
 
 
 def _turns(
-    ran: AgentRun, workspace: Workspace, read: Read, rules: EpisodeRules
+    ran: AgentRun, workspace: Workspace, read: Read, options: RunOptions
 ) -> tuple[Turn, ...]:
     """Return a turn for each reply, or one with the final words if no reply was reported."""
     words = {"role": "assistant", "content": ran.answer or ran.words}
@@ -477,7 +462,7 @@ def _turns(
     found = [(reply, read_at_all_levels(reply, read)) for reply in replies]
     last, touched = len(found) - 1, workspace.changes().paths
     return tuple(
-        Turn(reply, at, at[rules.level].calls, touched=touched if index == last else ())
+        Turn(reply, at, at[options.level].calls, touched=touched if index == last else ())
         for index, (reply, at) in enumerate(found)
     )
 
@@ -488,38 +473,17 @@ _T = TypeVar("_T")
 
 async def beside(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
     """Do the work in a thread of its own and wait for it; a cancelled wait abandons the thread."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[_T] = loop.create_future()
-    context = contextvars.copy_context()
 
-    def settle(value: _T | None, error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is None:
-            done.set_result(value)  # type: ignore[arg-type] # there is a value where no error is
-        else:
-            done.set_exception(error if isinstance(error, Exception) else _Stopped(error))
-
-    def run() -> None:
-        value, failed = None, None
+    def done() -> tuple[_T | None, BaseException | None]:
         try:
-            value = context.run(work, *args, **kwargs)
-        except BaseException as error:  # noqa: BLE001 - given on to whoever waits
-            failed = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
-        with suppress(RuntimeError):  # the loop that waited has been closed
-            loop.call_soon_threadsafe(settle, value, failed)
+            return work(*args, **kwargs), None
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            return None, RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
 
-    threading.Thread(target=run, daemon=True).start()
-    try:
-        return await done
-    except _Stopped as stopped:
-        raise stopped.error from None
-
-
-class _Stopped(Exception):  # noqa: N818 - wraps what a future may not carry
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(error)
-        self.error = error
+    value, error = await asyncio.wrap_future(in_daemon(done))
+    if error is not None:
+        raise error from None
+    return cast("_T", value)
 
 
 def _leaving(tool: AnyTool) -> AnyTool:

@@ -9,14 +9,13 @@ same replies: its answer is the first with a call (or with text, where that answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from tunaeval.errors import TransportFailure
 from tunaeval.matching.calls import Verdict, match, without_calls
-from tunaeval.matching.profiles import DEFAULT_PROFILE
 from tunaeval.reports.summary import USED_UP
 from tunaeval.types.calls import LEAKED_CALL, JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply, Request, is_blank
@@ -32,29 +31,18 @@ from tunaeval.types.runs import (
     TaskRecord,
 )
 
+from .options import RunOptions
 from .prompts import Asking, retry_prompt, said
-
-MAX_ATTEMPTS = 2
-MAX_TOKENS = 300  # of one attempt
 
 _MORE = f" (finish_reason {USED_UP!r}: it had used up its tokens; allow more with --max-tokens)"
 
 Read: TypeAlias = Callable[[Reply, Level], ParseResult]
 """Reads the calls in a reply at a level."""
 
+_Step = TypeVar("_Step")
+_Sent = TypeVar("_Sent")
+
 Episode: TypeAlias = Generator[Request, Reply | TransportFailure, ScenarioResult]
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeRules:
-    """The rules that apply to every episode of a run."""
-
-    level: Level = "standard"
-    profile: str = DEFAULT_PROFILE
-    attempts: int = MAX_ATTEMPTS
-    max_tokens: int = MAX_TOKENS
-    temperature: float | None = 0.0
-    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +66,48 @@ def episode(
     asking: Asking,
     tools: Tools,
     read: Read,
-    rules: EpisodeRules,
+    options: RunOptions,
     repeat: int = 1,
 ) -> Episode:
     """Ask, read the reply, ask again where no call was found, and return the judged result."""
-    judge = _Judge(scenario, tools, rules)
+    judge = _Judge(scenario, tools, options)
     attempts: list[Turn] = []
     messages = asking.messages(scenario.prompt, scenario.messages)
     failure: TransportFailure | None = None
-    while len(attempts) < rules.attempts:
+    while len(attempts) < options.attempts:
         answer = yield request_of(
-            scenario, asking, rules, messages, repeat=repeat, attempt=len(attempts) + 1
+            scenario, asking, options, messages, repeat=repeat, attempt=len(attempts) + 1
         )
         failure = answer if isinstance(answer, TransportFailure) else failed_reply(answer, read)
         if isinstance(answer, TransportFailure) or failure is not None:
             break
         attempts.append(Turn(answer, read_at_all_levels(answer, read)))
-        if judge.settled(attempts[-1], rules.level):
+        if judge.settled(attempts[-1], options.level):
             break
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
         messages = [*messages, said(answer.message), retry]
     return _result(judge, attempts, failure, repeat)
 
 
+async def conclude(
+    conversation: Generator[_Step, _Sent, ScenarioResult],
+    answer: Callable[[_Step], Awaitable[_Sent]],
+) -> ScenarioResult:
+    """Answer each step of an episode until its end, and return its result."""
+    step = next(conversation)
+    while True:
+        sent = await answer(step)
+        try:
+            step = conversation.send(sent)
+        except StopIteration as end:
+            result: ScenarioResult = end.value
+            return result
+
+
 def request_of(
     scenario: Scenario,
     asking: Asking,
-    rules: EpisodeRules,
+    options: RunOptions,
     messages: Sequence[JsonObject],
     *,
     repeat: int,
@@ -115,9 +118,9 @@ def request_of(
         messages=list(messages),
         tools=asking.tools,
         schema=asking.schema,
-        max_tokens=rules.max_tokens,
-        temperature=rules.temperature,
-        seed=None if rules.seed is None else rules.seed + repeat - 1,
+        max_tokens=options.max_tokens,
+        temperature=options.temperature,
+        seed=None if options.seed is None else options.seed + repeat - 1,
         scenario=scenario.id,
         repeat=repeat,
         attempt=attempt,
@@ -125,7 +128,7 @@ def request_of(
 
 
 class Reread(NamedTuple):
-    """The result of replies read again; `unasked` if these rules would ask the model once more."""
+    """The result of replies read again; `unasked` if a run now would ask the model once more."""
 
     result: ScenarioResult
     unasked: bool
@@ -138,7 +141,7 @@ def reread(
     *,
     tools: Tools,
     read: Read,
-    rules: EpisodeRules,
+    options: RunOptions,
     repeat: int = 1,
 ) -> Reread:
     """Judge kept replies, and the failure that ended them if there was one, like an episode.
@@ -146,15 +149,15 @@ def reread(
     Replies after the one that settles the question would not have been requested: they are left
     out, and so is a failure after it.
     """
-    judge = _Judge(scenario, tools, rules)
+    judge = _Judge(scenario, tools, options)
     attempts: list[Turn] = []
     for reply in replies:
         if failed := failed_reply(reply, read):
             return Reread(_result(judge, attempts, failed, repeat), unasked=False)
         attempts.append(Turn(reply, read_at_all_levels(reply, read)))
-        if judge.settled(attempts[-1], rules.level):
+        if judge.settled(attempts[-1], options.level):
             return Reread(_result(judge, attempts, None, repeat), unasked=False)
-    unasked = failure is None and len(attempts) < rules.attempts
+    unasked = failure is None and len(attempts) < options.attempts
     return Reread(_result(judge, attempts, failure, repeat), unasked)
 
 
@@ -175,12 +178,12 @@ def read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
 class _Judge:
     """A judge of a scenario's attempts that matches each reading of a reply only once."""
 
-    __slots__ = ("_known", "_wants_call", "rules", "scenario", "tools")
+    __slots__ = ("_known", "_wants_call", "options", "scenario", "tools")
 
-    def __init__(self, scenario: Scenario, tools: Tools, rules: EpisodeRules) -> None:
+    def __init__(self, scenario: Scenario, tools: Tools, options: RunOptions) -> None:
         self.scenario = scenario
         self.tools = tools
-        self.rules = rules
+        self.options = options
         self._known: dict[tuple[int, int], Verdict] = {}
         self._wants_call: bool | None = None
 
@@ -231,13 +234,13 @@ class _Judge:
         return verdict
 
     def _match(self, calls: tuple[ToolCall, ...]) -> Verdict:
-        return match(self.scenario.expect, calls, profile=self.rules.profile, tools=self.tools)
+        return match(self.scenario.expect, calls, profile=self.options.profile, tools=self.tools)
 
 
 def _result(
     judge: _Judge, attempts: list[Turn], failure: TransportFailure | None, repeat: int
 ) -> ScenarioResult:
-    scenario, level = judge.scenario, judge.rules.level
+    scenario, level = judge.scenario, judge.options.level
     records = tuple(
         attempt_record(one, level, judge.outcome(one, level), one.read[level].calls)
         for one in attempts

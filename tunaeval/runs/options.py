@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -23,7 +23,6 @@ from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, RunInfo, Suite
 from tunaeval.types.wanted import wanted_amount, wanted_count, wanted_name, wanted_seconds
 
-from .episode import MAX_ATTEMPTS, MAX_TOKENS, EpisodeRules
 from .prompts import ASKS, Ask, Asking
 
 DEADLINE_SECONDS = 30.0  # for all attempts of a scenario together
@@ -56,8 +55,8 @@ class RunOptions:
     profile: str | None = None
     calls: CountedCalls = "any"
     abstain: tuple[str, ...] = ()
-    attempts: int = MAX_ATTEMPTS
-    max_tokens: int = MAX_TOKENS
+    attempts: int = 2
+    max_tokens: int = 300
     temperature: float | None = 0.0
     seed: int | None = None
     repeats: int = 1
@@ -90,16 +89,6 @@ class RunOptions:
         profile = profile_of(self.profile or suite.profile).name
         return replace(self, profile=profile, abstain=(*self.abstain, *suite.abstain))
 
-    def rules(self) -> EpisodeRules:
-        return EpisodeRules(
-            level=self.level,
-            profile=profile_of(self.profile).name,
-            attempts=self.attempts,
-            max_tokens=self.max_tokens,
-            temperature=self.temperature,
-            seed=self.seed,
-        )
-
 
 _KINDS = {"ask": "way to ask", "calls": "way to count calls"}
 
@@ -129,19 +118,13 @@ def run_info(
         model_details=details,
         heading="; ".join(heading for heading in headings if heading) or None,
         format=parser.name,
-        level=options.level,
-        profile=profile_of(options.profile).name,
-        calls=options.calls,
-        abstain=[*options.abstain],
-        ask=told.ask,
-        repeats=options.repeats,
-        attempts=options.attempts,
-        max_tokens=options.max_tokens,
-        temperature=options.temperature,
-        seed=options.seed,
-        concurrency=options.concurrency,
-        deadline_seconds=options.deadline_seconds,
         prompt_digest=told.digest,
+        **{
+            **asdict(options),
+            "profile": profile_of(options.profile).name,
+            "abstain": [*options.abstain],
+            "ask": told.ask,
+        },
     )
 
 

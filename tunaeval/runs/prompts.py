@@ -143,24 +143,25 @@ def _call_text(call: object) -> str:
     if not isinstance(function, dict):
         return ""
     name, arguments = function.get("name"), function.get("arguments")
-    written = arguments if isinstance(arguments, str) else _dumped(arguments or {})
-    return f'<tool_call>\n{{"name": {_dumped(name)}, "arguments": {written}}}\n</tool_call>'
+    written = arguments if isinstance(arguments, str) else dumped(arguments or {})
+    return f'<tool_call>\n{{"name": {dumped(name)}, "arguments": {written}}}\n</tool_call>'
 
 
 def _answer(example: Example, ask: Ask, form: str | Format) -> str:
     if ask == "schema":
         if not example.calls:
-            return _dumped({"answer": example.words})
+            return dumped({"answer": example.words})
         written = [{"name": call.name, "arguments": call.arguments} for call in example.calls]
-        return _dumped(written if len(written) > 1 else written[0])
+        return dumped(written if len(written) > 1 else written[0])
     return "\n".join(render([call], form) for call in example.calls) or example.words
 
 
-def _dumped(value: object) -> str:
+def dumped(value: object) -> str:
+    """Return a value as JSON."""
     try:
         return orjson.dumps(value).decode()
-    except TypeError:  # surrogates or wide integers; repr() is good enough for a quotation
-        return repr(value)
+    except TypeError:  # wide integers and lone surrogates, which a model may write
+        return json.dumps(value, default=repr)
 
 
 def _signature(spec: ToolSpec) -> str:

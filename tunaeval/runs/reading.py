@@ -52,7 +52,7 @@ def reading(
     It raises `PluginError` if a plug-in's parser fails. A call in the text of a reply that should
     have been structured counts as repaired, or not at all if `calls` is "structured".
     """
-    reader = _Once(parser) if isinstance(parser, Format | Reader) else guarded(parser)
+    reader = _LastText(parser) if isinstance(parser, Format | Reader) else guarded(parser)
 
     def read(reply: Reply, level: Level) -> ParseResult:
         result = parse_message(
@@ -63,7 +63,7 @@ def reading(
     return read
 
 
-class _Once(Parser):
+class _LastText(Parser):
     """A parser that keeps the last text's results, because all levels ask for the same text."""
 
     def __init__(self, parser: Format | Reader) -> None:

@@ -261,13 +261,15 @@ def _again(
     own = tools.of(result.scenario)
     source = where_calls_belong(old, own)
     replies = [kept_reply(attempt, source) for attempt in result.attempts]
-    scenario, rules, failure = gold(result), options.rules(), _failure(result)
+    scenario, failure = gold(result), _failure(result)
     names = (*options.abstain, *scenario.abstain)
     read = reading(parser, own, options.calls, abstain=names)
     if result.task is not None:
-        return reread_task(scenario, result, replies, failure, tools=own, read=read, rules=rules)
+        return reread_task(
+            scenario, result, replies, failure, tools=own, read=read, options=options
+        )
     return reread(
-        scenario, replies, failure, tools=own, read=read, rules=rules, repeat=result.repeat
+        scenario, replies, failure, tools=own, read=read, options=options, repeat=result.repeat
     )
 
 

@@ -36,7 +36,8 @@ from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, ScenarioResult, Summary
 from tunaeval.types.wanted import wanted_name, wanted_path
 
-from .episode import EpisodeRules, Read, reread
+from .episode import Read, reread
+from .options import RunOptions
 from .reading import reading
 from .suites.bfcl import BFCL_FILE, bfcl_directory, bfcl_file, bfcl_version, category_of, read_bfcl
 from .suites.files import Place, read_json, read_text, shown
@@ -142,13 +143,15 @@ def _model(
     model = BfclModel(folder.name, faults=list(files.faults), left_out=tuple(files.others))
     lines = _lines(files, prompts, model.faults)
     dots = _has_dots(lines, prompts)
-    rules = EpisodeRules(level, profile="bfcl", attempts=1)
+    options = RunOptions(level=level, profile="bfcl", attempts=1)
 
-    def judged(scenario: Scenario, line: _Line) -> ScenarioResult:
+    def judged(scenario: Scenario, line: _ResultLine) -> ScenarioResult:
         tools = scenario.tools or Tools()
         failure = line.reply if isinstance(line.reply, TransportFailure) else None
         replies = [] if isinstance(line.reply, TransportFailure) else [line.reply]
-        return reread(scenario, replies, failure, tools=tools, read=read(tools), rules=rules).result
+        return reread(
+            scenario, replies, failure, tools=tools, read=read(tools), options=options
+        ).result
 
     for file, each in lines.items():
         known = prompts.of(file.category, dots=dots)
@@ -178,9 +181,9 @@ def _model(
 
 def _lines(
     files: _ModelFiles, prompts: _Prompts, faults: list[str]
-) -> dict[_ResultFile, list[_Line]]:
+) -> dict[_ResultFile, list[_ResultLine]]:
     """Return the replies of each category that has prompts; a newer version of a file wins."""
-    found: dict[_ResultFile, list[_Line]] = {}
+    found: dict[_ResultFile, list[_ResultLine]] = {}
     for file in sorted(files.judged, key=lambda one: -one.version):
         twin = next((one for one in found if one.category == file.category), None)
         if twin is not None:
@@ -209,7 +212,7 @@ def _prompts_differ(results: list[ScenarioResult]) -> bool:
     return unknown >= _ENOUGH
 
 
-def _has_dots(lines: Mapping[_ResultFile, list[_Line]], prompts: _Prompts) -> bool:
+def _has_dots(lines: Mapping[_ResultFile, list[_ResultLine]], prompts: _Prompts) -> bool:
     """Whether the model saw tool names with dots, which plain prompts have and APIs forbid."""
     dotted = plain = 0
     for file, each in lines.items():
@@ -224,7 +227,7 @@ def _has_dots(lines: Mapping[_ResultFile, list[_Line]], prompts: _Prompts) -> bo
     return dotted > plain
 
 
-def _versions(lines: Mapping[_ResultFile, list[_Line]], prompts: _Prompts) -> Iterator[str]:
+def _versions(lines: Mapping[_ResultFile, list[_ResultLine]], prompts: _Prompts) -> Iterator[str]:
     """Yield a note for each version of results that is compared with prompts of another version."""
     pairs: dict[tuple[str, str], Path] = {}
     for file in lines:
@@ -266,7 +269,7 @@ class _ModelFiles:
     faults: list[str] = field(default_factory=list)
 
 
-class _Line(NamedTuple):
+class _ResultLine(NamedTuple):
     """One reply; `key` is its number in the category: "12", or "3-2-0" in a live one."""
 
     place: Place
@@ -307,7 +310,7 @@ def _result_files(path: Path) -> dict[Path, _ModelFiles]:
     return found
 
 
-def _read_lines(file: _ResultFile, faults: list[str]) -> Iterator[_Line]:
+def _read_lines(file: _ResultFile, faults: list[str]) -> Iterator[_ResultLine]:
     """Yield the replies in the order of the file; of a repeated id, only the first."""
     seen: dict[str, str] = {}
     for place, row in _rows(file.path, faults):
@@ -324,7 +327,7 @@ def _read_lines(file: _ResultFile, faults: list[str]) -> Iterator[_Line]:
                 wanted = "wanted a text, or a list of calls as {name: arguments}"
                 faults.append(f"{place}, result: found {shown(row.get('result'))}; {wanted}")
             else:
-                yield _Line(place, key, reply, json.dumps(row["result"], ensure_ascii=False))
+                yield _ResultLine(place, key, reply, json.dumps(row["result"], ensure_ascii=False))
 
 
 def _rows(path: Path, faults: list[str]) -> Iterator[tuple[Place, JsonObject]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -27,7 +28,7 @@ from tunaeval.types.wanted import refusal, wanted_path
 from .contact import Contact, Placed, answer_of
 from .directory import InterruptedRun, Journal, RunDirectory, begun, without_secrets
 from .driving import Environment, drive, drive_agent
-from .episode import Episode, episode
+from .episode import conclude, episode
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking
 from .reading import keep_tools, kept_tools, reading, tools_of
@@ -110,7 +111,6 @@ class SuiteRun:
         self._suite = suite
         self._client = client
         self._parser = parser
-        self._rules = self.options.rules()
         self._on_result, self._secrets = on_result, of_environment()
         self._resumed, self._environment = resume is not None, environment or Environment()
         self._again = self._begun.failed if retry_failures else frozenset()
@@ -241,33 +241,24 @@ class SuiteRun:
         shared: dict[str, Any] = {
             "asking": told,
             "read": read,
-            "rules": self._rules,
+            "options": self.options,
             "repeat": repeat,
         }
         if scenario.task is None:
-            return await self._converse(episode(scenario, tools=tools, **shared))
+            deadline = Deadline(self.options.deadline_seconds)
+            conversation = episode(scenario, tools=tools, **shared)
+            return await conclude(conversation, partial(self._ask, deadline=deadline))
         if isinstance(self._client, Agent):
             self._contact.hold_nothing()
             return await drive_agent(
-                scenario, tools, self._client, read=read, rules=self._rules, repeat=repeat,
+                scenario, tools, self._client, read=read, options=self.options, repeat=repeat,
                 environment=self._environment, seconds=self.options.deadline_seconds,
             )  # fmt: skip
         return await drive(
             task_episode(scenario, **shared), scenario, tools, ask=self._ask,
             environment=self._environment, turn_seconds=self.options.deadline_seconds,
-            profile=self._rules.profile,
+            profile=self.options.profile,
         )  # fmt: skip
-
-    async def _converse(self, conversation: Episode) -> ScenarioResult:
-        deadline = Deadline(self.options.deadline_seconds)
-        request = next(conversation)
-        while True:
-            answer = await self._ask(request, deadline)
-            try:
-                request = conversation.send(answer)
-            except StopIteration as end:
-                result: ScenarioResult = end.value
-                return result
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:
         answer = await answer_of(self._client, request, deadline)

@@ -19,7 +19,6 @@ different calls, it is unknown what would have followed: no verdict.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -47,7 +46,6 @@ from tunaeval.types.runs import (
 from tunaeval.types.tasks import CallsCheck, Ending
 
 from .episode import (
-    EpisodeRules,
     Read,
     Reread,
     Turn,
@@ -59,7 +57,8 @@ from .episode import (
     result_of,
 )
 from .grading.grades import FinalState, grade, recovered
-from .prompts import Asking, said
+from .options import RunOptions
+from .prompts import Asking, dumped, said
 
 
 class _Clock(Enum):
@@ -115,7 +114,7 @@ UNREADABLE = (
 
 
 @dataclass(slots=True)
-class _State:
+class _EpisodeState:
     """The state of the conversation, and the settings that it is led by."""
 
     asking: Asking
@@ -138,18 +137,20 @@ class _State:
 
 
 def task_episode(
-    scenario: Scenario, *, asking: Asking, read: Read, rules: EpisodeRules, repeat: int = 1
+    scenario: Scenario, *, asking: Asking, read: Read, options: RunOptions, repeat: int = 1
 ) -> TaskEpisode:
     """Ask, run the calls, ask again until the episode ends, and return its graded result."""
     task = scenario.task or Task()
-    state = _State(asking, read, rules.level, asking.messages(scenario.prompt, scenario.messages))
+    state = _EpisodeState(
+        asking, read, options.level, asking.messages(scenario.prompt, scenario.messages)
+    )
     ended: Ending | None = None
     failure: TransportFailure | None = None
     while ended is None:
         answer = yield request_of(
             scenario,
             state.asking,
-            rules,
+            options,
             state.messages,
             repeat=repeat,
             attempt=len(state.turns) + 1,
@@ -169,11 +170,11 @@ def task_episode(
         sent = yield FinishedEpisode(ended, state.answer, tuple(state.turns))
         record = sent if isinstance(sent, TaskRecord) else record
     return task_result(
-        scenario, state.turns, task=record, failure=failure, level=rules.level, repeat=repeat
+        scenario, state.turns, task=record, failure=failure, level=options.level, repeat=repeat
     )
 
 
-def _turn(state: _State, reply: Reply, task: Task) -> Generator[Step, Sent, Ending | None]:
+def _turn(state: _EpisodeState, reply: Reply, task: Task) -> Generator[Step, Sent, Ending | None]:
     """Handle a reply; return how it ended the episode, or None if the episode goes on."""
     found = read_at_all_levels(reply, state.read)
     result = found[state.level]
@@ -207,7 +208,7 @@ def _turn(state: _State, reply: Reply, task: Task) -> Generator[Step, Sent, Endi
     return limit
 
 
-def _reaction(state: _State, result: ParseResult) -> Generator[Step, Sent, str | None]:
+def _reaction(state: _EpisodeState, result: ParseResult) -> Generator[Step, Sent, str | None]:
     """Return the message that follows a reply without a call: an error note, or the user's turn."""
     if result.outcome in {"malformed", "truncated"}:
         notes = [found.message for found in result.diagnoses] or ["it was cut off"]
@@ -218,7 +219,7 @@ def _reaction(state: _State, result: ParseResult) -> Generator[Step, Sent, str |
     return state.user
 
 
-def _limit_reached(state: _State, task: Task) -> Ending | None:
+def _limit_reached(state: _EpisodeState, task: Task) -> Ending | None:
     """Return the limit that has been reached, or None."""
     limits = task.limits
     if limits.calls is not None and state.calls > limits.calls:
@@ -275,21 +276,14 @@ def _calls_and_results(
         ]
         return [made, *results]
     given = [{"name": one.tool, "id": one.id, "content": one.content} for one in records]
-    texts = [f"<tool_response>\n{_json(one)}\n</tool_response>" for one in given]
+    texts = [f"<tool_response>\n{dumped(one)}\n</tool_response>" for one in given]
     written = said({"content": result.content, "tool_calls": [_as_openai(call) for call in calls]})
     return [written, {"role": "user", "content": "\n".join(texts)}]
 
 
 def _as_openai(call: ToolCall) -> JsonObject:
-    function = {"name": call.name, "arguments": _json(call.arguments)}
+    function = {"name": call.name, "arguments": dumped(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
-
-
-def _json(value: object) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # wide integers and lone surrogates, which a model may write
-        return json.dumps(value, default=repr)
 
 
 def task_result(
@@ -385,29 +379,29 @@ def reread_task(
     *,
     tools: Tools,
     read: Read,
-    rules: EpisodeRules,
+    options: RunOptions,
 ) -> Reread:
     """Return the result by other rules; `unasked` if these read other calls than were run."""
     pairs = zip(replies, old.attempts, strict=False)
-    turns = [_turn_again(reply, was, read, rules) for reply, was in pairs]
+    turns = [_turn_again(reply, was, read, options) for reply, was in pairs]
     other = next((turn for turn, (_, is_same) in enumerate(turns, 1) if not is_same), None)
     seen = [turn for turn, _ in turns]
     record = (old.task or TaskRecord(ended="answer")).model_copy(update={"other_turn": other})
     if other is None and failure is None:
-        checks = _checks_again(scenario, old, record, seen, tools=tools, rules=rules)
+        checks = _checks_again(scenario, old, record, seen, tools=tools, options=options)
         record = record.model_copy(update={"checks": checks})
     result = task_result(
-        scenario, seen, task=record, failure=failure, level=rules.level, repeat=old.repeat
+        scenario, seen, task=record, failure=failure, level=options.level, repeat=old.repeat
     )
     return Reread(result, unasked=other is not None)
 
 
 def _turn_again(
-    reply: Reply, was: AttemptRecord, read: Read, rules: EpisodeRules
+    reply: Reply, was: AttemptRecord, read: Read, options: RunOptions
 ) -> tuple[Turn, bool]:
     """Return the reply as read now, with the calls that were run, and whether both are the same."""
     found = read_at_all_levels(reply, read)
-    now = found[rules.level].calls
+    now = found[options.level].calls
     is_same = _plain(now) == _plain(was.calls)
     ran = (
         tuple(replace(call, id=one.id) for call, one in zip(now, was.calls, strict=True))
@@ -424,7 +418,7 @@ def _checks_again(
     turns: Sequence[Turn],
     *,
     tools: Tools,
-    rules: EpisodeRules,
+    options: RunOptions,
 ) -> tuple[CheckRecord, ...]:
     """Return the check records, of which only those about calls are made again."""
     numbered = [(number, call) for number, turn in enumerate(turns, 1) for call in turn.calls]
@@ -435,7 +429,7 @@ def _checks_again(
         turns=max(1, len(turns)),
         call_turns=tuple(number for number, _ in numbered),
         tools=tools,
-        profile=rules.profile,
+        profile=options.profile,
     )
 
     def again(was: CheckRecord) -> CheckRecord:

@@ -403,7 +403,7 @@ async def _result(
 
 
 @dataclass(slots=True)
-class _Run:
+class _Attempt:
     """One attempt. `begun` is None until the tool runs; `ended` is None if its end was not seen."""
 
     started_at: float = 0.0
@@ -435,7 +435,7 @@ class _Attempts:
             sleep=pace.sleep or asyncio.sleep,
             retry_error_callback=lambda last: last.outcome and last.outcome.result(),
         )
-        run: _Run = await tries(self._attempt)
+        run: _Attempt = await tries(self._attempt)
         last = self.executions[-1]
         exception = run.error if isinstance(run.error, Exception) else None
         return ToolResult(
@@ -443,8 +443,8 @@ class _Attempts:
             tuple(self.executions), exception,
         )  # fmt: skip
 
-    async def _attempt(self) -> _Run:
-        run = _Run()
+    async def _attempt(self) -> _Attempt:
+        run = _Attempt()
         await (self._awaited(run) if self.runnable.awaits else self._in_a_thread(run))
         self._keep(run)
         task = asyncio.current_task()
@@ -455,7 +455,7 @@ class _Attempts:
         self.asked_at = self.executor.pace.clock()
         return run
 
-    async def _awaited(self, run: _Run) -> None:
+    async def _awaited(self, run: _Attempt) -> None:
         self._begin(run)
         try:
             with call_of(self.call.id):
@@ -466,7 +466,7 @@ class _Attempts:
             run.error = error
         run.ended = self.executor.pace.clock()
 
-    async def _in_a_thread(self, run: _Run) -> None:
+    async def _in_a_thread(self, run: _Attempt) -> None:
         """Run in a thread, which cannot be stopped: after a cancellation it goes on unobserved."""
 
         def work() -> tuple[float, object, BaseException | None]:
@@ -486,10 +486,10 @@ class _Attempts:
         except BaseException as error:  # noqa: BLE001 - as above
             run.value, run.error = None, error
 
-    def _begin(self, run: _Run) -> None:
+    def _begin(self, run: _Attempt) -> None:
         run.started_at, run.begun = self.executor.pace.now(), self.executor.pace.clock()
 
-    def _keep(self, run: _Run) -> None:
+    def _keep(self, run: _Attempt) -> None:
         if run.begun is None:
             return  # cancelled while it waited for a thread
         success = returned(run.value) if run.error is None else raised(run.error)

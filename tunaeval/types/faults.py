@@ -183,8 +183,3 @@ def read_fault(data: JsonValue) -> Fault:
     if kind is Inject and "text" not in given:
         raise refusal("text", None, "the text to inject")
     return kind(**given)
-
-
-def name_of(fault: Fault) -> str:
-    """Return the name of a fault's kind in files."""
-    return next(name for name, kind in FAULTS.items() if type(fault) is kind)

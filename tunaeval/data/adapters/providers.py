@@ -232,15 +232,11 @@ ANTHROPIC_KINDS: Kinds = {
     "server_tool_use": CallFields("name", "input", "id"),
     "mcp_tool_use": CallFields("name", "input", "id"),
     **alike(
-        "tool_result mcp_tool_result web_search_tool_result",
+        "tool_result mcp_tool_result web_search_tool_result web_fetch_tool_result "
+        "code_execution_tool_result bash_code_execution_tool_result "
+        "text_editor_code_execution_tool_result",
         ResultFields("tool_use_id", ("content",)),
     ),
-    **alike(
-        "web_fetch_tool_result code_execution_tool_result",
-        ResultFields("tool_use_id", ("content",)),
-    ),
-    **alike("bash_code_execution_tool_result", ResultFields("tool_use_id", ("content",))),
-    **alike("text_editor_code_execution_tool_result", ResultFields("tool_use_id", ("content",))),
     **alike("image document container_upload", Media()),
     "search_result": Text(("content",)),
 }

@@ -137,10 +137,6 @@ def known_keys(keys: Iterable[str], known: Iterable[str], kind: str, place: Plac
             raise place.at(key).error(UnknownNameError(kind, key, known))
 
 
-def _json(text: str, file: SuiteFile) -> SuiteFile:
-    return _document(read_json(text, file.place), file)
-
-
 def _yaml(text: str, file: SuiteFile) -> SuiteFile:
     try:
         from .yaml import read_yaml  # noqa: PLC0415 - an extra that few have installed
@@ -225,7 +221,7 @@ class _Rows(Collection[tuple[Place, JsonValue]]):
 
 
 _READERS: Mapping[str, Callable[[str, SuiteFile], SuiteFile]] = {
-    ".json": _json,
+    ".json": lambda text, file: _document(read_json(text, file.place), file),
     ".jsonl": _json_lines,
     ".yaml": _yaml,
     ".yml": _yaml,

@@ -15,7 +15,7 @@ from importlib.resources.abc import Traversable
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_there
@@ -28,6 +28,8 @@ from . import CATALOGUES, DEFAULT_CATALOGUE, DEFAULT_PROMPT, SUITES
 from .bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
 from .files import Place, SuiteFile, inside, read_json, read_suite_file, read_text, shown
 from .scenarios import read_scenario
+
+T = TypeVar("T")
 
 _Which: TypeAlias = Callable[[Scenario], bool]
 
@@ -216,13 +218,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
         raise place.at("select").error(f"found {shown(ids)}, wanted a list of scenario ids")
     whole = _suite(_find(source), given, lambda one: one.id in ids and wanted(one))
     by_id = {scenario.id: scenario for scenario in whole.scenarios}
-    for index, one in enumerate(ids):
-        at = place.at("select", index)
-        if not isinstance(one, str) or one not in by_id:
-            raise at.error(UnknownNameError(f"scenario of {source}", str(one), by_id))
-        if one in ids[:index]:
-            raise at.error(f"{one!r} is at {ids.index(one)} already; keep one")
-    scenarios = tuple(by_id[one] for one in ids)
+    scenarios = tuple(_picked(ids, by_id, f"scenario of {source}", place.at("select")))
     changed: dict[str, object] = {"name": name, "scenarios": scenarios}
     changed["abstain"] = (*whole.abstain, *_abstain(header, place))
     if "profile" in header:
@@ -303,10 +299,7 @@ def _header_tools(header: JsonObject, place: Place) -> Tools:
 
 
 def _of_catalogue(header: JsonObject, place: Place) -> Tools:
-    name = header.get("catalogue", "")
-    if not isinstance(name, str):
-        raise place.at("catalogue").error(f"found {shown(name)}, wanted a string")
-    name, at = name or DEFAULT_CATALOGUE, place.at("tools")
+    name, at = _text(header, "catalogue", place) or DEFAULT_CATALOGUE, place.at("tools")
     chosen = header.get("tools", [name])
     if not isinstance(chosen, list) or not chosen or not all(isinstance(a, str) for a in chosen):
         raise at.error(
@@ -317,19 +310,17 @@ def _of_catalogue(header: JsonObject, place: Place) -> Tools:
         whole = load_catalogue(name)
     except UnknownNameError as error:
         raise place.at("catalogue").error(error) from error
-    return Tools(_chosen(chosen, whole, name, at)) if "tools" in header else whole
+    return Tools(_picked(chosen, whole, f"tool of {name}", at)) if "tools" in header else whole
 
 
-def _chosen(names: list[str], whole: Tools, catalogue: str, place: Place) -> Iterator[ToolSpec]:
-    """Yield the named tools of a catalogue, in the order of the names."""
+def _picked(names: list[JsonValue], known: Mapping[str, T], kind: str, place: Place) -> Iterator[T]:
+    """Yield the named ones, in the order of the names, each of which may be there once."""
     for index, name in enumerate(names):
-        if name not in whole:
-            unknown = UnknownNameError(f"tool of {catalogue}", name, whole)
-            raise place.at(index).error(unknown)
+        if not isinstance(name, str) or name not in known:
+            raise place.at(index).error(UnknownNameError(kind, str(name), known))
         if name in names[:index]:
-            at = place.at(index)
-            raise at.error(f"{name!r} is at {names.index(name)} already; keep one")
-        yield whole[name]
+            raise place.at(index).error(f"{name!r} is at {names.index(name)} already; keep one")
+        yield known[name]
 
 
 def _undescribed(spec: ToolSpec) -> ToolSpec:

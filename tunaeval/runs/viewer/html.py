@@ -25,12 +25,12 @@ from functools import cache
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.errors import ComparisonError
-from tunaeval.reports.compare import Comparison, compare_runs
+from tunaeval.reports.compare import compare_runs
 from tunaeval.reports.compared import power_words
-from tunaeval.reports.files import new_text
+from tunaeval.reports.files import RunsWriter, new_text
 from tunaeval.reports.sides import source_of
 from tunaeval.reports.summary import INFRASTRUCTURE, expected_tools, source_of_format
 from tunaeval.reports.tables import verdict_of
@@ -51,36 +51,28 @@ FLIPS_SHOWN = 200
 """The most scenarios shown that flipped one way; the table has all of them."""
 
 
-class PageWriter:
+def _write_page(reports: Sequence[Report], path: Path) -> None:
     """A `Writer` of one HTML page for one run, or for several side by side."""
-
-    name = "html"
-
-    def write(self, report: Report, path: Path) -> None:
-        self.write_runs([report], path)
-
-    def write_runs(self, reports: Sequence[Report], path: Path) -> None:
-        """Write several runs side by side into a new file; the first is the baseline."""
-        style, script = _asset("page.css"), _asset("page.js")
-        names = Names()
-        with new_text(path) as file:
-            for part in _template().generate(
-                style=_as_it_is(style),
-                script=_as_it_is(script),
-                policy=f"default-src 'none'; style-src '{_digest(style)}'; "
-                f"script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'",
-                title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
-                runs=[_run(number, report) for number, report in enumerate(reports)],
-                tables=[*_tables(reports)],
-                comparisons=[*_comparisons(reports)],
-                blocks=blocks_of(reports, names),
-                names=lambda: list(names.numbers),  # complete only once the blocks are written
-                letters=[LETTERS[number % len(LETTERS)] for number in range(len(reports))],
-            ):
-                file.write(part)
+    style, script = _asset("page.css"), _asset("page.js")
+    names = Names()
+    with new_text(path) as file:
+        for part in _template().generate(
+            style=_as_it_is(style),
+            script=_as_it_is(script),
+            policy=f"default-src 'none'; style-src '{_digest(style)}'; "
+            f"script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'",
+            title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
+            runs=[_run(number, report) for number, report in enumerate(reports)],
+            tables=[*_tables(reports)],
+            comparisons=[*_comparisons(reports)],
+            blocks=blocks_of(reports, names),
+            names=lambda: list(names.numbers),  # complete only once the blocks are written
+            letters=[LETTERS[number % len(LETTERS)] for number in range(len(reports))],
+        ):
+            file.write(part)
 
 
-page_writer = PageWriter()
+page_writer = RunsWriter("html", _write_page)
 
 
 @cache
@@ -111,30 +103,11 @@ def _digest(text: str) -> str:
     return f"sha256-{digest}"
 
 
-@dataclass(frozen=True, slots=True)
-class RatesTable:
-    """Rates by name, one for each run: a text if nothing was answered, None if not asked."""
-
-    title: str
-    rows: tuple[tuple[str, tuple[Whisker | str | None, ...]], ...]
+View: TypeAlias = dict[str, object]
+"""What the template shows of one thing, by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonOnPage:
-    """A run compared with the first; `refused` says why they cannot be compared, if so."""
-
-    letter: str
-    found: Comparison | None
-    axis: Between | None
-    refused: str = ""
-
-    @property
-    def power(self) -> str:
-        """A sentence on how large a difference the run's scenarios can detect."""
-        return "" if self.found is None else power_words(self.found.overall)
-
-
-def _run(number: int, report: Report) -> dict[str, object]:
+def _run(number: int, report: Report) -> View:
     """Return a run's figures in the form that the template shows."""
     run, summary = report.run, report.summary
     latencies, tokens = [], []
@@ -178,7 +151,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     yield "attempts", f"up to {run.attempts}"
     if run.repeats > 1:
         yield "repeats", str(run.repeats)
-    yield "first attempt", whisker(summary.first_attempt).words
+    yield "first attempt", share(summary.first_attempt.value)
     for name, tokens in (
         ("tokens in", summary.prompt_tokens),
         ("tokens out", summary.completion_tokens),
@@ -187,7 +160,8 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
             yield name, f"{tokens:,}"
 
 
-def _tables(reports: Sequence[Report]) -> Iterator[RatesTable]:
+def _tables(reports: Sequence[Report]) -> Iterator[View]:
+    """Yield tables of rates by name, one rate for each run."""
     lost = [_unanswered(report) for report in reports]
     for title, rates in (
         ("By tool", [report.summary.tools for report in reports]),
@@ -199,7 +173,7 @@ def _tables(reports: Sequence[Report]) -> Iterator[RatesTable]:
     ):
         rows = tuple(_rows(rates, [one[title] for one in lost]))
         if rows:
-            yield RatesTable(title, rows)
+            yield {"title": title, "rows": rows}
 
 
 def _unanswered(report: Report) -> dict[str, set[str]]:
@@ -215,8 +189,10 @@ def _unanswered(report: Report) -> dict[str, set[str]]:
 
 def _rows(
     rates: Sequence[Mapping[str, Rate]], lost: Sequence[set[str]]
-) -> Iterator[tuple[str, tuple[Whisker | str | None, ...]]]:
-    """Yield the rows of a table, the names with the most results first."""
+) -> Iterator[tuple[str, tuple[View | str | None, ...]]]:
+    """Yield the rows of a table, the names with the most results first. A rate is a text if nothing
+    was answered, and None if nothing was asked.
+    """
     names = sorted(
         {name for one in rates for name in one},
         key=lambda name: (-max(one[name].total for one in rates if name in one), name),
@@ -231,19 +207,18 @@ def _rows(
         )
 
 
-def _comparisons(reports: Sequence[Report]) -> Iterator[ComparisonOnPage]:
-    """Compare each further run with the first; one without a common scenario is refused."""
+def _comparisons(reports: Sequence[Report]) -> Iterator[View]:
+    """Compare each further run with the first; `refused` says why that is not possible."""
     for number, other in enumerate(reports[1:], 1):
         letter = LETTERS[number % len(LETTERS)]
         try:
             (found,) = compare_runs([source_of(reports[0]), source_of(other)])
         except ComparisonError as error:
-            yield ComparisonOnPage(letter, None, None, _safe(str(error)))
+            yield {"letter": letter, "found": None, "refused": _safe(str(error))}
             continue
         overall = found.overall
-        yield ComparisonOnPage(
-            letter, found, between(100 * overall.value, 100 * overall.low, 100 * overall.high)
-        )
+        axis = between(100 * overall.value, 100 * overall.low, 100 * overall.high)
+        yield {"letter": letter, "found": found, "axis": axis, "power": power_words(overall)}
 
 
 def _safe_names(counts: Mapping[str, int]) -> dict[str, int]:
@@ -276,17 +251,10 @@ class Names:
         return self.numbers.setdefault(name, len(self.numbers))
 
 
-@dataclass(frozen=True, slots=True)
-class ResultBlock:
-    """Some results: their rows, and their details in compressed form."""
-
-    number: int
-    rows: list[JsonValue]
-    details: str
-
-
-def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[ResultBlock]:
-    """Yield the results of all runs in blocks; `names` is complete once all blocks are made."""
+def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[View]:
+    """Yield the results of all runs in blocks, with their rows, and their details in compressed
+    form; `names` is complete once all blocks are made.
+    """
     results = (
         (number, viewer, result)
         for number, report in enumerate(reports)
@@ -297,7 +265,8 @@ def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[ResultBlock]:
     while some := list(islice(results, BLOCK)):
         views = [(number, viewer.look(result)) for number, viewer, result in some]
         rows: list[JsonValue] = [_result_row(number, view, names) for number, view in views]
-        yield ResultBlock(count, rows, packed([_details(view) for _, view in views]))
+        details = packed([_details(view) for _, view in views])
+        yield {"number": count, "rows": rows, "details": details}
         count += 1
 
 
@@ -397,84 +366,33 @@ _TAIL = 0.995
 """The share of values that determines the axis; values beyond are in the last bar."""
 
 
-@dataclass(frozen=True, slots=True)
-class Whisker:
-    """A rate with its interval on an axis from 0 to 100; None if nothing was counted."""
-
-    passed: int
-    total: int
-    words: str
-    at: float | None
-    low: float | None
-    high: float | None
-    interval: str
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """A part of a whole: its count, and its position on a bar."""
-
-    name: str
-    count: int
-    words: str
-    start: float
-    width: float
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A bar of a histogram; `height` is in percent of the tallest."""
-
-    start: float
-    width: float
-    height: float
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """The distribution of values in bins of equal width, with the median and 95 % quantile."""
-
-    bars: tuple[Bar, ...]
-    low: str
-    high: str
-    median: str
-    median_at: float
-    late: str
-    late_at: float
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """A difference with its interval, on an axis around 0."""
-
-    at: float
-    low: float
-    high: float
-
-
-def whisker(rate: Rate) -> Whisker:
-    """Return a rate's positions on the axis."""
+def whisker(rate: Rate) -> View:
+    """Return a rate with its interval on an axis from 0 to 100; None if nothing was counted."""
     at, low, high = (
         None if one is None else 100 * one for one in (rate.value, rate.low, rate.high)
     )
     interval = "" if low is None or high is None else f"{low:.1f} – {high:.1f}"
-    return Whisker(rate.passed, rate.total, share(rate.value), at, low, high, interval)
+    axis = {"at": at, "low": low, "high": high, "interval": interval}
+    return {"passed": rate.passed, "total": rate.total, "words": share(rate.value), **axis}
 
 
-def slices(counts: Mapping[str, int]) -> tuple[Slice, ...]:
-    """Return the parts of a whole, each starting where the one before ends."""
-    total, start, found = sum(counts.values()), 0.0, []
+def slices(counts: Mapping[str, int]) -> list[View]:
+    """Return the parts of a whole, each starting on a bar where the one before ends."""
+    total, start = sum(counts.values()), 0.0
+    found: list[View] = []
     for name, count in counts.items():
         width = 100 * count / total if total else 0.0
-        found.append(Slice(name, count, share(count / total if total else None), start, width))
+        words = share(count / total if total else None)
+        part = {"name": name, "count": count, "words": words, "start": start, "width": width}
+        found.append(part)
         start += width
-    return tuple(found)
+    return found
 
 
-def histogram(values: Sequence[float], unit: str) -> Histogram | None:
-    """Return the distribution of values, or None if there are none."""
+def histogram(values: Sequence[float], unit: str) -> View | None:
+    """Return the distribution of values in bins of equal width, with the median and the 95 %
+    quantile; the height of a bar is in percent of the tallest. None if there are no values.
+    """
     if not values:
         return None
     ordered = sorted(values)
@@ -483,35 +401,35 @@ def histogram(values: Sequence[float], unit: str) -> Histogram | None:
     for value in ordered:
         counts[min(BINS - 1, int(BINS * value / top))] += 1
     width, most = 100 / BINS, max(counts)
-    bars = tuple(
-        Bar(
-            start=index * width,
-            width=width * 0.86,
-            height=max(3.0, 100 * count / most),
-            words=f"{_number(top * index / BINS)} to {_number(top * (index + 1) / BINS)} {unit}: "
-            f"{count}",
-        )
+    bars = [
+        {
+            "start": index * width,
+            "width": width * 0.86,
+            "height": max(3.0, 100 * count / most),
+            "words": f"{_number(top * index / BINS)} to {_number(top * (index + 1) / BINS)} "
+            f"{unit}: {count}",
+        }
         for index, count in enumerate(counts)
         if count
-    )
+    ]
     middle, late = _quantile(ordered, 0.5), _quantile(ordered, 0.95)
-    return Histogram(
-        bars=bars,
-        low=f"0 {unit}",
-        high=f"{_number(top)} {unit}",
-        median=f"{_number(middle)} {unit}",
-        median_at=min(100.0, 100 * middle / top),
-        late=f"{_number(late)} {unit}",
-        late_at=min(100.0, 100 * late / top),
-        count=len(ordered),
-    )
+    return {
+        "bars": bars,
+        "low": f"0 {unit}",
+        "high": f"{_number(top)} {unit}",
+        "median": f"{_number(middle)} {unit}",
+        "median_at": min(100.0, 100 * middle / top),
+        "late": f"{_number(late)} {unit}",
+        "late_at": min(100.0, 100 * late / top),
+        "count": len(ordered),
+    }
 
 
-def between(value: float, low: float, high: float) -> Between:
-    """Return a difference on an axis that just fits it, with zero in the middle."""
+def between(value: float, low: float, high: float) -> View:
+    """Return a difference with its interval, on an axis that just fits it, zero in the middle."""
     reach = max(abs(low), abs(high), 0.01)
     at, first, last = (50 + 48 * one / reach for one in (value, low, high))
-    return Between(at, first, last)
+    return {"at": at, "low": first, "high": last}
 
 
 def _quantile(ordered: Sequence[float], q: float) -> float:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
 
 from tunaeval.errors import TunaevalError
 from tunaeval.files.keys import with_keys_covered
 from tunaeval.files.records import decode, encode
-from tunaeval.matching.calls import match
+from tunaeval.matching.calls import Verdict, match
 from tunaeval.reports.summary import REACTIONS
 from tunaeval.runs.reading import Replies
 from tunaeval.types.calls import JsonObject, JsonValue, Span, ToolCall, Tools
@@ -93,9 +95,8 @@ class Viewer:
             for number, (record, found) in enumerate(zip(result.attempts, read, strict=True), 1)
         ]
         tools = self._replies.tools(result.scenario) if self._replies else Tools()
-        pairs = side_by_side(
-            result.expected, result.got, ComparisonRules(self._info.profile, tools)
-        )
+        compare = partial(match, profile=self._info.profile, tools=tools)
+        pairs = side_by_side(result.expected, result.got, compare)
         given = result.error or result.reason
         values = (
             value for pair in pairs for one in pair.arguments for value in (one.wanted, one.got)
@@ -269,16 +270,12 @@ class RunPair:
     arguments: tuple[Argument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonRules:
-    """The profile and tools by which a run compares calls."""
-
-    profile: str
-    tools: Tools
+Compare: TypeAlias = Callable[[Expectation, Sequence[ToolCall]], Verdict]
+"""Compares calls by a run's profile and tools."""
 
 
 def side_by_side(
-    expected: Expectation, got: Sequence[CallRecord], rules: ComparisonRules
+    expected: Expectation, got: Sequence[CallRecord], compare: Compare
 ) -> tuple[RunPair, ...]:
     """Return each expected call with its partner, then the calls without one."""
     wanted = list(expected.calls or ())
@@ -286,7 +283,7 @@ def side_by_side(
     calls = [ToolCall(call.name, call.arguments, call.id, call.format) for call in got]
     partner = _partners(wanted or names, calls)
     pairs = [
-        _pair(one, None if at is None else calls[at], rules, named_only=not wanted)
+        _pair(one, None if at is None else calls[at], compare, named_only=not wanted)
         for one, at in zip(wanted or names, partner, strict=True)
     ]
     open_to_others = not (wanted or names) and not expected.none
@@ -314,7 +311,7 @@ def _partners(wanted: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list
 
 
 def _pair(
-    wanted: ExpectedCall, got: ToolCall | None, rules: ComparisonRules, *, named_only: bool
+    wanted: ExpectedCall, got: ToolCall | None, compare: Compare, *, named_only: bool
 ) -> RunPair:
     if got is None:
         rows = tuple(
@@ -331,16 +328,16 @@ def _pair(
         return RunPair(wanted.name, got.name, DIFFERS, rows)
     if named_only:
         return RunPair(wanted.name, got.name, SAME, tuple(_all_of(got)))
-    faults = _faults(wanted, got, rules)
+    faults = _faults(wanted, got, compare)
     rows = tuple(_judged(wanted.arguments, got.arguments, faults))
     return RunPair(wanted.name, got.name, SAME if not faults else DIFFERS, rows)
 
 
-def _faults(wanted: ExpectedCall, got: ToolCall, rules: ComparisonRules) -> dict[str, str]:
+def _faults(wanted: ExpectedCall, got: ToolCall, compare: Compare) -> dict[str, str]:
     """Return a message for each faulty argument; the key "" has a fault of the whole call."""
     alone = Expectation.model_construct(calls=(wanted,))
     try:
-        verdict = match(alone, [got], profile=rules.profile, tools=rules.tools)
+        verdict = compare(alone, [got])
     except TunaevalError as error:  # an old run may have what this version refuses
         return {"": str(error)}
     found: dict[str, str] = {}

@@ -414,30 +414,21 @@ def _check(judge: Judge) -> None:
     wanted_seconds(judge.deadline_seconds, "deadline_seconds")
 
 
-class Sitting:
-    """A judge's verdicts on one transcript; the first access asks for all of them at once."""
-
-    def __init__(self, judge: Judge, names: frozenset[str]) -> None:
-        self._judge = judge
-        self._names = names
-        self._verdicts: dict[str, CategoryScore] | None = None
-
-    async def verdict(self, name: str, transcript: Transcript) -> CategoryScore:
-        if self._verdicts is None:
-            self._verdicts = await self._judge.judge(transcript, names=self._names)
-        return self._verdicts[name]
-
-
 @dataclass
 class Judged:
-    """A `Scorer` whose verdict comes from a sitting."""
+    """A `Scorer` with a judge's verdict; the first one asks for those of all `names` at once."""
 
     name: str
     weight: float
-    sitting: Sitting
+    judge: Judge
+    names: frozenset[str]
+    verdicts: dict[str, CategoryScore]
+    """The verdicts on one transcript, which all of `names` share."""
 
     async def score(self, transcript: Transcript) -> CategoryScore:
-        return await self.sitting.verdict(self.name, transcript)
+        if not self.verdicts:
+            self.verdicts |= await self.judge.judge(transcript, names=self.names)
+        return self.verdicts[self.name]
 
 
 def judged(
@@ -456,8 +447,10 @@ def judged(
                 "name others with Judge(categories=...)"
             )
     chosen = frozenset(judge.categories) - but
-    sitting = Sitting(judge, chosen)
+    verdicts: dict[str, CategoryScore] = {}
     return tuple(
-        Judged(scorer.name, scorer.weight, sitting) if scorer.name in chosen else scorer
+        Judged(scorer.name, scorer.weight, judge, chosen, verdicts)
+        if scorer.name in chosen
+        else scorer
         for scorer in scorers
     )

@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections import defaultdict
 from collections.abc import Coroutine, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,13 +18,12 @@ import pytest
 
 from tunaeval.api.comparing import compare
 from tunaeval.api.extensions import registries
-from tunaeval.api.running import EMBEDDED
+from tunaeval.api.running import usual_options
 from tunaeval.errors import TunaevalError, UsageError
 from tunaeval.parsing.api import parser_for
 from tunaeval.registry import closed, made_client
 from tunaeval.reports.summary import summarise
 from tunaeval.runs.directory import RUN_FILE, load_report
-from tunaeval.runs.options import RunOptions
 from tunaeval.runs.runner import SuiteRun
 from tunaeval.runs.suites.loading import load_suite
 from tunaeval.types.roles import Client
@@ -141,11 +141,9 @@ class Asker:
     def run_of(self, path: Path, suite: Suite) -> SuiteRun:
         """Return the run of a suite, made once for a test session."""
         if path not in self._runs:
-            name, client = self._made()
-            usual = EMBEDDED if name == "llamacpp" else RunOptions()
-            reported: dict[str, Any] = {"repeats": option(self._config, "repeats")}
-            settings = {**{name: getattr(usual, name) for name in usual.__slots__}, **reported}
-            self._runs[path] = SuiteRun(suite, client, parser_for("auto"), RunOptions(**settings))
+            client = self._made()
+            options = replace(usual_options(client), repeats=option(self._config, "repeats"))
+            self._runs[path] = SuiteRun(suite, client, parser_for("auto"), options)
         return self._runs[path]
 
     def close(self) -> None:
@@ -155,7 +153,7 @@ class Asker:
         self._thread.join()
         self._loop.close()
 
-    def _made(self) -> tuple[str, Client]:
+    def _made(self) -> Client:
         given = {
             key: option(self._config, name)
             for key, name in (("base_url", "base-url"), ("model", "model"), ("path", "recording"))
@@ -165,7 +163,7 @@ class Asker:
         name = option(self._config, "client") or implied or "llamacpp"
         if self._client is None:
             self._client = made_client(registries()["clients"].get(name), name, settings)
-        return name, self._client
+        return self._client
 
 
 def _asker(config: pytest.Config) -> Asker:

@@ -177,7 +177,7 @@ def _tools_of(scenario: Scenario, suite: Suite) -> Tools:
 
 
 def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[ScenarioResult]:
-    wording, rules = asking(suite), RunOptions().for_suite(suite).rules()
+    wording, options = asking(suite), RunOptions().for_suite(suite)
     for form in subject.forms or (None,):
         if model.marked and form is not None and (form.whole or form.by_tool):
             continue
@@ -189,7 +189,9 @@ def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[Scena
             same = (text, *map(id, tools.values()))
             if same not in readers:
                 readers[same] = _reader(subject.parser, tools, reply)
-            talk = episode(scenario, asking=wording, tools=tools, read=readers[same], rules=rules)
+            talk = episode(
+                scenario, asking=wording, tools=tools, read=readers[same], options=options
+            )
             yield _ended(talk, reply)
 
 
