@@ -244,6 +244,29 @@ def test_a_cancelled_caller_takes_its_command_along(tmp_path: Path) -> None:
     raise AssertionError("the command lives on")
 
 
+@pytest.mark.parametrize("milliseconds", [0, 1, 2, 3, 5, 8])
+def test_a_caller_that_is_cancelled_while_the_command_starts_leaves_none_behind(
+    tmp_path: Path, milliseconds: int
+) -> None:
+    pids = tmp_path / "pids"
+
+    async def main() -> None:
+        check = f"echo $$ > {pids}; exec sleep 60"
+        before = threading.active_count()
+        work = asyncio.create_task(tunaeval.ascore(MESSAGES, "do it", check=check))
+        while threading.active_count() == before:
+            await asyncio.sleep(0)
+        await asyncio.sleep(milliseconds / 1000)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+
+    asyncio.run(main())
+    time.sleep(0.5)
+    pid = pids.read_text().strip() if pids.exists() else ""
+    assert not (pid and is_alive(int(pid)))
+
+
 @pytest.mark.parametrize("check", [42, "", "  ", [], [1], bool, b"true"])
 def test_what_is_no_check_is_refused(check: Any) -> None:
     with pytest.raises(UsageError, match=r"check is .*; wanted a callable that is given the conv"):

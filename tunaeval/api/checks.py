@@ -159,6 +159,7 @@ class _CommandRun(_CheckRun):
     document: bytes
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     printed: bytearray = field(default_factory=bytearray, init=False)
+    is_given_up: bool = field(default=False, init=False)
 
     def check(self) -> Checked:
         is_line = isinstance(self.command, str)
@@ -178,6 +179,8 @@ class _CommandRun(_CheckRun):
                 reason = error.strerror or error
                 return Checked(None, f"the command {_shown(self.command)} cannot run: {reason}")
         assert self.process.stdout is not None  # noqa: S101 - it is a pipe
+        if self.is_given_up:  # between the start of the process and its arrival here
+            end_group(self.process)
         reader = threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True)
         reader.start()
         code = self.process.wait()
@@ -205,7 +208,8 @@ class _CommandRun(_CheckRun):
         return f"; it printed: {lines[-1].strip()[:_SHOWN]!r}" if lines else ""
 
     def give_up(self) -> None:
-        """Kill the command and the processes that it has started."""
+        """Kill the command and the processes that it has started, or is about to start."""
+        self.is_given_up = True
         if self.process is not None and self.process.poll() is None:
             end_group(self.process)
 
