@@ -254,7 +254,7 @@ def test_a_caller_that_is_cancelled_while_the_command_starts_leaves_none_behind(
         check = f"echo $$ > {pids}; exec sleep 60"
         before = threading.active_count()
         work = asyncio.create_task(tunaeval.ascore(MESSAGES, "do it", check=check))
-        while threading.active_count() == before:
+        while threading.active_count() == before:  # noqa: ASYNC110 - nothing tells of a thread
             await asyncio.sleep(0)
         await asyncio.sleep(milliseconds / 1000)
         work.cancel()
