@@ -12,7 +12,7 @@ import pytest
 from tests.formats.reading import read, takes
 from tests.parsing.samples import codes, said
 from tunaeval import render
-from tunaeval.parsing.quoting import END_TOKENS
+from tunaeval.parsing.finder import END_TOKENS
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 
 TOOLS = Tools(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import QWEN3_CODER
 from tunaeval.limits import KEPT_CLOSINGS
-from tunaeval.parsing.tagged import closing_of
+from tunaeval.parsing.markup import closing_of
 
 
 def test_closings_of_formats_that_are_gone_are_forgotten() -> None:

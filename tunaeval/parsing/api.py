@@ -19,9 +19,9 @@ from tunaeval.types.roles import Parser
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 from tunaeval.workers import spread, why_unsendable
 
-from .abstaining import names_of, widened, without_abstaining
+from .collect import widened, without_abstaining
 from .message import read_message, with_leaked
-from .reader import AnyTools, Reader, Stream, known_text, known_tools, reader_of
+from .reader import AnyTools, Reader, Stream, known_text, known_tools, names_of, reader_of
 from .write import instructions_for, written_calls
 
 qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")

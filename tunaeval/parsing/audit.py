@@ -22,8 +22,7 @@ from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 from .collect import Collector
 from .finder import Finder, everything
 from .markup import edits_of, nearly_begins, within
-from .quoting import in_ticks
-from .scanner import read_unit, scanner_of, unescaped
+from .scanner import in_ticks, read_unit, scanner_of, unescaped
 
 
 def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
@@ -78,8 +77,7 @@ def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) 
                 at, stop = start + found[0], start + found[1]
                 name = text[at:stop][: limits.SHOWN_NAME]
                 message = f"{name!r} has arguments, but nothing begins the call"
-                collector.diagnose("missing-opener", message, at, stop)
-                collector.attempt(at)
+                collector.refuse("missing-opener", message, at, stop)
 
 
 def _lost_in(
@@ -236,10 +234,9 @@ def _report_attempt(
 ) -> None:
     shown = text[start:stop].strip()[: limits.SHOWN_NAME]
     if format_name is None:
-        collector.diagnose("invalid-json", f"{shown!r} names a tool, and is no call", start, stop)
+        collector.refuse("invalid-json", f"{shown!r} names a tool, and is no call", start, stop)
     else:
-        collector.diagnose("reads-as", f"{shown!r} is read by {format_name!r}", start, stop)
-    collector.attempt(start)
+        collector.refuse("reads-as", f"{shown!r} is read by {format_name!r}", start, stop)
 
 
 def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | None:

@@ -1,4 +1,4 @@
-"""A block of calls: what every kind of block is read with, and the kind whose calls are objects.
+"""A block of calls: what every kind is read with, and the kinds whose calls are objects or Python.
 
 A call waits until what follows it is known, because a missing or doubled closer is a repair of it
 that the level may not allow. What was refused becomes content again, what frames the calls is
@@ -12,18 +12,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeAlias
 
-from tunaeval.grammar import CallObject, Literal, Markup, Name, Space, Word
+from tunaeval import limits
+from tunaeval.grammar import CallObject, Literal, Markup, Name, Space, Word, spellings
 from tunaeval.grammar.format import Format
-from tunaeval.limits import MARGIN, MAX_REPAIRS, SHORTEST_OPENER
 from tunaeval.types.calls import JsonValue, Repair, Span, ToolCall, Tools
 from tunaeval.types.parsing import Level
 
 from .collect import Collector, LiveCall, LiveObject
-from .finder import twice
+from .finder import FENCE, twice
 from .judge import Objects, Verdict, judge, may_have_ended_early, object_at, refusal, unreadable
-from .quoting import FENCE
-from .repair.dialects import BraceReader
+from .repair.dialects import BraceReader, PythonReader, plain_arguments
 from .repair.machine import JsonReader
 from .repair.values import QUOTES, Read, Unreadable
 from .window import Reading, T, Window
@@ -92,7 +92,7 @@ def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
     """
     ends = form.envelope.closes if form.envelope else None
     found = next((word for word in after if isinstance(word, Literal)), ends)
-    if not found and form.opener and len(form.opener.text) >= SHORTEST_OPENER:
+    if not found and form.opener and len(form.opener.text) >= limits.SHORTEST_OPENER:
         return form.opener.spellings
     if not found or not found.text.strip() or any(map(_IN_OBJECT, found.spellings)):
         return ()
@@ -133,7 +133,7 @@ class Begun(ABC):
         self.frame: tuple[Repair, ...] = ()
         """Repairs of what is around the calls, which count for each of them."""
         self._setting = setting
-        self._window = setting.window
+        self._window, self._collector = setting.window, setting.collector
         self._form = form
         self._start = start
         self._quoted = quoted
@@ -154,13 +154,13 @@ class Begun(ABC):
 
     def _markup_to(self, end: int) -> None:
         """Add the text up to `end` that no piece covers yet, as a piece of markup."""
-        self._setting.collector.piece("markup", self._done, end)
+        self._collector.piece("markup", self._done, end)
         self._done = end
 
     def _content_to(self, end: int) -> None:
         """Add all up to `end` that is not yet in a piece as content."""
         self._release()
-        self._setting.collector.piece("content", self._done, end)
+        self._collector.piece("content", self._done, end)
         self._done = end
 
     def _repair_here(self, code: str, message: str, level: Level = "standard") -> Repair:
@@ -195,25 +195,20 @@ class Begun(ABC):
         for call in calls:
             span = call.span or Span(self._done, self._done)
             if forbidden:
-                self._setting.collector.drop()
-                self._refuse(*forbidden, span)
-                self._setting.collector.piece("content", self._done, span.end)
+                self._collector.drop()
+                self._collector.refuse(*forbidden, *span)
+                self._collector.piece("content", self._done, span.end)
             else:
                 self._markup_to(span.start)
                 self._accepted += 1
-                self._setting.collector.call(call)
+                self._collector.call(call)
             self._done = span.end
-
-    def _refuse(self, code: str, message: str, span: Span, *, cut: bool = False) -> None:
-        """Report an attempt that gives no call, and why."""
-        self._setting.collector.diagnose(code, message, *span)
-        self._setting.collector.attempt(span.start, cut=cut)
 
     def _fail(self, code: str, message: str, *, cut: bool = False) -> None:
         """Refuse all since the block began, for there is no call; it is content."""
         span = Span(self._start, self._window.offset)
         if not self._quoted:
-            self._refuse(code, message, span, cut=cut)
+            self._collector.refuse(code, message, *span, cut=cut)
         self._content_to(span.end)
 
     def _object_here(
@@ -234,7 +229,11 @@ class Begun(ABC):
         if live is None:
             return (yield from reader.read())
         grown = LiveObject(live, reader.pieces, depth=depth, keys=keys, marked=self._form.marked)
-        return (yield from self._setting.collector.follow(grown, reader))
+        self._collector.live = grown
+        found = yield from reader.read()
+        grown.update()
+        self._collector.live = None
+        return found
 
     def _judge(
         self,
@@ -257,7 +256,7 @@ class Begun(ABC):
 
     def _take(self, verdict: Verdict, span: Span) -> None:
         """Take what was judged: a call waits for what follows it, anything else is diagnosed."""
-        collector = self._setting.collector
+        collector = self._collector
         if verdict.call and not (verdict.notes or verdict.truncated or self._quoted):
             self._waiting = verdict.call
             return
@@ -271,7 +270,7 @@ class Begun(ABC):
             collector.drop(self._count)
 
     def _refuse_quoted(self, span: Span) -> None:
-        self._setting.collector.diagnose("quoted", "a call in inline code is only quoted", *span)
+        self._collector.diagnose("quoted", "a call in inline code is only quoted", *span)
 
     def _close_at(self, end: int, stray: Span | None = None) -> None:
         """The block ends: its rest is markup if there were calls in it, else content.
@@ -280,7 +279,7 @@ class Begun(ABC):
         """
         self._settle()
         self._release()
-        self._setting.collector.drop()
+        self._collector.drop()
         if self._accepted and stray:
             self._markup_to(stray.start)
             self._content_to(stray.end)
@@ -414,7 +413,7 @@ class ObjectBlock(Begun):
         if self._fenced or (marked and not self._doubled):
             return char in ("{", "[")
         fits = (yield from peek(window, bounded(window, _BODY)))[-1:] in _MAY_BE_LISTED
-        if not fits and window.offset - last <= MARGIN and self._doubled:
+        if not fits and window.offset - last <= limits.MARGIN and self._doubled:
             window.pos = last - window.base  # the last opener may be that of another format
         return fits
 
@@ -438,7 +437,7 @@ class ObjectBlock(Begun):
         while True:
             char = yield from next_char(window)
             if char == "{":
-                if self._setting.collector.is_full(self._count):
+                if self._collector.is_full(self._count):
                     return False
                 if count == 1 and single:
                     message = "several calls in one pair of markers"
@@ -463,7 +462,7 @@ class ObjectBlock(Begun):
     def _extra_closer(self) -> None:
         """Add a repair to the call before a bracket too many, up to as many as a value may have."""
         self._extra += 1
-        if self._extra <= MAX_REPAIRS:
+        if self._extra <= limits.MAX_REPAIRS:
             message = "a bracket too many after a complete call"
             level: Level = "lenient" if may_have_ended_early(self._last) else "standard"
             self._repair_last("extra-closer", message, level)
@@ -490,7 +489,7 @@ class ObjectBlock(Begun):
         collector = setting.collector
         self._settle()
         start = window.offset
-        live = None if self._quoted else collector.begin(self._count, start, setting.tools)
+        live = None if self._quoted else collector.begin(self._held, start, setting.tools)
         keys = None if word.keyed else (word.name, word.arguments)
         read = yield from self._object_here(stops, live, depth=2, keys=keys)
         span = Span(start, window.offset)
@@ -512,3 +511,315 @@ class ObjectBlock(Begun):
             collector.diagnose("truncated", "the text ends inside an object", *span)
         self._content_to(span.end)
         return verdict.attempt or marked
+
+
+_Found: TypeAlias = tuple[str, Span, Read | Unreadable, tuple[Repair, ...]]
+"""A call: its name, where it is, what could be read of it, and repairs of what is around it."""
+
+_BEHIND = re.compile(r"[ \t]*+(?:<?\Z|(?=[\r\n]|<\|))")
+_TRAIL = re.compile(r"(?:\(\))?+[.,;]?+[ \t]{0,16}+(?:\Z|(?=[\r\n#]))")
+"""Signs behind a list that begins its line: of a sentence, or of a call of what it returns."""
+
+NAME = re.compile(r"[^\W\d][\w.:-]{0,127}+")
+
+_HEAD = re.compile(rf"{NAME.pattern}{limits.NEAR_SPACE}\(?")
+"""In a row that nothing closes, what another call begins with; without a parenthesis it is text."""
+
+IN_PROGRAM_STRING = r"[\"']{3}[ \t]{0,8}\n?[ \t]{0,40}"
+"""What is before the first line of a string of several lines, in a program."""
+
+_CODE_BEFORE = re.compile(
+    r"(?:[\w)\]]|[+*{\[][ \t]{0,8}|[=(,]\s{0,24}|(?:\breturn|\byield|==)[ \t]{1,8}|\S\s{0,24}"
+    + IN_PROGRAM_STRING
+    + r")\Z"
+)
+"""What is before a list in a program: a name, an assignment, an argument, a string's quotes."""
+
+_IN_PYTHON = re.compile(r"""[][(){}:,"'=*#\w+-]""").match
+
+QUOTING = ("'", '"', "`")
+_QUOTE = re.compile("['\"`]?+")
+_LOOSE = re.compile(r"""[\s,;\[\]'"`]*+""")
+"""Between calls that are all of a reply: lists in lists, quotes, commas, semicolons, new lines."""
+
+
+class PythonBlock(Begun):
+    """Reads a block of Python calls, as in `[f(a=1), g()]`, or one on each line.
+
+    Between markers a call that cannot be read is refused alone, if its end can be found. A list
+    without markers is held to its end, for only one that is well-formed up to there is a list of
+    calls: comprehensions, links and indices begin like it. It also has to end its line, as words
+    behind it speak of it, and if none of its names is known to be a tool it has to have its lines
+    for itself: attributes, logs and list items begin like it too.
+
+    `begins_line`: nothing but white space or markup stands before it in its line.
+    """
+
+    def __init__(
+        self, setting: Setting, form: Format, start: int, *, quoted: bool, begins_line: bool
+    ) -> None:
+        super().__init__(setting, form, start, quoted=quoted)
+        self._bare = form.opener is None
+        ends = (form.closer, (form.around or (None, None))[1])
+        texts = (text for word in ends for text in spellings(word) if text)
+        self._stops = tuple(text for text in texts if not _IN_PYTHON(text))
+        """The texts behind calls, which no call goes beyond; none begins as a part of one."""
+        self._found: list[_Found] = []
+        self._likely = not self._bare
+        self._known = False
+        self._alone = begins_line or quoted or not self._bare
+        self._begins_line = begins_line
+        self._broken = False
+        self._apart = False
+
+    def read(self) -> Reading[None]:
+        """Read it. Without a body nothing is handed on but what was cut off."""
+        window = self._window
+        if self._form.whole:
+            yield from self._read_unit()
+            return
+        if self._bare:
+            yield from self._read_bare()
+            return
+        char = yield from next_char(window)
+        if not char:
+            self._fail("truncated", "the text ends behind the opener", cut=True)
+            return
+        self._apart = window.preceding(window.pos).endswith(" ")
+        listed = char == "["
+        commented = char == "#" and (yield from self._passes_joint())
+        if not (listed or commented or _begins_name(char)):
+            return
+        window.pos += listed
+        self.had_body = listed or commented
+        ended = yield from self._row(listed=listed)
+        if not self.had_body:
+            return
+        self.failed = not ended
+        if ended and not self._collector.full:
+            if self._form.closer:
+                yield from self._pass_closer(self._form.closer)
+            else:
+                yield from next_char(window)
+        self._close_at(window.offset)
+
+    def _read_bare(self) -> Reading[None]:
+        """Read a list without markers: all of it is calls, or all of it is text."""
+        window, self.had_body = self._window, True
+        start = max(0, window.pos - limits.LIST_BEFORE)
+        code = _CODE_BEFORE.search(window.text, start, window.pos)
+        window.pos += 1
+        if not code:
+            ended = yield from self._row(listed=True)
+            if ended and self._convinces() and (yield from self._stands_alone()):
+                self._hand_on()
+            elif self._broken:
+                self._refuse_found(*self._found[-1][1:3])
+        self._close_at(window.offset)
+
+    def _read_unit(self) -> Reading[None]:
+        """Read all of the text as calls, one of which has to name a tool."""
+        window = self._window
+        depth = yield from self._loose_row()
+        self.had_body = depth is not None and (self._known or self._setting.tools is None)
+        if depth is None or not self.had_body:
+            return
+        self._likely = True
+        self._hand_on()
+        if depth:
+            code, what = ("unclosed", "never closed") if depth > 0 else ("extra-closer", "no list")
+            self._repair_last(code, f"a bracket around calls: {what}")
+        self._close_at(window.offset)
+
+    def _loose_row(self) -> Reading[int | None]:
+        """Hold all calls; return how many lists are open at the end, or None at anything else."""
+        window, depth = self._window, 0
+        while True:
+            joint = yield from bounded(window, _LOOSE)
+            depth += joint.count("[") - joint.count("]")
+            if window.pos == len(window.text):
+                break
+            quoted = joint[-1:] in QUOTING and joint != ""
+            at, before, start = window.offset, len(self._found), window.pos
+            if self._is_full():
+                break
+            if not _begins_name(window.text[window.pos]):
+                return None
+            note = Repair("quoted-call", "a call in quotes", Span(at - 1, at))
+            whole = yield from self._call((note,) if quoted else ())
+            if joint.isspace() and "\n" not in joint and "(" not in window.text[start:]:
+                return None  # a word behind calls
+            if not whole:
+                last = self._found[-1][2] if len(self._found) > before else None
+                if not (isinstance(last, Unreadable) and last.cut):
+                    return None
+                window.pos = len(window.text)
+                break
+        return depth if self._found else None
+
+    def _convinces(self) -> bool:
+        """Whether the list is taken for calls: by a known tool, a named argument, or as `[f()]`."""
+        reads = [read for _, _, read, _ in self._found]
+        sound = all(isinstance(read, Read) and not read.repairs for read in reads)
+        return self._likely or (self._alone and sound)
+
+    def _stands_alone(self) -> Reading[bool]:
+        """Return whether nothing, or signs if the list begins its line and calls a known tool, is
+        behind the list in its line.
+        """
+        window, signs = self._window, self._known and self._begins_line
+        while True:
+            text, end = window.text, window.pos + limits.LIST_AHEAD
+            found = _BEHIND.match(text, window.pos, end)
+            if not found and signs:
+                found = _TRAIL.match(text, window.pos, end)
+            if window.final or not found or found.end() < len(text) or len(text) >= end:
+                alone = found is not None and not found[0].endswith("<")  # which begins no marker
+                return alone or self._quoted or self._collector.full
+            yield
+
+    def _row(self, *, listed: bool) -> Reading[bool]:
+        """Read calls up to the end of their row; return whether all could be separated."""
+        window, count, comma = self._window, 0, True
+        while True:
+            char = yield from next_char(window)
+            if _begins_name(char) and (comma or not self._bare):
+                if self._is_full() or (count and not listed and (yield from self._is_text())):
+                    return True
+                if listed and not comma:
+                    self._repair_last("missing-comma", "no comma between two calls")
+                if not (yield from self._call()):
+                    return False
+                count, comma = count + 1, not listed
+            elif char == "," and count and (not comma or not listed):
+                comma = True
+                window.pos += 1
+            elif not listed and (count or char != ";") and (yield from self._passes_joint()):
+                comma = True
+            elif char == "]" and listed:
+                window.pos += 1
+                if not (count or self._bare):
+                    self._fail("invalid-json", "a list without calls")
+                return count > 0
+            else:
+                return (yield from self._ended(char, count, listed=listed))
+
+    def _passes_joint(self) -> Reading[bool]:
+        """Whether a comment or a semicolon is here, between calls on lines; it is passed over."""
+        return bool((yield from bounded(self._window, _between_lines(self._form))))
+
+    def _is_text(self) -> Reading[bool]:
+        """Whether a word behind calls that nothing closes begins none; it is not passed over."""
+        if self._bare or self._form.closer is not None:
+            return False
+        return not (yield from peek(self._window, bounded(self._window, _HEAD))).endswith("(")
+
+    def _ended(self, char: str, count: int, *, listed: bool) -> Reading[bool]:
+        """Report what follows in place of a call; return whether the calls so far count."""
+        if not count:
+            if char and not self._bare:
+                self._fail("invalid-json", f"{char!r} where a call was expected")
+            elif not self._bare:
+                self._fail("truncated", "the text ends before a call", cut=True)
+            return False
+        if char and self._bare:
+            over = yield from peek(self._window, literal(self._window, self._stops))
+            if not over:
+                return False
+        if not self._convinces():
+            return False
+        if listed:
+            self._hand_on()
+            self._repair_last("unclosed", "a list of calls that was never closed")
+        return True
+
+    def _call(self, frame: tuple[Repair, ...] = ()) -> Reading[bool]:
+        """Read one call; return False when what follows cannot be separated from it."""
+        window, start = self._window, self._window.offset
+        name = yield from bounded(window, NAME)
+        if self._form.whole:
+            yield from bounded(window, _QUOTE)
+        char = yield from next_char(window)
+        if char != "(":
+            return self._no_call(name, start, char)
+        self.had_body, broken = True, False
+        plain = plain_arguments(window.text, window.pos)
+        if plain:
+            read: Read | Unreadable = Read(plain[0])
+            window.pos, named = plain[1], bool(plain[0])
+        else:
+            reader = PythonReader(window, self._places(name), self._stops)
+            read = yield from reader.read()
+            broken, named = isinstance(read, Unreadable) and not reader.whole, reader.named
+            if broken:
+                yield from reader.skip(lines=not self._bare)
+                broken = not reader.whole
+        tools = self._setting.tools
+        self._known = self._known or (tools is not None and name in tools)
+        self._likely = self._likely or self._known or (named and self._alone)
+        self._found.append((name, Span(start, window.offset), read, frame))
+        if not self._bare:
+            self._hand_on()
+        self._broken = broken
+        return not broken
+
+    def _no_call(self, name: str, start: int, char: str) -> bool:
+        """Report a name without a parenthesis; return whether the text ends behind it."""
+        cut = not char
+        self.had_body = self.had_body or (cut and not self._apart)
+        if self.had_body:
+            message = f"the text ends behind {name[:60]!r}" if cut else f"{char!r} behind a name"
+            why = Unreadable("truncated" if cut else "invalid-json", message, cut=cut)
+            self._found.append((name, Span(start, self._window.offset), why, ()))
+            if not self._bare:
+                self._hand_on()
+        return cut
+
+    def _is_full(self) -> bool:
+        return self._collector.is_full(self._count + len(self._found))
+
+    def _places(self, name: str) -> tuple[str, ...]:
+        """Return the parameters of the tool in their order."""
+        properties = self._setting.parameters(name).get("properties")
+        return tuple(properties) if isinstance(properties, Mapping) else ()
+
+    def _hand_on(self) -> None:
+        """Judge what was held, in order."""
+        found, self._found = self._found, []
+        for name, span, read, frame in found:
+            self._settle()
+            if self._quoted:
+                self._refuse_quoted(span)
+                self._content_to(span.end)
+            elif isinstance(read, Unreadable):
+                self._refuse_found(span, read)
+            else:
+                verdict = self._judge(read, span, name, frame=frame)
+                if verdict.call or self._likely:
+                    self._take(verdict, span)
+                if not verdict.call:
+                    self._content_to(span.end)
+
+    def _refuse_found(self, span: Span, why: Read | Unreadable) -> None:
+        """Report a call that could not be read; without markers only if it looked like one."""
+        if isinstance(why, Unreadable) and self._likely and not self._quoted:
+            self._collector.refuse(why.code, why.message, *span, cut=why.cut)
+        self._content_to(span.end)
+
+
+def _begins_name(char: str) -> bool:
+    return char.isalpha() or char == "_"
+
+
+@lru_cache(maxsize=64)
+def _between_lines(form: Format) -> re.Pattern[str]:
+    """A semicolon, or a comment, which ends at the closer; what the closer begins with is neither.
+
+    Only where calls are written on lines, and something closes them.
+    """
+    if form.python is None or form.python.listed or form.closer is None:
+        return re.compile(r"(?!)")
+    ends = [text.lstrip() for text in form.closer.spellings]
+    comment = rf"#(?:(?!{'|'.join(map(re.escape, ends))})[^\n]){{0,{limits.COMMENT_AHEAD}}}+"
+    signs = {";": ";", "#": comment}
+    return re.compile("|".join(signs[sign] for sign in signs if sign not in {e[:1] for e in ends}))

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -21,14 +22,10 @@ from tunaeval.grammar import Trim
 from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, MAX_ECHOED, STARTED_NAME
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, JsonValue, Span, ToolCall, Tools
 from tunaeval.types.makers import cheap
-from tunaeval.types.parsing import Diagnosis, ParseResult, outcome_of
+from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult, outcome_of
 
 from .judge import Verdict, line_end
-from .repair.dialects import BraceReader
-from .repair.machine import JsonReader
 from .repair.schema import fit
-from .repair.values import Read, Unreadable
-from .window import Reading
 
 EventKind: TypeAlias = Literal[
     "content", "reasoning", "markup", "call_started", "arguments", "call_finished", "call_dropped",
@@ -80,15 +77,56 @@ def event(kind: EventKind, start: int, end: int, text: str = "", **more: Any) ->
     return _new_event(kind, Span(start, end), text, **more)
 
 
-class LiveCall:
-    """Reports the call with number `index`, which begins at offset `start`, as events.
+NO_NAMES: frozenset[str] = frozenset()
 
-    Nothing is reported of a call to a tool that is not among `tools`.
+
+def widened(tools: Tools | None, names: frozenset[str]) -> Tools | None:
+    """Return the tools that a text is read with; without tools any name may be called."""
+    if tools is None or not names or names <= tools.keys():
+        return tools
+    return tools.widened(names)
+
+
+def without_abstaining(
+    result: ParseResult, names: frozenset[str], *, attempted: bool | None = None
+) -> ParseResult:
+    """Return the result without calls of these names.
+
+    If no other call is left and nothing else was attempted, the outcome is "no_call". `attempted`
+    says whether it was; if it is None, the diagnoses do.
+    """
+    out = [call for call in result.calls if call.name in names] if names else []
+    if not out:
+        return result
+    calls = tuple(call for call in result.calls if call.name not in names)
+    spans = [call.span for call in out if call.span]  # in the order of the text
+    starts = [span.start for span in spans]
+
+    def is_outside(span: Span | None) -> bool:
+        at = bisect_left(starts, span.end) - 1 if span else -1
+        return span is None or at < 0 or spans[at].end <= span.start
+
+    left = [note for note in result.diagnoses if is_outside(note.span)]
+    if attempted is None:
+        attempted = any(note.code not in REMARKS | {"later-turn"} for note in left)
+    outcome = outcome_of(calls, attempted=attempted, cut=attempted and result.truncated)
+    return replace(result, calls=calls, diagnoses=(*left, _abstained(out[0])), outcome=outcome)
+
+
+def _abstained(call: ToolCall) -> Diagnosis:
+    return Diagnosis(ABSTAINED, f"a call of {call.name!r:.60} means no call", call.span)
+
+
+class LiveCall:
+    """Reports a call that begins at offset `start` as events of a collector.
+
+    Nothing is reported of a call to a tool that is not among `tools`, or by a name that means no
+    call. `index` counts the calls before it that are reported.
     """
 
-    def __init__(self, events: list[Event], index: int, start: int, tools: Tools | None) -> None:
+    def __init__(self, collector: Collector, index: int, start: int, tools: Tools | None) -> None:
         self.started = False
-        self._events = events
+        self._collector = collector
         self._index = index
         self._start = start
         self._tools = tools
@@ -129,10 +167,7 @@ class LiveCall:
             self._name, self._sent = call.name, []
             self._report("call_started")
         self._report("arguments", rest)
-        start, end = call.span or (self._start, self._start)
-        self._events.append(
-            event("call_finished", start, end, index=self._index, name=call.name, call=call)
-        )
+        self._report("call_finished", span=call.span, call=call)
 
     def drop(self) -> None:
         """Report that what was started is no call."""
@@ -140,9 +175,20 @@ class LiveCall:
             self._report("call_dropped")
         self.started = False
 
-    def _report(self, kind: EventKind, text: str = "") -> None:
-        start = self._start
-        self._events.append(event(kind, start, start, text, index=self._index, name=self._name))
+    def _report(
+        self,
+        kind: EventKind,
+        text: str = "",
+        *,
+        span: Span | None = None,
+        call: ToolCall | None = None,
+    ) -> None:
+        start, end = span or (self._start, self._start)
+        if self._name not in self._collector.abstain:
+            found = event(kind, start, end, text, index=self._index, name=self._name, call=call)
+            self._collector.report(found)
+        elif call:
+            self._collector.withhold(call, start, end)
 
 
 class LiveText:
@@ -255,7 +301,7 @@ class LiveObject:
         if not outer:
             self._key = key if self._inside else ""
             return
-        name, (name_key, arguments_key) = _key(key), self._keys or ("", "")
+        name, (name_key, arguments_key) = loaded(key), self._keys or ("", "")
         self._is_name = self._keys is not None and (name == name_key or name in NAME_KEYS)
         self._inside = not self._is_name and (
             self._keys is None or name == arguments_key or name in ARGUMENTS_KEYS
@@ -267,7 +313,7 @@ class LiveObject:
         """Add a piece to the present member's value."""
         if self._key and self._grows is None:
             properties = self._call.schema.get("properties")
-            schema = properties.get(_key(self._key)) if isinstance(properties, Mapping) else None
+            schema = properties.get(loaded(self._key)) if isinstance(properties, Mapping) else None
             is_text = isinstance(schema, Mapping) and schema.get("type") == "string"
             # A value that the schema may change is not reported while it grows.
             kept = not schema or (is_text and piece[:1] == '"')
@@ -287,7 +333,7 @@ class LiveObject:
     def _end(self) -> None:
         """End the present member; an argument that did not grow is reported as the schema wants."""
         if self._key and not self._grows and self._call.started:
-            key, value = _key(self._key), loaded("".join(self._value))
+            key, value = loaded(self._key), loaded("".join(self._value))
             fitted = fit({key: value}, self._call.schema).value
             value = fitted.get(key, value) if isinstance(fitted, dict) else value
             self._value = [self._call.member(self._key), arguments_text(value)]
@@ -311,10 +357,13 @@ Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 class Collector:
     """Collects the pieces of a text, in order, with its calls and diagnoses.
 
-    `events` is None where no stream reports them.
+    `events` is None where no stream reports them. Calls of the names in `abstain` mean no call:
+    their events are those of markup.
     """
 
     def __init__(self, *, listened: bool) -> None:
+        self.abstain = NO_NAMES
+        self._withheld = False
         self._kinds: list[Kind] = []
         self._ends = array("q")
         self.calls: list[ToolCall] = []
@@ -390,30 +439,35 @@ class Collector:
         if self.events is not None and kind != "call":
             self.events.append(event(kind, start, end))
 
-    def begin(self, waiting: int, start: int, tools: Tools | None) -> LiveCall | None:
-        """Return what reports a call behind so many that wait; None where no stream does."""
+    def begin(self, held: Sequence[ToolCall], start: int, tools: Tools | None) -> LiveCall | None:
+        """Return what reports a call behind others that are held; None where no stream does."""
         if self.events is None:
             return None
-        index = len(self.calls) + waiting
-        self._started[index] = live = LiveCall(self.events, index, start, tools)
+        known = [*self.calls, *held]
+        self._started[len(known)] = live = LiveCall(self, self._number(known), start, tools)
         return live
 
-    def follow(
-        self, live: LiveObject, reader: JsonReader | BraceReader
-    ) -> Reading[Read | Unreadable]:
-        """Read an object, and report it while it grows."""
-        self.live = live
-        read = yield from reader.read()
-        live.update()
-        self.live = None
-        return read
+    def _number(self, calls: Sequence[ToolCall]) -> int:
+        """Return how many of the calls are reported."""
+        abstain = self.abstain
+        return sum(call.name not in abstain for call in calls) if abstain else len(calls)
+
+    def report(self, found: Event) -> None:
+        """Report an event, if anybody listens."""
+        if self.events is not None:
+            self.events.append(found)
+
+    def withhold(self, call: ToolCall, start: int, end: int) -> None:
+        """Report a call that means none as markup; the first one has a diagnosis, too."""
+        if start < end:
+            self.report(event("markup", start, end))
+        if not self._withheld:
+            self.report(event("diagnosis", start, end, diagnosis=_abstained(call)))
+        self._withheld = True
 
     def take(self) -> list[Event]:
         """Return and forget the events since the last time."""
-        if not self.events:
-            return []
-        taken = self.events[:]
-        self.events.clear()
+        taken, self.events = self.events or [], []
         return taken
 
     def drop(self, waiting: int = 0) -> None:
@@ -427,21 +481,26 @@ class Collector:
         span = call.span or Span(0, 0)
         self.piece("call", *span)
         if self.events is not None:
-            index = len(self.calls)
-            live = self._started.pop(index, None) or LiveCall(self.events, index, span.start, None)
+            live = self._started.pop(len(self.calls), None)
+            live = live or LiveCall(self, self._number(self.calls), span.start, None)
             live.finish(call)
         self.calls.append(call)
 
     def verdict(self, verdict: Verdict, span: Span) -> None:
         """Note the diagnoses of an object, and whether it tried to be a call and is none."""
-        for diagnosis in verdict.diagnoses(span):
-            self.note(diagnosis)
+        for code, message in verdict.notes if verdict.call or verdict.attempt else ():
+            self.diagnose(code, message, *span)
         if verdict.attempt and not verdict.call:
             self.attempt(span.start, cut=verdict.truncated)
 
     def diagnose(self, code: str, message: str, start: int, end: int) -> None:
         """Note why something is no call, or what is odd."""
         self.note(Diagnosis(code, message, Span(start, end)))
+
+    def refuse(self, code: str, message: str, start: int, end: int, *, cut: bool = False) -> None:
+        """Note an attempt that gives no call, and why; `cut`: the text ended inside it."""
+        self.diagnose(code, message, start, end)
+        self.attempt(start, cut=cut)
 
     def note(self, diagnosis: Diagnosis) -> None:
         """Note a diagnosis, up to as many as are listed."""
@@ -513,8 +572,8 @@ class Collector:
         self.has_reasoning = True
         end = self.end
         self._forget(start)
-        if start < end and self.events is not None:
-            self.events.append(event("reclassified", start, end))
+        if start < end:
+            self.report(event("reclassified", start, end))
         listened, self.events = self.events, None
         self.piece("markup", start, start + marker)
         self.piece("reasoning", start + marker, end)
@@ -530,6 +589,7 @@ class Collector:
         calls = self.calls
         while calls and calls[-1].span and calls[-1].span.start >= start:
             calls.pop()
+        self._withheld = self._withheld and self._number(calls) < len(calls)
         settled, diagnoses = self._settled, self.diagnoses
         diagnoses[settled:] = [d for d in diagnoses[settled:] if d.span and d.span.start < start]
         self._settled = len(diagnoses)
@@ -565,11 +625,6 @@ class Collector:
 
 def _moved(span: Span | None, place: Callable[[int], int]) -> Span | None:
     return span and Span(place(span.start), place(span.end))
-
-
-def _key(text: str) -> str:
-    """Return the key that is written as JSON."""
-    return str(json.loads(text)) if "\\" in text else text[1:-1]
 
 
 def arguments_text(value: JsonValue) -> str:

@@ -44,8 +44,7 @@ from tunaeval.grammar.formats import AUTO
 from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
 from tunaeval.types.calls import Tools
 
-from .quoting import END_TOKENS, FENCE, TURNS
-from .window import Window
+from .window import Reading, Window
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",
@@ -54,6 +53,62 @@ TokenKind: TypeAlias = OneOf[
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
 """From a place in a text on, and only up to another: what is behind it may not have arrived."""
+
+FENCE = "```"
+"""Of Markdown: what is in it may be code."""
+
+END_TOKENS = (
+    "<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_turn|>",
+    "<|END_OF_TURN_TOKEN|>", "<｜end▁of▁sentence｜>", "<end_of_turn>", "<eos>", "</s>",
+)  # fmt: skip
+"""Of chat templates: what a model ends its turn with, and servers mostly leave out."""
+
+_END_TOKEN = "|".join(map(re.escape, END_TOKENS))
+_ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s{{0,40}}+){{1,8}}+")
+_LAST_ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s*+){{1,8}}\Z")
+
+
+def ends_text(window: Window) -> int | None:
+    """How many characters end the text from the token here on; 0: more follows; None to wait."""
+    found = _ENDS.match(window.text, window.pos)
+    end = found.end() if found else window.pos
+    rest = window.text[end : end + max(map(len, END_TOKENS))]
+    if not rest and window.final:
+        return end - window.pos
+    waits = not window.final and any(token.startswith(rest) for token in END_TOKENS)
+    return None if waits else 0
+
+
+def before_end_tokens(text: str) -> int:
+    """Where the tokens begin that the text ends with, few of them; its length if there are none."""
+    found = _LAST_ENDS.search(text)
+    return found.start() if found else len(text)
+
+
+LINES = (
+    "### Instruction", "### Input", "### User", "### Human", "### Question", "### Response",
+    "### Assistant", "User:", "Human:", "Assistant:", "Question:", "Output:", "Observation:", '"""',
+    "'''",
+)  # fmt: skip
+"""They begin a later turn at the beginning of a line, as anybody writes a dialogue.
+
+An answer of the model's own is one, too: it has answered already. So is the end of a string that
+nothing began: the model goes on with a program that has the answer in a string.
+"""
+
+TOKENS = (
+    "<|im_start|>user", "<|im_start|>tool", "<|start_header_id|>user", "<|start_header_id|>ipython",
+    "<|start_header_id|>tool", "<|start|>user", "<|start|>functions.", "<|user|>",
+    "<|observation|>", "<|USER|>", "<|User|>", "<｜User｜>", "<start_of_turn>user", "[INST]",
+    "[TOOL_RESULTS]", "<tool_response>",
+)  # fmt: skip
+"""Of chat templates: what a user's or a tool's turn begins with."""
+
+TURNS = frozenset((*LINES, *TOKENS))
+
+_LINE = rf"(?m:^)[ \t]*+(?:{'|'.join(map(re.escape, LINES))})"
+begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
+"""Search the first later turn."""
 
 SPACE = r"[ \t\r\n]*+"
 
@@ -174,23 +229,6 @@ def _beginnings(atoms: Iterable[str]) -> str:
     return pattern
 
 
-class Choice(NamedTuple):
-    """A format whose opener a token may be, and what has to follow it.
-
-    - `excludes`: calls of the format may be in some messages only.
-    - `wordy`: other formats begin with the token too, so any word may follow it as a name.
-    - `alone`: between its markers a name may stand without anything else, or in a sentence a word.
-    - `named`: the name is right behind the opener.
-    """
-
-    form: Format
-    follows: Match
-    excludes: bool
-    wordy: bool
-    alone: bool
-    named: bool
-
-
 @dataclass(eq=False)
 class Token:
     """A text that means something: an opener or a closer, of what `kind` says.
@@ -207,27 +245,14 @@ class Token:
     reasoning: Reasoning | None = None
 
     @cached_property
-    def choices(self) -> tuple[Choice, ...]:
-        """The formats that begin with this token, in order."""
-        made = []
-        for form in self.formats:
-            opener, rest = form.opener, form.words[1:]
-            names_first = opener is not None and opener.text.endswith("=")
-            inner = [type(word) for word in rest if not isinstance(word, Space | Maybe)]
-            choice = Choice(
-                form,
-                re.compile("" if self.kind == "bare" else start_of(form)).match,
-                form.envelope is not None,
-                len(self.formats) > 1 and names_first and isinstance(rest[0], Name),
-                opener is not None and inner == [Name, Many, Literal],
-                inner[:1] == [Name],
-            )
-            made.append(choice)
-        return tuple(made)
+    def follows(self) -> tuple[Match, ...]:
+        """What has to follow this token if it is the opener of each format, in order."""
+        bare = self.kind == "bare"
+        return tuple(re.compile("" if bare else start_of(form)).match for form in self.formats)
 
     @cached_property
     def begun(self) -> tuple[Match, ...]:
-        """What `follows` of each choice may become, in a text that goes on."""
+        """What `follows` of each format may become, in a text that goes on."""
         return tuple(re.compile(start_of(form, r"\Z")).match for form in self.formats)
 
     @cached_property
@@ -235,33 +260,51 @@ class Token:
         """The kinds of messages that may begin with this token, for each format."""
         return tuple(map(_headers_of, self.formats))
 
-    def nearest(self, text: str, at: int) -> Choice:
-        """Return what a broken or cut-off block at an index is read as, where no choice follows."""
-        named = (choice for choice in self.choices if choice.named)
-        return (next(named, None) if _NAME_NEAR(text, at) else None) or self.choices[0]
+    def nearest(self, text: str, at: int) -> Format:
+        """Return what a broken or cut-off block at an index is read as, where no format follows."""
+        named = (form for form in self.formats if words_behind(form)[:1] == [Name])
+        return (next(named, None) if _NAME_NEAR(text, at) else None) or self.formats[0]
+
+    def may_be_word(self, form: Format) -> bool:
+        """Whether any word may stand for a name behind it, as other formats begin with it, too."""
+        ends = len(self.formats) > 1 and form.opener and form.opener.text.endswith("=")
+        return bool(ends) and isinstance(form.words[1], Name)
+
+
+def words_behind(form: Format) -> list[type[Word]]:
+    """Return the kinds of a format's words behind the first, but for white space and options."""
+    return [type(word) for word in form.words[1:] if not isinstance(word, Space | Maybe)]
+
+
+def stands_alone(form: Format) -> bool:
+    """Whether a name may stand between a format's markers without anything else."""
+    return form.opener is not None and words_behind(form) == [Name, Many, Literal]
 
 
 _NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 
 
-def choice_at(window: Window, token: Token) -> tuple[Choice | None, bool]:
-    """Return the first format whose next words follow the token here, and whether that is sure.
+def format_at(window: Window, token: Token) -> Reading[Format | None]:
+    """Return the first format whose next words follow the token here.
 
     A single format is taken without a look. More text could tell of another one if what follows may
     become what a format before the chosen one asks for.
     """
-    text, at, choices = window.text, window.pos + len(token.text), token.choices
-    if len(choices) == 1 and not token.around:
-        return choices[0], True
-    end = at + limits.OPENER_AHEAD
-    fitting = (index for index, one in enumerate(choices) if one.follows(text, at, end))
-    index = next(fitting, -1)
-    choice = choices[index] if index >= 0 else None
-    if window.final or len(text) > end:
-        return choice, True
-    return choice, index >= 0 and not any(
-        match(text, at, len(text)) for match in token.begun[:index]
-    )
+    forms = token.formats
+    if len(forms) == 1 and not token.around:
+        return forms[0]
+    while True:
+        text, at = window.text, window.pos + len(token.text)
+        end = at + limits.OPENER_AHEAD
+        fitting = (index for index, match in enumerate(token.follows) if match(text, at, end))
+        index = next(fitting, -1)
+        if (
+            window.final
+            or len(text) > end
+            or (index >= 0 and not any(begun(text, at, len(text)) for begun in token.begun[:index]))
+        ):
+            return forms[index] if index >= 0 else None
+        yield
 
 
 class Header(NamedTuple):
@@ -281,24 +324,26 @@ class Header(NamedTuple):
     length: int = 0
 
 
-def header_at(window: Window, token: Token) -> tuple[Header | None, bool]:
-    """Return the header that begins with this token here, if any, and whether that is sure."""
-    text, start = window.text, window.pos
-    end = start + len(token.text) + limits.HEADER_AHEAD
-    fitting = []
-    for kinds in token.headers:
-        for kind in kinds:
-            if hit := kind.match(text, start, end):
-                fitting.append((kind, hit))
-                break
-    proven = fitting
-    if len(fitting) != 1:
-        proven = [(kind, hit) for kind, hit in fitting if kind.follows(text, hit.end(), end)]
-    sure = bool(proven) or window.final or len(text) > end
-    for kind, hit in proven or fitting:
-        name = hit.groupdict().get("name")
-        return Header(*kind[:5], name, hit.end() - start), sure
-    return None, sure
+def header_at(window: Window, token: Token) -> Reading[Header | None]:
+    """Return the header that begins with this token here, if any."""
+    while True:
+        text, start = window.text, window.pos
+        end = start + len(token.text) + limits.HEADER_AHEAD
+        fitting = []
+        for kinds in token.headers:
+            for kind in kinds:
+                if hit := kind.match(text, start, end):
+                    fitting.append((kind, hit))
+                    break
+        proven = fitting
+        if len(fitting) != 1:
+            proven = [(kind, hit) for kind, hit in fitting if kind.follows(text, hit.end(), end)]
+        if proven or window.final or len(text) > end:
+            for kind, hit in proven or fitting:
+                name = hit.groupdict().get("name")
+                return Header(*kind[:5], name, hit.end() - start)
+            return None
+        yield
 
 
 def _headers_of(form: Format) -> tuple[Header, ...]:
@@ -532,7 +577,8 @@ class Finder:
 
     def _first_partial(self, text: str, start: int) -> int:
         """Return the first index from `start` on whose rest begins a token, or the text's end."""
-        end, (longest_text, longest) = len(text), self._longest
+        longest_text, longest = self._longest
+        end = len(text)
         signs = self._first_signs.finditer(text, max(start, end - longest_text + 1))
         fixed = (hit.start() for hit in signs if text[hit.start() :] in self._beginnings)
         first = next(fixed, end)
@@ -649,6 +695,33 @@ def firsts_of(form: Format) -> tuple[str, ...]:
     """Return the texts that a call begins with: what opens it, and what is around all calls."""
     around = form.around[0].spellings if form.opener and form.around else ()
     return (*spellings(form.opener), *around)
+
+
+IN_OBJECT = re.compile(r"""["']\s*+[:,}\]]|[{,]\s*+\w++\s*+:""")
+IN_CALL = re.compile(r"""\w\(\s*+(?:\w++\s*+=|["')])|,\s*+\w++\s*+=""")
+_Ending: TypeAlias = tuple[tuple[str, ...], re.Pattern[str]]
+"""What calls of a format end with before their closer, and what is somewhere before that."""
+
+
+@lru_cache(maxsize=512)
+def ending_of(form: Format) -> _Ending:
+    """Return how a call of this format ends: what is right before its closer, and what is in it."""
+    words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]
+    last, inside = words[-1], IN_OBJECT
+    if row := next((word for word in words if isinstance(word, Many)), None):
+        fixed = [word for word in row.words if isinstance(word, Literal)]
+        inside = re.compile(re.escape(fixed[0].text))
+        last = fixed[-1] if last is row else last
+    match last:
+        case Literal():
+            return tuple(filter(None, map(str.rstrip, last.spellings))), inside
+        case CallObject() | Arguments():
+            return ("}", "]"), IN_OBJECT
+        case PythonCalls():
+            return (")", "]"), IN_CALL
+        case Elements():
+            return (">",), re.compile(r"<\w")
+    return (), inside
 
 
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:

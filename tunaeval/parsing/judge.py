@@ -25,7 +25,7 @@ from tunaeval.types.calls import (
     Tools,
 )
 from tunaeval.types.makers import cheap
-from tunaeval.types.parsing import LEVELS, Diagnosis, Level
+from tunaeval.types.parsing import LEVELS, Level
 
 from .repair.machine import JsonReader, read_json
 from .repair.schema import (
@@ -67,11 +67,6 @@ class Verdict(NamedTuple):
     notes: tuple[Note, ...] = ()
     attempt: bool = True
     truncated: bool = False
-
-    def diagnoses(self, span: Span) -> list[Diagnosis]:
-        """What there is to say of an object at a span; nothing of what announced no call."""
-        notes = self.notes if self.call or self.attempt else ()
-        return [Diagnosis(code, message, span) for code, message in notes]
 
 
 def judge(
@@ -328,8 +323,7 @@ def object_at(
         read: Read | Unreadable = Read(sound[0], (), sound[2])
         end = sound[1]
     else:
-        window = Window(text, final=True)
-        window.pos, window.base = at, base
+        window = Window(text, at, base, final=True)
         found = JsonReader(window, stops).advance()
         if found is None:
             raise AssertionError(f"a reader asked for more than all of {text[at : at + 60]!r}")

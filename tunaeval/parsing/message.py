@@ -21,8 +21,7 @@ from tunaeval.types.calls import LEAKED_CALL, STRUCTURED, JsonValue, Repair, Spa
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
 
-from .abstaining import widened, without_abstaining
-from .collect import Event, LiveCall, LiveObject, event
+from .collect import Collector, LiveCall, LiveObject, event, widened, without_abstaining
 from .judge import Verdict, judge
 from .repair.machine import JsonReader, read_json
 from .repair.values import Note, Read, Unreadable, not_json
@@ -279,13 +278,10 @@ class Deltas:
     which does not count beside others.
     """
 
-    def __init__(
-        self, events: list[Event], tools: Tools | None, level: Level, abstain: frozenset[str]
-    ) -> None:
-        self._events = events
+    def __init__(self, collector: Collector, tools: Tools | None, level: Level) -> None:
+        self._collector = collector
         self._tools = tools
         self._level = level
-        self._abstain = abstain
         self._calls: list[_StreamedCall] = []
         self._latest: dict[int | None, _StreamedCall] = {}
         """By index, the call that had the last fragment."""
@@ -327,7 +323,7 @@ class Deltas:
     def _reason(self, text: str, at: int) -> None:
         if text:
             self._reasoning.append(text)
-            self._events.append(event("reasoning", at, at, text))
+            self._collector.report(event("reasoning", at, at, text))
 
     def _fragment(self, fragment: JsonValue, index: int | None, at: int) -> None:
         """Pass a fragment to its call; what is no object is a call of its own that is wrong."""
@@ -349,9 +345,12 @@ class Deltas:
         call.take(fragment)
 
     def _begin(self, index: int | None, at: int) -> _StreamedCall:
-        number = len(self._calls)
-        events = self._events if number < MAX_CALLS else []
-        call = _StreamedCall(index, LiveCall(events, number, at, self._tools))
+        earlier, collector = self._calls, self._collector
+        if len(earlier) >= MAX_CALLS:
+            collector = Collector(listened=False)
+        hidden = collector.abstain and [one for one in earlier if one.name in collector.abstain]
+        live = LiveCall(collector, len(earlier) - len(hidden), at, self._tools)
+        call = _StreamedCall(index, live)
         self._calls.append(call)
         return call
 
@@ -361,7 +360,7 @@ class Deltas:
         self._cut = self._cut or cut
         if cut or len(self._faults) < MAX_DIAGNOSES:
             self._faults.append(diagnosis)
-            self._events.append(event("diagnosis", 0, 0, diagnosis=diagnosis))
+            self._collector.report(event("diagnosis", 0, 0, diagnosis=diagnosis))
 
     def finish(self, text: ParseResult, failed: bool) -> ParseResult:
         """Return the message's result, whose text gave `text`. If the server `failed`, a message
@@ -387,7 +386,7 @@ class Deltas:
                 call.live.drop()
         ordered = sorted(numbered, key=lambda call: call.index or 0) or self._calls
         items = [call.whole() for call in ordered]
-        server, calls = structured(items, self._tools, self._level, self._abstain)
+        server, calls = structured(items, self._tools, self._level, self._collector.abstain)
         for streamed, made in zip(ordered, calls, strict=False):
             if made is None:
                 streamed.live.drop()
@@ -420,6 +419,11 @@ class _StreamedCall:
         self._reading = reader.read()
         self._begun = self._ended = self._complete = False
 
+    @property
+    def name(self) -> str:
+        """The name so far."""
+        return "".join(self._names)
+
     def take(self, fragment: Delta) -> None:
         """Take the next fragment; name and arguments grow, the rest comes once.
 
@@ -431,11 +435,11 @@ class _StreamedCall:
             self.id = self.id if found is None else found
         name, arguments = _function_in(fragment)
         if isinstance(name, str) and not self._begun:
-            repeated = len(name) == self._name_size and name == "".join(self._names)
+            repeated = len(name) == self._name_size and name == self.name
             self._names += [] if repeated else [name]
             self._name_size += 0 if repeated else len(name)
         if arguments is not None and 0 < self._name_size <= STARTED_NAME:
-            self.live.start("".join(self._names))
+            self.live.start(self.name)
         if isinstance(arguments, str):
             arguments = _joined_up(self._decoder, arguments)
             self._texts.append(arguments)
@@ -472,7 +476,7 @@ class _StreamedCall:
             return self.odd[0]
         text = "".join(self._texts) + self._decoder.decode(b"", final=True)
         arguments = self._value if self._value is not None and not text.strip() else text
-        return {"id": self.id, "function": {"name": "".join(self._names), "arguments": arguments}}
+        return {"id": self.id, "function": {"name": self.name, "arguments": arguments}}
 
 
 def _surrogate_joiner() -> codecs.IncrementalDecoder:

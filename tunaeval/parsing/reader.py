@@ -16,11 +16,10 @@ from tunaeval.limits import MAX_DIGITS, MAX_FAST, MAX_TEXT
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Span, Tools
 from tunaeval.types.parsing import LEVELS, Diagnosis, Level, ParseResult
-from tunaeval.types.wanted import refusal, wanted_name
+from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
-from .abstaining import Withheld, names_of, widened, without_abstaining
 from .audit import audit
-from .collect import TEXTS, Collector, Event, Kind, new_result
+from .collect import TEXTS, Collector, Event, Kind, new_result, widened, without_abstaining
 from .finder import Finder, finder_of
 from .judge import Objects, sound_call
 from .message import Deltas
@@ -49,6 +48,23 @@ def _advice(thing: object) -> str:
 def known_tools(tools: AnyTools) -> Tools | None:
     """Return the tools as the parser takes them."""
     return tools if tools is None or type(tools) is Tools else to_tools(tools)
+
+
+def abstaining_names(abstain: Collection[str]) -> tuple[str, ...]:
+    """Return the names that mean no call, each once.
+
+    Granite abstains with `{"name": "no_function", "arguments": {}}`, Raven with
+    `out_of_domain(...)`, as their prompts ask. Raises `UsageError` for one string, and for what is
+    no string.
+    """
+    return tuple(dict.fromkeys(wanted_items(abstain, "abstain", str, "names of calls")))
+
+
+def names_of(abstain: Collection[str]) -> frozenset[str]:
+    """Return the names as a set, after the same checks."""
+    if type(abstain) is tuple and not abstain:  # as most callers have it
+        return frozenset()
+    return abstain if type(abstain) is frozenset else frozenset(abstaining_names(abstain))
 
 
 def read_whole(
@@ -246,14 +262,13 @@ class Stream:
         abstain: frozenset[str] = frozenset(),
     ) -> None:
         wanted_name(level, "level", LEVELS)
-        self._abstain = abstain
-        self._withheld = Withheld(abstain) if abstain else None
         self._tools = tools = widened(tools, abstain)
         self._level: Level = level
         self._deltas: Deltas | None = None
         self._lines: Lines | None = None
         self._finder, self._scanner = finder, scanner_of(finder, tools, level)
         self._collector = self._scanner.collector
+        self._collector.abstain = abstain
         self._chunks: list[str] = []
         self._starts: list[int] = []
         self._length = 0
@@ -302,7 +317,7 @@ class Stream:
                 self._take(half)
             text = "".join(self._chunks)
             result = _result(self._scanner, self._finder, self._tools, text)
-            result = without_abstaining(result, self._abstain)
+            result = without_abstaining(result, self._collector.abstain)
             failed = self._lines is not None and self._lines.failed
             self._result = self._deltas.finish(result, failed) if self._deltas else result
         return self._result
@@ -334,9 +349,7 @@ class Stream:
             if self._result is not None:
                 raise UsageError(_FINISHED)
             if self._deltas is None:
-                events = self._collector.events
-                events = [] if events is None else events
-                self._deltas = Deltas(events, self._tools, self._level, self._abstain)
+                self._deltas = Deltas(self._collector, self._tools, self._level)
             if isinstance(delta, Diagnosis):
                 self._deltas.fault(delta)
             elif content := self._deltas.take(delta, self._length):
@@ -348,8 +361,6 @@ class Stream:
         if collector.live is not None:
             collector.live.update()
         events = collector.take()
-        if self._withheld is not None:
-            events = self._withheld.passed(events)
         for event in events:
             if event.kind in TEXTS and not event.text:
                 _set_text(event, self._slice(*event.span))

@@ -3,7 +3,9 @@ r"""The engine: one pass over a text, whole or arriving, for any set of formats.
 Between blocks the text is content; at each hit of the set's finder a block is read, reasoning is
 passed over, or the marker turns out to be only mentioned. Decisions are made once, from a bounded
 look-ahead, and never taken back, but for one: a reasoning closer that was never opened makes what
-is before it reasoning, as templates open reasoning without the model writing it.
+is before it reasoning, as templates open reasoning without the model writing it. Whether a marker
+that begins or ends no call is quoted, named in a sentence, or a broken attempt is decided by what
+is near, so that a stream decides as a whole text does.
 
 Models whose every word is in a message say in its header where it goes. Until a header was met,
 anything may be a call; in a message that goes elsewhere nothing is one.
@@ -18,8 +20,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tunaeval import limits
@@ -28,36 +30,27 @@ from tunaeval.grammar.format import Format
 from tunaeval.types.calls import Repair, Span, Tools
 from tunaeval.types.parsing import Level
 
-from .block import Begun, ObjectBlock, Setting, another
+from .block import IN_PROGRAM_STRING, Begun, ObjectBlock, PythonBlock, Setting, another
 from .collect import Collector, Kind
 from .finder import (
     ESCAPED,
-    Choice,
+    FENCE,
+    IN_CALL,
+    IN_OBJECT,
+    LINES,
     Finder,
-    Header,
     Token,
-    choice_at,
+    before_end_tokens,
+    begins_turn,
     closers_of,
+    ending_of,
+    ends_text,
+    format_at,
     header_at,
+    stands_alone,
     unit_starts,
 )
 from .judge import Objects
-from .python_calls import PythonBlock
-from .quoting import (
-    ELLIPSES,
-    FENCE,
-    LINE_START,
-    LINES,
-    OPENS_FENCE,
-    Unread,
-    before_end_tokens,
-    begins_turn,
-    ends_call,
-    ends_text,
-    in_program,
-    in_ticks,
-    opens_code,
-)
 from .repair.values import repair_of
 from .tagged import TaggedBlock
 from .window import Reading, Window, read_all
@@ -84,6 +77,26 @@ _UNFINISHED_LINE = re.compile(rf"{_HEADER_TEXT}[\r\n]{{0,2}}{_CUT_MARKER}", re.A
 line.
 """
 
+LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
+"""What comes next begins its line, but for white space."""
+
+OPENS_FENCE = re.compile(r"(?:\A|\n)```([\w+-]{0,24})[ \t]{0,8}\r?\n[ \t\r\n]{0,40}\Z")
+"""The line before is a code fence; its group is the language."""
+
+_TICK = re.compile(r"(?<!`)``?(?!`)")
+
+_in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
+
+
+ELLIPSES = ("...", "…")
+
+_BODY = re.compile(r"""[{}\[\]("'=\n<]""")
+"""Prose between two tags that it names has none of these."""
+
+_BEGINNINGS = ("<", "{", "[", "(")
+"""What a call, its tag or a list of calls begins with."""
+
+
 _IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
 
 
@@ -103,6 +116,26 @@ def scanner_of(
     collector = Collector(listened=text is None)
     setting = Setting(window, collector, tools, level, objects)
     return Scanner(finder.with_tools(tools, text), setting)
+
+
+@dataclass(slots=True)
+class _Unread:
+    """A marker that no call followed: an opener, or one that is around calls.
+
+    It begins at offset `start`, and means nothing unless what is `behind` it, up to its closer,
+    looks as if a call was meant. `form` is the format whose opener it is, None around calls.
+    `likely`: it begins its line, and a tag is right behind it if it is an opener. `inline`: it is
+    in a sentence, which may name its closer, too. `quote` is the sign that it is behind, which then
+    ends a quote of it.
+    """
+
+    start: int
+    token: Token
+    form: Format | None
+    likely: bool
+    inline: bool
+    quote: str = ""
+    behind: str = ""
 
 
 class Scanner:
@@ -130,8 +163,8 @@ class Scanner:
         """Whether calls may be all of a reply or of a fence: only by the names of tools."""
         self._channel: Channel | None = None
         self._announced: int | None = None
-        self._region: Unread | None = None
-        self._mention: Unread | None = None
+        self._region: _Unread | None = None
+        self._mention: _Unread | None = None
         self._refused: Token | None = None
         self._left_open: Format | None = None
         self._thought: Span | None = None
@@ -141,7 +174,9 @@ class Scanner:
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:
-        """Read to the end; `length` is that of the text, all of which is in the window."""
+        """Read to the end. `length` is that of the whole text; what is beyond `MAX_TEXT` is not in
+        the window, counts as content, and is reported as `too-long`.
+        """
         self.window.final = True
         read_all(self.window.text, self.reading)
         if length > limits.MAX_TEXT:
@@ -192,7 +227,7 @@ class Scanner:
             if found:
                 self._pass_markup(len(found))
         else:
-            yield from self._opened(found, found.choices[0], quoted=False)
+            yield from self._chosen(found, quoted=False, form=found.formats[0])
 
     def _count_vain(self) -> None:
         """Count a marker that gave no call; behind too many of them all is content."""
@@ -212,20 +247,16 @@ class Scanner:
         if not begins:
             return
         yield from gather(window)
-        if not self._takes_unit(before_end_tokens(window.text)):
-            turn = begins_turn(window.text, window.pos)
-            if turn:
-                self._takes_unit(turn.start())
+        turn, text = begins_turn(window.text, window.pos), window.text
+        for stop in (before_end_tokens(text), *((turn.start(),) if turn else ())):
+            if unit := self._unit_in(text[window.pos : stop], window.offset):
+                self._adopt(*unit, stop, bare=True)
+                return
 
-    def _takes_unit(self, stop: int) -> bool:
-        """Read the window's text up to an index, if it is calls and nothing else."""
-        window = self.window
-        text = window.text[window.pos : stop]
-        setting, wholes = self._setting, self._finder.wholes
-        found = read_unit(wholes, text, window.offset, setting.tools, setting.level)
-        if found is not None:
-            self._adopt(*found, stop, bare=True)
-        return found is not None
+    def _unit_in(self, text: str, start: int) -> tuple[Collector, Callable[[int], int]] | None:
+        """Read a text that begins at an offset as a unit; see `read_unit`."""
+        tools, level = self._setting.tools, self._setting.level
+        return read_unit(self._finder.wholes, text, start, tools, level)
 
     def _adopt(
         self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
@@ -277,8 +308,7 @@ class Scanner:
         body = window.pos + size
         closer = closing.search(window.text, body)
         stop = closer.end() - len(FENCE) if closer else len(window.text)
-        text, setting = window.text[body:stop], self._setting
-        found = read_unit(self._finder.wholes, text, start + size, setting.tools, setting.level)
+        found = self._unit_in(window.text[body:stop], start + size)
         if found is None:
             self._fenced_vain += stop - body
             return False
@@ -328,7 +358,8 @@ class Scanner:
         """Whether a fence ends what was mentioned or refused before it, and begins nothing."""
         mention, text = self._mention, token.text
         if mention and text in closers_of(mention.token.formats):
-            self._close_mention(mention, token)
+            self._close_unread(mention, token)
+            self._mention = None
         elif not (self._refused and text in closers_of(self._refused.formats)):
             return False
         elif self._refused.text == FENCE:
@@ -336,56 +367,38 @@ class Scanner:
         self._refused = None
         return True
 
-    def _chosen(self, token: Token, *, quoted: bool) -> Reading[None]:
-        """Read the block of the format whose opener this is, once enough of the text is there."""
-        choice, sure = choice_at(self.window, token)
-        while not sure:
-            yield
-            choice, sure = choice_at(self.window, token)
-        yield from self._opened(token, choice, quoted=quoted)
-
-    def _opened(self, token: Token, choice: Choice | None, *, quoted: bool) -> Reading[None]:
-        """Read a block of the chosen format; if there is none, what is around calls, or a block of
-        the nearest format, and in prose of the first one.
+    def _chosen(self, token: Token, *, quoted: bool, form: Format | None = None) -> Reading[None]:
+        """Read a block of the format whose opener this is, or `form`; if there is none, what is
+        around calls, or a block of the nearest format, and in prose of the first one.
         """
         window = self.window
-        if choice is None:
+        form = form or (yield from format_at(window, token))
+        if form is None:
             if token.around:
                 self._around(token)
                 return
             begins = LINE_START.search(self._line)
             at = window.pos + len(token.text)
-            choice = token.nearest(window.text, at) if begins else token.choices[0]
-        if choice.excludes and self._channel not in (None, "call"):
+            form = token.nearest(window.text, at) if begins else token.formats[0]
+        if form.envelope and self._channel not in (None, "call"):
             self._pass_as_text(token.text)
             return
-        doubtful, start = self._is_doubtful(choice), window.offset
+        doubtful, start = self._is_doubtful(token, form), window.offset
         if self._mention:
-            self._mention.interrupted(self.collector, token, window)
+            self._interrupt_mention(self._mention, token)
         window.pos += len(token.text)
-        yield from self._read(token, choice.form, start, quoted=quoted, doubtful=doubtful)
+        yield from self._read(token, form, start, quoted=quoted, doubtful=doubtful)
 
-    def _is_doubtful(self, choice: Choice) -> bool:
+    def _is_doubtful(self, token: Token, form: Format) -> bool:
         """Whether a name alone is no call: in the middle of a line any word may stand for one.
 
         Between markers that are right behind a call, or behind a sentence's end, it is one.
         """
-        if self._setting.tools is not None or not (choice.wordy or choice.alone):
+        if self._setting.tools is not None:
             return False
-        if choice.wordy:
+        if token.may_be_word(form):
             return not LINE_START.search(self._line)
-        return _IN_A_SENTENCE.search(self._line) is not None
-
-    def _block(
-        self, form: Format, start: int, *, quoted: bool, name: str | None
-    ) -> ObjectBlock | PythonBlock | TaggedBlock:
-        """Return what reads a block of this format."""
-        if form.call:
-            return ObjectBlock(self._setting, form, start, quoted=quoted)
-        if form.python:
-            begins_line = bool(LINE_START.search(self._line))
-            return PythonBlock(self._setting, form, start, quoted=quoted, begins_line=begins_line)
-        return TaggedBlock(self._setting, form, start, quoted=quoted, name=name)
+        return stands_alone(form) and _IN_A_SENTENCE.search(self._line) is not None
 
     def _read(
         self,
@@ -399,14 +412,23 @@ class Scanner:
     ) -> Reading[None]:
         """Read a block that began at offset `start`, from behind its opener on."""
         self._refused = self._announced = None
-        block = self._block(form, start, quoted=quoted, name=name)
-        block.doubtful = doubtful
-        yield from block.read()
-        while block.had_body and not (block.closed or block.failed):
+        at, setting = start, self._setting
+        while True:
+            block: Begun
+            if form.call:
+                block = ObjectBlock(setting, form, at, quoted=quoted)
+            elif form.python:
+                begins = bool(LINE_START.search(self._line))
+                block = PythonBlock(setting, form, at, quoted=quoted, begins_line=begins)
+            else:
+                block = TaggedBlock(setting, form, at, quoted=quoted, name=name)
+            block.doubtful = doubtful
+            yield from block.read()
+            if not block.had_body or block.closed or block.failed:
+                break
             if not (yield from another(form, self.window)) or self.collector.is_full():
                 break
-            block = self._block(form, self.window.offset, quoted=quoted, name=None)
-            yield from block.read()
+            at, name, doubtful = self.window.offset, None, False
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
         self._left_open = None
         if block.had_body:
@@ -428,13 +450,41 @@ class Scanner:
             inline = bool(_IN_WORDS.match(before)) and "\n" not in window.text[at : window.pos]
             tagged = not (form.call or form.python) and self._tag_follows(at, token.text)
             quote = before[-1:] if before.endswith(("'", '"')) else ""
-            self._mention = Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
+            self._mention = _Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
-    def _close_mention(self, mention: Unread, closer: Token) -> None:
-        """Report what is between a mention and its closer here, if that was meant as a call."""
-        end = self.window.offset + len(closer.text)
-        mention.closed(self.collector, closer, end, self._setting.tools)
-        self._mention = None
+    def _interrupt_mention(self, mention: _Unread, token: Token) -> None:
+        """Report a mention if another opener of its format is here, but not right behind it."""
+        window = self.window
+        if mention.form is None or not mention.likely:
+            return
+        between = window.offset - mention.start - len(mention.token.text)
+        behind = window.text[window.pos - between : window.pos]
+        twice = between <= limits.WIDEST_GAP and not behind.strip()
+        if not twice and _names(token.formats) & _names((mention.form,)):
+            where = f"between {mention.token.text!r} and {token.text!r}"
+            self._report_unread(mention, where, window.offset)
+            mention.likely = False
+
+    def _close_unread(self, unread: _Unread, closer: Token) -> None:
+        """Report what is between a marker and its closer here, if that was meant as a call."""
+        text = unread.behind.replace(unread.quote, "") if unread.quote else unread.behind
+        named, tools = bool(text.strip()) or unread.inline, self._setting.tools
+        if unread.likely or _BODY.search(text) or ends_in_tool(text, tools) or not named:
+            where = f"between {unread.token.text!r} and {closer.text!r}"
+            self._report_unread(unread, where, self.window.offset + len(closer.text))
+
+    def _leave_region(self) -> None:
+        """Report what is around calls and not closed here, if anything but words is behind."""
+        region = self._region
+        if region and region.behind.lstrip().startswith(_BEGINNINGS):
+            self._report_unread(region, f"behind {region.token.text!r}", self.window.offset)
+
+    def _report_unread(self, unread: _Unread, where: str, end: int) -> None:
+        """Report that nothing could be read; around calls only if nothing else is known there."""
+        collector = self.collector
+        known = collector.has_call if unread.form else collector.has_said
+        if collector.last == "content" and not known(unread.start):
+            collector.refuse("invalid-json", f"nothing readable {where}", unread.start, end)
 
     def _tag_follows(self, at: int, opener: str) -> bool:
         """Return whether the opener at `at` is a tag that begins a line, or is before a tag."""
@@ -453,7 +503,8 @@ class Scanner:
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
-            self._close_mention(mention, token)
+            self._close_unread(mention, token)
+            self._mention = None
         self._refused = None
         if collector.last == "content" and self._left_open in token.formats:
             self._left_open = None
@@ -498,13 +549,11 @@ class Scanner:
             return
         start, region, regions = self.window.offset, self._region, self._finder.regions
         if token.text in regions:
-            if region:
-                region.unclosed(self.collector, start)
+            self._leave_region()
             begins_line = bool(LINE_START.search(self._line))
-            self._region = Unread(start, token, None, likely=begins_line, inline=True)
+            self._region = _Unread(start, token, None, likely=begins_line, inline=True)
         elif region and token.text in regions[region.token.text]:
-            end, tools = start + len(token.text), self._setting.tools
-            region.closed(self.collector, token, end, tools)
+            self._close_unread(region, token)
             self._region = None
         self._announced = start if token.announces else None
         self._pass_markup(len(token.text))
@@ -544,7 +593,7 @@ class Scanner:
             self._pass_as_text(token.text)
             return
         window, start = self.window, self.window.offset
-        header = yield from self._header(token)
+        header = yield from header_at(window, token)
         if header is None:
             cut = self._is_cut_header(token)
             self._pass_text(len(window.text) if cut else window.pos + len(token.text))
@@ -579,8 +628,7 @@ class Scanner:
         if not unfinished.match(text, behind):
             return False
         start, message = window.offset, "the text ends in the header of a message"
-        collector.diagnose("truncated", message, start, window.base + len(text))
-        collector.attempt(start, cut=True)
+        collector.refuse("truncated", message, start, window.base + len(text), cut=True)
         return True
 
     def _think_in_message(self) -> Reading[None]:
@@ -597,25 +645,18 @@ class Scanner:
                 yield
                 continue
             token, size = finder.token(hit), hit.end() - hit.start()
-            header = (yield from self._header(token)) if token.kind == "message" else None
+            header = (yield from header_at(window, token)) if token.kind == "message" else None
             if token.kind == "end" or header:
                 return
             self._pass_reasoning(window.pos + size)
-
-    def _header(self, token: Token) -> Reading[Header | None]:
-        """Return the header that begins with this token, once enough of the text is there."""
-        header, sure = header_at(self.window, token)
-        while not sure:
-            yield
-            header, sure = header_at(self.window, token)
-        return header
 
     def _end(self, token: Token) -> None:
         """Pass over what ends a message; outside of all messages it is markup, too."""
         self._channel, mention = None, self._mention
         if mention and mention.token.kind == "message":
             mention.likely = True
-            self._close_mention(mention, token)
+            self._close_unread(mention, token)
+            self._mention = None
         self._ends_broken(token)
         self._around(token)
 
@@ -694,8 +735,8 @@ class Scanner:
         """
         if self._inside or self._setting.level == "strict":
             return False
-        collector, window = self.collector, Window(text, final=True)
-        window.base, found = late, Collector(listened=False)
+        collector, found = self.collector, Collector(listened=False)
+        window = Window(text, base=late, final=True)
         setting = replace(self._setting, window=window, collector=found)
         read_all(text, Scanner(self._finder, setting, inside=True).reading)
         tail = _calls_at_end(found, text, late)
@@ -759,10 +800,10 @@ class Scanner:
             collector.piece("markup", offset, offset + blank)
             self._after_reasoning = blank == len(text)
             offset += blank
-        if self._mention:
-            self._mention.add(text)
-        if self._region:
-            self._region.add(text)
+        if self._mention or self._region:
+            for unread in (self._mention, self._region):
+                if unread and len(unread.behind) < limits.CALL_AHEAD:
+                    unread.behind += text[: limits.CALL_AHEAD]
         if self._quote_open:
             self._quote_open = "`" not in text and "\n" not in text
         collector.text(text, offset, window.base + end)
@@ -816,19 +857,17 @@ class Scanner:
         cut = finder.cut(line)
         if self._region and collector.last == "content" and not cut:
             cut = finder.cut_around(self._content_before())
-        if self._region and not (self._in_code or cut):
-            self._region.unclosed(collector, end)
+        if not (self._in_code or cut):
+            self._leave_region()
         if self._in_code:
             collector.truncated = True
             collector.diagnose("unclosed-fence", "a code fence was never closed", end, end)
         elif self._announced is not None and collector.last == "markup":
             message = "calls were announced and none came"
-            collector.diagnose("truncated", message, self._announced, end)
-            collector.attempt(self._announced, cut=True)
+            collector.refuse("truncated", message, self._announced, end, cut=True)
         elif cut:
-            start = end - len(cut)
-            collector.diagnose("truncated", f"the text ends inside {cut!r}", start, end)
-            collector.attempt(start, cut=True)
+            message = f"the text ends inside {cut!r}"
+            collector.refuse("truncated", message, end - len(cut), end, cut=True)
         elif line.rstrip().endswith(ELLIPSES):
             collector.truncated = True
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
@@ -906,9 +945,8 @@ def read_unit(
         head = unit_starts(form)[0](text, 0, len(text))
         if head is None:
             continue
-        collector, window = Collector(listened=False), Window(text, final=True)
-        window.base = base
-        setting = Setting(window, collector, tools, level)
+        collector = Collector(listened=False)
+        setting = Setting(Window(text, base=base, final=True), collector, tools, level)
         if not _is_read(setting, form, head.end(), frame):
             continue
         if not collector.calls:  # nothing in it frames a call
@@ -971,3 +1009,77 @@ def unescaped(text: str, base: int = 0) -> tuple[str, Callable[[int], int]]:
         return offset + bisect_right(removed, offset - base - 1)
 
     return text.replace(ESCAPED, "_"), place
+
+
+def in_program(text: str, at: int) -> bool:
+    """Whether what begins at an index is the first line of a string in a program."""
+    return _in_string(text, max(0, at - limits.LIST_BEFORE), at) is not None
+
+
+def opens_code(line: str, *, whole: bool) -> bool | None:
+    """Whether inline code is open at the end of the present line, the last one in `line`.
+
+    None if its beginning is unknown. `whole`: nothing is missing although no line ends in there.
+    """
+    start = line.rfind("\n")
+    if start < 0 and not whole:
+        return None
+    return len(_TICK.findall(line, start + 1)) % 2 == 1
+
+
+def in_ticks(line: str) -> bool:
+    """Whether the present line has opened inline code; of one too long to remember, not."""
+    return opens_code(line, whole=len(line) < limits.KEPT) is True
+
+
+def _names(forms: Iterable[Format]) -> set[str]:
+    """The names of formats, and of those that are read together with them."""
+    return {each.name for form in forms for each in (form, *form.also)}
+
+
+_WORDS = re.compile(r"[\w.-]++")
+_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
+"""Match the name key and the arguments key of a call written as JSON."""
+
+
+def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
+    """Whether `before`, at most `KEPT` characters, ends as a call does that this closer ends.
+
+    The name of a tool alone is a call, too. A closer of signs alone proves nothing.
+    """
+    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
+    endings = [ending_of(form) for form in token.formats] if closes else []
+    body = before.rstrip()
+    if any(
+        body.endswith(texts) and _is_in(body, inside, token, tools) for texts, inside in endings
+    ):
+        return True
+    return bool(endings) and ends_in_tool(body, tools)
+
+
+def ends_in_tool(text: str, tools: Tools | None) -> bool:
+    """Whether the last word is the name of a tool."""
+    return _any_tool(_WORDS.findall(text)[-1:], tools)
+
+
+def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
+    return tools is not None and any(word in tools for word in words)
+
+
+def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
+    """Whether a call is in there: an object with keys or strings, or tags of arguments.
+
+    Tags may be farther away than can be seen. An object in quotes is none, which shows in its last
+    line; one in an element that has the closer's name is one only if it names a tool or has the
+    keys of a call.
+    """
+    found, whole = inside.search(body) is not None, len(body) < limits.KEPT
+    if inside not in (IN_OBJECT, IN_CALL):
+        return found or not whole
+    _, lines, line = body.rpartition("\n")
+    if not found or ((whole or lines) and line.count('"') % 2):
+        return False
+    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
+    if f"{element} " not in body and f"{element}>" not in body:
+        return True
+    return all(key.search(body) for key in _KEYS) or _any_tool(_WORDS.findall(body), tools)

@@ -1,8 +1,7 @@
 """The words of a block whose tool name is outside of the arguments, each as it is read.
 
-Arguments are one JSON object, or bare texts one by one, or nested elements. Of a bare text the
-same characters that close it may be a part, so what follows decides; the patterns for that are made
-from the format's words, once for each format.
+Arguments are one JSON object, or bare texts one by one, or nested elements. Where a bare text ends
+is decided in `markup`.
 """
 
 from __future__ import annotations
@@ -31,29 +30,24 @@ from tunaeval.grammar import (
 )
 from tunaeval.grammar.format import Format
 from tunaeval.limits import WIDE_SPACE
-from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span
+from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, Tools
 
 from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
 from .collect import LiveCall, LiveText
-from .finder import SPACE, any_of, chain, row, start_of
 from .judge import Verdict, stays_text, trimmed, typed, unescaped
-from .markup import (
-    Marks,
-    Piece,
-    in_element,
-    never_closed,
-    note_of,
-    pieces_of,
-    swallowed,
-    with_marks,
-)
-from .quoting import ends_sentence, is_named_in_prose
+from .markup import Closing, Piece, closing_of, in_element, note_of, with_marks
 from .repair.schema import ANY, admitted, member
 from .repair.values import QUOTES, Note, Read, Unreadable
 from .window import Reading, Window
 
 _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
 _NEAR_SPACE = re.compile(WIDE_SPACE)
+
+_NAMED = re.compile(r"\w \S++ ++[\w-]++ ++\S++\Z").match
+"""A word, an opener, one word between blanks, and a closer."""
+
+_BEFORE_WORDS = re.compile(r".?\w\Z|[\w*-] \Z", re.DOTALL).match
+"""What is before an opener of words or signs in a sentence, or in an item of a list."""
 
 _Fits: TypeAlias = Reading[bool | Unreadable]
 """Whether a word is here; an Unreadable if it is, but broken."""
@@ -162,7 +156,7 @@ class TaggedBlock(Begun):
         """Judge what was read, unless it is only the name of markup in a sentence."""
         name, end = self._name, self._stray.start if self._stray else self._window.offset
         span, read = Span(self._start, end), self._object or Read(self._arguments)
-        named = is_named_in_prose(self._window, self._start, name, self._setting.tools)
+        named = _is_named_in_prose(self._window, self._start, name, self._setting.tools)
         if not read.value and named:
             return
         if self.doubtful and self._object is None and not self._arguments:
@@ -177,9 +171,9 @@ class TaggedBlock(Begun):
         """Report an attempt that failed; without a name it is only a mention."""
         window, tools = self._window, self._setting.tools
         at_end = self._at_end() and (
-            self._form.marked or not ends_sentence(window, self._start, self._name, tools)
+            self._form.marked or not _ends_sentence(window, self._start, self._name, tools)
         )
-        self._setting.collector.drop(self._count)
+        self._collector.drop(self._count)
         if at_end:
             window.pos = len(window.text)
         self.failed, self.had_body = why is not None, at_end or why is not None
@@ -264,7 +258,7 @@ class TaggedBlock(Begun):
         setting = self._setting
         if self._live or self._quoted or setting.collector.events is None:
             return
-        self._live = setting.collector.begin(self._count, self._start, setting.tools)
+        self._live = setting.collector.begin(self._held, self._start, setting.tools)
         if self._live:
             self._live.start(name)
 
@@ -318,7 +312,7 @@ class TaggedBlock(Begun):
             self._kind = _kind_of(kind[0], closing.attribute) if closing.attribute else None
             if self._name:
                 self._begin(self._name)
-            self._argument(Piece(self._key, self._kind, text), closing.value, root)
+            self._argument((self._key, self._kind, text), closing.value, root)
             window.pos = found.end()
 
     def _value(self) -> _Fits:
@@ -340,12 +334,15 @@ class TaggedBlock(Begun):
             span = Span(end - len(stray.lstrip()), end - len(stray) + len(stray.rstrip()))
             self._repairs.append(Repair("unclosed", "text follows an argument's closer", span))
             self._stray = span if stray.strip() else None
-            self._notes += [note_of(self._key)] if closing.marks.inside(stray) else []
-        first = Piece(self._key, self._kind, text)
-        pieces = pieces_of(first, closing, self._arguments, root, closed=closed)
+            self._notes += [note_of(self._key)] if closing.has_tags(stray) else []
+        first = self._key, self._kind, text
+        pieces = closing.split(first, self._arguments, root, closed=closed)
         if not closed or len(pieces) > 1:
-            self._repairs.append(never_closed(pieces, start))
-        self._notes += swallowed(pieces, closing, closed=closed)
+            lost = pieces[: max(1, len(pieces) - 1)][:6]
+            keys = ", ".join(repr(key[:60]) for key, *_ in lost)
+            message = f"the closing tag of {keys} is missing"
+            self._repairs.append(Repair("unclosed", message, Span(start, start + 1)))
+        self._notes += closing.swallowed(pieces, closed=closed)
         for piece in pieces:
             self._argument(piece, word, root, reported=bool(live) and piece is pieces[0])
         return True
@@ -357,14 +354,15 @@ class TaggedBlock(Begun):
 
     def _argument(self, piece: Piece, word: Value, root: object, *, reported: bool = False) -> None:
         """Keep an argument, and report it if that was not done while it grew."""
-        if piece.key in self._arguments:
-            self._notes.append(Note("duplicate-key", f"more than once: {piece.key!r}"))
-        made = typed(trimmed(piece.text, word), member(root, piece.key, root), piece.kind, root)
-        self._arguments[piece.key] = made.value
+        key, kind, text = piece
+        if key in self._arguments:
+            self._notes.append(Note("duplicate-key", f"more than once: {key!r}"))
+        made = typed(trimmed(text, word), member(root, key, root), kind, root)
+        self._arguments[key] = made.value
         self._repairs += made.repairs
         self._notes += made.notes
         if self._live and not reported:
-            self._live.whole(piece.key, made.value)
+            self._live.whole(key, made.value)
 
     def _elements(self, word: Elements, closer: str) -> _Fits:
         schema = self._setting.parameters(self._name)
@@ -379,6 +377,29 @@ class TaggedBlock(Begun):
         return bool(word.prefix or tree.value or self._object or not schema.get("required"))
 
 
+def _ends_sentence(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
+    """Whether what begins at offset `start` is behind a word, in the last line of the text.
+
+    So a reply ends: "Here is a Call to Action:", "x>>>1", "- Action: rest". Before the name of a
+    tool it is no sentence.
+    """
+    at = start - window.base
+    if tools is not None and name in tools:
+        return False
+    in_words = _BEFORE_WORDS(window.text[max(0, at - 2) : max(0, at)]) is not None
+    return in_words and "\n" not in window.text[at:].rstrip()
+
+
+def _is_named_in_prose(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
+    """Return whether the text from offset `start` on is a word between tags, as in the sentence
+    "between <tool_call> and </tool_call>". The name of a tool is no word.
+    """
+    at = start - window.base
+    if at < 2 or (tools is not None and name in tools):
+        return False
+    return _NAMED(window.text[at - 2 : window.pos]) is not None
+
+
 @lru_cache(maxsize=256)
 def _parts_of(form: Format) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """Return the words behind the opener up to the arguments, and those that close the call."""
@@ -390,188 +411,6 @@ def _parts_of(form: Format) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
 def _kind_of(written: str | None, word: Attribute) -> str | None:
     """Return what an attribute says of a value: "text", "json", or None."""
     return "text" if written in word.text else "json" if written in word.json else None
-
-
-Bare: TypeAlias = tuple[str, bool, str]
-"""A value's text, and whether it was closed. If not, the end of its call follows, and the third is
-what is between that and a closer of its own, if there was one.
-"""
-
-
-class Closing:
-    """How the bare values of a format end, each at one of `closers` if what follows that fits.
-
-    Where the end of the call comes first, and behind it what may come behind a call, the closer
-    was forgotten. `sibling` is what is in front of the value of another argument, `gap` what is
-    written behind a closer; where that is missing, it is at the end of the value.
-    """
-
-    def __init__(self, form: Format, many: Many, behind: tuple[Word, ...]) -> None:
-        at = next(at for at, word in enumerate(many.words) if isinstance(word, Value))
-        head, (value, closer, *rest) = many.words[:at], many.words[at:]
-        assert isinstance(value, Value)  # noqa: S101 - a format without it is refused when built
-        assert isinstance(closer, Literal)  # noqa: S101 - as above
-        inner = [each for word in head for each in getattr(word, "words", (word,))]
-        self.key = next(word for word in head if isinstance(word, Key))
-        self.attribute = next((word for word in inner if isinstance(word, Attribute)), None)
-        self.value, self.closers, self.marks = value, closer.spellings, Marks(form, many)
-        space = rest[0] if rest and value.trim == "no" else None
-        self.gap = space.text if isinstance(space, Space) else ""
-        sibling = row(head)
-        self.sibling = re.compile(sibling) if sibling else None
-
-        ends = [word for word in behind if isinstance(word, Literal)]
-        spelled, after = [f"{any_of(word)}{WIDE_SPACE}" for word in ends], (closer, *rest, many)
-        follow = chain((*after, *behind), limits.WORDS_AHEAD, "")
-        if not any(isinstance(word, Literal) for word in rest):
-            own = f"{any_of(closer)}{WIDE_SPACE}"
-            # The call may end without one of its closers, or with the first few alone.
-            fewer = ["".join(spelled[missing:]) for missing in range(1, len(spelled))]
-            fewer += ["".join(spelled[:at]) + _onward(form) for at in range(len(spelled))]
-            incomplete = "|".join(fewer) or "(?!)"
-            # Two closers in a row are no part of a value, whatever follows them.
-            follow += f"|{own}{any_of(ends[0])}" if len(ends) > 1 else ""
-            follow += f"|{own}(?:{incomplete})"
-        self._follow = re.compile(follow)
-        self._at_end = re.compile(chain((*after, *behind), limits.WORDS_AHEAD, r"\Z"))
-        texts, restart = {*closer.spellings}, "(?!)"
-        if ends and form.opener and not texts.intersection(ends[-1].spellings):
-            restart = f"{spelled[-1]}{_onward(form)}"
-            texts.update(ends[-1].spellings)
-        self._restart = re.compile(restart)
-        self._first = re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
-        self._held = max(map(len, texts)) - 1
-        optional, last = "".join(f"(?:{end})?+" for end in spelled[:-1]), "".join(spelled[-1:])
-        over = [any_of(form.around[1])] if form.around and form.around[1].text else []
-        over += ["".join(spelled)] if ends else []
-        self._before_restart = re.compile(rf"{optional}\Z")
-        lost = rf"{optional}{last}(?:(?:{_ignored(form)}){WIDE_SPACE})*+\Z"
-        self._lost = re.compile(lost if ends else "(?!)")
-        self._over = re.compile("|".join(over) or "(?!)")
-        self.plain = self._plain(many, (closer, form.closer or closer), rest)
-
-    def _plain(
-        self, many: Many, closers: tuple[Literal, ...], rest: list[Word]
-    ) -> re.Pattern[str] | None:
-        """What matches an argument whose value holds nothing that markup begins with, to its end.
-
-        Its groups are the key, the attribute if the format has one, and the value's text. Whatever
-        it matches would be read alike word by word. None if one of the words has no pattern.
-        """
-        first, tail = many.words[0], row(rest, space=WIDE_SPACE)
-        if self.sibling is None or tail is None or starts_with_space(many):
-            return None
-        assert isinstance(first, Literal)  # noqa: S101 - a format without it is refused when built
-        begins = {text[0] for word in (first, *closers) for text in word.spellings}
-        opener = self.value.quotes[0]
-        quoted = f"(?!{re.escape(opener)})" if opener else ""
-        signs = re.escape("".join(sorted(begins)))
-        text = f"{quoted}([^{signs}]*+)(?={self._follow.pattern}){any_of(closers[0])}{tail}"
-        groups = 2 + (self.attribute is not None)
-        pattern = re.compile(f"{SPACE}{self.sibling.pattern}{text}")
-        return pattern if pattern.groups == groups else None  # a word's own pattern has groups
-
-    def text_at(
-        self, window: Window, key: str, live: LiveText | None
-    ) -> Reading[Bare | Unreadable]:
-        """Return the text of the argument `key`, up to a closer that fits or to its call's end."""
-        pieces: list[str] = []
-        own: str | None = None
-        opener = self.value.quotes[0]
-        quoted = bool(opener) and (yield from peek(window, literal(window, (opener,))))
-        while True:
-            hit = self._first.search(window.text, window.pos)
-            if hit is None or not (window.final or hit.start() + self._held < len(window.text)):
-                end = len(window.text) - (0 if window.final else self._held)
-                end, ends = max(window.pos, end), None
-            else:
-                ends = self._ends(window, hit, trusted=own is not None, quoted=quoted)
-                end = hit.start() + (ends is False)  # the two closers may overlap
-                if ends is False and own is None and not quoted and hit.group() in self.closers:
-                    own = hit.group()
-            pieces.append(window.text[window.pos : end])
-            window.pos = end
-            if live:
-                live.grow(pieces[-1])
-            if ends == "call":
-                return _before(window, "".join(pieces), self._before_restart, own)
-            if ends:
-                return "".join(pieces), True, ""
-            if ends is None and window.final:
-                return self._unclosed(window, "".join(pieces), key)
-            if ends is None:
-                yield
-
-    def _unclosed(self, window: Window, text: str, key: str) -> Bare | Unreadable:
-        """Return the value that the whole text ends in, or why it is none."""
-        if self._lost.search(text, max(0, len(text) - limits.VALUE_AHEAD)):
-            return _before(window, text, self._lost)
-        if self._over.search(text):
-            return Unreadable("invalid-arguments", f"{key[:60]!r} is never closed")
-        return Unreadable("truncated", "the text ends inside an argument", cut=True)
-
-    def _ends(
-        self, window: Window, hit: re.Match[str], *, trusted: bool, quoted: bool
-    ) -> bool | str | None:
-        """Whether the value ends at this closer of its own; "call" where its call does instead.
-
-        None if more could tell. `trusted`: a closer of its own was before, in front of text that
-        may be the value's or not. `quoted`: the value begins with quotes.
-        """
-        text, at = window.text, hit.start()
-        ahead, ends = at + limits.VALUE_AHEAD, True if hit.group() in self.closers else "call"
-        if self._follow.match(text, at, ahead) or (window.final and self._at_end.match(text, at)):
-            ends = True
-        elif ends is True or not (trusted or self._restart.match(text, at, ahead)):
-            return None if not window.final and len(text) <= ahead else False
-        return self._behind_quotes(window, at) and ends if quoted else ends
-
-    def _behind_quotes(self, window: Window, at: int) -> bool | None:
-        """Return whether the value's quotes end before an index, or not soon; None to wait."""
-        opener, end = self.value.quotes
-        if window.text[max(0, at - limits.WIDEST_GAP) : at].rstrip().endswith(end):
-            return True
-        ahead = window.text[at : at + limits.QUOTED_AHEAD]
-        stop, other = ahead.find(end), ahead.find(opener)
-        if stop >= 0 or other >= 0:
-            return stop < 0 or 0 <= other < stop
-        return None if not window.final and len(ahead) < limits.QUOTED_AHEAD else True
-
-
-def _before(window: Window, text: str, end: re.Pattern[str], own: str | None = None) -> Bare:
-    """Return the value up to its `own` closer, and go back before the end of its call."""
-    found = end.search(text, max(0, len(text) - limits.VALUE_AHEAD))
-    size = len(text) - found.start() if found else 0
-    window.pos -= size
-    text = text[: len(text) - size]
-    text, _, stray = text.partition(own) if own else (text, "", "")
-    return text, False, stray
-
-
-@lru_cache(maxsize=limits.KEPT_CLOSINGS)
-def closing_of(form: Format) -> Closing:
-    """Return how values of a format end that has arguments one by one."""
-    at, many = next((at, word) for at, word in enumerate(form.words) if isinstance(word, Many))
-    return Closing(form, many, form.words[at + 1 :])
-
-
-def _onward(form: Format) -> str:
-    """Return the pattern of what may follow a call: another call, or what is around calls.
-
-    The next call may lack its opener if the format has fixed text after the opener.
-    """
-    inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
-    opener = any_of(form.opener) if form.opener else ""
-    optional = "?" if isinstance(inner, Literal) and opener else ""
-    return f"(?:{opener}{optional}{start_of(form)}|{_ignored(form)})"
-
-
-def _ignored(form: Format) -> str:
-    """Return a pattern of the texts behind calls that mean nothing more."""
-    words = [form.around[1]] if form.around else []
-    words += [form.envelope.closes] if form.envelope else []
-    texts = [text for word in words for text in word.spellings if text]
-    return "|".join(map(re.escape, [*texts, *form.dropped])) or "(?!)"
 
 
 _ARGUMENT = 2
@@ -629,7 +468,10 @@ class ElementsReader:
             if not (closing and name == top.tag):
                 self._close_unmarked()
             if closing and len(self._open) == 1:
-                return self._finished()
+                if self._open[0].text.strip():
+                    return Unreadable("invalid-arguments", "text beside the arguments")
+                members = self._members(self._open[0])
+                return Read(members, tuple(self._repairs), tuple(self._notes))
             fault = self._closed(name) if closing else self._opened(name)
             if fault:
                 return fault
@@ -731,12 +573,6 @@ class ElementsReader:
         message = f"{closer!r} comes without what belongs before it"
         self._repairs.append(Repair("unclosed", message, Span(at - len(closer), at)))
         self._closed(top.tag)
-
-    def _finished(self) -> Read | Unreadable:
-        root = self._open[0]
-        if root.text.strip():
-            return Unreadable("invalid-arguments", "text beside the arguments")
-        return Read(self._members(root), tuple(self._repairs), tuple(self._notes))
 
     def _value(self, element: _Open) -> JsonValue:
         types = admitted(element.schema, self._root)

@@ -24,16 +24,16 @@ class Window:
 
     __slots__ = ("base", "final", "held", "pos", "text")
 
-    def __init__(self, text: str = "", *, final: bool = False) -> None:
+    def __init__(self, text: str = "", pos: int = 0, base: int = 0, *, final: bool = False) -> None:
         self.text = text
-        self.pos = 0
-        self.base = 0
+        self.pos = pos
+        self.base = base
         self.final = final
         self.held = -1, 0
         """What a finder keeps here: the length of the text it looked at, and an offset in it."""
 
     def feed(self, chunk: str) -> None:
-        """Drop what was read, but for the margin, and add `chunk`."""
+        """Drop what was read, but for the last `KEPT` characters before `pos`, and add `chunk`."""
         dropped = self.pos - KEPT
         if dropped > 0:
             self.base += dropped

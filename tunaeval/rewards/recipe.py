@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
-from tunaeval.parsing.abstaining import abstaining_names
 from tunaeval.parsing.api import parser_for
+from tunaeval.parsing.reader import abstaining_names
 from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.wanted import refusal, wanted_name
 

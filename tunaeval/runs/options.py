@@ -15,7 +15,7 @@ from typing import get_args
 
 from tunaeval.errors import PluginError, UsageError
 from tunaeval.matching.profiles import profile_of
-from tunaeval.parsing.abstaining import abstaining_names
+from tunaeval.parsing.reader import abstaining_names
 from tunaeval.registry import shown, who
 from tunaeval.types.calls import STRUCTURED, JsonObject
 from tunaeval.types.parsing import LEVELS, Level

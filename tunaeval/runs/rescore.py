@@ -19,8 +19,8 @@ from tunaeval.files.keys import of_environment
 from tunaeval.files.plain_files import open_plain
 from tunaeval.files.results import RESULTS_FILE, CountedResults
 from tunaeval.grammar.format import Format
-from tunaeval.parsing.abstaining import abstaining_names
 from tunaeval.parsing.api import sole_parser_for
+from tunaeval.parsing.reader import abstaining_names
 from tunaeval.reports.summary import summarise
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Parser

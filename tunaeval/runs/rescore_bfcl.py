@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.grammar.format import Format
-from tunaeval.parsing.abstaining import abstaining_names
 from tunaeval.parsing.api import sole_parser_for
+from tunaeval.parsing.reader import abstaining_names
 from tunaeval.reports.summary import summarise
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.exchange import Reply
