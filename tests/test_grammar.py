@@ -55,7 +55,7 @@ CALLS = [ToolCall("bash", {"command": "ls |end]]"}), ToolCall("f", {})]
         ),
         ("f", (Literal(""), CallObject(), CLOSE), "is found everywhere"),
         ("f", (OPEN, CallObject(), Literal("</call>", also=("",))), "is found everywhere"),
-        ("f", (CallObject(),), "which then has to say what it `opens` with"),
+        ("f", (CallObject(),), "which needs `opens` to be found"),
         ("f", (CallObject(opens=(("{",),)), CLOSE), "follows ⟨call⟩, where nothing may be"),
         ("f", (Space(), CallObject(), CLOSE), "white space comes first, where "),
         ("f", (Markup("", "x{0,3}"), CallObject(), CLOSE), "⟨skip⟩ comes first, where fixed"),

@@ -50,7 +50,7 @@ def test_a_key_that_is_no_text_is_a_sentence(key: Any) -> None:
     with pytest.raises(ExpectationError, match=r"there is the key .*, wanted texts"):
         tunaeval.match({"calls": [call]}, [ToolCall("a", {"b": {"c": 2}})])
     assert not tunaeval.match({"calls": [{"name": "a"}]}, [ToolCall("b", {key: 1})])
-    assert fit({key: 1}, {"additionalProperties": False}).faults
+    assert fit({key: 1}, {"additionalProperties": False}).notes
     assert reward(SOUND, [{"name": "a", "arguments": {key: 1}}]).value < 1
 
 
@@ -70,7 +70,7 @@ def test_shared_alternatives_are_looked_at_once(nested: bool) -> None:
     for _ in range(60):
         value = {"x": value} if nested else value
     with within(2):
-        assert fit(value, shared(60, nested=nested)).faults
+        assert fit(value, shared(60, nested=nested)).notes
 
 
 def test_six_times_the_shared_alternatives_take_about_six_times_the_time() -> None:
@@ -101,7 +101,7 @@ def test_a_schema_that_leads_back_to_itself_is_refused() -> None:
     circle["anyOf"] = [circle, circle]
     with within(3), pytest.raises(ToolsError, match="leads back to itself"):
         tunaeval.to_tools([tool(circle)])
-    assert fit(1, circle).faults
+    assert fit(1, circle).notes
 
 
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])

@@ -31,7 +31,7 @@ from tunaeval.grammar import (
     Value,
     Word,
 )
-from tunaeval.grammar.format import PLACEHOLDERS, Format, words_of
+from tunaeval.grammar.format import PLACEHOLDERS, Format
 from tunaeval.grammar.formats import FORMATS, HERMES, JSON, PYTHONIC, TOOLS_TAG
 
 NAME, KEY = Name(WITH_COLONS), Key()
@@ -91,7 +91,7 @@ NAME, KEY = Name(WITH_COLONS), Key()
     ],
 )  # fmt: skip
 def test_a_pattern_means_its_words(pattern: str, words: tuple[Word, ...]) -> None:
-    assert words_of(pattern) == words
+    assert Format.of("f", pattern, checked=False).words == words
 
 
 @pytest.mark.parametrize(

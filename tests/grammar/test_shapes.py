@@ -60,7 +60,13 @@ def test_a_field_of_another_kind_is_refused_by_its_name(field: str, odd: object)
     with pytest.raises(FormatError) as refusal:
         Format(**given)
     found = str(refusal.value)
-    named = (f": {field} is ", f": {field}[", f": `{field}` has", f": the {field} ")
+    named = (
+        f": {field} is ",
+        f": {field}[",
+        f": `{field}` has",
+        f": the {field} ",
+        f"{field}=True is for",
+    )
     assert found.endswith(OF_ALL_WORDS) or any(words in found for words in named)
 
 

@@ -49,7 +49,7 @@ def test_types_alone_fit_as_the_schema_says(
 ) -> None:
     tools = Tools([ToolSpec("f", parameters={**schema, "type": "object"})])
     fitted = fit(arguments, tools["f"].parameters)
-    said = not (fitted.repairs or fitted.faults or undeclared(arguments, schema))
+    said = not (fitted.repairs or fitted.notes or undeclared(arguments, schema))
     assert fits("f", arguments, tools) == said
 
 
@@ -62,7 +62,7 @@ def test_one_argument_fits_as_its_schema_says(value: object, schema: object) -> 
     parameters = {"type": "object", "properties": {"a": schema}, "$defs": {"d": {"type": "string"}}}
     fitted = fit({"a": value}, parameters)
     tools = Tools([ToolSpec("f", parameters=parameters)])
-    assert fits("f", {"a": value}, tools) == (not (fitted.repairs or fitted.faults))
+    assert fits("f", {"a": value}, tools) == (not (fitted.repairs or fitted.notes))
 
 
 @pytest.mark.parametrize(

@@ -302,7 +302,7 @@ BARE = PythonCalls(opens=(("[", "f("),))
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ((PythonCalls(),), "it begins with ⟨calls⟩, which then has to say what it `opens`"),
+        ((PythonCalls(),), "it begins with ⟨calls⟩, which needs `opens` to be found"),
         ((BARE, Literal("</c>")), "follows ⟨calls⟩, where nothing may be"),
         ((PythonCalls(opens=(("f(",),)),), "nothing announces a call without fixed text before it"),
         (

@@ -214,7 +214,7 @@ TO = Route("call", r"to=(?P<name>\w{1,64})", "<|message|>", "to={name}")
         (
             (BODY, Arguments()),
             Envelope(OPENS, (Route("call", r"to=(?P<name>\w{1,9})", "<|message|>"),), CLOSES),
-            "has no `text`, which is how that header is written; add it, as in text='to={name}'",
+            "cannot be written: its Route has no `text`, as in text='to={name}'",
         ),
         (
             (BODY, Arguments()),

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval.parsing.repair.dialects import BraceReader, PythonReader, number_as_json
+from tunaeval.parsing.repair.dialects import BraceReader, PythonReader
 from tunaeval.parsing.repair.machine import JsonReader
-from tunaeval.parsing.repair.values import Read, Unreadable
+from tunaeval.parsing.repair.values import Read, Unreadable, number_as_json
 from tunaeval.parsing.window import Window
 from tunaeval.types.calls import JsonValue
 

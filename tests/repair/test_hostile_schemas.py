@@ -46,17 +46,17 @@ def test_a_schema_that_is_none_is_no_exception(value: JsonValue, schema: JsonVal
 @given(value=json_values(), schema=garbage())
 def test_whatever_stands_in_a_schema_is_no_exception(value: JsonValue, schema: JsonValue) -> None:
     fitted = fit(value, schema)
-    assert all(fault.path.startswith("$") for fault in fitted.faults)
+    assert all(note.message.startswith("$") for note in fitted.notes)
 
 
 def test_what_is_beyond_all_limits_is_no_exception() -> None:
-    assert fit(10**5000, {"type": "string"}).faults
-    assert fit({1: 10**5000, "a": 1}, {"type": "string"}).faults
-    assert fit("1" * 100_000, {"type": "integer"}).faults
+    assert fit(10**5000, {"type": "string"}).notes
+    assert fit({1: 10**5000, "a": 1}, {"type": "string"}).notes
+    assert fit("1" * 100_000, {"type": "integer"}).notes
     deep: JsonValue = []
     for _ in range(5000):
         deep = [deep]
-    assert {fault.code for fault in fit(deep, {"items": {"$ref": "#"}}).faults} == {"too-deep"}
+    assert {note.code for note in fit(deep, {"items": {"$ref": "#"}}).notes} == {"too-deep"}
 
 
 def test_a_caller_deep_in_its_own_stack_gets_a_fault() -> None:
@@ -68,7 +68,7 @@ def test_a_caller_deep_in_its_own_stack_gets_a_fault() -> None:
         return below(depth - 1) if depth else codes()
 
     def codes() -> str:
-        return ",".join(fault.code for fault in fit(value, {"items": {"$ref": "#"}}).faults)
+        return ",".join(note.code for note in fit(value, {"items": {"$ref": "#"}}).notes)
 
     room = sys.getrecursionlimit() - len(inspect.stack(0))
     assert below(room - 120) == "too-deep"

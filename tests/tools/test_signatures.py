@@ -121,7 +121,7 @@ def test_what_fits_the_schema_is_taken_as_it_is(given_: JsonObject) -> None:
         del count, name, flag, items
 
     fitted = fit(given_, ToolSpec.of(tool).parameters)
-    assert (fitted.repairs, fitted.faults) == ((), ())
+    assert (fitted.repairs, fitted.notes) == ((), ())
     assert taken(tool, given_) == given_
 
 

@@ -10,5 +10,4 @@ refused when it is built.
                       Literal("</tool_call>")))
 """
 
-from .format import Format as Format
-from .words import *  # noqa: F403 - every word is public
+from .format import *  # noqa: F403 - every word is public

@@ -18,20 +18,8 @@ from tunaeval.parsing.reader import reader_of
 from tunaeval.parsing.write import render_calls
 from tunaeval.types.calls import JsonObject, ToolCall, Tools, ToolSpec
 
-from . import words
-from .format import Format
-from .words import (
-    Arguments,
-    CallObject,
-    Literal,
-    Many,
-    Maybe,
-    Name,
-    PythonCalls,
-    Word,
-    flat,
-    spellings,
-)
+from . import format as words
+from .format import Arguments, CallObject, Format, Literal, Many, Maybe, Name, PythonCalls, Word
 
 _T = TypeVar("_T")
 
@@ -42,7 +30,7 @@ def fault_of(form: Format) -> str | None:
 
 
 def _faults(form: Format) -> Iterator[str | None]:
-    yield _fields_fault(form, "")
+    yield from _type_faults(form, "", "Format")
     if not re.fullmatch(r"[a-z0-9]+(?:[-._][a-z0-9]+)*", form.name):
         allowed = "lower-case letters and digits, joined by '-', '.' or '_'"
         yield f"name is {form.name!r:.60}; a name is {allowed}"
@@ -54,9 +42,9 @@ def _faults(form: Format) -> Iterator[str | None]:
         is_addressed = form.addressed and not form.python
         yield _order_fault(form.words, "addressed" if is_addressed else "block")
         yield from _frame_faults(form)
-    for word in flat(form.words):
+        yield from _mark_faults(form)
+    for word in words.flat(form.words):
         yield from _word_faults(word)
-    yield from _reasoning_faults(form)
     yield from _beside_faults(form)
     yield _unread_fault(form)
 
@@ -82,36 +70,29 @@ _ANY_LENGTH = re.compile(r"(?:name|summary|(?:models|aliases)\[.*)|.*\.(?:patter
 """Texts about a format, and patterns, which have a bound of their own."""
 
 
-def _fields_fault(item: Any, where: str) -> str | None:
-    """Return which field of a format, or of a value in it, has a wrong type, if so."""
-    faults = (
-        _type_fault(getattr(item, field.name), f"{where}{field.name}", str(field.type))
-        for field in fields(item)
-    )
-    return _first(faults)
-
-
-def _type_fault(value: object, place: str, kind: str) -> str | None:
-    """Return why the value is not what an annotation says, if so."""
-    if kind.endswith(" | None"):
-        return None if value is None else _type_fault(value, place, kind.removesuffix(" | None"))
+def _type_faults(value: Any, place: str, kind: str) -> Iterator[str]:
+    """Yield where a value, or one in it, is not what an annotation says."""
+    kind = "" if kind.endswith(" | None") and value is None else kind.removesuffix(" | None")
     if kind.startswith("tuple["):
         inner, _, last = kind[6:-1].rpartition(", ")
         if not isinstance(value, tuple) or (last != "..." and len(value) != 2):
-            return f"{place} is {value!r:.60}; write a tuple: {_example(value, kind)}"
-        faults = (_type_fault(one, f"{place}[{at}]", inner) for at, one in enumerate(value))
-        return _first(faults)
-    if kind in _CHOICES:
+            yield f"{place} is {value!r:.60}; write a tuple: {_example(value, kind)}"
+            return
+        for at, one in enumerate(value):
+            yield from _type_faults(one, f"{place}[{at}]", inner)
+    elif kind in _CHOICES and value not in _CHOICES[kind]:
         known = ", ".join(map(repr, _CHOICES[kind]))
-        return (
-            None if value in _CHOICES[kind] else f"{place} is {value!r:.60}; it is one of {known}"
-        )
-    if not isinstance(value, _KINDS[kind][0]):
-        return f"{place} is {value!r:.60}; write {_example(value, kind)}"
-    if isinstance(value, str) and len(value) > MAX_FIXED and not _ANY_LENGTH.fullmatch(place):
+        yield f"{place} is {value!r:.60}; it is one of {known}"
+    elif kind in _KINDS and not isinstance(value, _KINDS[kind][0]):
+        yield f"{place} is {value!r:.60}; write {_example(value, kind)}"
+    elif kind == "str" and len(value) > MAX_FIXED and not _ANY_LENGTH.fullmatch(place):
         found = f"{place} has {len(value)} characters"
-        return f"{found}; a fixed text has {MAX_FIXED} at the most, and several may be side by side"
-    return None if kind in ("str", "bool", "Format") else _fields_fault(value, f"{place}.")
+        yield f"{found}; a fixed text has {MAX_FIXED} at the most, and several may be side by side"
+    elif not place or (kind in _KINDS and kind not in ("str", "bool", "Format")):
+        for field in fields(value):
+            yield from _type_faults(
+                getattr(value, field.name), f"{place}.{field.name}".lstrip("."), str(field.type)
+            )
 
 
 def _example(value: object, kind: str) -> str:
@@ -126,80 +107,65 @@ def _example(value: object, kind: str) -> str:
     return f"({_example(text, inner)},{second})"
 
 
-_CODES = {
-    Literal: "L", words.Space: "S", words.Markup: "M", CallObject: "C", PythonCalls: "P", Name: "N",
-    Arguments: "A", words.Key: "K", words.Attribute: "T", words.Value: "V", Maybe: "?", Many: "*",
-    words.Elements: "E",
-}  # fmt: skip
-"""Words as characters; arguments that are not written are an O."""
-
 _NAMES = {
     "L": "fixed text", "S": "white space", "M": "⟨skip⟩", "C": "⟨call⟩", "P": "⟨calls⟩",
-    "N": "⟨name⟩", "A": "⟨arguments⟩", "O": "⟨arguments optional⟩", "K": "⟨key⟩", "T": "⟨type⟩",
-    "V": "⟨value⟩", "?": "⟨maybe⟩", "*": "⟨each⟩", "E": "⟨elements⟩",
+    "N": "⟨name⟩", "A": "⟨arguments⟩", "K": "⟨key⟩", "T": "⟨type⟩", "V": "⟨value⟩", "?": "⟨maybe⟩",
+    "*": "⟨each⟩", "E": "⟨elements⟩", "O": "⟨arguments optional⟩",
 }  # fmt: skip
-"""The words as patterns have them."""
+"""The words as patterns have them, by the character that stands for each in `_ORDER`."""
+
+_CODES = dict(zip(get_args(Word), _NAMES, strict=False))
 
 _ORDER = {
-    "block": {"L": "opened", "CP": "over"},
-    "opened": {
-        "S": "opened", "LM": "marked", "?": "optional", "C": "called", "P": "listed", "N": "named",
-    },
-    "marked": {"LSM": "marked", "?": "optional", "C": "called", "N": "named"},
-    "optional": {"LSM?": "optional", "N": "named"},
-    "called": {"LS": "called"},
-    "listed": {"S": "listed", "L": "over"},
-    "over": {},
-    "addressed": {"L": "named"},
-    "named": {"LSM?O": "named", "AE*": "given"},
-    "given": {"LSM?": "given"},
-    "each": {"L": "before"},
-    "before": {"LSM?": "before", "K": "keyed"},
-    "keyed": {"LSM?": "between"},
-    "between": {"LSM?": "between", "T": "keyed", "V": "valued"},
-    "valued": {"L": "behind"},
-    "behind": {"LSM?": "behind"},
-    "maybe": {"L": "maybe more"},
-    "maybe more": {"LSM?AO": "maybe more"},
-    "maybe in each": {"L": "more in each"},
-    "more in each": {"LSM?T": "more in each"},
-}  # fmt: skip
-"""What may come next, by what was met so far, and what is met so far behind it."""
-
-_NO_CALL = (
-    "nothing in it says which tool is called; it needs ⟨call⟩, ⟨calls⟩, or ⟨name⟩ and arguments"
-)
-_NO_PAIR = "⟨each⟩ is once for each argument, so ⟨key⟩ and ⟨value⟩ are in it, once"
-_LACKS = {
-    **dict.fromkeys(("block", "addressed", "opened", "marked", "optional"), _NO_CALL),
-    "named": "it has a name and no arguments; give it ⟨arguments⟩, ⟨each⟩ or ⟨elements⟩",
-    **dict.fromkeys(("each", "before", "keyed", "between"), _NO_PAIR),
-    "valued": "nothing is behind ⟨value⟩, so it never knows where it ends; put fixed text there",
-    **dict.fromkeys(("maybe", "maybe in each"), "⟨maybe⟩ has nothing in it"),
+    "block": r"(?:[CP]|LS*PS*L?|L[LSM]*C[LS]*|L[LSM?]*N[LSM?O]*[AE*][LSM?]*)(?<=[LCPA])",
+    "addressed": r"L[LSM?O]*[AE*][LSM?]*(?<=[LA*])",
+    "each": r"L[LSM?]*K[LSM?]+(?:T[LSM?]+)*VL[LSM?]*",
+    "maybe": r"L[LSM?AO]*",
+    "maybe in each": r"L[LSM?T]*",
 }
-"""What is wrong where the words end so early."""
+"""The rows that can be read: those of a block, and those inside of ⟨each⟩ and ⟨maybe⟩."""
+
+_ENDS = ("", "L", "A", "C", "NA", "LC", "LA", "VL", "LVL", "KLVL", "LKLVL")
+"""Ways in which a row can go on: the beginning of every row can be completed by one of them."""
 
 
-def _order_fault(row: Sequence[Word], start: str) -> str | None:
+def _order_fault(row: Sequence[Word], kind: str) -> str | None:
     """Return which word could not be read where it is, if so."""
-    state, place = start, "comes first"
     for word in row:
-        behind = _first(to for codes, to in _ORDER[state].items() if _code(word) in codes)
-        if behind is None:
-            known = " or ".join(_NAMES[code] for code in "".join(_ORDER[state])) or "nothing"
-            placeholder = start.partition(" ")[0]
-            where = f"in ⟨{placeholder}⟩, " if placeholder in ("each", "maybe") else ""
-            return f"{where}{shown(word)} {place}, where {known} may be"
-        if isinstance(word, Many) and (fault := _order_fault(word.words, "each")):
-            return fault
-        inside = "maybe in each" if start in ("each", "maybe in each") else "maybe"
-        if isinstance(word, Maybe) and (fault := _order_fault(word.words, inside)):
-            return fault
-        state, place = behind, f"follows {shown(word)}"
-    ends = {"block": "LCPA", "addressed": "LCPA*"}.get(start)
-    if state not in _LACKS and ends and _code(row[-1]) not in ends:
-        return f"it ends with {shown(row[-1])}, so a block never knows where; put fixed text there"
-    return _LACKS.get(state)
+        if isinstance(word, Many | Maybe):
+            inside = "maybe in each" if kind in ("each", "maybe in each") else "maybe"
+            inside = "each" if isinstance(word, Many) else inside
+            if fault := _order_fault(word.words, inside):
+                return fault
+    codes = "".join(map(_code, row))
+    matches = re.compile(_ORDER[kind]).fullmatch
+
+    def begins(codes: str) -> bool:
+        return any(matches(codes + rest) for rest in _ENDS)
+
+    for at, word in enumerate(row):
+        if not begins(codes[: at + 1]):
+            known = " or ".join(name for code, name in _NAMES.items() if begins(codes[:at] + code))
+            where = "" if kind in ("block", "addressed") else f"in ⟨{kind.partition(' ')[0]}⟩, "
+            place = f"follows {shown(row[at - 1])}" if at else "comes first"
+            return f"{where}{shown(word)} {place}, where {known or 'nothing'} may be"
+    return None if matches(codes) else _lack(codes, kind)
+
+
+def _lack(codes: str, kind: str) -> str:
+    """Return what is wrong where the words end too early."""
+    if kind == "each" and "V" in codes:
+        return "nothing is behind ⟨value⟩, so it never knows where it ends; put fixed text there"
+    if kind == "each":
+        return "⟨each⟩ is once for each argument, so ⟨key⟩ and ⟨value⟩ are in it, once"
+    if kind not in ("block", "addressed"):
+        return "⟨maybe⟩ has nothing in it"
+    if not codes or (kind == "block" and not re.search("[CPN]", codes)):
+        needed = "it needs ⟨call⟩, ⟨calls⟩, or ⟨name⟩ and arguments"
+        return f"nothing in it says which tool is called; {needed}"
+    if not re.search("[CPAE*]", codes):
+        return "it has a name and no arguments; give it ⟨arguments⟩, ⟨each⟩ or ⟨elements⟩"
+    return f"it ends with {_NAMES[codes[-1]]}, so a block never knows where; put fixed text there"
 
 
 def _code(word: Word) -> str:
@@ -234,11 +200,8 @@ def _word_faults(word: Word) -> Iterator[str | None]:
     for pattern in (getattr(word, "pattern", ""), getattr(word, "after", "")):
         yield _bound_fault(pattern)
         if not _ROW.fullmatch(pattern):
-            yield (
-                f"the pattern {pattern!r} may not match a beginning of what it matches, and a text "
-                "that arrives may end there; write one character or class, and behind it others "
-                "with ? or {0,24}, as in '[a-z][a-z0-9]{0,24}'"
-            )
+            form = "one character or class, and others with ? or {0,24}: '[a-z][a-z0-9]{0,24}'"
+            yield f"a text that arrives may end inside of the pattern {pattern!r}; write {form}"
     match word:
         case Literal() if not all(word.spellings):
             yield "fixed text is empty, so it is found everywhere"
@@ -262,7 +225,9 @@ def _fitting(pattern: str) -> list[str]:
 
 
 def _texts(row: Sequence[Word]) -> list[str]:
-    return [text for word in flat(row) if isinstance(word, Literal) for text in word.spellings]
+    return [
+        text for word in words.flat(row) if isinstance(word, Literal) for text in word.spellings
+    ]
 
 
 def _is_usual(text: str) -> bool:
@@ -273,101 +238,79 @@ def _is_usual(text: str) -> bool:
     return not text.strip() or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", text.strip(), re.DOTALL))
 
 
-def _odd_mark(form: Format) -> str | None:
-    """Return a mark around texts that could not be distinguished from what is around it."""
-    texts = _texts(form.words)
-    return _first(
-        mark
-        for mark in (word.mark for word in flat(form.words) if isinstance(word, Arguments))
-        if mark
-        if re.match(r"[\w\s:,={}\[\]\"'+.-]", mark)
-        or any(mark.startswith(mark[at:]) for at in range(1, len(mark)))
-        or any(mark.startswith(text) or text.startswith(mark) for text in texts)
-    )
-
-
-def _is_whole(form: Format) -> bool:
+def _is_known_shape(form: Format) -> bool:
+    """Whether a format without markers has one of the rows that are read so."""
     match form.words:
         case (CallObject(inside=(_, *_), listed=True),) | (PythonCalls(loose=True),):
-            return True
+            return form.whole
         case (Name(), Literal(), Arguments(mark="", optional=False)):
-            return True
+            return form.whole
+        case (
+            Literal("<", ()), Name(), Literal(">", ()), words.Space(), Arguments(optional=True),
+            words.Elements(""), words.Space(), Literal("</", ()), Name(), Literal(">", ()),
+        ):  # fmt: skip
+            return not form.whole
     return False
 
 
-def _is_element(form: Format) -> bool:
-    """Whether a format with `by_tool` has the one row of words that is read by the tool's name."""
-    row = "".join(map(_code, form.words)) == "LNLSOESLNL" and _texts(form.words)
-    return row == ["<", ">", "</", ">"] and form.marked and not form.words[5].prefix  # type: ignore[union-attr]  # the word is Elements
-
-
 def _unmarked_faults(form: Format) -> Iterator[str]:
-    if form.whole and not _is_whole(form):
-        yield (
-            "whole is True, which is for one of ⟨[call] inside=...⟩, ⟨calls loose⟩, and ⟨name⟩ "
-            "with a fixed text and ⟨arguments⟩ behind it"
-        )
-    if form.by_tool and not form.whole and not _is_element(form):
-        yield "by_tool is True, which is for <⟨name⟩>\\n⟨arguments optional⟩⟨elements⟩\\n</⟨name⟩>"
+    if not _is_known_shape(form):
+        rows = "⟨[call] inside=...⟩, ⟨calls loose⟩, or ⟨name⟩, a fixed text and ⟨arguments⟩"
+        element = r"<⟨name⟩>\n⟨arguments optional⟩⟨elements⟩\n</⟨name⟩>"
+        yield f"whole=True is for {rows}" if form.whole else f"by_tool=True is for {element}"
     beside = form.envelope or form.around or form.dropped or form.prompted
     if beside or form.marked is form.whole:
-        yield (
-            "whole and by_tool go with nothing around the calls; whole also with marked=False, and "
-            "by_tool with marked=True"
-        )
+        yield "whole wants marked=False, by_tool marked=True, and both nothing around the calls"
 
 
 def _frame_faults(form: Format) -> Iterator[str]:
     call = form.call or form.python
     if not form.opener and not (call and call.opens):
-        yield (
-            f"it begins with {shown(form.words[0])}, which then has to say what it `opens` with; a "
-            "format that is all of a reply is written with whole=True and marked=False"
-        )
+        first, whole = shown(form.words[0]), "if it is all of a reply, whole=True and marked=False"
+        yield f"it begins with {first}, which needs `opens` to be found; or, {whole}"
     if not form.opener and form.marked:
         yield "nothing announces a call without fixed text before it; write marked=False"
     if form.opener and call and call.opens:
         yield "`opens` is for a call without fixed text"
-    for text in (*spellings(form.opener), *spellings(form.closer)):
+    for text in (*words.spellings(form.opener), *words.spellings(form.closer)):
         if not text.strip():
             yield f"{text!r} is found everywhere; leave it out, or add a character"
-    for text in spellings(form.opener):
+    for text in words.spellings(form.opener):
         if re.fullmatch(r"[\w.,;:!?'\"()/-]", text.strip()):
             yield f"{text!r} opens a call, and is in any sentence; use a longer text"
     if form.prompted and (not form.opener or form.envelope):
         yield "prompted=True wants fixed text first, which the prompt then ends with"
-    if mark := _odd_mark(form):
-        yield (
-            f"the mark {mark!r} could be part of a value, of a fixed text, or of another mark "
-            "beside it; use other signs"
-        )
 
 
-def _reasoning_faults(form: Format) -> Iterator[str]:
-    for markers in form.reasoning:
-        if markers.open == markers.close or "" in (markers.open, markers.close):
-            yield f"{markers!r} cannot be distinguished; give two different texts"
-        if _is_usual(markers.open):
-            yield f"{markers!r} begin everywhere; what opens needs three characters"
-        if {markers.open, markers.close} & {*_texts(form.words)}:
-            yield f"{markers!r} are markers of the calls too"
+def _mark_faults(form: Format) -> Iterator[str]:
+    texts = _texts(form.words)
+    for mark in [word.mark for word in words.flat(form.words) if isinstance(word, Arguments)]:
+        repeats = any(mark.startswith(mark[at:]) for at in range(1, len(mark)))
+        begins = any(mark.startswith(text) or text.startswith(mark) for text in texts)
+        if mark and (re.match(r"[\w\s:,={}\[\]\"'+.-]", mark) or repeats or begins):
+            yield f"the mark {mark!r} may be in a value, a text or another mark; use other signs"
 
 
 def _beside_faults(form: Format) -> Iterator[str]:
+    calls = _texts(form.words)
     around = [text for text in _texts(form.around or ()) if text]
     if form.separator.strip():
         yield f"the separator {form.separator!r} would be content; write white space, or nothing"
-    for text in around:
-        if text in (*spellings(form.opener), *spellings(form.closer)):
-            yield f"{text!r} is around one call and around all of them"
-        if _is_usual(text):
-            yield f"`around` has {text!r}, which is found everywhere; it needs three characters"
-    for text in form.dropped:
-        if _is_usual(text) or text in (*_texts(form.words), *around):
-            yield (
-                f"`dropped` has {text!r}, which is in any text, or is fixed text of the calls; "
-                "leave it out"
-            )
+    for markers in form.reasoning:
+        if markers.open == markers.close or "" in (markers.open, markers.close):
+            yield f"{markers!r} cannot be distinguished; give two different texts"
+        if markers.close in calls:
+            yield f"{markers!r} close the calls too"
+    for place, texts, others in (
+        ("around", around, (*words.spellings(form.opener), *words.spellings(form.closer))),
+        ("dropped", form.dropped, (*calls, *around)),
+        ("reasoning", [markers.open for markers in form.reasoning], calls),
+    ):
+        for text in texts:
+            if _is_usual(text):
+                yield f"`{place}` has {text!r}, found everywhere; it needs three characters"
+            if text in others:
+                yield f"`{place}` has {text!r}, which is fixed text of the calls; leave it out"
 
 
 def _envelope_faults(form: Format, envelope: words.Envelope) -> Iterator[str | None]:
@@ -385,11 +328,9 @@ def _envelope_faults(form: Format, envelope: words.Envelope) -> Iterator[str | N
         if re.fullmatch(route.header, route.body):
             yield f"the header {route.header!r} would swallow {route.body!r}, which ends it"
     if not envelope.call.text and not re.fullmatch(envelope.call.header, ""):
-        yield (
-            f"the Route with the header {envelope.call.header!r} has no `text`, which is how that "
-            "header is written; add it, as in text='to={name}', with {name} where the name goes"
-        )
-    if form.addressed and spellings(form.opener)[:1] != (envelope.call.body,):
+        header, text = envelope.call.header, "text='to={name}'"
+        yield f"the header {header!r} cannot be written: its Route has no `text`, as in {text}"
+    if form.addressed and words.spellings(form.opener)[:1] != (envelope.call.body,):
         yield f"the name is in the header, so the first word has to be {envelope.call.body!r}"
 
 
@@ -399,7 +340,7 @@ def _unread_fault(form: Format) -> str | None:
     Each spelling is written, and what may be missing is written and not.
     """
     alone = replace(form, also=(), reasoning=(), checked=False)
-    patterns = {type(word): getattr(word, "pattern", "") for word in flat(form.words)}
+    patterns = {type(word): getattr(word, "pattern", "") for word in words.flat(form.words)}
     name = _fitting(patterns.get(Name, r"\w"))[0]
     arguments = dict(zip(_fitting(patterns.get(words.Key, r"\w")), ("x", 1), strict=False))
     two = (ToolCall(name, {}), ToolCall(name, arguments))
@@ -417,10 +358,8 @@ def _unread_fault(form: Format) -> str | None:
                 lost |= any(one.code == "unclosed" for call in found.calls for one in call.repairs)
                 if lost or found.diagnoses or found.content.strip():
                     why = found.diagnoses[0].message if found.diagnoses else f"{read!r:.200}"
-                    return (
-                        f"what it writes is not what it reads: {written!r:.200} is read as {why}; "
-                        f"{_advice(row)}"
-                    )
+                    why = f"{written!r:.200} is read as {why}; {_advice(row)}"
+                    return f"what it writes is not what it reads: {why}"
     return None
 
 
@@ -440,13 +379,11 @@ def _variants(row: tuple[Word, ...]) -> Iterator[tuple[Word, ...]]:
 
 def _advice(row: Sequence[Word]) -> str:
     """Return which word reads the beginning of the next one, if that is why."""
-    for word, after in pairwise(flat(row)):
+    for word, after in pairwise(words.flat(row)):
         pattern = r"\s*" if isinstance(word, words.Space) else getattr(word, "pattern", None)
         text = getattr(after, "text", "")
         starts = ("", *_fitting(pattern)[:1]) if pattern and isinstance(text, str) and text else ()
         if any(re.fullmatch(pattern or "", start + text[0]) for start in starts):
-            return (
-                f"{shown(word)} with the pattern {pattern!r} would swallow the beginning of "
-                f"{text!r}; leave its first character out of the pattern, or begin it differently"
-            )
+            found = f"{shown(word)} with the pattern {pattern!r} would swallow the beginning of"
+            return f"{found} {text!r}; leave its first character out of the pattern"
     return "begin each word with something that the word before it cannot read"

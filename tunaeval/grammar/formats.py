@@ -11,15 +11,20 @@ from typing import Any
 
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS
 
-from .format import Format
-from .words import ANY_SPACE, THINKING, Channel, Envelope, Literal, Reasoning, Route
+from .format import ANY_SPACE, THINKING, Channel, Envelope, Format, Literal, Reasoning, Route
 
 
-def _format(title: str, pattern: str, *, aliases: str = "", **options: Any) -> Format:
-    """Return the format of a title that has its name, its models and what it is."""
-    name, _, about = title.partition(" (")
+def _format(title: str, pattern: str, **options: Any) -> Format:
+    """Return the format of a title: its name, its aliases, its models, and what it is.
+
+    Where the pattern ends with ⟨|⟩, nothing is written between two calls.
+    """
+    names, _, about = title.partition(" (")
     models, _, summary = about.partition("): ")
-    options |= {"models": (*models.split(", "),), "aliases": (*aliases.split(),)}
+    name, *aliases = names.split()
+    if pattern.endswith("⟨|⟩"):
+        options["separator"] = ""
+    options |= {"models": (*models.split(", "),), "aliases": (*aliases,)}
     # Tests check the formats: it would slow the import down.
     return Format.of(name, pattern, summary=summary, checked=False, **options)
 
@@ -74,9 +79,9 @@ _SOLAR_SPEAKER = r"\w{0,40}[ \r\n]{0,3}"
 # array, JSON in code fences, bare JSON).
 
 HERMES = _format(
-    "hermes (Hermes 2/3, Qwen2.5, QwQ, Qwen3 dense): one JSON object between <tool_call> tags",
+    "hermes json_tools qwen3_json qwen qwen2d5 trinity granite4 (Hermes 2/3, Qwen2.5, QwQ, Qwen3 "
+    "dense): one JSON object between <tool_call> tags",
     "<tool_call>\n⟨call⟩\n</tool_call>",
-    aliases="json_tools qwen3_json qwen qwen2d5 trinity granite4",
 )
 ERNIE45 = _format(
     "ernie45 (ERNIE 4.5): as hermes, with prose in <response>",
@@ -88,8 +93,8 @@ TOOLS_TAG = _format(
     "<tools>\n⟨call array⟩\n</tools>",
 )
 FENCE = _format(
-    "fence (Qwen2.5-Coder, many models without a format of their own): a JSON object or array in "
-    "a Markdown code fence",
+    "fence (Qwen2.5-Coder, many models without a format of their own): a JSON object or array in a "
+    "Markdown code fence",
     "```⟨skip text=json pattern=`[ \\t]?[A-Za-z0-9_+-]{0,24}`⟩\n⟨call array⟩\n```",
     marked=False,
 )
@@ -109,27 +114,24 @@ DOTS_JSON = _format(
     "<dots_function_call>\n⟨call⟩\n</dots_function_call>",
 )
 INTERNLM = _format(
-    "internlm (InternLM2.5, Intern-S1): one JSON object behind <|plugin|>",
+    "internlm intern-s1 interns1 (InternLM2.5, Intern-S1): one JSON object behind <|plugin|>",
     "<|action_start|>⟨ ⟩<|plugin|>\n⟨call arguments=parameters⟩\n<|action_end|>",
-    aliases="intern-s1 interns1",
 )
 GIGACHAT3 = _format(
     "gigachat3 (GigaChat 3): one JSON object behind <|function_call|>, without a closer",
-    "⟨<|function_call|>¦function call<|role_sep|>\n⟩⟨call⟩",
+    "⟨<|function_call|>¦function call<|role_sep|>\n⟩⟨call⟩⟨|⟩",
     dropped=("<|message_sep|>",),
-    separator="",
 )
 GRANITE_20B_FC = _format(
-    "granite-20b-fc (granite-20b-functioncalling): one JSON object behind <function_call>, "
-    "without a closer",
+    "granite-20b-fc (granite-20b-functioncalling): one JSON object behind <function_call>, without "
+    "a closer",
     "<function_call> ⟨call⟩",
     separator=" ",
 )
 K2_HORIZON_JSON = _format(
     "k2-horizon-json (K2 Horizon): one JSON object between <ifm|tool_call> tags",
-    "<ifm|tool_call>⟨⟩⟨call⟩⟨⟩</ifm|tool_call>",
+    "<ifm|tool_call>⟨⟩⟨call⟩⟨⟩</ifm|tool_call>⟨|⟩",
     around=("<ifm|tool_calls>", "</ifm|tool_calls>"),
-    separator="",
     reasoning=K2_THINK,
 )
 MISTRAL_ARRAY = _format(
@@ -139,23 +141,22 @@ MISTRAL_ARRAY = _format(
 )
 JAMBA = _format("jamba (Jamba 1.5): a JSON array between <tool_calls> tags", _ARRAY)
 HUNYUAN_A13B = _format(
-    "hunyuan-a13b (Hunyuan-A13B): as jamba, with prose in <answer>",
+    "hunyuan-a13b hunyuan_a13b (Hunyuan-A13B): as jamba, with prose in <answer>",
     _ARRAY,
-    aliases="hunyuan_a13b",
     dropped=("<answer>", "</answer>"),
 )
 NEMOTRON = _format(
-    "nemotron (Nemotron Nano v2, Llama-Nemotron): a JSON array between <TOOLCALL> tags",
+    "nemotron nemotron_deci (Nemotron Nano v2, Llama-Nemotron): a JSON array between <TOOLCALL> "
+    "tags",
     "<TOOLCALL>⟨⟩⟨[call]⟩⟨⟩</TOOLCALL>",
-    aliases="nemotron_deci",
 )
 GRANITE3 = _format(
     "granite3 (Granite 3.0): a JSON array behind <|tool_call|>, without a closer",
     "<|tool_call|>⟨⟩⟨[call]⟩",
 )
 GRANITE31 = _format(
-    "granite3.1 (Granite 3.1, Granite 3.2, Granite 3.3): a JSON array behind <tool_call>, "
-    "without a closer",
+    "granite3.1 (Granite 3.1, Granite 3.2, Granite 3.3): a JSON array behind <tool_call>, without "
+    "a closer",
     "<tool_call>⟨⟩⟨[call]⟩",
     dropped=("<response>", "</response>"),
     reasoning=(
@@ -165,9 +166,9 @@ GRANITE31 = _format(
     ),
 )
 PHI4_MINI = _format(
-    "phi4-mini (Phi-4-mini, FireFunction v2): a JSON array behind the word functools",
+    "phi4-mini firefunction phi4 phi4_mini_json (Phi-4-mini, FireFunction v2): a JSON array behind "
+    "the word functools",
     "functools⟨⟩⟨[call]⟩",
-    aliases="firefunction phi4 phi4_mini_json",
 )
 # `crates/tool_parser/src/parsers/sarashina.rs` in smg. The token is often lost in decoding, and
 # what is left is a list of dictionaries as Python writes them.
@@ -190,10 +191,9 @@ APRIEL = _format(
     reasoning=(Reasoning("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"), *THINKING),
 )
 COHERE = _format(
-    "cohere (Command R7B, Command A, Command 4): a JSON array with tool_name and parameters "
-    "between action markers",
+    "cohere cohere_cmd cohere_command3 cohere_command4 (Command R7B, Command A, Command 4): a JSON "
+    "array with tool_name and parameters between action markers",
     "<|START_ACTION|>\n⟨[call] name=tool_name arguments=parameters⟩\n<|END_ACTION|>",
-    aliases="cohere_cmd cohere_command3 cohere_command4",
     dropped=("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"),
     reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"), *THINKING),
 )
@@ -212,9 +212,8 @@ LLAMA3_BARE = _format(
     "⟨call arguments=parameters⟩",
 )
 APERTUS = _format(
-    "apertus (Apertus): a JSON array of objects whose one key is the tool's name",
+    "apertus apertus2509 (Apertus): a JSON array of objects whose one key is the tool's name",
     "<|tools_prefix|>⟨⟩⟨[call] keyed⟩⟨⟩<|tools_suffix|>",
-    aliases="apertus2509",
     reasoning=(Reasoning("<|inner_prefix|>", "<|inner_suffix|>"), *THINKING),
 )
 # xLAM's own prompt, and the answers of OpenAI's API where a model writes them as text.
@@ -228,36 +227,30 @@ TOOL_CALLS = _format(
 # The tool's name in markup, and the arguments behind it as one JSON object.
 
 MISTRAL_V11 = _format(
-    "mistral-v11 (Mistral Small 3, Magistral, Devstral, Ministral 3): name and JSON behind "
-    "[TOOL_CALLS], with or without [ARGS]",
+    "mistral-v11 ministral (Mistral Small 3, Magistral, Devstral, Ministral 3): name and JSON "
+    "behind [TOOL_CALLS], with or without [ARGS]",
     "[TOOL_CALLS]⟨name⟩⟨maybe⟩[CALL_ID]⟨skip pattern=[A-Za-z0-9]{0,40}⟩⟨/maybe⟩"
-    "⟨maybe written⟩[ARGS]⟨/maybe⟩⟨arguments⟩",
-    aliases="ministral",
-    separator="",
+    "⟨maybe written⟩[ARGS]⟨/maybe⟩⟨arguments⟩⟨|⟩",
     reasoning=(Reasoning("[THINK]", "[/THINK]"), *THINKING),
 )
 DEEPSEEK_V3 = _format(
-    "deepseek-v3 (DeepSeek V3, DeepSeek R1, Cogito): name, then JSON in a fence, between "
-    "DeepSeek's tokens",
+    "deepseek-v3 cogito deepseek deepseek-r1 deepseek_r1 deepseek_v3 deepseekv3 (DeepSeek V3, "
+    "DeepSeek R1, Cogito): name, then JSON in a fence, between DeepSeek's tokens",
     f"{_TOOL_CALL_BEGIN}function{_TOOL_SEP}⟨name⟩\n```json\n⟨arguments⟩\n⟨{_FENCE_ENDS}⟩",
-    aliases="cogito deepseek deepseek-r1 deepseek_r1 deepseek_v3 deepseekv3",
     around=(_TOOL_CALLS_BEGIN, _TOOL_CALLS_END),
 )
 DEEPSEEK_V31 = _format(
-    "deepseek-v3.1 (DeepSeek V3.1): name and JSON between DeepSeek's tokens",
-    f"{_TOOL_CALL_BEGIN}⟨name⟩{_TOOL_SEP}⟨⟩⟨arguments⟩⟨⟩{_TOOL_CALL_END}",
-    aliases="deepseek3 deepseek31 deepseek_v31 deepseek_v3_1 deepseekv31",
+    "deepseek-v3.1 deepseek3 deepseek31 deepseek_v31 deepseek_v3_1 deepseekv31 (DeepSeek V3.1): "
+    "name and JSON between DeepSeek's tokens",
+    f"{_TOOL_CALL_BEGIN}⟨name⟩{_TOOL_SEP}⟨⟩⟨arguments⟩⟨⟩{_TOOL_CALL_END}⟨|⟩",
     around=(_TOOL_CALLS_BEGIN, _TOOL_CALLS_END),
-    separator="",
 )
 KIMI_K2 = _format(
-    "kimi-k2 (Kimi K2, Kimi K2 Thinking, Kimi K2.5): an id that contains the name, then JSON, "
-    "between Kimi's tokens",
+    "kimi-k2 kimi kimi_k2 kimi_k25 kimi_thinking kimik2 (Kimi K2, Kimi K2 Thinking, Kimi K2.5): an "
+    "id that contains the name, then JSON, between Kimi's tokens",
     "<|tool_call_begin|>⟨⟩⟨name before=functions. after=:?[0-9]{0,6} after_text=:0⟩⟨⟩"
-    "<|tool_call_argument_begin|>⟨⟩⟨arguments⟩⟨⟩<|tool_call_end|>",
-    aliases="kimi kimi_k2 kimi_k25 kimi_thinking kimik2",
+    "<|tool_call_argument_begin|>⟨⟩⟨arguments⟩⟨⟩<|tool_call_end|>⟨|⟩",
     around=("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
-    separator="",
 )
 PLAMO3 = _format(
     "plamo3 (PLaMo 3): name and JSON between PLaMo's markers",
@@ -265,22 +258,20 @@ PLAMO3 = _format(
     "<|plamo:begin_tool_name:plamo|>⟨name⟩<|plamo:end_tool_name:plamo|>⟨|⟩"
     "<|plamo:begin_tool_arguments:plamo|>"
     "⟨maybe written⟩<|plamo:constrain|>json<|plamo:msg|>⟨/maybe⟩⟨arguments⟩"
-    "<|plamo:end_tool_arguments:plamo|>⟨|⟩<|plamo:end_tool_request:plamo|>",
+    "<|plamo:end_tool_arguments:plamo|>⟨|⟩<|plamo:end_tool_request:plamo|>⟨|⟩",
     around=("<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>"),
     dropped=("<|plamo:tag|>",),
-    separator="",
     reasoning=(Reasoning("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"), *THINKING),
 )
 FUNCTIONARY_V31 = _format(
-    "functionary-v3.1 (Functionary 3.1, Llama 3.1 with custom tools): JSON in a tag that "
-    "contains the name",
-    "<function=⟨name⟩>⟨⟩⟨arguments⟩⟨⟩</function>",
-    separator="",
+    "functionary-v3.1 (Functionary 3.1, Llama 3.1 with custom tools): JSON in a tag that contains "
+    "the name",
+    "<function=⟨name⟩>⟨⟩⟨arguments⟩⟨⟩</function>⟨|⟩",
 )
 FUNCTIONARY_V32 = _format(
-    "functionary-v3.2 (Functionary 3.2): a recipient behind >>>, then JSON; all is the user",
+    "functionary-v3.2 functionary (Functionary 3.2): a recipient behind >>>, then JSON; all is the "
+    "user",
     ">>>⟨name⟩⟨\n¦\r\n⟩⟨⟩⟨arguments⟩",
-    aliases="functionary",
     marked=False,
     dropped=(">>>all\n", ">>>all\r\n"),
     prompted=True,
@@ -306,22 +297,21 @@ CALLING_TOOL = _format(
     marked=False,
 )
 REACT = _format(
-    "react (any model prompted for it, Qwen 1.5 agents, LangChain prompts): a line with the "
-    "action and a line with its input",
+    "react (any model prompted for it, Qwen 1.5 agents, LangChain prompts): a line with the action "
+    "and a line with its input",
     "Action: ⟨name⟩\nAction Input: ⟨arguments⟩",
     marked=False,
 )
 # GLM-4's own template, and LLaMA-Factory's for it: the name is the first line of the reply.
 NAME_JSON = _format(
-    "name-json (GLM-4): a name, and JSON on the next line: all of a reply or of a code fence",
+    "name-json glm4 (GLM-4): a name, and JSON on the next line: all of a reply or of a code fence",
     "⟨name⟩⟨\n¦\r\n⟩⟨arguments⟩",
-    aliases="glm4",
     whole=True,
 )
 # MiroThinker's prompt: a server, one of its tools, and its arguments.
 MIROTHINKER = _format(
-    "mirothinker (MiroThinker, Cline's way to call tools of MCP servers): a server, a tool's "
-    "name and JSON, each in a tag, inside <use_mcp_tool>",
+    "mirothinker (MiroThinker, Cline's way to call tools of MCP servers): a server, a tool's name "
+    "and JSON, each in a tag, inside <use_mcp_tool>",
     "<use_mcp_tool>\n"
     "⟨maybe written⟩<server_name>⟨skip text=tools pattern=[^<>\\n]{0,128}⟩</server_name>\n⟨/maybe⟩"
     "<tool_name>⟨name⟩</tool_name>\n"
@@ -331,11 +321,9 @@ MIROTHINKER = _format(
     "</use_mcp_tool>",
 )
 STEP_AUDIO_2 = _format(
-    "step-audio-2 (Step-Audio-2): the word function, a name and JSON on lines of their own, "
-    "inside <tool_call>",
-    "<tool_call>⟨⟩function\n⟨name⟩\n⟨arguments⟩⟨⟩</tool_call>",
-    aliases="step_audio_2",
-    separator="",
+    "step-audio-2 step_audio_2 (Step-Audio-2): the word function, a name and JSON on lines of "
+    "their own, inside <tool_call>",
+    "<tool_call>⟨⟩function\n⟨name⟩\n⟨arguments⟩⟨⟩</tool_call>⟨|⟩",
 )
 GLM_FLASH = _format(
     "glm-flash (GLM-5.3-Flash): a name, > and JSON inside <tool_call>",
@@ -346,57 +334,49 @@ GLM_FLASH = _format(
 # What Gemma 4 falls into is Python's brackets instead of its braces.
 
 FUNCTIONGEMMA = _format(
-    "functiongemma (FunctionGemma 270M): call:NAME and braces with bare keys, texts between "
-    "<escape> marks",
-    "<start_function_call>⟨⟩⟨name before=call:⟩⟨arguments mark=<escape>⟩⟨⟩<end_function_call>",
-    aliases="function_gemma",
-    separator="",
+    "functiongemma function_gemma (FunctionGemma 270M): call:NAME and braces with bare keys, texts "
+    "between <escape> marks",
+    "<start_function_call>⟨⟩⟨name before=call:⟩⟨arguments mark=<escape>⟩⟨⟩<end_function_call>⟨|⟩",
 )
 GEMMA4_PYTHON = _format(
     "gemma4-python (Gemma 4): as gemma4, with the arguments as Python writes them",
-    "<|tool_call>call:⟨⟩⟨calls⟩⟨⟩<tool_call|>",
-    separator="",
+    "<|tool_call>call:⟨⟩⟨calls⟩⟨⟩<tool_call|>⟨|⟩",
 )
 GEMMA4 = _format(
-    'gemma4 (Gemma 4): call:NAME and braces with bare keys, texts between <|"|> marks',
+    "gemma4 gemma-4 gemma4-no-thinking (Gemma 4): call:NAME and braces with bare keys, texts "
+    'between <|"|> marks',
     "⟨<|tool_call>¦<|tool_call>call:⟩⟨⟩"
-    '⟨maybe⟩:⟨/maybe⟩⟨name before=call:⟩⟨arguments mark=<|"|>⟩⟨⟩<tool_call|>',
-    aliases="gemma-4 gemma4-no-thinking",
+    '⟨maybe⟩:⟨/maybe⟩⟨name before=call:⟩⟨arguments mark=<|"|>⟩⟨⟩<tool_call|>⟨|⟩',
     also=(GEMMA4_PYTHON,),
-    separator="",
     reasoning=(Reasoning("<|channel>thought", "<channel|>"), *THINKING),
 )
 
 # Calls as Python writes them, with or without markers around them.
 
 PYTHONIC = _format(
-    "pythonic (Llama 3.2 1B and 3B, ToolACE, models that are asked for a list of calls): a list "
-    "of Python calls, without markers",
-    "⟨[calls]⟩",
+    "pythonic (Llama 3.2 1B and 3B, ToolACE, models that are asked for a list of calls): a list of "
+    "Python calls, without markers",
+    "⟨[calls]⟩⟨|⟩",
     around=("⟨¦<|python_start|>⟩", "⟨¦<|python_end|>⟩"),
-    separator="",
 )
 # Replies of 2024 to the prompts of BFCL: Gorilla writes commas between calls, Raven semicolons,
 # others quote each call in a list, or escape its names as Markdown does.
 PYTHON_CALLS = _format(
-    "python-calls (Gorilla OpenFunctions v2, NexusRaven, Snowflake Arctic, DBRX, small "
-    "Mistrals): Python calls side by side, or quoted in a list: all of a reply or of a code "
+    "python-calls gorilla raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake Arctic, DBRX, "
+    "small Mistrals): Python calls side by side, or quoted in a list: all of a reply or of a code "
     "fence",
     "⟨calls loose⟩",
-    aliases="gorilla raven",
     whole=True,
 )
 LLAMA4_PYTHONIC = _format(
-    "llama4-pythonic (Llama 4): a list of Python calls, with or without Python markers around it",
-    "⟨[calls]⟩",
-    aliases="llama4_pythonic",
+    "llama4-pythonic llama4_pythonic (Llama 4): a list of Python calls, with or without Python "
+    "markers around it",
+    "⟨[calls]⟩⟨|⟩",
     around=("<|python_start|>", "<|python_end|>"),
-    separator="",
 )
 OLMO3 = _format(
-    "olmo3 (OLMo 3): Python calls on lines of their own between <function_calls> tags",
+    "olmo3 olmo3-think (OLMo 3): Python calls on lines of their own between <function_calls> tags",
     "<function_calls>\n⟨calls⟩\n</function_calls>",
-    aliases="olmo3-think",
 )
 # Google's guides to function calling with Gemma 3 (ai.google.dev/gemma/docs).
 TOOL_CODE = _format(
@@ -416,9 +396,9 @@ TOOL_CODE_LINE = _format(
 # Every text is in a message with a header that says where it goes.
 
 HARMONY = _format(
-    "harmony (gpt-oss, LLM-jp 4): JSON in a message to functions.NAME; analysis is reasoning",
-    "<|message|>⟨⟩⟨arguments⟩",
-    aliases="gpt-oss gpt_oss openai openai_gptoss",
+    "harmony gpt-oss gpt_oss openai openai_gptoss (gpt-oss, LLM-jp 4): JSON in a message to "
+    "functions.NAME; analysis is reasoning",
+    "<|message|>⟨⟩⟨arguments⟩⟨|⟩",
     envelope=_like_harmony(
         r"[ \w]{0,40}(?:<\|channel\|>[ \w]{0,40})?"
         r"to=(?!(?:user|assistant|self|all)\b)(?:functions\.)?(?!functions\.)"
@@ -426,11 +406,10 @@ HARMONY = _format(
         r"(?:[ \w.-]|[\r\n]{0,2}<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}",
         "assistant<|channel|>commentary to=functions.{name} <|constrain|>json",
     ),
-    separator="",
 )
 INKLING = _format(
     "inkling (Inkling): one JSON object in a message that says so",
-    "<|content_invoke_tool_json|>⟨⟩⟨call arguments=args⟩",
+    "<|content_invoke_tool_json|>⟨⟩⟨call arguments=args⟩⟨|⟩",
     envelope=Envelope(
         Literal("<|message_model|>", ("<|content_thinking|>", *_INKLING_PROSE)),
         (
@@ -441,14 +420,13 @@ INKLING = _format(
         Literal("<|end_message|>"),
     ),
     dropped=("<|content_model_end_sampling|>",),
-    separator="",
 )
 # `solar_open_tool_parser.py` and `solar_open_reasoning_parser.py` in Upstage's fork of vLLM.
 SOLAR_OPEN = _format(
-    "solar-open (Solar Open): an id, a name and JSON, each behind a token, in a message for calls",
+    "solar-open solar_open (Solar Open): an id, a name and JSON, each behind a token, in a message "
+    "for calls",
     "<|tool_call:begin|>⟨skip pattern=[A-Za-z0-9_.-]{0,40}⟩<|tool_call:name|>⟨name⟩"
-    "<|tool_call:args|>⟨⟩⟨arguments⟩⟨⟩<|tool_call:end|>",
-    aliases="solar_open",
+    "<|tool_call:args|>⟨⟩⟨arguments⟩⟨⟩<|tool_call:end|>⟨|⟩",
     envelope=Envelope(
         Literal("<|begin|>", ("<|think|>", "<|content|>", "<|tool_calls|>")),
         (
@@ -458,7 +436,6 @@ SOLAR_OPEN = _format(
         ),
         Literal("<|calls|>", ("<|end|>", "<|flush|>")),
     ),
-    separator="",
 )
 
 _KEY = r"⟨key pattern=[^\"'<>\n]{1,200}⟩"
@@ -489,14 +466,11 @@ SEED_OSS_BARE = _format(
     reasoning=(Reasoning("<seed:think>", "</seed:think>"), *THINKING),
 )
 QWEN3_CODER = _format(
-    "qwen3-coder (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): <function=NAME> with "
-    "<parameter=KEY> inside <tool_call>",
+    "qwen3-coder interns2-preview nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano nemotron3 "
+    "nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder qwen3_xml "
+    "qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): "
+    "<function=NAME> with <parameter=KEY> inside <tool_call>",
     f"<tool_call>\n{_TRIMMED}\n</tool_call>",
-    aliases=(
-        "interns2-preview nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano nemotron3 "
-        "nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder "
-        "qwen3_xml qwen_coder qwen_xml step3p5 step5"
-    ),
     also=(QWEN3_BARE,),
 )
 MIMO = _format(
@@ -505,9 +479,8 @@ MIMO = _format(
     also=(MIMO_BARE,),
 )
 SEED_OSS = _format(
-    "seed-oss (Seed-OSS): as qwen3-coder, inside <seed:tool_call>",
+    "seed-oss seed_oss (Seed-OSS): as qwen3-coder, inside <seed:tool_call>",
     f"<seed:tool_call>\n{_UNPAIRED}\n</seed:tool_call>",
-    aliases="seed_oss",
     also=(SEED_OSS_BARE,),
     reasoning=(Reasoning("<seed:think>", "</seed:think>"), *THINKING),
 )
@@ -515,26 +488,22 @@ SEED_OSS = _format(
 # Each argument as a pair of tags, one for its name and one for its value.
 
 GLM45 = _format(
-    "glm45 (GLM-4.5, GLM-4.6, Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, "
-    "inside <tool_call>",
+    "glm45 glm glm-ocr glm45_moe laguna ling3 poolside-v1 poolside_v1 spark25 (GLM-4.5, GLM-4.6, "
+    "Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, inside <tool_call>",
     f"<tool_call>⟨⟩⟨name⟩\n{_PAIRS}</tool_call>",
-    aliases="glm glm-ocr glm45_moe laguna ling3 poolside-v1 poolside_v1 spark25",
     dropped=("<|begin_of_box|>", "<|end_of_box|>"),
     also=(GLM_FLASH,),
 )
 GLM47 = _format(
-    "glm47 (GLM-4.7, GLM-5, Hunyuan 4): as glm45, without newlines",
+    "glm47 glm-4.7 glm47_moe glm5 (GLM-4.7, GLM-5, Hunyuan 4): as glm45, without newlines",
     "<tool_call>⟨⟩⟨name⟩⟨⟩"
-    "⟨each⟩<arg_key>⟨key⟩</arg_key>⟨⟩<arg_value>⟨value⟩</arg_value>⟨⟩⟨/each⟩</tool_call>",
-    aliases="glm-4.7 glm47_moe glm5",
+    "⟨each⟩<arg_key>⟨key⟩</arg_key>⟨⟩<arg_value>⟨value⟩</arg_value>⟨⟩⟨/each⟩</tool_call>⟨|⟩",
     dropped=("<|begin_of_box|>", "<|end_of_box|>"),
     also=(GLM_FLASH,),
-    separator="",
 )
 IQUEST_Q1 = _format(
-    "iquest-q1 (IQuest Q1): as glm45, inside <iquest_tool_call>",
+    "iquest-q1 iquest_q1 (IQuest Q1): as glm45, inside <iquest_tool_call>",
     f"<iquest_tool_call>⟨⟩⟨name⟩\n{_PAIRS}</iquest_tool_call>",
-    aliases="iquest_q1",
 )
 HUNYUAN_V3 = _format(
     "hunyuan-v3 (Hunyuan 3, Hunyuan 4): as glm45 with <tool_sep> behind the name, inside "
@@ -561,9 +530,9 @@ K2_HORIZON_XML = _format(
     reasoning=K2_THINK,
 )
 IQUEST_CODER = _format(
-    "iquest-coder (IQuest Coder V2): as glm45, inside <iquestcoder_tool_call>",
+    "iquest-coder iquest_coder iquestcoder (IQuest Coder V2): as glm45, inside "
+    "<iquestcoder_tool_call>",
     f"<iquestcoder_tool_call>⟨⟩⟨name⟩\n{_PAIRS}</iquestcoder_tool_call>",
-    aliases="iquest_coder iquestcoder",
 )
 # mlx-lm, `tool_parsers/longcat.py`, which reads JSON between the same tags too.
 LONGCAT_PAIRS = _format(
@@ -581,32 +550,29 @@ LONGCAT = _format(
 )
 # `solar_open2_tool_parser.py` and `solar_open2_reasoning_parser.py` in vLLM.
 SOLAR_OPEN2 = _format(
-    "solar-open2 (Solar Open 2): name, then each argument's name and value behind tokens of "
-    "their own",
+    "solar-open2 solar_open2 (Solar Open 2): name, then each argument's name and value behind "
+    "tokens of their own",
     "<|tool_call:start|>⟨name⟩\n"
     "⟨each⟩<|tool_arg:start|>⟨key⟩<|tool_arg:value|>⟨value⟩<|tool_arg:end|>\n⟨/each⟩"
     "<|tool_call:end|>",
-    aliases="solar_open2",
     reasoning=(Reasoning("<|think:start|>", "<|think:end|>"), *THINKING),
 )
 
 # Each argument in a tag of its own, the argument's name in the tag.
 
 MINIMAX_M2 = _format(
-    'minimax-m2 (MiniMax M2): <invoke name="NAME"> with <parameter name="KEY"> inside',
+    "minimax-m2 minimax minimax-append-think minimax_append_think minimax_m2 "
+    'minimax_m2_append_think (MiniMax M2): <invoke name="NAME"> with <parameter name="KEY"> inside',
     _INVOKE,
-    aliases=(
-        "minimax minimax-append-think minimax_append_think minimax_m2 minimax_m2_append_think"
-    ),
     around=(
         "⟨<minimax:tool_call>¦<function_calls>¦<dots_function_call>⟩",
         "⟨</minimax:tool_call>¦</function_calls>¦</dots_function_call>⟩",
     ),
 )
 ANTHROPIC = _format(
-    "anthropic (Claude 2 and 3 in text): as minimax-m2, inside <function_calls>",
+    "anthropic claude function_calls (Claude 2 and 3 in text): as minimax-m2, inside "
+    "<function_calls>",
     _INVOKE,
-    aliases="claude function_calls",
     around=("<function_calls>", "</function_calls>"),
 )
 DOTS_INVOKE = _format(
@@ -615,18 +581,16 @@ DOTS_INVOKE = _format(
     around=("<dots_function_call>", "</dots_function_call>"),
 )
 MINIMAX_M3 = _format(
-    "minimax-m3 (MiniMax M3): arguments as nested elements, a prefix before every tag",
+    "minimax-m3 minimax_m3 (MiniMax M3): arguments as nested elements, a prefix before every tag",
     f'{_MINIMAX}<invoke name="⟨name⟩">⟨elements prefix={_MINIMAX}⟩{_MINIMAX}</invoke>',
-    aliases="minimax_m3",
     around=(f"{_MINIMAX}<tool_call>", f"{_MINIMAX}</tool_call>"),
     reasoning=(Reasoning("<mm:think>", "</mm:think>"), *THINKING),
 )
 # Cline and Roo tell any model to write so: docs of their system prompts, "Tool Use Formatting".
 TOOL_ELEMENTS = _format(
-    "tool-elements (any model prompted by Cline or Roo): an element named after its tool, with "
-    "an element for each argument, or JSON, in it",
+    "tool-elements cline roo (any model prompted by Cline or Roo): an element named after its "
+    "tool, with an element for each argument, or JSON, in it",
     "<⟨name⟩>\n⟨arguments optional⟩⟨elements⟩\n</⟨name⟩>",
-    aliases="cline roo",
     by_tool=True,
 )
 MINICPM5 = _format(
@@ -641,63 +605,56 @@ STEP3 = _format(
     "<｜tool_call_begin｜>⟨⟩"
     '⟨maybe written⟩function⟨|⟩<｜tool_sep｜>⟨/maybe⟩⟨⟩<steptml:invoke name="⟨name⟩">⟨⟩'
     f'⟨each⟩<steptml:parameter name="{_KEY}">⟨value⟩</steptml:parameter>⟨⟩'
-    "⟨/each⟩</steptml:invoke>⟨⟩<｜tool_call_end｜>",
+    "⟨/each⟩</steptml:invoke>⟨⟩<｜tool_call_end｜>⟨|⟩",
     around=("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"),
-    separator="",
 )
 DEEPSEEK_V32 = _format(
-    "deepseek-v3.2 (DeepSeek V3.2, DeepSeek V4): DSML: each parameter says whether it is a "
-    "string; or one JSON object",
+    "deepseek-v3.2 deepseek-v32 deepseek-v4 deepseek32 deepseek_v32 deepseek_v3_2 deepseek_v4 "
+    "deepseekv32 deepseekv4 (DeepSeek V3.2, DeepSeek V4): DSML: each parameter says whether it is "
+    "a string; or one JSON object",
     '⟨<｜DSML｜invoke name="¦<|DSML|invoke name="⟩⟨name⟩">\n'
     "⟨arguments optional⟩"
     f'⟨each⟩⟨<｜DSML｜parameter name="¦<|DSML|parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
     "⟨value⟩⟨</｜DSML｜parameter>¦</|DSML|parameter>⟩\n⟨/each⟩"
     "⟨</｜DSML｜invoke>¦</|DSML|invoke>⟩",
-    aliases=(
-        "deepseek-v32 deepseek-v4 deepseek32 deepseek_v32 deepseek_v3_2 deepseek_v4 "
-        "deepseekv32 deepseekv4"
-    ),
     around=(
         "⟨<｜DSML｜function_calls>¦<｜DSML｜tool_calls>¦<|DSML|function_calls>¦<|DSML|tool_calls>⟩",
         "⟨</｜DSML｜function_calls>¦</｜DSML｜tool_calls>¦</|DSML|function_calls>¦</|DSML|tool_calls>⟩",
     ),
 )
 DEEPSEEK_V41 = _format(
-    "deepseek-v4.1 (DeepSeek V4.1): DSML with a space in every tag",
+    "deepseek-v4.1 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in every tag",
     '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩">\n'
     f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
     "⟨value⟩⟨</｜DSML｜ parameter>¦</|DSML| parameter>⟩\n⟨/each⟩"
     "⟨</｜DSML｜ invoke>¦</|DSML| invoke>⟩",
-    aliases="deepseek_v41 deepseekv41",
     around=("⟨<｜DSML｜ calls>¦<|DSML| calls>⟩", "⟨</｜DSML｜ calls>¦</|DSML| calls>⟩"),
 )
 GIGACHAT35 = _format(
-    "gigachat3.5 (GigaChat 3.5): GCML: DSML with another token",
+    "gigachat3.5 gigachat35 (GigaChat 3.5): GCML: DSML with another token",
     '<｜GCML｜invoke name="⟨name⟩">\n'
     f'⟨each⟩<｜GCML｜parameter name="{_KEY}{_IS_STRING}⟨">¦" >⟩⟨value⟩</｜GCML｜parameter>\n⟨/each⟩'
     "</｜GCML｜invoke>",
-    aliases="gigachat35",
     around=("<｜GCML｜tool_calls>", "</｜GCML｜tool_calls>"),
 )
 COHERE_CMD5 = _format(
-    "cohere-cmd5 (Command 5): each parameter says whether it is a string, between <cofl:…> tags",
+    "cohere-cmd5 cohere2_moe cohere_command5 (Command 5): each parameter says whether it is a "
+    "string, between <cofl:…> tags",
     "<cofl:tool_call⟨= ⟩"
     '⟨maybe written⟩id="⟨skip text=0 pattern=[\\w.-]{0,64}⟩"⟨= ⟩⟨/maybe⟩name="⟨name⟩">⟨⟩'
     f'⟨each⟩<cofl:tool_param name="{_KEY}{_IS_STRING}">⟨value⟩</cofl:tool_param>⟨⟩'
-    "⟨/each⟩</cofl:tool_call>",
-    aliases="cohere2_moe cohere_command5",
+    "⟨/each⟩</cofl:tool_call>⟨|⟩",
     around=("<cofl:tool_calls>", "</cofl:tool_calls>"),
-    separator="",
 )
 KIMI_K3 = _format(
-    "kimi-k3 (Kimi K3): XTML: calls and typed arguments between <|open|>, <|sep|> and <|close|>",
+    "kimi-k3 kimi_k3 (Kimi K3): XTML: calls and typed arguments between <|open|>, <|sep|> and "
+    "<|close|>",
     '<|open|>call tool="⟨name⟩'
     '⟨maybe written⟩" index="⟨skip text=1 pattern=[0-9]{0,6}⟩⟨/maybe⟩"<|sep|>⟨⟩'
     '⟨maybe⟩<|open|>json type="object"<|sep|>⟨arguments⟩<|close|>json<|sep|>⟨⟩⟨/maybe⟩'
     '⟨each⟩<|open|>argument key="⟨key pattern=[^\\"<>\\n]{1,200} escaped⟩'
     '⟨maybe written⟩" type="⟨type⟩⟨/maybe⟩"<|sep|>⟨value⟩<|close|>argument<|sep|>⟨⟩'
-    "⟨/each⟩<|close|>call<|sep|>",
-    aliases="kimi_k3",
+    "⟨/each⟩<|close|>call<|sep|>⟨|⟩",
     around=("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
     dropped=(
         "<|open|>response<|sep|>",
@@ -705,7 +662,6 @@ KIMI_K3 = _format(
         "<|close|>message<|sep|>",
         "<|end_of_msg|>",
     ),
-    separator="",
     reasoning=(Reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>"), *THINKING),
 )
 
@@ -715,13 +671,12 @@ _MUSE_TO, _MUSE_MORE = r"(?:\w{1,40} )?to=", r"(?: [ \w=.-]{0,80})?"
 _MUSE_PROSE = rf"(?:{_MUSE_TO}(?:user|commentary){_MUSE_MORE}|\w{{0,40}})[\r\n]{{0,2}}"
 _MUSE_CALL = rf"{_MUSE_TO}[\w./-]{{1,128}}[ \w=.-]{{0,80}}[\r\n]{{0,2}}"
 MUSE = _format(
-    "muse (Muse Spark, Muse Glimmer): <atem:invoke> in a message to a tool; a message to itself "
-    "is reasoning",
+    "muse atem glimmer muse_glimmer musespark1x (Muse Spark, Muse Glimmer): <atem:invoke> in a "
+    "message to a tool; a message to itself is reasoning",
     "⟨<atem:invoke name=\"¦<atem:invoke name='⟩⟨name pattern=\\w[\\w./-]{0,127} doubled⟩⟨\">¦'>⟩\n"
     f"⟨each⟩⟨<atem:parameter name=\"¦<atem:parameter name='⟩{_KEY}⟨\">¦'>⟩"
     "⟨value⟩</atem:parameter>\n⟨/each⟩"
     "</atem:invoke>",
-    aliases="atem glimmer muse_glimmer musespark1x",
     around=("<atem:function_calls>", "</atem:function_calls>"),
     envelope=Envelope(
         Literal("<|start|>", ("to=",)),
@@ -738,13 +693,12 @@ BEAM = _format(
     "beam (Beam): <rfl:parameter> in a message to NAME; analysis is reasoning",
     "<|message|>⟨⟩"
     r'⟨each⟩<rfl:parameter name="⟨key pattern=[^\"<>\n]{1,200}⟩">'
-    "⟨value trim=newline⟩</rfl:parameter>⟨⟩⟨/each⟩",
+    "⟨value trim=newline⟩</rfl:parameter>⟨⟩⟨/each⟩⟨|⟩",
     envelope=_like_harmony(
         r"[ \w]{0,40}to=(?:functions\.)?(?P<name>\w[\w.:/-]{0,127})"
         r"[ ]?<\|channel\|>analysis[ ]?<\|constrain\|>xml[\r\n]{0,2}",
         "assistant to={name}<|channel|>analysis <|constrain|>xml",
     ),
-    separator="",
 )
 
 CHAIN = (HERMES, TOOLS_TAG, JSON, FENCE, LOOSE_JSON)

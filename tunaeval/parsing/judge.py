@@ -136,7 +136,7 @@ def _fitted(
         wrapped = (repair_of("wrapped-arguments", message, span),)
         arguments = inner
     fitted = fit(arguments, schema, span=span, level=level)
-    notes = [Note(f.code, f"{f.path}: {f.message}") for f in fitted.faults]
+    notes = [*fitted.notes]
     notes += [
         Note("undeclared-argument", f"{key[:60]!r} is no argument of {name!r}")
         for key in undeclared(arguments, schema)

@@ -141,7 +141,7 @@ def _fault(run: CallRun, tools: Tools) -> str:
     if run.invalid is not None:
         return f"{run.tool}: {run.invalid}"
     fitted = fit(run.arguments, spec.parameters)
-    given = [fault.message for fault in fitted.faults]
+    given = [note.message for note in fitted.notes]
     given += [repair.message for repair in fitted.repairs]  # a changed argument did not fit
     return f"{run.tool}: {given[0]}" if given else ""
 

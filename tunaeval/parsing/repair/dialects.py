@@ -21,25 +21,9 @@ from tunaeval.limits import NEAR_SPACE
 from tunaeval.parsing.window import Reading, Window
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .machine import (
-    CLOSER,
-    JSON_ESCAPES,
-    KEYED,
-    NEVER,
-    PYTHON_ESCAPES,
-    PYTHON_WORDS,
-    TEXT_CODES,
-    WAIT,
-    WORDS,
-    EndError,
-    JsonReader,
-    Step,
-    Style,
-    marked_style,
-    refused_value,
-    text_style,
-)
-from .values import NUMBER, Read, Unreadable
+from . import machine, values
+from .machine import EndError, JsonReader, Step, Style, marked_style, text_style
+from .values import Read, Unreadable
 
 BRACE_KEY = re.compile(r"[^\W\d][\w$.-]{0,127}+")
 """A key that needs no mark around it."""
@@ -53,7 +37,7 @@ class _TextReader(JsonReader):
 
     closers = "}])"
     comments = ""
-    codes = TEXT_CODES
+    codes = machine.TEXT_CODES
     unknown_escape = "unknown-escape"
     owns_stops = True
 
@@ -77,7 +61,7 @@ class BraceReader(_TextReader):
     """Reads an object with bare keys and texts between a mark: `{city:<escape>Oslo<escape>}`."""
 
     styles: ClassVar[Mapping[str, Style]] = {
-        quote: text_style(quote, JSON_ESCAPES, repair="other-quotes") for quote in "'\""
+        quote: text_style(quote, machine.JSON_ESCAPES, repair="other-quotes") for quote in "'\""
     }
     bare_key = BRACE_KEY
     bare_key_repair = ""
@@ -128,33 +112,13 @@ PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
 
 _WORD = re.compile(r"[^\W\d]\w{0,199}+")
 _NUMBER = re.compile(rf"[+-]?[\w.]{{0,{limits.MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
-_FLOAT = re.compile(r"([+-]?)([0-9_]*+)\.?([0-9_]*+)([eE][+-]?[0-9]++)?")
 _ZEROS = re.compile(r"([+-]?)0++([1-9][0-9]*+)")
-_NEVER = NEVER | {"lambda", "not", "await"}
-
-
-def number_as_json(text: str) -> str | None:
-    """Return a number as JSON spells it, given as Python does; None if it is no number.
-
-    Examples:
-        >>> number_as_json("1_000"), number_as_json("0x1F"), number_as_json(".5")
-        ('1000', '31', '0.5')
-    """
-    if NUMBER.fullmatch(text):
-        return text
-    try:
-        return str(int(text, 0)) if text.isascii() else None
-    except ValueError:
-        found = _FLOAT.fullmatch(text)
-    if not found or not (found[2] or found[3]) or not ("." in text or found[4]):
-        return None
-    whole = found[2].replace("_", "").lstrip("0") or "0"
-    return f"{found[1].strip('+')}{whole}.{found[3].replace('_', '') or '0'}{found[4] or ''}"
+_NEVER = machine.NEVER | {"lambda", "not", "await"}
 
 
 _BEHIND_QUOTE = re.compile(rf"[ \t\r\n]{{1,24}}+{PYTHON_NAME.pattern}(?P<sign>=?+)(?P<more>=?+)")
 _STYLES = {
-    (quote, raw): text_style(quote, None if raw else PYTHON_ESCAPES)
+    (quote, raw): text_style(quote, None if raw else machine.PYTHON_ESCAPES)
     for raw in (False, True)
     for quote in ("'", '"', "'''", '"""')
 }
@@ -275,7 +239,7 @@ class PythonReader(_TextReader):
 
     def _lost_comma(self, char: str) -> str:
         if self.open[-1] != "f":
-            return "missing-comma" if self.open[-1] in KEYED and char in self.styles else ""
+            return "missing-comma" if self.open[-1] in machine.KEYED and char in self.styles else ""
         found = self._keyword()
         return "missing-comma" if found and found["sign"] == "=" and not found["more"] else ""
 
@@ -329,14 +293,14 @@ class PythonReader(_TextReader):
         window, text = self._window, self._longest(_NUMBER, limits.MAX_DIGITS + 1)
         if len(text) > limits.MAX_DIGITS:
             raise EndError("too-many-digits", f"a number of more than {limits.MAX_DIGITS} digits")
-        number = number_as_json(text)
+        number = values.number_as_json(text)
         if number is None and (found := _ZEROS.fullmatch(text)):
             self._repair("leading-zero")
             number = found[1].strip("+") + found[2]
         if number is None:
             if window.pos + len(text) >= len(window.text):
                 self._cut_off()
-            code = refused_value(text, "needs-evaluation")
+            code = machine.refused_value(text, "needs-evaluation")
             raise EndError(code, f"{text[:40]!r} is no literal")
         window.pos += len(text)
         return number
@@ -347,7 +311,7 @@ class PythonReader(_TextReader):
         if not word:
             char = self._window.text[self._window.pos]
             raise EndError("invalid-json", f"{char!r} where a value was expected")
-        value = PYTHON_WORDS.get(word) or WORDS.get(word)
+        value = machine.PYTHON_WORDS.get(word) or machine.WORDS.get(word)
         if not value:
             if not after:
                 self._cut_off()
@@ -388,7 +352,7 @@ class PythonReader(_TextReader):
         window = self._window
         found = _BEHIND_QUOTE.match(window.text, window.pos + 1)
         if found and found.end() >= len(window.text) and not window.final:
-            raise EndError(WAIT)
+            raise EndError(machine.WAIT)
         return bool(found and found["sign"] and not found["more"])
 
     def _behind_string(self) -> Step:
@@ -403,7 +367,7 @@ class PythonReader(_TextReader):
 
         It does not go beyond a stop or a line's end, which ends only texts if `lines` is true.
         """
-        window, closers, quote = self._window, [CLOSER[kind] for kind in self.open], ""
+        window, closers, quote = self._window, [machine.CLOSER[kind] for kind in self.open], ""
         ahead = max(map(len, self._stops), default=1) + 1
         for _ in range(limits.SKIPPED):
             while len(window.text) < window.pos + ahead and not window.final:
@@ -420,7 +384,7 @@ class PythonReader(_TextReader):
             elif char in "'\"":
                 quote = char
             elif char in self.brackets:
-                closers.append(CLOSER[char])
+                closers.append(machine.CLOSER[char])
             elif char == closers[-1]:
                 closers.pop()
                 if not closers:

@@ -26,18 +26,8 @@ from tunaeval import limits
 from tunaeval.parsing.window import Reading, Window, read_all
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span
 
-from .values import (
-    NUMBER,
-    ODD_SPACES,
-    REPAIRS,
-    SPACES,
-    Read,
-    Unreadable,
-    decode,
-    decode_at,
-    read_sound,
-    repair_of,
-)
+from . import values
+from .values import NUMBER, ODD_SPACES, REPAIRS, SPACES, Read, Unreadable
 
 Step: TypeAlias = Callable[[], "Step"]
 
@@ -82,8 +72,7 @@ _KEY_WORD = re.compile(r"[A-Za-z_$][\w$-]{0,255}+")
 _CUT_NUMBER = re.compile(r"-?+[0-9]*+\.?+[0-9]*+(?:[eE][+-]?+[0-9]*+)?+\Z")
 _UNQUOTED = re.compile(r"[A-Za-z0-9_./*~:@ -]{1,200}+(?=[,}\]\n])")
 _ODD_NUMBER = re.compile(
-    r"(?P<sign>-?)(?=\.?\d)(?P<whole>(?:0(?![\d_])|[1-9]\d{0,17}(?:_\d{1,18}){0,6})?)"
-    r"(?:\.(?P<part>\d{0,17}))?"
+    r"-?(?=\.?\d)(?:0(?![\d_])|[1-9]\d{0,17}(?:_\d{1,18}){0,6})?(?:\.\d{0,17})?"
 )
 """One that programs know and JSON does not: .25, 1. and 1_000."""
 
@@ -217,14 +206,8 @@ _CLOSER_TAG = re.compile(r"</[\w:|-]{1,40}>|```")
 
 def _without_brackets(text: str, most: int) -> str:
     """Return the inside of a string, as JSON, without the last brackets, at most so many."""
-    for _ in range(most):
-        bare = text.rstrip()
-        while bare.endswith(("\\n", "\\r", "\\t")):
-            bare = bare[:-2].rstrip()
-        if bare[-1:] not in ("}", "]"):
-            break
-        text = bare[:-1]
-    return text
+    closers = rf"(?:[}}\]](?:\s|\\[nrt])*+){{0,{most}}}+\Z"
+    return re.sub(closers, "", text, count=1)
 
 
 _SPACE = re.compile(rf"[{SPACES}]++")
@@ -335,14 +318,14 @@ class JsonReader:
         written = "".join(self.pieces)
         # The pieces may take many times its memory, so all but a bracket and a key are dropped.
         self.pieces = self._out = self.pieces[:2]
-        made = decode(written)
+        made = values.decode(written)
         if isinstance(made, Unreadable):
             return Unreadable(made.code, made.message, self._window.offset, written)
         repairs = [
-            repair_of(code, REPAIRS[code][1], Span(at, at + 1), REPAIRS[code][0])
+            values.repair_of(code, REPAIRS[code][1], Span(at, at + 1), REPAIRS[code][0])
             for code, at in self._noted
         ]
-        return Read(made[0], tuple(repairs), made[1], truncated)
+        return Read(made[0], tuple(repairs), made[2], truncated)
 
     def _repair(self, code: str, at: int | None = None) -> None:
         """Note a repair at the offset `at`, by default the window's.
@@ -639,13 +622,12 @@ class JsonReader:
                 raise EndError("invalid-json", f"{found!r} is no JSON value")
             raise EndError(WAIT)
         text = run.group().rstrip()
-        number = _ODD_NUMBER.fullmatch(text)
-        if not number and (text.lstrip("-") in NEVER or text[:1] in "-.0123456789"):
+        number = values.number_as_json(text) if _ODD_NUMBER.fullmatch(text) else None
+        if number is None and (text.lstrip("-") in NEVER or text[:1] in "-.0123456789"):
             code = refused_value(text, "invalid-json")
             raise EndError(code, f"{text[:40]!r} is no JSON value")
-        if number:
-            repair, whole, part = "odd-number", number["whole"].replace("_", ""), number["part"]
-            value = f"{number['sign']}{whole or 0}{f'.{part or 0}' if part is not None else ''}"
+        if number is not None:
+            repair, value = "odd-number", number
         else:
             plain = _PLAIN_WORDS.fullmatch(text)
             repair, value = self.bare_words_repair if plain else "unquoted-string", f'"{text}"'
@@ -912,9 +894,9 @@ def read_json(text: str) -> Read | Unreadable:
     """Read a text that is one object or array, white space around it apart."""
     start = len(text) - len(text.lstrip())
     if text.startswith(("{", "["), start):
-        if (value := read_sound(text)) is not None:
+        if (value := values.read_sound(text)) is not None:
             return Read(value)
-        found = decode_at(text, start)
+        found = values.decode_at(text, start)
         if found and not found[2] and not text[found[1] :].strip():
             return Read(found[0])
     window = Window(text, final=True)

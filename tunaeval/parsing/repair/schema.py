@@ -13,19 +13,18 @@ a tool's schema names plain types, it compares them, and asks `fit` otherwise.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
 from operator import is_not
 from reprlib import Repr
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from tunaeval.limits import MAX_DIGITS, MAX_SCHEMA_DEPTH, SCALAR_TEXT, SHOWN_NAME, SHOWN_VALUE
 from tunaeval.types.calls import ARGUMENTS_KEYS, JsonObject, JsonValue, Repair, Span, Tools
 from tunaeval.types.parsing import Level
 
 from .machine import read_json
-from .values import NUMBER, Read, Unreadable, repair_of
+from .values import NUMBER, Note, Read, Unreadable, repair_of
 
 Schema: TypeAlias = Mapping[str, object]
 
@@ -133,7 +132,7 @@ _MORE_THAN_A_TYPE = _COMBINING.union(
     ("patternProperties", *_ITEM_KEYWORDS),
 )
 """The keywords that are read, beside `type`."""
-_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
+_PERCENTS = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
 
 
 def resolved(reference: object, root: object) -> object | LookupError:
@@ -147,7 +146,7 @@ def resolved(reference: object, root: object) -> object | LookupError:
         return LookupError(f"{name} names an anchor; only '#' and '#/...' are followed")
     found = root
     for step in reference[2:].split("/") if len(reference) > 2 else ():
-        key = _unescaped(step)
+        key = _PERCENTS.sub(_bytes_named, step).replace("~1", "/").replace("~0", "~")
         if isinstance(found, Mapping) and key in found:
             found = found[key]
         elif isinstance(found, list) and key.isdecimal() and len(key) < 9 and int(key) < len(found):
@@ -157,14 +156,8 @@ def resolved(reference: object, root: object) -> object | LookupError:
     return found
 
 
-def _unescaped(step: str) -> str:
-    """Return the key that a step of a pointer means: percent signs first, then ~1 and ~0."""
-    if "%" in step:
-        raw = _PERCENT.sub(
-            lambda hit: bytes.fromhex(hit[1].decode()), step.encode("utf-8", "surrogatepass")
-        )
-        step = raw.decode("utf-8", "replace")
-    return step.replace("~1", "/").replace("~0", "~")
+def _bytes_named(signs: re.Match[str]) -> str:
+    return bytes.fromhex(signs[0].replace("%", "")).decode(errors="replace")
 
 
 def parts_of(schema: Schema, root: object) -> Iterator[object | LookupError]:
@@ -185,35 +178,49 @@ def _listed(keyword: object) -> list[object]:
     return [*keyword] if isinstance(keyword, list | tuple) else []
 
 
+def _asked(schema: object, root: object, join: Callable[..., Any], unknown: Any) -> Any:
+    """Return the answer of a schema, given those of all schemas that apply beside it.
+
+    `join` makes it of the schema, the answers of its parts, and those of each list of alternatives.
+    The answer of what is no schema, or too deep, is `unknown`, as is what a circle says of itself.
+    """
+    if type(schema) is dict and _COMBINING.isdisjoint(schema):  # most are no more than that
+        return join(schema, (), ())
+    known: dict[int, Any] = {}
+
+    def ask(schema: object, depth: int) -> Any:
+        if not isinstance(schema, (dict, Mapping)) or depth > MAX_SCHEMA_DEPTH:
+            return unknown
+        if _COMBINING.isdisjoint(schema):
+            return join(schema, (), ())
+        if id(schema) not in known:
+            known[id(schema)] = unknown
+            parts = [ask(part, depth + 1) for part in parts_of(schema, root)]
+            lists = alternatives_of(schema)
+            options = [[ask(one, depth + 1) for one in each] for each in lists]
+            known[id(schema)] = join(schema, parts, options)
+        return known[id(schema)]
+
+    return ask(schema, 0)
+
+
 def admitted(schema: object, root: object) -> frozenset[str]:
     """Return the types that a schema admits; all of them when it says nothing."""
-    return _admitted(schema, root, {}, 0)
+    types: frozenset[str] = _asked(schema, root, _types, ANY)
+    return types
 
 
-def _admitted(
-    schema: object, root: object, known: dict[int, frozenset[str]], depth: int
+def _types(
+    schema: Schema, parts: Iterable[frozenset[str]], options: Iterable[list[frozenset[str]]]
 ) -> frozenset[str]:
-    if not isinstance(schema, (dict, Mapping)) or depth > MAX_SCHEMA_DEPTH:
-        return ANY
-    if id(schema) in known:
-        return known[id(schema)]
-    known[id(schema)] = ANY  # what a circle says of itself
     named, found = kinds_named(schema), ANY
     if named and all(isinstance(name, str) and name in ANY for name in named):
-        wider = {"integer": "number"}
-        found = frozenset(kind for kind in ANY if kind in named or wider.get(kind) in named)
+        found = frozenset(map(str, (*named, "integer") if "number" in named else named))
     if (choices := choices_of(schema)) is not None:
         found &= {kind_of(choice) for choice in choices}
-    if not _COMBINING.isdisjoint(schema):
-        for part in parts_of(schema, root):
-            found &= _admitted(part, root, known, depth + 1)
-        for options in alternatives_of(schema):
-            each = [_admitted(option, root, known, depth + 1) for option in options]
-            found &= frozenset[str]().union(*each)
-    if schema.get("nullable") is True:
-        found |= {"null"}
-    known[id(schema)] = found
-    return found
+    for part in (*parts, *(frozenset[str]().union(*each) for each in options)):
+        found &= part
+    return found | {"null"} if schema.get("nullable") is True else found
 
 
 def member(schema: object, key: str, root: object, *, or_item: bool = False) -> object:
@@ -222,35 +229,22 @@ def member(schema: object, key: str, root: object, *, or_item: bool = False) -> 
     `or_item`: the value may as well be a list whose items have that name.
     """
 
-    def own(schema: Schema) -> object:
-        properties = _properties(schema)
-        if key in properties:
-            return properties[key]
-        if or_item and "items" in schema:
-            return schema["items"]
-        others = schema.get("additionalProperties")
-        return others if isinstance(others, Mapping) else None
+    def joined(schema: Schema, parts: Iterable[object], options: Iterable[list[object]]) -> object:
+        own = _properties(schema).get(key, schema)
+        if own is schema:
+            others = schema.get("additionalProperties")
+            own = others if isinstance(others, Mapping) else None
+            own = schema["items"] if or_item and "items" in schema else own
+        if not (parts or options):
+            return own
+        found = [own, *parts]
+        for each in options:
+            some = [one for one in each if one is not None]
+            found.append({"anyOf": some} if some[1:] else some[0] if some else None)
+        found = [one for one in found if one is not None]
+        return {"allOf": found} if found[1:] else found[0] if found else None
 
-    return _inner(schema, own, root, set(), 0)
-
-
-def _inner(
-    schema: object, own: Callable[[Schema], object], root: object, seen: set[int], depth: int
-) -> object:
-    """Return what `own` finds in a schema and in all that apply beside it, as one schema."""
-    if not isinstance(schema, (dict, Mapping)) or id(schema) in seen or depth > MAX_SCHEMA_DEPTH:
-        return None
-    if _COMBINING.isdisjoint(schema):
-        return own(schema)
-    seen.add(id(schema))
-    found = [own(schema)]
-    found += [_inner(part, own, root, seen, depth + 1) for part in parts_of(schema, root)]
-    for options in alternatives_of(schema):
-        each = [_inner(option, own, root, seen, depth + 1) for option in options]
-        if some := [one for one in each if one is not None]:
-            found.append({"anyOf": some} if some[1:] else some[0])
-    found = [one for one in found if one is not None]
-    return {"allOf": found} if found[1:] else found[0] if found else None
+    return _asked(schema, root, joined, None)
 
 
 def _properties(schema: Schema) -> Mapping[str, object]:
@@ -262,23 +256,6 @@ TYPE_REPAIRS: dict[str, Level] = {"type": "standard", "guessed-type": "lenient"}
 """The codes of repairs that change a value's type, each with its level."""
 
 
-class Fault(NamedTuple):
-    """What does not fit, and where: `path` is like `$.items[0].name`."""
-
-    code: str
-    path: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """A value after fitting, what was changed, and what still does not fit."""
-
-    value: JsonValue
-    repairs: tuple[Repair, ...] = ()
-    faults: tuple[Fault, ...] = ()
-
-
 def fit(
     value: JsonValue,
     schema: object,
@@ -286,30 +263,28 @@ def fit(
     span: Span | None = None,
     root: object = None,
     level: Level = "standard",
-) -> Fitted:
+) -> Read:
     """Bend `value` to `schema` as little as possible.
 
     Only changes that lose nothing are made ("3" to 3, "true" to True, one plain text to a list of
     one where a list of texts is asked for); each is listed in `repairs`. At level "lenient" any
     lone item becomes a list of one, and "None" becomes None. What cannot be bent is left alone
-    and listed in `faults`. References lead into `root`, which is `schema` itself unless it is
-    given.
+    and listed in `notes`. The messages of both begin with a path like `$.items[0].name`. References
+    lead into `root`, which is `schema` itself unless it is given.
     """
     try:
         fitting = _Fitting(schema if root is None else root, guesses=level == "lenient")
         fitted, found = fitting.fit(value, schema, 0)
     except RecursionError:  # a caller deep in its own stack
-        deep = Fault("too-deep", "$", "nested too deeply to be compared with its schema")
-        return Fitted(value, (), (deep,))
-    if not found:
-        return Fitted(fitted)
-    repairs, faults = list[Repair](), list[Fault]()
+        deep = Note("too-deep", "$: nested too deeply to be compared with its schema")
+        return Read(value, (), (deep,))
+    repairs, notes = list[Repair](), list[Note]()
     for path, code, message in found:
         if code in TYPE_REPAIRS:
             repairs.append(repair_of(code, f"${path}: {message}", span, TYPE_REPAIRS[code]))
         else:
-            faults.append(Fault(code, f"${path}", message))
-    return Fitted(fitted, tuple(repairs), tuple(faults))
+            notes.append(Note(code, f"${path}: {message}"))
+    return Read(fitted, (*repairs,), (*notes,))
 
 
 Findings: TypeAlias = dict[tuple[str, str, str], None]
@@ -521,19 +496,10 @@ def _same(value: JsonValue, choice: object) -> bool:
     return type(choice) is type(value) and bool(choice == value)
 
 
-_SILENT_ON_OTHERS = frozenset(
-    [
-        "type",
-        "properties",
-        "required",
-        "title",
-        "description",
-        "$schema",
-        "$id",
-        "$defs",
-        "definitions",
-    ]
-)
+_SILENT_ON_OTHERS = frozenset({
+    "type", "properties", "required", "title", "description", "$schema", "$id", "$defs",
+    "definitions",
+})  # fmt: skip
 _USUAL = _SILENT_ON_OTHERS | {"additionalProperties"}
 
 
@@ -566,7 +532,7 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
         return arguments.keys() >= required
     schema = tools[name].parameters
     fitted = fit(arguments, schema)
-    return not (fitted.repairs or fitted.faults or undeclared(arguments, schema))
+    return not (fitted.repairs or fitted.notes or undeclared(arguments, schema))
 
 
 def misplaced(

@@ -42,6 +42,28 @@ QUOTES = "\"'“”‘’"
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?P<real>(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+)")
 """A number of JSON; an integer if nothing of it is in the group `real`."""
 
+_FLOAT = re.compile(r"([+-]?)([0-9_]*+)\.?([0-9_]*+)([eE][+-]?[0-9]++)?")
+
+
+def number_as_json(text: str) -> str | None:
+    """Return a number as JSON spells it, given as Python does; None if it is no number.
+
+    Examples:
+        >>> number_as_json("1_000"), number_as_json("0x1F"), number_as_json(".5")
+        ('1000', '31', '0.5')
+    """
+    if NUMBER.fullmatch(text):
+        return text
+    try:
+        return str(int(text, 0)) if text.isascii() else None
+    except ValueError:
+        found = _FLOAT.fullmatch(text)
+    if not found or not (found[2] or found[3]) or not ("." in text or found[4]):
+        return None
+    whole = found[2].replace("_", "").lstrip("0") or "0"
+    return f"{found[1].strip('+')}{whole}.{found[3].replace('_', '') or '0'}{found[4] or ''}"
+
+
 begins_soundly = re.compile(r'[ \t\r\n]*+\{[ \t\r\n]*+["}]').match
 """Whether an object of JSON may begin behind an index: a cheap look before it is decoded."""
 
@@ -142,13 +164,10 @@ def decode_at(text: str, at: int) -> Decoded | None:
     return found
 
 
-def decode(text: str) -> tuple[JsonValue, tuple[Note, ...]] | Unreadable:
+def decode(text: str) -> Decoded | Unreadable:
     """Decode a text that a reader wrote, and say what is odd about its value."""
     value = read_sound(text)
-    if value is not None:
-        return value, ()
-    found = scan(text, 0)
-    return found if isinstance(found, Unreadable) else (found[0], found[2])
+    return scan(text, 0) if value is None else (value, len(text), ())
 
 
 ATOMS = frozenset({int, bool, type(None)})
@@ -300,30 +319,30 @@ def _is_no_unicode(text: str) -> bool:
     return False
 
 
+def _levels(value: JsonValue) -> Iterator[list[JsonValue]]:
+    """Yield the value in a list, then all that is one level deeper, and so on."""
+    level: list[JsonValue] = [value]
+    while level:
+        yield level
+        # Each once: what contains itself would be more on every level.
+        outer = {id(item): item for item in level if isinstance(item, dict | list)}.values()
+        level = [
+            inner for item in outer for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+
+
 def _texts(value: JsonValue) -> Iterator[str]:
     """Yield all keys and strings."""
-    remaining = [value]
-    while remaining:
-        item = remaining.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, dict):
-            remaining += [*item, *item.values()]
-        elif isinstance(item, list):
-            remaining += item
+    for level in _levels(value):
+        for item in level:
+            yield from (item,) if isinstance(item, str) else item if isinstance(item, dict) else ()
 
 
 def not_json(value: JsonValue) -> str | None:
     """Return why a value made elsewhere could not have come from JSON; None if it could."""
-    level: list[JsonValue] = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for depth, level in enumerate(_levels(value)):
         if any(isinstance(item, float) and not isfinite(item) for item in level):
             return "NaN and Infinity are no JSON values"
-        # Each once: what contains itself would be more on every level.
-        outer = {id(item): item for item in level if isinstance(item, dict | list)}.values()
-        if not outer:
-            return None
-        level = [
-            inner for item in outer for inner in (item.values() if isinstance(item, dict) else item)
-        ]
-    return f"nested deeper than {MAX_DEPTH}"
+        if depth == MAX_DEPTH and any(isinstance(item, dict | list) for item in level):
+            return f"nested deeper than {MAX_DEPTH}"
+    return None

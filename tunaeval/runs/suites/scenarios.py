@@ -187,7 +187,7 @@ def _check_call(call: ExpectedCall, place: Place, tools: Tools) -> None:
             raise at.error(UnknownNameError(f"argument of {call.name}", name, properties))
         for plain in _plain_values(value):
             fitted = fit(plain, schema, root=spec.parameters)
-            if fitted.faults or fitted.repairs:
+            if fitted.notes or fitted.repairs:
                 raise at.error(f"found {shown(plain)}, wanted {_wanted(schema)}")
 
 
