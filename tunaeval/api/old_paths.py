@@ -34,6 +34,7 @@ MOVED = {
     "tunaeval.faults": "tunaeval.types.faults",
     "tunaeval.formats": "tunaeval.grammar.formats",
     "tunaeval.grading": "tunaeval.runs.grading",
+    "tunaeval.grammar.words": "tunaeval.grammar.format",
     "tunaeval.harness": "tunaeval.runs",
     "tunaeval.judging": "tunaeval.scoring.judging",
     "tunaeval.pytest_plugin": "tunaeval.testing.pytest_plugin",
