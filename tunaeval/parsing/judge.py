@@ -214,8 +214,9 @@ def _fault(
     """Whether the object is an attempt, and why it is no call before its arguments are read."""
     name, has_arguments = value.get(keys[0] or ""), keys[1] is not None
     known = tools is not None and isinstance(name, str) and name in tools
-    is_attempt = has_arguments or marked or known or _runs_on(name, read, tools)
-    if keys[0] is None or not is_attempt:
+    if (tool := _tool_before_cut(name, read, tools)) is not None:
+        return True, Note("truncated", f"the text ends inside a call of {tool!r}")
+    if keys[0] is None or not (has_arguments or marked or known):
         return marked, Note("missing-name", "a call without a name")
     if not isinstance(name, str) or not name:
         found = "an empty one" if name == "" else _kind(name)
@@ -230,11 +231,14 @@ def _fault(
     return True, None if has_arguments else _missing(name, _beside(value, keys), read)
 
 
-def _runs_on(name: JsonValue, read: Read, tools: Tools | None) -> bool:
-    """Whether the text ended so early that a tool's name and the next key were read as one text."""
+def _tool_before_cut(name: JsonValue, read: Read, tools: Tools | None) -> str | None:
+    """Return the tool that a name begins with if the text ended so early that the tool's name and
+    the key after it were read as one text, else None.
+    """
     if tools is None or not (read.truncated and isinstance(name, str)):
-        return False
-    return any(name.partition(sign)[0] in tools for sign in _QUOTE_SIGNS if sign in name)
+        return None
+    starts = (name.partition(sign)[0] for sign in _QUOTE_SIGNS if sign in name)
+    return next((start for start in starts if start in tools), None)
 
 
 def _missing(name: str, beside: JsonObject, read: Read) -> Note | None:
