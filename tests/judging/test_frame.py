@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.judging.judges import transcript
 from tunaeval.scoring.judging.calibrating import PAYLOADS, injected
-from tunaeval.scoring.judging.prompts import RUBRICS, Question, messages_for
+from tunaeval.scoring.judging.prompts import RUBRICS, JudgeQuestion, messages_for
 from tunaeval.scoring.judging.view import Shown, View, frames, view_of
 from tunaeval.testing.strategies import json_values
 from tunaeval.types.calls import ToolCall
@@ -18,7 +18,7 @@ from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript
 
 WORD = "5ec0ffee5ec0ffee5ec0ffee"
-QUESTION = Question(("goal-completion",), 10)
+QUESTION = JudgeQuestion(("goal-completion",), 10)
 SECTIONS = ("messages", "calls", "sizes")
 
 FORGED = [
@@ -99,7 +99,7 @@ def test_there_are_twenty_payloads() -> None:
 
 @pytest.mark.parametrize("name", RUBRICS)
 def test_instructions_stand_before_and_after(name: str) -> None:
-    user = messages_for(Question((name,), 10), "LINES", WORD)[1]["content"]
+    user = messages_for(JudgeQuestion((name,), 10), "LINES", WORD)[1]["content"]
     before, _, after = user.partition("LINES")
     assert RUBRICS[name].question in before
     assert RUBRICS[name].question in after
@@ -108,12 +108,12 @@ def test_instructions_stand_before_and_after(name: str) -> None:
 
 
 def test_swapped_are_the_ends_of_the_scale_and_the_criteria_and_nothing_else() -> None:
-    def lines(question: Question) -> list[str]:
+    def lines(question: JudgeQuestion) -> list[str]:
         content: str = messages_for(question, "", WORD)[1]["content"]
         return content.split("\n")
 
     plain = lines(QUESTION)
-    turned = lines(Question(QUESTION.names, 10, "swapped"))
+    turned = lines(JudgeQuestion(QUESTION.names, 10, "swapped"))
     assert plain != turned
     assert sorted(plain) == sorted(turned)
     moved = [line for line, other in zip(plain, turned, strict=True) if line != other]

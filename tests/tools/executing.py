@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from tunaeval import ToolCall, ToolResult, execute
-from tunaeval.tools.executor import Category, Pace
+from tunaeval.tools.executor import Category, ExecutorClock
 
 T = TypeVar("T")
 KINDS: dict[str, Category] = {"study": "research", "look": "read-only", "change": "write"}
@@ -28,8 +28,10 @@ class Time:
         await asyncio.sleep(0)
 
     @property
-    def pace(self) -> Pace:
-        return Pace(lambda: self.seconds, lambda: self.seconds, self.sleep, lambda: self.chance)
+    def pace(self) -> ExecutorClock:
+        return ExecutorClock(
+            lambda: self.seconds, lambda: self.seconds, self.sleep, lambda: self.chance
+        )
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -82,7 +82,7 @@ class Output:
         os.close(nowhere)
 
 
-class _Unread(io.FileIO):
+class _IgnoringFile(io.FileIO):
     """A file whose failures to write are ignored."""
 
     def write(self, data: ReadableBuffer, /) -> int:
@@ -97,7 +97,7 @@ def _beside(err: TextIO | None) -> TextIO:
     if err is None:
         return io.StringIO()
     try:
-        raw = _Unread(err.fileno(), "w", closefd=False)
+        raw = _IgnoringFile(err.fileno(), "w", closefd=False)
     except OSError:
         return err
     if raw.isatty():

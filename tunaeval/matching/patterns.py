@@ -96,14 +96,14 @@ def read_pattern(pattern: str) -> tuple[Node, str]:
         raise ValueError(
             f"the pattern has {len(pattern)} characters; at most {MAX_LENGTH} are allowed"
         )
-    reading = _Reading(pattern)
+    reading = _PatternParser(pattern)
     node = reading.alternatives(0)
     if reading.more():
         reading.refuse("closes a group that was not opened")
     return node, reading.flags
 
 
-class _Reading:
+class _PatternParser:
     """A parser that reads a pattern from left to right."""
 
     def __init__(self, pattern: str) -> None:

@@ -321,12 +321,12 @@ def _changed(
 
 def _facts(schema: JsonValue, root: JsonValue) -> dict[str, JsonValue]:
     """Return what a schema says about a value and its parts, by place."""
-    reading = _Reading(root)
+    reading = _SchemaFacts(root)
     reading.read(schema, "", ())
     return reading.facts
 
 
-class _Reading:
+class _SchemaFacts:
     """Collects the facts of a schema in a bounded number of steps."""
 
     def __init__(self, root: JsonValue) -> None:

@@ -60,7 +60,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReadAndStreamed:
     """The results of a reader for a text: of the whole at each level, and streamed at one level."""
 
     of: AnyText
@@ -118,11 +118,13 @@ def check_text(
     _check_text(reader, example, _OF_TEXTS.values())
 
 
-def _check_text(reader: Reader, example: AnyText, laws: Iterable[Callable[[Seen], None]]) -> None:
+def _check_text(
+    reader: Reader, example: AnyText, laws: Iterable[Callable[[ReadAndStreamed], None]]
+) -> None:
     text, tools = example.text, example.tools
     wholes = {level: reader.parse(text, tools=tools, level=level) for level in LEVELS}
     stream = reader.stream(tools=tools, level=example.level)
-    seen = Seen(example, wholes, *stream_of(stream, example.chunks))
+    seen = ReadAndStreamed(example, wholes, *stream_of(stream, example.chunks))
     for law in laws:
         law(seen)
 
@@ -200,7 +202,7 @@ def _prose_changes_no_call(reader: Reader, example: Written) -> None:
         assert words in result.content, f"of {text!r} the words {words!r} are lost"
 
 
-def _nothing_raises(seen: Seen) -> None:
+def _nothing_raises(seen: ReadAndStreamed) -> None:
     """Check the results of all levels; if one had raised, this would not be called."""
     for level, result in seen.wholes.items():
         where = f"{seen.of.text!r} at {level}"
@@ -227,17 +229,17 @@ def check_shape(result: ParseResult, level: Level, length: int, where: str) -> N
         assert 0 <= start <= end <= length, f"{where}: {diagnosis} is outside of the text"
 
 
-def _chunks_do_not_matter(seen: Seen) -> None:
+def _chunks_do_not_matter(seen: ReadAndStreamed) -> None:
     whole, cut = seen.wholes[seen.of.level], seen.streamed
     assert cut == whole, f"{seen.of.chunks} at {seen.of.level}: {cut}, and whole {whole}"
 
 
-def _events_tile_the_text(seen: Seen) -> None:
+def _events_tile_the_text(seen: ReadAndStreamed) -> None:
     why = untiled(seen.of.text, seen.streamed, seen.events)
     assert not why, f"{seen.of.text!r}: {why}"
 
 
-def _deltas_are_the_arguments(seen: Seen) -> None:
+def _deltas_are_the_arguments(seen: ReadAndStreamed) -> None:
     why = wrong_pieces(seen.events)
     assert not why, f"{seen.of.chunks}: {why}"
 
@@ -249,7 +251,7 @@ def check_levels(results: dict[Level, ParseResult], where: str) -> None:
             assert lower == higher, f"{where}: {low} says {lower}, and {high} {higher}"
 
 
-def _only_tools_are_called(seen: Seen) -> None:
+def _only_tools_are_called(seen: ReadAndStreamed) -> None:
     for result in seen.wholes.values() if seen.of.tools is not None else ():
         check_names(result, seen.of.tools, repr(seen.of.text))
 
@@ -264,7 +266,7 @@ _OF_CALLS: dict[str, Callable[[Reader, Written], None]] = {
     "rendered-is-read-back": _rendered_is_read_back,
     "prose-changes-no-call": _prose_changes_no_call,
 }
-_OF_TEXTS: dict[str, Callable[[Seen], None]] = {
+_OF_TEXTS: dict[str, Callable[[ReadAndStreamed], None]] = {
     "nothing-raises": _nothing_raises,
     "chunks-do-not-matter": _chunks_do_not_matter,
     "events-tile-the-text": _events_tile_the_text,

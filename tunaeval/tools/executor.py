@@ -169,7 +169,7 @@ def _as_text(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class ExecutorClock:
     """The clocks and the randomness of an executor; tests replace them.
 
     `clock` is monotonic, in seconds; `now` returns seconds since the epoch; `sleep` is
@@ -206,7 +206,7 @@ class Executor:
     backoff: Backoff = field(default_factory=Backoff)
     max_parallel: int | None = None
     recorder: roles.Recorder | None = None
-    pace: Pace = field(default_factory=Pace)
+    pace: ExecutorClock = field(default_factory=ExecutorClock)
     runnables: Mapping[str, Runnable] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -239,7 +239,7 @@ async def execute(
     backoff: Backoff | None = None,
     max_parallel: int | None = None,
     recorder: roles.Recorder | None = None,
-    pace: Pace | None = None,
+    pace: ExecutorClock | None = None,
 ) -> list[ToolResult]:
     """Run `calls` once and return their results in the order of the calls.
 
@@ -256,7 +256,7 @@ async def execute(
         [(True, 'assumed'), (False, 'unknown-tool')]
     """
     executor = Executor(
-        tools, categories, backoff or Backoff(), max_parallel, recorder, pace or Pace()
+        tools, categories, backoff or Backoff(), max_parallel, recorder, pace or ExecutorClock()
     )
     return await executor.execute(calls)
 

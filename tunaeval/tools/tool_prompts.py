@@ -79,10 +79,10 @@ def prompt_of(text: bytes, source: str = "prompt") -> ToolPrompt:
     """Read the content of a prompt file; `source` names it in errors. Raises ToolsError."""
     if len(text) > MAX_BYTES:
         raise ToolsError(f"{source}: more than {MAX_BYTES:,} bytes, which is too long for a prompt")
-    return _Reading(source).read(text)
+    return _PromptHandler(source).read(text)
 
 
-class _Reading:
+class _PromptHandler:
     """Reads one prompt file; its methods are the handlers that expat calls."""
 
     def __init__(self, source: str) -> None:

@@ -156,7 +156,7 @@ NOTICES = {
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenMessage:
     """A message that is being read; `before` is the number of messages before it."""
 
     source: int
@@ -183,7 +183,7 @@ class Reading:
         self._messages: list[Message] = []
         self._sources: list[int] = []
         self._notices: list[Notice] = []
-        self._open: _Open | None = None
+        self._open: _OpenMessage | None = None
 
     def begin(
         self,
@@ -198,7 +198,7 @@ class Reading:
         self.close()
         self.reply = None
         before = len(self._messages)
-        self._open = _Open(self.source, role, before, usage, at, tool_call_id, is_error)
+        self._open = _OpenMessage(self.source, role, before, usage, at, tool_call_id, is_error)
 
     @property
     def thinking(self) -> bool:
@@ -303,13 +303,13 @@ class Reading:
         self.close()
         return joined(self._messages, self._sources, length, shape, self._notices)
 
-    def _opened(self) -> _Open:
+    def _opened(self) -> _OpenMessage:
         if self._open is None:
             self.begin("assistant")
         assert self._open is not None  # noqa: S101 - `begin` has just set it
         return self._open
 
-    def _flush(self, one: _Open) -> bool:
+    def _flush(self, one: _OpenMessage) -> bool:
         """Append the content of the open message as a message; False if there is none."""
         if not (one.texts or one.thoughts or one.calls):
             return False
@@ -323,7 +323,7 @@ class Reading:
         self._sources.append(source)
 
 
-def _message(one: _Open) -> Message:
+def _message(one: _OpenMessage) -> Message:
     return Message(
         role=one.role,
         content="".join(one.texts),

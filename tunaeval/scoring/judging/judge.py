@@ -40,7 +40,7 @@ from tunaeval.types.wanted import refusal, wanted_count, wanted_items, wanted_na
 
 from .answers import read_answers, reply_schema
 from .calibration import Calibration, JudgeIdentity, standing_of
-from .prompts import RUBRICS, Question, messages_for, prompt_version
+from .prompts import RUBRICS, JudgeQuestion, messages_for, prompt_version
 from .view import Shown, View, boundary, is_idle, view_of
 
 DecidedBy: TypeAlias = Literal["median", "majority"]
@@ -205,7 +205,7 @@ class Judge:
             view = view_of(transcript, sections, self.shown)
             other: JudgeOrder = "swapped" if self.order == "as-written" else "as-written"
             ballots = [
-                self._votes(Question(names, self.scale, order), view.text, number)
+                self._votes(JudgeQuestion(names, self.scale, order), view.text, number)
                 for number in range(sitting * self.votes, (sitting + 1) * self.votes)
                 for order in ((self.order, other) if self.swap else (self.order,))
             ]
@@ -242,7 +242,7 @@ class Judge:
         evidence = () if value is None else tuple(sorted(view.messages))
         return CategoryScore(value=value, reason=reason, evidence=evidence, judged=record)
 
-    async def _votes(self, question: Question, text: str, number: int) -> dict[str, JudgeVote]:
+    async def _votes(self, question: JudgeQuestion, text: str, number: int) -> dict[str, JudgeVote]:
         """Return one vote for each category; `number` counts the earlier times of asking."""
         read = await self._result(question, text, number)
         answers = read_answers(read.text, question.names, question.scale, by_schema=read.by_schema)
@@ -257,7 +257,7 @@ class Judge:
             for name, answer in answers.items()
         }
 
-    async def _result(self, question: Question, text: str, number: int) -> _Result:
+    async def _result(self, question: JudgeQuestion, text: str, number: int) -> _Result:
         base = self._request(question, text, number)
         # If the server refuses a schema, its reply is cached for the request without one.
         ways = (base, replace(base, schema=None)) if self.held_to == "auto" else (base,)
@@ -285,7 +285,7 @@ class Judge:
         cache = self.cache if isinstance(self.cache, ReplyCache) else None
         return None if self.model is None else cache
 
-    def _request(self, question: Question, text: str, number: int) -> Request:
+    def _request(self, question: JudgeQuestion, text: str, number: int) -> Request:
         """Return the request without its boundary, which is random and no part of the question."""
         schema = reply_schema(question.names, question.scale)
         return Request(

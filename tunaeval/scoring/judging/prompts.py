@@ -122,7 +122,7 @@ Answer with exactly this JSON object and nothing else:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class JudgeQuestion:
     """The categories that one reply has to score, the scale, and the order of its description."""
 
     names: tuple[str, ...]
@@ -130,7 +130,7 @@ class Question:
     order: JudgeOrder = "as-written"
 
 
-def messages_for(question: Question, transcript: str, boundary: str) -> list[JsonObject]:
+def messages_for(question: JudgeQuestion, transcript: str, boundary: str) -> list[JsonObject]:
     """Return the conversation to send; `transcript` has the lines that `view` makes."""
     given = {
         "boundary": boundary,
@@ -152,13 +152,13 @@ def messages_for(question: Question, transcript: str, boundary: str) -> list[Jso
 
 def prompt_version(groups: Sequence[tuple[str, ...]], scale: int, shown: Shown) -> str:
     """Return a digest of all prompts for these groups of categories, and of what is shown."""
-    messages = [messages_for(Question(names, scale), "", "") for names in groups]
+    messages = [messages_for(JudgeQuestion(names, scale), "", "") for names in groups]
     sections = {name: RUBRICS[name].sections for names in groups for name in names}
     whole = json.dumps([messages, sections, asdict(shown)], sort_keys=True)
     return sha256(whole.encode()).hexdigest()[:12]
 
 
-def _rubric(name: str, question: Question) -> str:
+def _rubric(name: str, question: JudgeQuestion) -> str:
     rubric, scale = RUBRICS[name], question.scale
     anchors = [f"0 means: {rubric.lowest}.", f"{scale} means: {rubric.highest}."]
     criteria = [f"- {criterion}" for criterion in rubric.criteria]

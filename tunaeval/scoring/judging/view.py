@@ -153,7 +153,7 @@ def is_idle(transcript: Transcript) -> bool:
     )
 
 
-class _Line(NamedTuple):
+class _ShownLine(NamedTuple):
     text: str
     message: int
     left_out: int
@@ -168,7 +168,7 @@ def _messages(view: View, transcript: Transcript, shown: Shown) -> None:
         if message.role not in SYSTEM_ROLES
     ]
     remaining = shown.characters
-    lines: deque[_Line] = deque()
+    lines: deque[_ShownLine] = deque()
     for index, message in reversed(
         reported if shown.last_messages is None else reported[-shown.last_messages :]
     ):
@@ -186,7 +186,7 @@ def _messages(view: View, transcript: Transcript, shown: Shown) -> None:
         view.leave_out(f"{len(earlier)} earlier ({which}) with {characters} characters", begin)
 
 
-def _message(index: int, message: Message, shown: Shown) -> _Line:
+def _message(index: int, message: Message, shown: Shown) -> _ShownLine:
     limit = shown.message_characters if shown.tool_results or not message.is_result else 0
     content, cut = _cut(message.content, limit)
     fields: JsonObject = {"message": index, "role": message.role, "content": content}
@@ -202,7 +202,7 @@ def _message(index: int, message: Message, shown: Shown) -> _Line:
             fields["calls_left_out"] = len(calls) - _MOST_CALLS
     if message.is_error:
         fields["is_error"] = True
-    return _Line(json_line({**fields, **_left_out(left_out)}), index, left_out)
+    return _ShownLine(json_line({**fields, **_left_out(left_out)}), index, left_out)
 
 
 def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
@@ -211,7 +211,7 @@ def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
     given = (call.arguments for message in transcript.messages for call in message.tool_calls)
     runs = list(zip(history.runs, given, strict=True))
 
-    def line(number: int) -> _Line:
+    def line(number: int) -> _ShownLine:
         run, arguments = runs[number]
         call, cut = _call(run.tool, arguments, shown)
         result = None if run.result is None else transcript.messages[run.result]
@@ -219,7 +219,7 @@ def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
         fields["ended"] = _ended(run.success)
         if result is not None:
             fields["result_characters"] = len(result.content)
-        return _Line(json_line({**fields, **_left_out(cut)}), run.message, cut)
+        return _ShownLine(json_line({**fields, **_left_out(cut)}), run.message, cut)
 
     first, last = _from_both_ends(len(runs), line, shown.characters)
     begin = len(view.lines)
@@ -233,11 +233,11 @@ def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
 
 
 def _from_both_ends(
-    count: int, line: Callable[[int], _Line], characters: int
-) -> tuple[list[_Line], list[_Line]]:
+    count: int, line: Callable[[int], _ShownLine], characters: int
+) -> tuple[list[_ShownLine], list[_ShownLine]]:
     """Return lines from the front and the back, alternately, until the limit is reached."""
-    first: list[_Line] = []
-    last: deque[_Line] = deque()
+    first: list[_ShownLine] = []
+    last: deque[_ShownLine] = deque()
     while len(first) + len(last) < min(count, _MOST_CALLS):
         from_front = len(first) <= len(last)
         one = line(len(first) if from_front else count - 1 - len(last))
@@ -299,7 +299,7 @@ def _left_out(characters: int) -> JsonObject:
     return {"left_out_characters": characters} if characters else {}
 
 
-def _add(view: View, lines: Iterable[_Line]) -> None:
+def _add(view: View, lines: Iterable[_ShownLine]) -> None:
     for line in lines:
         view.lines.append(line.text)
         view.messages.add(line.message)

@@ -162,7 +162,7 @@ class Program:
     runs: tuple[str, ...] = ()
 
 
-class Read(NamedTuple):
+class ProgramRead(NamedTuple):
     """A file name that a program reads, in lower case; `below`: any file below that directory."""
 
     pattern: str
@@ -190,16 +190,16 @@ def _list() -> Mapping[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def read_by(commands: Commands) -> tuple[Read, ...]:
+def read_by(commands: Commands) -> tuple[ProgramRead, ...]:
     """Return the names that allowed commands read. Any word of a command may be a program, because
     `sh -c` and `timeout` have theirs among their arguments.
     """
     table = configurations()
-    found: dict[tuple[str, bool], Read] = {}
+    found: dict[tuple[str, bool], ProgramRead] = {}
     for program, name in _run_by(commands).items():
         for one in table.get(program, Program()).files:
             pattern, below = one.removesuffix("/").casefold(), one.endswith("/")
-            found.setdefault((pattern, below), Read(pattern, below, name))
+            found.setdefault((pattern, below), ProgramRead(pattern, below, name))
     return tuple(found.values())
 
 
