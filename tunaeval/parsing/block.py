@@ -1,8 +1,8 @@
-"""A block of calls: what every kind is read with, and the kinds whose calls are objects or Python.
+"""Readers of a block of calls: their base class, and those for JSON objects and Python calls.
 
-A call waits until what follows it is known, because a missing or doubled closer is a repair of it
-that the level may not allow. What was refused becomes content again, what frames the calls is
-markup.
+A call that was read waits until the text after it is known, because a missing or doubled closer is
+a repair of the call, which the level may forbid. Refused text becomes content, and the text around
+the calls becomes markup.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from .window import Reading, T, Window
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _NAMED = CallObject()
-"""Gives name and arguments their keys where the name is outside of the arguments."""
+"""Has the keys of a call object that is made where the name is outside of the arguments."""
 
 
 def next_char(window: Window) -> Reading[str]:
-    """The next character that is no white space; "" at the end of the text."""
+    """Skip white space and return the next character; "" at the end of the text."""
     while True:
         text = window.text
         pos = window.pos
@@ -46,7 +46,7 @@ def next_char(window: Window) -> Reading[str]:
 
 
 def bounded(window: Window, pattern: re.Pattern[str]) -> Reading[str]:
-    """Return what a bounded pattern matches here, and pass over it."""
+    """Return and skip what a bounded pattern matches here; "" if it does not match."""
     while True:
         found = pattern.match(window.text, window.pos)
         end = found.end() if found else window.pos
@@ -58,15 +58,15 @@ def bounded(window: Window, pattern: re.Pattern[str]) -> Reading[str]:
 
 
 def peek(window: Window, reading: Reading[T]) -> Reading[T]:
-    """Return what is read here, and do not pass over it."""
+    """Return what `reading` reads here, and move the window back to where it began."""
     start = window.offset
     found = yield from reading
-    window.pos = start - window.base  # where it is now: the window may have moved
+    window.pos = start - window.base  # `start` as an index now: the window may have moved
     return found
 
 
 def literal(window: Window, spellings: tuple[str, ...]) -> Reading[bool]:
-    """Whether one of the texts is here, the longest of them; if so it is passed over."""
+    """Whether one of the texts is here; the longest that is here is skipped."""
     while True:
         found = ""
         for text in spellings:
@@ -79,16 +79,16 @@ def literal(window: Window, spellings: tuple[str, ...]) -> Reading[bool]:
 
 
 def cut_off(window: Window, spellings: tuple[str, ...]) -> bool:
-    """Whether the window's text ends inside one of the texts, or in front of it."""
+    """Whether the text ends here, or after an incomplete beginning of one of the spellings."""
     rest = window.text[window.pos : window.pos + max(map(len, spellings), default=0)]
     return any(len(text) > len(rest) and text.startswith(rest) for text in spellings)
 
 
 def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
-    """Return the spellings of the fixed text behind a JSON object, which ends an unclosed one.
+    """Return the texts that end a JSON object without a closing bracket.
 
-    A text that could be part of an object ends none. Without a text behind the object, the next
-    call's opener ends it, unless that is a sign alone.
+    They are those of the first literal in `after`, the words after the object, or of a message's
+    end, unless they could be part of an object. Without these it is the opener, if long enough.
     """
     ends = form.envelope.closes if form.envelope else None
     found = next((word for word in after if isinstance(word, Literal)), ends)
@@ -104,7 +104,7 @@ _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What holds for every block of a text. `known` is for texts that are read more than once."""
+    """What all blocks of a text share. `known` caches objects of texts that are read repeatedly."""
 
     window: Window
     collector: Collector
@@ -113,71 +113,71 @@ class Setting:
     known: Objects | None = None
 
     def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
-        """Return the schema of a tool's arguments; an empty one where the tools say nothing."""
+        """Return the schema of a tool's arguments; an empty one if the tool is not known."""
         if self.tools is None or name is None or name not in self.tools:
             return {}
         return self.tools[name].parameters
 
 
 class Begun(ABC):
-    """A block of `form` that begins at offset `start`; used once.
+    """Reads one block of `form` that begins at offset `start` of the whole text; used once.
 
-    `quoted` says that it is in inline code, where calls do not count. After `read` the window is
-    behind the block, and `had_body` says whether anything like a call was there, `failed` that an
-    object could not be read, so its inside follows, and `closed` that nothing of the block can
-    follow. A name alone is no call where `doubtful` is set.
+    `quoted`: the block is in inline code, where calls do not count. After `read`, the window is
+    after the block, or inside it if `failed`: a part could not be read. `had_body`: the block had
+    anything like a call. `closed`: nothing more of the block can follow. If `doubtful` is set, a
+    name without arguments is no call.
     """
 
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
         self.had_body = self.failed = self.closed = self.doubtful = False
         self.frame: tuple[Repair, ...] = ()
-        """Repairs of what is around the calls, which count for each of them."""
+        """Repairs of the text around the calls, which are added to each call."""
         self._setting = setting
         self._window, self._collector = setting.window, setting.collector
         self._form = form
         self._start = start
         self._quoted = quoted
         self._done = start
-        """Up to where the characters of the block are accounted for."""
+        """The offset up to which the block is already in pieces of the collector."""
         self._accepted = 0
         self._waiting: ToolCall | None = None
         self._held: list[ToolCall] = []
 
     @abstractmethod
     def read(self) -> Reading[None]:
-        """Read it. Without a body nothing is handed on but what was cut off."""
+        """Read the block. If it has no body, at most a cut-off call is reported."""
 
     @property
     def _count(self) -> int:
-        """How many calls have not been handed on."""
+        """The number of calls that the collector does not have yet."""
         return len(self._held) + (self._waiting is not None)
 
     def _markup_to(self, end: int) -> None:
-        """Add the text up to `end` that no piece covers yet, as a piece of markup."""
+        """Add the text from `_done` up to offset `end` as markup."""
         self._collector.piece("markup", self._done, end)
         self._done = end
 
     def _content_to(self, end: int) -> None:
-        """Add all up to `end` that is not yet in a piece as content."""
+        """Pass held calls to the collector, then add the rest up to offset `end` as content."""
         self._release()
         self._collector.piece("content", self._done, end)
         self._done = end
 
     def _repair_here(self, code: str, message: str, level: Level = "standard") -> Repair:
-        """Return a repair at the window's position."""
+        """Return a repair of the character at the window's position."""
         at = self._window.offset
         return Repair(code, message, Span(at, at + 1), level)
 
     def _repair_last(self, code: str, message: str, level: Level = "standard") -> None:
-        """Add a repair of what is around the calls here to the call that waits."""
+        """Add a repair of the text at the window's position to the waiting call, if any."""
         if self._waiting:
             repairs = (*self._waiting.repairs, self._repair_here(code, message, level))
             self._waiting = replace(self._waiting, repairs=repairs)
 
     def _settle(self) -> None:
-        """Hold the call that waited, as nothing can change it any more, and hand on what is held.
+        """Move the waiting call, which nothing can change now, to the held calls; release these.
 
-        At level "strict" that is done at the block's end: it gives all of its calls, or none.
+        At level "strict" they stay held until the block ends, which gives all of its calls or none.
         """
         if self._waiting:
             self._held.append(self._waiting)
@@ -186,7 +186,7 @@ class Begun(ABC):
             self._release()
 
     def _release(self) -> None:
-        """Hand on the held calls; refuse all if the level forbids a repair of one of them."""
+        """Pass held calls to the collector, or refuse all if the level forbids a repair of one."""
         if not self._held:
             return
         calls, self._held = self._held, []
@@ -205,7 +205,7 @@ class Begun(ABC):
             self._done = span.end
 
     def _fail(self, code: str, message: str, *, cut: bool = False) -> None:
-        """Refuse all since the block began, for there is no call; it is content."""
+        """Refuse the block up to the position: add it as content and, if not quoted, report why."""
         span = Span(self._start, self._window.offset)
         if not self._quoted:
             self._collector.refuse(code, message, *span, cut=cut)
@@ -220,7 +220,10 @@ class Begun(ABC):
         keys: tuple[str, str] | None = None,
         mark: str = "",
     ) -> Reading[Read | Unreadable]:
-        """Read the object here, whose texts have a `mark` around them; see `LiveObject`."""
+        """Read the object here, which `stops` end if it is unclosed, and report it to `live`.
+
+        A `mark` is around its strings if it is not JSON. For `depth` and `keys` see `LiveObject`.
+        """
         window, known = self._window, self._setting.known
         if window.final and not (live or mark):
             read, window.pos = object_at(window.text, window.pos, window.base, stops, known)
@@ -244,7 +247,7 @@ class Begun(ABC):
         word: CallObject | None = None,
         frame: tuple[Repair, ...] = (),
     ) -> Verdict:
-        """Judge a whole call as `word` describes it, or arguments whose tool has this name."""
+        """Judge an object: a whole call if `word` describes it, else the arguments of `name`."""
         setting = self._setting
         if word is None:
             word, value = _NAMED, {_NAMED.name: name, _NAMED.arguments: read.value}
@@ -255,7 +258,7 @@ class Begun(ABC):
         )  # fmt: skip
 
     def _take(self, verdict: Verdict, span: Span) -> None:
-        """Take what was judged: a call waits for what follows it, anything else is diagnosed."""
+        """Keep a judged call as the waiting one; report its notes, or why it is none."""
         collector = self._collector
         if verdict.call and not (verdict.notes or verdict.truncated or self._quoted):
             self._waiting = verdict.call
@@ -273,9 +276,9 @@ class Begun(ABC):
         self._collector.diagnose("quoted", "a call in inline code is only quoted", *span)
 
     def _close_at(self, end: int, stray: Span | None = None) -> None:
-        """The block ends: its rest is markup if there were calls in it, else content.
+        """End the block at offset `end`: its rest is markup if it gave calls, else content.
 
-        `stray` is text in there that is content all the same.
+        `stray` is a span in the block that is content in both cases.
         """
         self._settle()
         self._release()
@@ -286,9 +289,9 @@ class Begun(ABC):
         (self._markup_to if self._accepted else self._content_to)(end)
 
     def _pass_closer(self, closer: Literal) -> Reading[None]:
-        """Pass over the closer here; one that is missing is a repair of the last call.
+        """Skip the closer here, or add a repair to the last call if the closer is missing.
 
-        The beginning of the closer in which the text ends belongs to the block.
+        An incomplete closer at the end of the text belongs to the block.
         """
         yield from next_char(self._window)
         self.closed = yield from literal(self._window, closer.spellings)
@@ -296,7 +299,7 @@ class Begun(ABC):
             self.closed = self._missed(closer)
 
     def _missed(self, closer: Literal) -> bool:
-        """Note the repair of a missing closer; return whether the text ends here."""
+        """Add the repair of a missing closer to the waiting call; whether the text ends here."""
         window = self._window
         ends = window.pos == len(window.text)
         where = "the text ends" if ends else "other text follows"
@@ -307,7 +310,7 @@ class Begun(ABC):
 
 
 def another(form: Format, window: Window) -> Reading[bool]:
-    """Return whether the fixed text before a name is here: another call, of an unclosed block."""
+    """Whether the text before a tool's name is here, so that an unclosed block has another call."""
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
     inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     texts = inner.spellings if isinstance(inner, Literal) else (before,) if before else ()
@@ -316,7 +319,7 @@ def another(form: Format, window: Window) -> Reading[bool]:
 
 _BODY = re.compile(r"\{|\[[ \t\r\n]{0,24}.?", re.DOTALL)
 _MAY_BE_LISTED = frozenset("{[]}, \t\r\n#/\"'")
-"""Behind a bracket that opens a list of objects, and no marker that begins so."""
+"""What may follow the `[` of a list of objects, as opposed to that of a marker."""
 
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 
@@ -325,8 +328,8 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9_+-]{0,24}+")
 def _parts_of(
     form: Format,
 ) -> tuple[tuple[Word, ...], tuple[str, ...], CallObject, tuple[Literal, ...], tuple[str, ...]]:
-    """What is before the word for calls, the opener where it may come again, the word, the fixed
-    texts between it and the closer, and what an object stops at.
+    """Return the words before the calls, the opener's spellings if it may be doubled, the word of
+    the calls, the literals between it and the closer, and the texts that end an unclosed object.
     """
     words, call = form.words, form.call
     if call is None:
@@ -338,7 +341,7 @@ def _parts_of(
 
 
 class ObjectBlock(Begun):
-    """Reads a block whose calls are whole objects."""
+    """Reads a block whose calls are JSON objects with name and arguments."""
 
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
         super().__init__(setting, form, start, quoted=quoted)
@@ -348,7 +351,7 @@ class ObjectBlock(Begun):
         self._extra = 0
 
     def read(self) -> Reading[None]:
-        """Read it. Without a body nothing is handed on but what was cut off."""
+        """Read the block; see `Begun.read`."""
         before, again, call, between, stops = _parts_of(self._form)
         closer, window = self._form.closer, self._window
         if not (yield from self._before(before, again)):
@@ -369,13 +372,13 @@ class ObjectBlock(Begun):
         elif closed and self._waiting and not call.inside:
             while window.pos >= len(window.text) and not window.final:
                 yield
-            if window.text.startswith("}", window.pos):  # right behind a bare call
+            if window.text.startswith("}", window.pos):  # directly after an object without markers
                 self._extra_closer()
                 window.pos += 1
         self._close_at(window.offset)
 
     def _before(self, words: tuple[Word, ...], again: tuple[str, ...]) -> Reading[bool]:
-        """Pass over what is between the opener and the calls; whether a call may follow."""
+        """Skip the text between the opener and the calls; whether a call may follow."""
         window = self._window
         for word in words:
             if isinstance(word, Markup):
@@ -392,7 +395,7 @@ class ObjectBlock(Begun):
         return (yield from self._oddly_begins(char, again))
 
     def _oddly_begins(self, char: str, again: tuple[str, ...]) -> Reading[bool]:
-        """Whether a call may follow where something else than an object may be."""
+        """Skip a doubled opener (`again`) or a fence, with a repair; whether a call may follow."""
         window, marked, opener = self._window, self._form.marked, self._form.opener
         here = last = window.offset
         while again and (yield from literal(window, again)):
@@ -406,7 +409,7 @@ class ObjectBlock(Begun):
             repair = self._repair_here("fence", "a code fence around the call")
             self.frame = (*self.frame, repair)
             char = yield from next_char(window)
-        is_word = opener is not None and opener.text.isalpha()  # which may as well end a sentence
+        is_word = opener is not None and opener.text.isalpha()  # may also end a sentence
         if char == "" and marked and not is_word:
             self._fail("truncated", "the text ends behind the opener", cut=True)
             return False
@@ -414,14 +417,14 @@ class ObjectBlock(Begun):
             return char in ("{", "[")
         fits = (yield from peek(window, bounded(window, _BODY)))[-1:] in _MAY_BE_LISTED
         if not fits and window.offset - last <= limits.MARGIN and self._doubled:
-            window.pos = last - window.base  # the last opener may be that of another format
+            window.pos = last - window.base  # the last opener may be another format's
         return fits
 
     def _calls(self, word: CallObject, stops: tuple[str, ...]) -> Reading[bool]:
-        """Read call objects up to the closer; return False when they cannot be read so far."""
+        """Read call objects up to the closer; whether all of them could be read."""
         window = self._window
         char = yield from next_char(window)
-        if char == "{" and word.opens:  # a bare object ends by itself; nothing behind it matters
+        if char == "{" and word.opens:  # an object without markers needs no closer
             return (yield from self._object(word, stops))
         if char == "[":
             window.pos += 1
@@ -431,7 +434,7 @@ class ObjectBlock(Begun):
         return (yield from self._objects(word, stops, listed=char == "["))
 
     def _objects(self, word: CallObject, stops: tuple[str, ...], *, listed: bool) -> Reading[bool]:
-        """Read objects one after the other, in a list or not."""
+        """Read objects in sequence, `listed` in an array or not; whether all could be read."""
         window, single = self._window, not (listed or word.array or word.joined)
         count, comma = 0, False
         while True:
@@ -460,7 +463,7 @@ class ObjectBlock(Begun):
                 return True
 
     def _extra_closer(self) -> None:
-        """Add a repair to the call before a bracket too many, up to as many as a value may have."""
+        """Add the repair of a surplus bracket to the call before it, up to `MAX_REPAIRS`."""
         self._extra += 1
         if self._extra <= limits.MAX_REPAIRS:
             message = "a bracket too many after a complete call"
@@ -468,7 +471,7 @@ class ObjectBlock(Begun):
             self._repair_last("extra-closer", message, level)
 
     def _ended(self, char: str, count: int, *, listed: bool, comma: bool) -> bool:
-        """Report what follows in place of an object; return whether the calls so far count."""
+        """End the objects at `char`, which begins none; whether the `count` calls so far count."""
         if listed and count:
             self._repair_last("unclosed", "an array of calls that was never closed")
         elif char and (comma or char in QUOTES):
@@ -484,7 +487,7 @@ class ObjectBlock(Begun):
         return False
 
     def _object(self, word: CallObject, stops: tuple[str, ...]) -> Reading[bool]:
-        """One object: a call, or content. False when what follows cannot be a call of this row."""
+        """Read one object as a call or content; False if no other call of the block can follow."""
         window, setting, marked = self._window, self._setting, self._form.marked
         collector = setting.collector
         self._settle()
@@ -514,45 +517,45 @@ class ObjectBlock(Begun):
 
 
 _Found: TypeAlias = tuple[str, Span, Read | Unreadable, tuple[Repair, ...]]
-"""A call: its name, where it is, what could be read of it, and repairs of what is around it."""
+"""A call: its name, its span, its arguments or why they are unreadable, and other repairs."""
 
 _BEHIND = re.compile(r"[ \t]*+(?:<?\Z|(?=[\r\n]|<\|))")
 _TRAIL = re.compile(r"(?:\(\))?+[.,;]?+[ \t]{0,16}+(?:\Z|(?=[\r\n#]))")
-"""Signs behind a list that begins its line: of a sentence, or of a call of what it returns."""
+"""Punctuation, or `()`, that may follow a list of calls which begins its line."""
 
 NAME = re.compile(r"[^\W\d][\w.:-]{0,127}+")
 
 _HEAD = re.compile(rf"{NAME.pattern}{limits.NEAR_SPACE}\(?")
-"""In a row that nothing closes, what another call begins with; without a parenthesis it is text."""
+"""The start of another call in a row without a closer; without a parenthesis it is text."""
 
 IN_PROGRAM_STRING = r"[\"']{3}[ \t]{0,8}\n?[ \t]{0,40}"
-"""What is before the first line of a string of several lines, in a program."""
+"""What precedes the first line of a triple-quoted string in a program."""
 
 _CODE_BEFORE = re.compile(
     r"(?:[\w)\]]|[+*{\[][ \t]{0,8}|[=(,]\s{0,24}|(?:\breturn|\byield|==)[ \t]{1,8}|\S\s{0,24}"
     + IN_PROGRAM_STRING
     + r")\Z"
 )
-"""What is before a list in a program: a name, an assignment, an argument, a string's quotes."""
+"""What precedes a list in a program: a name, an assignment, an argument, a string's quotes."""
 
 _IN_PYTHON = re.compile(r"""[][(){}:,"'=*#\w+-]""").match
 
 QUOTING = ("'", '"', "`")
 _QUOTE = re.compile("['\"`]?+")
 _LOOSE = re.compile(r"""[\s,;\[\]'"`]*+""")
-"""Between calls that are all of a reply: lists in lists, quotes, commas, semicolons, new lines."""
+"""What separates the calls of a unit: brackets, quotes, commas, semicolons, white space."""
 
 
 class PythonBlock(Begun):
     """Reads a block of Python calls, as in `[f(a=1), g()]`, or one on each line.
 
-    Between markers a call that cannot be read is refused alone, if its end can be found. A list
-    without markers is held to its end, for only one that is well-formed up to there is a list of
-    calls: comprehensions, links and indices begin like it. It also has to end its line, as words
-    behind it speak of it, and if none of its names is known to be a tool it has to have its lines
-    for itself: attributes, logs and list items begin like it too.
+    Between markers, an unreadable call is refused alone if its end can be found. The calls of a
+    list without markers are kept until its end, because only a well-formed list counts:
+    comprehensions, links and indices have the same beginning. Such a list must also end its line,
+    because a sentence may go on after it. If it names no known tool, it must begin its line, too:
+    attributes, logs and list items look alike.
 
-    `begins_line`: nothing but white space or markup stands before it in its line.
+    `begins_line`: only white space or markup precedes the list in its line.
     """
 
     def __init__(
@@ -563,7 +566,7 @@ class PythonBlock(Begun):
         ends = (form.closer, (form.around or (None, None))[1])
         texts = (text for word in ends for text in spellings(word) if text)
         self._stops = tuple(text for text in texts if not _IN_PYTHON(text))
-        """The texts behind calls, which no call goes beyond; none begins as a part of one."""
+        """The texts that end an unclosed call; none begins with a character of Python code."""
         self._found: list[_Found] = []
         self._likely = not self._bare
         self._known = False
@@ -573,7 +576,7 @@ class PythonBlock(Begun):
         self._apart = False
 
     def read(self) -> Reading[None]:
-        """Read it. Without a body nothing is handed on but what was cut off."""
+        """Read the block; see `Begun.read`."""
         window = self._window
         if self._form.whole:
             yield from self._read_unit()
@@ -604,7 +607,7 @@ class PythonBlock(Begun):
         self._close_at(window.offset)
 
     def _read_bare(self) -> Reading[None]:
-        """Read a list without markers: all of it is calls, or all of it is text."""
+        """Read a list without markers as calls if all of it is valid, else as content."""
         window, self.had_body = self._window, True
         start = max(0, window.pos - limits.LIST_BEFORE)
         code = _CODE_BEFORE.search(window.text, start, window.pos)
@@ -618,7 +621,7 @@ class PythonBlock(Begun):
         self._close_at(window.offset)
 
     def _read_unit(self) -> Reading[None]:
-        """Read all of the text as calls, one of which has to name a tool."""
+        """Read the whole text as calls; if tools are given, at least one must name a tool."""
         window = self._window
         depth = yield from self._loose_row()
         self.had_body = depth is not None and (self._known or self._setting.tools is None)
@@ -632,7 +635,7 @@ class PythonBlock(Begun):
         self._close_at(window.offset)
 
     def _loose_row(self) -> Reading[int | None]:
-        """Hold all calls; return how many lists are open at the end, or None at anything else."""
+        """Read all calls; return how many brackets stay open, or None if the text is no unit."""
         window, depth = self._window, 0
         while True:
             joint = yield from bounded(window, _LOOSE)
@@ -648,7 +651,7 @@ class PythonBlock(Begun):
             note = Repair("quoted-call", "a call in quotes", Span(at - 1, at))
             whole = yield from self._call((note,) if quoted else ())
             if joint.isspace() and "\n" not in joint and "(" not in window.text[start:]:
-                return None  # a word behind calls
+                return None  # a word after the calls
             if not whole:
                 last = self._found[-1][2] if len(self._found) > before else None
                 if not (isinstance(last, Unreadable) and last.cut):
@@ -658,14 +661,16 @@ class PythonBlock(Begun):
         return depth if self._found else None
 
     def _convinces(self) -> bool:
-        """Whether the list is taken for calls: by a known tool, a named argument, or as `[f()]`."""
+        """Whether the list counts as calls: it calls a known tool, or it begins its line and has
+        named arguments or needs no repair.
+        """
         reads = [read for _, _, read, _ in self._found]
         sound = all(isinstance(read, Read) and not read.repairs for read in reads)
         return self._likely or (self._alone and sound)
 
     def _stands_alone(self) -> Reading[bool]:
-        """Return whether nothing, or signs if the list begins its line and calls a known tool, is
-        behind the list in its line.
+        """Whether nothing follows the list in its line, except punctuation if the list begins its
+        line and calls a known tool.
         """
         window, signs = self._window, self._known and self._begins_line
         while True:
@@ -674,12 +679,12 @@ class PythonBlock(Begun):
             if not found and signs:
                 found = _TRAIL.match(text, window.pos, end)
             if window.final or not found or found.end() < len(text) or len(text) >= end:
-                alone = found is not None and not found[0].endswith("<")  # which begins no marker
+                alone = found is not None and not found[0].endswith("<")  # which may begin a marker
                 return alone or self._quoted or self._collector.full
             yield
 
     def _row(self, *, listed: bool) -> Reading[bool]:
-        """Read calls up to the end of their row; return whether all could be separated."""
+        """Read calls, in a list if `listed`; False if they, or their end, cannot be read."""
         window, count, comma = self._window, 0, True
         while True:
             char = yield from next_char(window)
@@ -705,17 +710,17 @@ class PythonBlock(Begun):
                 return (yield from self._ended(char, count, listed=listed))
 
     def _passes_joint(self) -> Reading[bool]:
-        """Whether a comment or a semicolon is here, between calls on lines; it is passed over."""
+        """Skip a comment or a semicolon between calls on lines; whether there was one."""
         return bool((yield from bounded(self._window, _between_lines(self._form))))
 
     def _is_text(self) -> Reading[bool]:
-        """Whether a word behind calls that nothing closes begins none; it is not passed over."""
+        """Whether the word here, after calls of a format without a closer, begins no call."""
         if self._bare or self._form.closer is not None:
             return False
         return not (yield from peek(self._window, bounded(self._window, _HEAD))).endswith("(")
 
     def _ended(self, char: str, count: int, *, listed: bool) -> Reading[bool]:
-        """Report what follows in place of a call; return whether the calls so far count."""
+        """Handle `char`, which begins no call, after `count` calls; whether these count."""
         if not count:
             if char and not self._bare:
                 self._fail("invalid-json", f"{char!r} where a call was expected")
@@ -734,7 +739,7 @@ class PythonBlock(Begun):
         return True
 
     def _call(self, frame: tuple[Repair, ...] = ()) -> Reading[bool]:
-        """Read one call; return False when what follows cannot be separated from it."""
+        """Read one call into `_found`; False if the end of the call cannot be found."""
         window, start = self._window, self._window.offset
         name = yield from bounded(window, NAME)
         if self._form.whole:
@@ -764,7 +769,7 @@ class PythonBlock(Begun):
         return not broken
 
     def _no_call(self, name: str, start: int, char: str) -> bool:
-        """Report a name without a parenthesis; return whether the text ends behind it."""
+        """Report a name without a parenthesis after it; whether the text ends there."""
         cut = not char
         self.had_body = self.had_body or (cut and not self._apart)
         if self.had_body:
@@ -779,12 +784,12 @@ class PythonBlock(Begun):
         return self._collector.is_full(self._count + len(self._found))
 
     def _places(self, name: str) -> tuple[str, ...]:
-        """Return the parameters of the tool in their order."""
+        """Return the names of a tool's parameters in order, for positional arguments."""
         properties = self._setting.parameters(name).get("properties")
         return tuple(properties) if isinstance(properties, Mapping) else ()
 
     def _hand_on(self) -> None:
-        """Judge what was held, in order."""
+        """Judge the calls of `_found` in order, and clear it."""
         found, self._found = self._found, []
         for name, span, read, frame in found:
             self._settle()
@@ -801,7 +806,7 @@ class PythonBlock(Begun):
                     self._content_to(span.end)
 
     def _refuse_found(self, span: Span, why: Read | Unreadable) -> None:
-        """Report a call that could not be read; without markers only if it looked like one."""
+        """Add an unreadable call as content; report it if it is likely a call and not quoted."""
         if isinstance(why, Unreadable) and self._likely and not self._quoted:
             self._collector.refuse(why.code, why.message, *span, cut=why.cut)
         self._content_to(span.end)
@@ -813,9 +818,10 @@ def _begins_name(char: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _between_lines(form: Format) -> re.Pattern[str]:
-    """A semicolon, or a comment, which ends at the closer; what the closer begins with is neither.
+    """Return a pattern of a semicolon, or a comment up to the closer, between calls on lines.
 
-    Only where calls are written on lines, and something closes them.
+    The pattern matches nothing that begins like the closer. For formats that are written as lists
+    or have no closer, it never matches.
     """
     if form.python is None or form.python.listed or form.closer is None:
         return re.compile(r"(?!)")

@@ -1,9 +1,9 @@
-"""What has been read so far, and what a stream reports of it.
+"""Collects what was read of a text, and the events that a stream reports.
 
-Pieces are offsets into the whole text, so nothing is copied until the end. A call is started as
-soon as its name is known, its arguments are reported as they grow, and it is finished or dropped.
-What was reported is compared with the call that came out: the pieces of a finished call concatenate
-to its arguments, whatever repairing and fitting did to them.
+Pieces are offsets into the whole text, so that nothing is copied until the end. A call's start is
+reported as soon as its name is known, its arguments as they grow, and then its end, or that it was
+dropped. At its end, the reported text is compared with the final arguments, after repair and
+fitting, so that the reported pieces of a finished call always concatenate to its arguments.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Event:
     - "arguments": a piece of its arguments as JSON text; the pieces of one call concatenate to
       the whole, with the values as they are after repair and fitting.
     - "call_finished": `call`, at `span`.
-    - "call_dropped": what was started is no call after all (a broken end, a repair that the level
-      does not allow); the number will be used again.
-    - "reclassified": what was in `span` turned out to be reasoning; calls in it are taken back.
+    - "call_dropped": the started call is no call after all (a broken end, or a repair that the
+      level does not allow); its number will be used again.
+    - "reclassified": the text at `span` turned out to be reasoning; calls in it are withdrawn.
     - "diagnosis": `diagnosis`.
 
     Examples:
@@ -73,7 +73,7 @@ _new_event = cheap(Event)
 
 
 def event(kind: EventKind, start: int, end: int, text: str = "", **more: Any) -> Event:
-    """Make an event at a span at half of the cost: streams make one for each chunk."""
+    """Return an event at half the cost of `Event(...)`: streams make one for each chunk."""
     return _new_event(kind, Span(start, end), text, **more)
 
 
@@ -81,7 +81,7 @@ NO_NAMES: frozenset[str] = frozenset()
 
 
 def widened(tools: Tools | None, names: frozenset[str]) -> Tools | None:
-    """Return the tools that a text is read with; without tools any name may be called."""
+    """Return the tools with `names` added as tools; None, which allows any name, stays None."""
     if tools is None or not names or names <= tools.keys():
         return tools
     return tools.widened(names)
@@ -90,10 +90,10 @@ def widened(tools: Tools | None, names: frozenset[str]) -> Tools | None:
 def without_abstaining(
     result: ParseResult, names: frozenset[str], *, attempted: bool | None = None
 ) -> ParseResult:
-    """Return the result without calls of these names.
+    """Return the result without calls of these names, which mean that no tool is called.
 
-    If no other call is left and nothing else was attempted, the outcome is "no_call". `attempted`
-    says whether it was; if it is None, the diagnoses do.
+    If no other call is left and none was attempted, the outcome is "no_call". `attempted` says
+    whether another call was attempted; if it is None, that is concluded from the diagnoses.
     """
     out = [call for call in result.calls if call.name in names] if names else []
     if not out:
@@ -120,8 +120,8 @@ def _abstained(call: ToolCall) -> Diagnosis:
 class LiveCall:
     """Reports a call that begins at offset `start` as events of a collector.
 
-    Nothing is reported of a call to a tool that is not among `tools`, or by a name that means no
-    call. `index` counts the calls before it that are reported.
+    Before its end, nothing is reported of a call whose tool is not in `tools`. A call by a name
+    that means no call is reported as markup. `index` is the number of reported calls before it.
     """
 
     def __init__(self, collector: Collector, index: int, start: int, tools: Tools | None) -> None:
@@ -149,15 +149,15 @@ class LiveCall:
             self._report("arguments", text)
 
     def whole(self, key: str, value: JsonValue) -> None:
-        """Report a whole argument at once."""
+        """Report a whole argument, `key` with its value, at once."""
         self.grow(self.member(arguments_text(key)) + arguments_text(value))
 
     def member(self, key: str) -> str:
-        """Return what comes before the value of an argument; `key` is JSON."""
+        """Return the JSON text before the value of an argument; `key` is JSON, with its quotes."""
         return f"{',' if self._sent else '{'}{key}:"
 
     def finish(self, call: ToolCall) -> None:
-        """Report the rest of the arguments and the call, or all of it if others were reported."""
+        """Report the rest of the call; if other data was reported, drop it and report all anew."""
         rest, begun = arguments_text(call.arguments), self.started and self._name == call.name
         if begun and self._sent:
             begun = arguments_text(loaded("".join(self._sent) + "}")) == rest
@@ -170,7 +170,7 @@ class LiveCall:
         self._report("call_finished", span=call.span, call=call)
 
     def drop(self) -> None:
-        """Report that what was started is no call."""
+        """Report that a call whose start was reported is no call."""
         if self.started:
             self._report("call_dropped")
         self.started = False
@@ -183,6 +183,7 @@ class LiveCall:
         span: Span | None = None,
         call: ToolCall | None = None,
     ) -> None:
+        """Report an event, or only markup for a finished call by a name that means no call."""
         start, end = span or (self._start, self._start)
         if self._name not in self._collector.abstain:
             found = event(kind, start, end, text, index=self._index, name=self._name, call=call)
@@ -204,7 +205,7 @@ class LiveText:
         self._held = self._line_end = ""
 
     def grow(self, text: str) -> None:
-        """Report more of the text, but keep back what may turn out to be trimmed from its end."""
+        """Report more of the text, except characters at the end that may have to be trimmed."""
         text = self._held + text
         if self._trim == "space":
             text = text.lstrip() if self._opening else text
@@ -227,7 +228,7 @@ class LiveText:
             self._opening = ""
 
     def end(self) -> None:
-        """Report the end of the text."""
+        """Report the rest of the text and the closing quote."""
         if self._trim != "space":
             self._report(self._held.removesuffix(self._line_end) if self._line_end else self._held)
         self._call.grow(self._opening + '"')
@@ -242,9 +243,10 @@ class LiveObject:
     A draft is a list of pieces. A key with its colon is one piece, and so is each bracket. A short
     string is one piece; of a long one, each quote and each part of its text is a piece.
 
-    `depth` is that of the arguments' members: 1 when the object is the arguments, 2 when it also
-    has the name. `keys` are the keys of name and arguments; None when the only key is the name.
-    A call whose name comes behind its arguments is reported when it is finished.
+    `depth` is the nesting depth of the arguments' members: 1 if the object is the arguments, 2 if
+    it also has the name. `keys` are the keys of name and arguments; None if the object's only key
+    is the tool's name. A call whose name comes after its arguments is reported when it is finished.
+    `marked`: the call has markers; without them it is reported only from its arguments on.
     """
 
     def __init__(
@@ -263,12 +265,12 @@ class LiveObject:
         self._inside = depth == 1
         self._name = self._key = ""
         self._value: list[str] = []
-        """The pieces of the present member's value, but for those that were reported."""
+        """The pieces of the current member's value that have not been reported."""
         self._grows: bool | None = None
-        """Whether the present argument is reported while it grows; None before its value."""
+        """Whether the current argument is reported while it grows; None before its value."""
 
     def update(self) -> None:
-        """Report what has become certain since the last time."""
+        """Report what the pieces that were added since the last update make certain."""
         news = self._pieces[self._seen :]
         self._seen += len(news)
         for piece in news:
@@ -277,7 +279,7 @@ class LiveObject:
             self._report()
 
     def _take(self, piece: str) -> None:
-        """Take the next piece: a member's key, part of its value, or a bracket around members."""
+        """Process the next piece: a member's key, part of a value, or a bracket around members."""
         outside, change = not self._in_string, 0
         if piece == '"':
             self._in_string = outside
@@ -294,9 +296,9 @@ class LiveObject:
             self._add(piece)
 
     def _begin(self, key: str, *, outer: bool) -> None:
-        """Begin a member: an argument, or, of the `outer` object, the name, arguments, or others.
+        """Begin an argument or, if `outer`, a member of the call's object, such as its name.
 
-        Without markers around it, an object is only a call if it has arguments, too.
+        When the arguments begin, the call's start is reported.
         """
         if not outer:
             self._key = key if self._inside else ""
@@ -310,7 +312,7 @@ class LiveObject:
             self._start(name if self._keys is None else self._name)
 
     def _add(self, piece: str) -> None:
-        """Add a piece to the present member's value."""
+        """Add a piece to the current member's value; a complete name may start the call."""
         if self._key and self._grows is None:
             properties = self._call.schema.get("properties")
             schema = properties.get(loaded(self._key)) if isinstance(properties, Mapping) else None
@@ -327,11 +329,12 @@ class LiveObject:
                 self._start(self._name)
 
     def _start(self, name: str) -> None:
+        """Report the call's start if its name is neither empty nor too long."""
         if name and len(name) <= STARTED_NAME:
             self._call.start(name)
 
     def _end(self) -> None:
-        """End the present member; an argument that did not grow is reported as the schema wants."""
+        """End the current member; fit an argument that did not grow to its schema and report it."""
         if self._key and not self._grows and self._call.started:
             key, value = loaded(self._key), loaded("".join(self._value))
             fitted = fit({key: value}, self._call.schema).value
@@ -349,7 +352,7 @@ class LiveObject:
 new_result = cheap(ParseResult)
 
 JOINTS = re.compile(r"[\s;]*+")
-"""What is between bare calls, and behind them, is no content: Llama 3 joins them by `; `."""
+"""The separators between and after calls without markers: Llama 3 joins calls with `; `."""
 
 Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 
@@ -357,8 +360,8 @@ Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 class Collector:
     """Collects the pieces of a text, in order, with its calls and diagnoses.
 
-    `events` is None where no stream reports them. Calls of the names in `abstain` mean no call:
-    their events are those of markup.
+    `events` is None unless the collector is `listened` to by a stream. Calls by the names in
+    `abstain` mean that no tool is called, and are reported as markup.
     """
 
     def __init__(self, *, listened: bool) -> None:
@@ -369,19 +372,19 @@ class Collector:
         self.calls: list[ToolCall] = []
         self.events: list[Event] | None = [] if listened else None
         self.live: LiveObject | None = None
-        """The object of a call that is being read, if anybody listens."""
+        """The object of the call that is being read, if a stream reports it."""
         self.bare = False
         """Whether the last block that was read had no markers."""
         self.full = False
-        """Whether as many calls were read as ever are, and another one follows."""
+        """Whether `MAX_CALLS` calls were read and another one follows."""
         self.answered: int | None = None
-        """Where a later turn begins, which was not read."""
+        """The offset of a later turn, which was not read; None if there is none."""
         self.truncated = self.has_reasoning = False
         self._blank: tuple[int, int] | None = None
         self.diagnoses: list[Diagnosis] = []
         self._started: dict[int, LiveCall] = {}
         self.attempts: dict[bool, int] = {}
-        """Where the first attempt began that was cut off, and the first that was not."""
+        """The offset of the first attempt that was cut off (True), and of the first other one."""
         self._settled = 0
 
     @property
@@ -408,10 +411,10 @@ class Collector:
         return self._ends[-2] if len(self._ends) > 1 else 0
 
     def text(self, text: str, start: int, end: int) -> None:
-        """Add text between blocks as content.
+        """Add a text between blocks, from offset `start` to `end`, as content.
 
-        White space after a block, and what separates bare calls, is held back: it is content if
-        more content follows, and markup otherwise.
+        White space after a block, and separators of calls without markers, wait: they are content
+        if more content follows, else markup.
         """
         blank = text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)
         if self.last == "content" or not blank:
@@ -420,6 +423,7 @@ class Collector:
             self._blank = (self._blank[0] if self._blank else start, end)
 
     def settle_blank(self, kind: Kind) -> None:
+        """Add the waiting white space, if any, as a piece of this kind."""
         if self._blank:
             start, end = self._blank
             self._blank = None
@@ -440,7 +444,7 @@ class Collector:
             self.events.append(event(kind, start, end))
 
     def begin(self, held: Sequence[ToolCall], start: int, tools: Tools | None) -> LiveCall | None:
-        """Return what reports a call behind others that are held; None where no stream does."""
+        """Return what reports a call after all calls and those in `held`; None without a stream."""
         if self.events is None:
             return None
         known = [*self.calls, *held]
@@ -448,17 +452,17 @@ class Collector:
         return live
 
     def _number(self, calls: Sequence[ToolCall]) -> int:
-        """Return how many of the calls are reported."""
+        """Return how many of the calls a stream reports as calls."""
         abstain = self.abstain
         return sum(call.name not in abstain for call in calls) if abstain else len(calls)
 
     def report(self, found: Event) -> None:
-        """Report an event, if anybody listens."""
+        """Report an event if a stream listens."""
         if self.events is not None:
             self.events.append(found)
 
     def withhold(self, call: ToolCall, start: int, end: int) -> None:
-        """Report a call that means none as markup; the first one has a diagnosis, too."""
+        """Report a call whose name means no call as markup, the first one also with a diagnosis."""
         if start < end:
             self.report(event("markup", start, end))
         if not self._withheld:
@@ -466,12 +470,12 @@ class Collector:
         self._withheld = True
 
     def take(self) -> list[Event]:
-        """Return and forget the events since the last time."""
+        """Return the events since the last call of this method, and clear them."""
         taken, self.events = self.events or [], []
         return taken
 
     def drop(self, waiting: int = 0) -> None:
-        """Report that what began behind so many waiting calls is no call."""
+        """Drop the started calls that come after the collected calls and `waiting` more."""
         least = len(self.calls) + waiting
         for index in [index for index in self._started if index >= least]:
             self._started.pop(index).drop()
@@ -487,23 +491,23 @@ class Collector:
         self.calls.append(call)
 
     def verdict(self, verdict: Verdict, span: Span) -> None:
-        """Note the diagnoses of an object, and whether it tried to be a call and is none."""
+        """Add the diagnoses of an object that is a call or an attempt at one, and the attempt."""
         for code, message in verdict.notes if verdict.call or verdict.attempt else ():
             self.diagnose(code, message, *span)
         if verdict.attempt and not verdict.call:
             self.attempt(span.start, cut=verdict.truncated)
 
     def diagnose(self, code: str, message: str, start: int, end: int) -> None:
-        """Note why something is no call, or what is odd."""
+        """Add a diagnosis: why a text is no call, or what is unusual about it."""
         self.note(Diagnosis(code, message, Span(start, end)))
 
     def refuse(self, code: str, message: str, start: int, end: int, *, cut: bool = False) -> None:
-        """Note an attempt that gives no call, and why; `cut`: the text ended inside it."""
+        """Add an attempt that gives no call, and its diagnosis; `cut`: the text ended inside it."""
         self.diagnose(code, message, start, end)
         self.attempt(start, cut=cut)
 
     def note(self, diagnosis: Diagnosis) -> None:
-        """Note a diagnosis, up to as many as are listed."""
+        """Add a diagnosis, up to `MAX_DIAGNOSES`; the last says that there are too many."""
         room = MAX_DIAGNOSES - len(self.diagnoses)
         if room <= 0:
             return
@@ -515,12 +519,12 @@ class Collector:
             self.events.append(event("diagnosis", *diagnosis.span, diagnosis=diagnosis))
 
     def has_call(self, start: int) -> bool:
-        """Whether a call begins at `start` or behind it."""
+        """Whether a call begins at offset `start` or later."""
         span = self.calls[-1].span if self.calls else None
         return span is not None and span.start >= start
 
     def has_said(self, start: int) -> bool:
-        """Whether a call, or a diagnosis, begins at `start` or behind it."""
+        """Whether the last call or diagnosis begins at offset `start` or later."""
         span = self.diagnoses[-1].span if self.diagnoses else None
         return self.has_call(start) or (span is not None and span.start >= start)
 
@@ -530,17 +534,17 @@ class Collector:
         return any(span.start < end and start < max(span.end, span.start + 1) for span in spans)
 
     def is_full(self, waiting: int = 0) -> bool:
-        """Whether as many calls were read as are read at the most; then nothing more is."""
+        """Set and return `full`: whether the calls and `waiting` more reach `MAX_CALLS`."""
         self.full = len(self.calls) + waiting >= MAX_CALLS
         return self.full
 
     def attempt(self, start: int, *, cut: bool = False) -> None:
-        """Note that something tried to be a call and is none; `cut`: the text ended inside it."""
+        """Note a failed attempt at a call at offset `start`; `cut`: the text ended inside it."""
         self.attempts[cut] = min(start, self.attempts.get(cut, start))
         self.truncated = self.truncated or cut
 
     def adopt(self, found: Collector, place: Callable[[int], int]) -> None:
-        """Take over what another collector has read; `place` says where its offsets are here."""
+        """Add what another collector has read; `place` maps its offsets to those of this text."""
         for note in found.diagnoses:
             self.note(replace(note, span=_moved(note.span, place)))
         calls = iter(found.calls)
@@ -560,14 +564,16 @@ class Collector:
         self.full = self.full or found.full
 
     def repeats(self, other: Collector) -> bool:
-        """Whether all calls here are some that the other one has, with words behind them."""
+        """Whether all calls are among the last calls of `other`, which have content after them."""
         if not self.calls or not other.calls or other.last != "content":
             return False
         made = [(call.name, call.arguments) for call in other.calls[-MAX_ECHOED:]]
         return all((call.name, call.arguments) in made for call in self.calls)
 
     def reclassify(self, start: int, marker: int = 0) -> None:
-        """Turn all since `start` into reasoning behind a marker; take back calls and diagnoses."""
+        """Turn the text from `start` on into reasoning, without calls and diagnoses; its first
+        `marker` characters, the opener of the reasoning, become markup.
+        """
         self.settle_blank("content")
         self.has_reasoning = True
         end = self.end
@@ -580,10 +586,10 @@ class Collector:
         self.events = listened
 
     def _forget(self, start: int) -> None:
-        """Take back all that was collected behind `start`.
+        """Remove everything that was collected from offset `start` on.
 
-        Of the diagnoses only those since the last time are looked at, because `start` is never
-        before them, and a text full of reasoning would take the square of its length otherwise.
+        Only diagnoses since the last call of this method are checked. Earlier ones are before
+        `start`, and to check them again would be quadratic in a text with much reasoning.
         """
         self.uncover(start)
         calls = self.calls
@@ -596,7 +602,7 @@ class Collector:
         self.attempts = {cut: at for cut, at in self.attempts.items() if at < start}
 
     def uncover(self, start: int) -> None:
-        """Take back all pieces behind `start`."""
+        """Remove all pieces from offset `start` on; one across `start` is cut there."""
         kind = self.last
         while self.end > start:
             kind = self._kinds.pop()
@@ -617,7 +623,7 @@ class Collector:
         )
 
     def _text_of(self, kind: Kind, text: str) -> str:
-        """Return all of `text` that is of this kind."""
+        """Return the concatenated pieces of `text` that are of this kind."""
         if self._kinds == [kind]:
             return text
         return "".join([text[start:end] for each, start, end in self.pieces if each == kind])
@@ -628,9 +634,9 @@ def _moved(span: Span | None, place: Callable[[int], int]) -> Span | None:
 
 
 def arguments_text(value: JsonValue) -> str:
-    """Return a value as JSON text, with integers of any size and lone surrogates as they are.
+    """Return a value as JSON text; large integers and lone surrogates are supported.
 
-    Two surrogates side by side, escaped, would be read as one character.
+    Surrogates are not escaped, because two adjacent escapes would be read as one character.
     """
     try:
         return orjson.dumps(value).decode()
@@ -639,7 +645,7 @@ def arguments_text(value: JsonValue) -> str:
 
 
 def loaded(text: str) -> JsonValue:
-    """Return the value of a JSON text, integers of any size included; None if it has none."""
+    """Return the value of a JSON text, which may have integers of any size; None if invalid."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,11 +1,11 @@
-"""What a set of formats looks for in a text, found in one pass over it.
+"""Finds the markers of a set of formats in one pass over a text.
 
 All openers, closers and reasoning markers of a set become one pattern, each branch of which starts
-with a fixed character; a bare object is looked at only when a bounded probe fits. A hit is a
-`Token`, which may be the opener of several formats. Which one, the pattern of a format's next words
-decides within a bounded distance, as the patterns of headers do for messages.
+with a fixed character; an object without markers is found by a bounded pattern of its beginning. A
+hit is a `Token`, which may be the opener of several formats. The text after it, up to a bounded
+distance, is matched with the next words of each format to choose one (for messages: with headers).
 
-Patterns are possessive, so that no text makes them slow: what a word matched is never given back.
+Patterns are possessive, so that they never backtrack into a word and no text makes them slow.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ TokenKind: TypeAlias = OneOf[
 ]  # fmt: skip
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
-"""From a place in a text on, and only up to another: what is behind it may not have arrived."""
+"""Matches a text from one index up to another: a compiled pattern's `match`."""
 
 FENCE = "```"
-"""Of Markdown: what is in it may be code."""
+"""The ticks around a Markdown code fence, which may contain calls or code."""
 
 END_TOKENS = (
     "<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_turn|>",
     "<|END_OF_TURN_TOKEN|>", "<｜end▁of▁sentence｜>", "<end_of_turn>", "<eos>", "</s>",
 )  # fmt: skip
-"""Of chat templates: what a model ends its turn with, and servers mostly leave out."""
+"""Tokens of chat templates with which a model ends its turn; most servers remove them."""
 
 _END_TOKEN = "|".join(map(re.escape, END_TOKENS))
 _ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s{{0,40}}+){{1,8}}+")
@@ -69,7 +69,7 @@ _LAST_ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s*+){{1,8}}\Z")
 
 
 def ends_text(window: Window) -> int | None:
-    """How many characters end the text from the token here on; 0: more follows; None to wait."""
+    """Return the length of the rest if it is end tokens only, else 0; None if more may tell."""
     found = _ENDS.match(window.text, window.pos)
     end = found.end() if found else window.pos
     rest = window.text[end : end + max(map(len, END_TOKENS))]
@@ -80,7 +80,7 @@ def ends_text(window: Window) -> int | None:
 
 
 def before_end_tokens(text: str) -> int:
-    """Where the tokens begin that the text ends with, few of them; its length if there are none."""
+    """Return the index of the up to eight end tokens at the text's end; its length if none."""
     found = _LAST_ENDS.search(text)
     return found.start() if found else len(text)
 
@@ -90,10 +90,10 @@ LINES = (
     "### Assistant", "User:", "Human:", "Assistant:", "Question:", "Output:", "Observation:", '"""',
     "'''",
 )  # fmt: skip
-"""They begin a later turn at the beginning of a line, as anybody writes a dialogue.
+"""Texts that begin a later turn if they begin a line and come after a call.
 
-An answer of the model's own is one, too: it has answered already. So is the end of a string that
-nothing began: the model goes on with a program that has the answer in a string.
+A heading for an answer is included, as the model has answered already. So are triple quotes: the
+model continues with a program in which its answer is a string.
 """
 
 TOKENS = (
@@ -102,21 +102,21 @@ TOKENS = (
     "<|observation|>", "<|USER|>", "<|User|>", "<｜User｜>", "<start_of_turn>user", "[INST]",
     "[TOOL_RESULTS]", "<tool_response>",
 )  # fmt: skip
-"""Of chat templates: what a user's or a tool's turn begins with."""
+"""Texts of chat templates that begin a user's or a tool's turn."""
 
 TURNS = frozenset((*LINES, *TOKENS))
 
 _LINE = rf"(?m:^)[ \t]*+(?:{'|'.join(map(re.escape, LINES))})"
 begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
-"""Search the first later turn."""
+"""Find the first later turn in a text."""
 
 SPACE = r"[ \t\r\n]*+"
 
 
 def row(words: Iterable[Word], *, space: str = SPACE) -> str | None:
-    """Return the words one after the other; None if one of them has no pattern.
+    """Return a pattern of the words in sequence; None if one of them has no pattern.
 
-    Groups, in this order where there are such words: a name, a key, an attribute.
+    It has a group for each name, key and attribute, in the order of the words.
     """
     parts = [_word(word, space) for word in words]
     return None if None in parts else "".join(map(str, parts))
@@ -132,14 +132,15 @@ _DATA = re.compile(r'[][{}", ]++\Z').match
 
 
 def twice(opener: Literal | None) -> tuple[str, ...]:
-    """Return an opener's spellings, for where it is there again; none where it could be data."""
+    """Return the spellings of an opener that may be doubled; none if it could be data."""
     return () if opener is None or _DATA(opener.text) else opener.spellings
 
 
 def _word(word: Word, space: str) -> str | None:
+    """Return a pattern of one word for `row`; None if there is none."""
     match word:
         case Literal():
-            # White space in front of it would be taken by the Space before it.
+            # The Space before the literal would match the literal's white space, too.
             return None if word.text[0].isspace() else any_of(word)
         case Space():
             return space
@@ -154,7 +155,7 @@ def _word(word: Word, space: str) -> str | None:
         case Attribute():
             return "([A-Za-z]{0,16}+)"
         case Maybe():
-            inner = row(word.words, space=space)  # none: they are left to recovering readers
+            inner = row(word.words, space=space)  # None: recovering readers read them
             first = row(word.words[:1])
             return first and f"(?>{inner}|(?!{first}))" if inner else first and f"(?!{first})"
     return None
@@ -167,12 +168,14 @@ _START_OF_LIST = rf"(?:\[{NEAR_SPACE})?[^\W\d]"
 
 
 def start_of(form: Format, end: str = "") -> str:
-    """Return a pattern of what is behind a format's opener, as `chain` does."""
+    """Return a pattern of what follows a format's opener; see `chain`."""
     return chain(form.words[1:], limits.WORDS_AHEAD, end)
 
 
 def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
-    r"""Return a pattern of the first words; with `\Z` as `end`, also of texts that end in them."""
+    r"""Return a pattern of the first words, up to so many literals; if `end` is `\Z`, also of texts
+    that end within them.
+    """
     if not literals or not words:
         return ""
     word, rest = words[0], words[1:]
@@ -203,25 +206,25 @@ def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
 
 
 def _perhaps(texts: tuple[str, ...], rest: str, end: str) -> str:
-    """Return a pattern of one of the texts, or the beginning of it at the end, or of the rest."""
+    """Return a pattern of one of the texts, or its beginning if `end` follows, or of `rest`."""
     cuts = f"|{_cuts(texts, end)}" if end else ""
     return f"(?:{'|'.join(map(re.escape, texts))}{cuts}|{rest})"
 
 
 def _cuts(texts: tuple[str, ...], end: str) -> str:
-    """Return a pattern of the beginnings of texts, where a text may end in them."""
+    """Return a pattern of the beginnings of texts before `end`; "" if `end` is empty."""
     return "|".join(_beginnings(map(re.escape, text)) + end for text in texts if end)
 
 
 def _optional(text: str, end: str) -> str:
-    """Return a pattern of a text that may be missing, or in which the text may end."""
+    """Return a pattern of an optional text; with an `end`, also of its beginnings."""
     return _beginnings(map(re.escape, f"{text}.")) if end else f"(?:{re.escape(text)})?"
 
 
 def _beginnings(atoms: Iterable[str]) -> str:
-    """Return a pattern for every beginning of a text but the whole of it, the empty one too.
+    """Return a pattern of every proper prefix of a text, including the empty one.
 
-    `atoms` are patterns of its characters.
+    `atoms` are patterns of the text's characters.
     """
     pattern = ""
     for atom in reversed([*atoms][:-1]):
@@ -231,10 +234,10 @@ def _beginnings(atoms: Iterable[str]) -> str:
 
 @dataclass(eq=False)
 class Token:
-    """A text that means something: an opener or a closer, of what `kind` says.
+    """A text with a meaning in some formats, such as an opener or a closer.
 
-    `around` says that an opener or a closer is also around all calls of some format, `announces`
-    that it is before the first of them.
+    `around`: an opener or closer is also a marker around all calls of some format. `announces`: the
+    text comes before the first of all calls.
     """
 
     kind: TokenKind
@@ -246,38 +249,40 @@ class Token:
 
     @cached_property
     def follows(self) -> tuple[Match, ...]:
-        """What has to follow this token if it is the opener of each format, in order."""
+        """For each format, what matches the text that must follow this token as its opener."""
         bare = self.kind == "bare"
         return tuple(re.compile("" if bare else start_of(form)).match for form in self.formats)
 
     @cached_property
     def begun(self) -> tuple[Match, ...]:
-        """What `follows` of each format may become, in a text that goes on."""
+        """For each format, what matches an incomplete text that `follows` may match later."""
         return tuple(re.compile(start_of(form, r"\Z")).match for form in self.formats)
 
     @cached_property
     def headers(self) -> tuple[tuple[Header, ...], ...]:
-        """The kinds of messages that may begin with this token, for each format."""
+        """For each format, the kinds of messages that may begin with this token."""
         return tuple(map(_headers_of, self.formats))
 
     def nearest(self, text: str, at: int) -> Format:
-        """Return what a broken or cut-off block at an index is read as, where no format follows."""
+        """Return the format to read a broken block with: one with a name next, if `text` has a
+        name at index `at`, after the opener; else the first one.
+        """
         named = (form for form in self.formats if words_behind(form)[:1] == [Name])
         return (next(named, None) if _NAME_NEAR(text, at) else None) or self.formats[0]
 
     def may_be_word(self, form: Format) -> bool:
-        """Whether any word may stand for a name behind it, as other formats begin with it, too."""
+        """Whether this opener (ambiguous, ends in `=`) has a name after it that may be any word."""
         ends = len(self.formats) > 1 and form.opener and form.opener.text.endswith("=")
         return bool(ends) and isinstance(form.words[1], Name)
 
 
 def words_behind(form: Format) -> list[type[Word]]:
-    """Return the kinds of a format's words behind the first, but for white space and options."""
+    """Return the types of a format's words after the first, without `Space` and `Maybe`."""
     return [type(word) for word in form.words[1:] if not isinstance(word, Space | Maybe)]
 
 
 def stands_alone(form: Format) -> bool:
-    """Whether a name may stand between a format's markers without anything else."""
+    """Whether a block of a format may have a name and nothing else between its markers."""
     return form.opener is not None and words_behind(form) == [Name, Many, Literal]
 
 
@@ -285,10 +290,10 @@ _NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 
 
 def format_at(window: Window, token: Token) -> Reading[Format | None]:
-    """Return the first format whose next words follow the token here.
+    """Return the first format whose next words follow the token at the window's position.
 
-    A single format is taken without a look. More text could tell of another one if what follows may
-    become what a format before the chosen one asks for.
+    A single format is returned without a look at the text, unless the token may be around calls.
+    The reader waits while more text could still fit a format before the chosen one.
     """
     forms = token.formats
     if len(forms) == 1 and not token.around:
@@ -308,11 +313,11 @@ def format_at(window: Window, token: Token) -> Reading[Format | None]:
 
 
 class Header(NamedTuple):
-    """A kind of message of a format, and the header of one that was read.
+    """A kind of message of a format; with `name` and `length`, also the header of a read message.
 
-    `opens_call`: what the body begins with is the opener of a call's block. `match` matches the
-    header with the text that its body begins with, `follows` what has to follow that. `name` is the
-    tool's, if it is in there, `length` that of what was matched.
+    `opens_call`: the body begins with the opener of a call's block. `match` matches the header and
+    the fixed text at the start of the body, `follows` what must follow that text. `name` is the
+    tool's, if the header has it; `length` is the number of characters that were matched.
     """
 
     form: Format
@@ -325,7 +330,7 @@ class Header(NamedTuple):
 
 
 def header_at(window: Window, token: Token) -> Reading[Header | None]:
-    """Return the header that begins with this token here, if any."""
+    """Return the header that begins with this token at the window's position, if any."""
     while True:
         text, start = window.text, window.pos
         end = start + len(token.text) + limits.HEADER_AHEAD
@@ -347,7 +352,7 @@ def header_at(window: Window, token: Token) -> Reading[Header | None]:
 
 
 def _headers_of(form: Format) -> tuple[Header, ...]:
-    """Return the kinds of messages of a format, one for each route."""
+    """Return the kinds of messages of a format, one for each route of its envelope."""
     opener = form.opener.text if form.opener else None
     opens = re.escape(form.envelope.opens.text) if form.envelope else ""
     made = []
@@ -368,26 +373,26 @@ _WORDS = re.compile(r"[\w ]*+")
 
 _LONGEST_NAME = 128
 _NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
-"""A tool that an element may be named after, or that a call in a list begins with."""
+"""A tool's name that an element may have as its tag, or that begins a call in a list."""
 
 _PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (_NAME, _LONGEST_NAME)}
-"""The parts of a probe that are no fixed text: a pattern, and how much it matches at most."""
+"""Parts of a `_Row` that are no fixed text, with a pattern and the most characters it matches."""
 
 _Row: TypeAlias = tuple[str, ...]
-"""What a bare object begins with: fixed texts, and the keys of `_PARTS`."""
+"""The start of an object without markers, as a row of fixed texts and keys of `_PARTS`."""
 
 
 class Finder:
-    """The compiled search of one set of formats. What only a few texts ask for is made then."""
+    """The compiled search of one set of formats. Patterns that few texts need are made lazily."""
 
     def __init__(self, formats: tuple[Format, ...], *, wants_tools: bool = False) -> None:
         self.wants_tools = wants_tools
-        """Whether calls that nothing marks are read only where tools are given."""
+        """Whether calls without markers are read only if tools are given."""
         self.formats = tuple(form for form in formats if not (form.whole or form.by_tool))
         self.by_tool = tuple(form for form in formats if form.by_tool)
         """The formats whose openers are the names of tools; see `with_tools`."""
         self.wholes = tuple(form for form in formats if form.whole)
-        """The formats whose calls are all of a reply, or of a code fence; nothing marks them."""
+        """The formats of units: their calls are all of a reply or a code fence, without markers."""
         self.tokens = _tokens(self.formats, self.by_tool)
         if self.wholes:
             self.tokens.setdefault(FENCE, Token("fence", FENCE))
@@ -400,17 +405,18 @@ class Finder:
             (row, form) for form, word in calls if word for row in word.opens
         )
         self._met: dict[str, Token] = {}
-        """Short beginnings of bare objects that were met, with their tokens."""
+        """A cache of tokens by short beginnings of objects that were found without markers."""
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
-        """Return a finder that also finds elements named after tools: of those in the text, if any.
+        """Return a finder that also finds elements that are named after tools.
 
-        Without a text it is one that arrives, so the elements of all tools are looked for.
+        With a `text`, only tools of which it may have a tag are included. Without one, the text is
+        a stream, and all tools are.
         """
         if not (self.by_tool and tools) or (text is not None and "<" not in text):
             return self
         names = [*tools]
-        if text is not None:  # those that it may have a tag of, or ends in one
+        if text is not None:  # tools whose tag is in the text, or cut off at its end
             last = text.rfind("<")
             cut = text[last : last + _LONGEST_NAME + 2]
             is_cut = len(cut) >= limits.SHORTEST_CUT and ">" not in cut
@@ -425,17 +431,18 @@ class Finder:
 
     @cached_property
     def search(self) -> re.Pattern[str]:
-        """Where something begins; compiled when a text is met that is more than one block."""
+        """The search for tokens before the first call; turns count only after one."""
         return _search(self._before_calls, self._rows)
 
     @cached_property
     def search_on(self) -> re.Pattern[str]:
-        """Where something begins behind a call: a later turn, too."""
+        """The search for tokens after a call, including those that begin a later turn."""
         return _search(self.tokens, self._rows)
 
     def search_of(self, text: str) -> re.Pattern[str]:
-        """Return a search that finds in this text what `search` does: twice as fast in most prose,
-        as it looks for nothing that begins with a letter.
+        """Return a search that finds the same in this text as `search`, but faster if possible.
+
+        In a long text without the tokens that begin with a letter, these need not be looked for.
         """
         words, wordless = self._wordless
         if not words or len(text) < limits.WORTH_A_LOOK or any(word in text for word in words):
@@ -444,22 +451,22 @@ class Finder:
 
     @cached_property
     def _before_calls(self) -> tuple[str, ...]:
-        """The texts that mean something even before the first call."""
+        """The texts of tokens that are searched before the first call: all but those of turns."""
         return tuple(text for text, token in self.tokens.items() if token.kind != "turn")
 
     @cached_property
     def _wordless(self) -> tuple[tuple[str, ...], re.Pattern[str]]:
-        """The texts that begin with a letter, and a search for all others."""
+        """The texts of `_before_calls` that begin with a letter, and a search for all others."""
         words = tuple(text for text in self._before_calls if text[:1].isalpha())
         return words, _search((t for t in self._before_calls if t not in words), self._rows)
 
     def prompted(self, text: str, *, final: bool) -> Token | str | None:
-        r"""Return what a text begins with whose prompt ended with the opener of the first format.
+        r"""Return what a text begins with if the prompt ended with the first format's opener.
 
-        So it is with Functionary 3.2, whose template writes `>>>`: a reply begins `name\n{...}`,
-        which an opener of no characters stands for, or `all\n` and words to the user, which is
-        markup. "" is for any other text; also for one that has the opener all the same, or what is
-        around calls. None: more text could tell.
+        The template of Functionary 3.2 writes `>>>`. A reply then begins with `name\n{...}`, for
+        which an opener token without text is returned, or with `all\n` before words to the user,
+        which is returned, as it is markup. For all other texts, including those that begin with
+        the opener or a marker around calls, "" is returned; None if more text could tell.
         """
         if self._prompt is None:
             return ""
@@ -476,6 +483,7 @@ class Finder:
 
     @cached_property
     def _prompt(self) -> tuple[Token, tuple[str, ...], tuple[str, ...], Match, Match] | None:
+        """What `prompted` needs; None if the first format is not opened by the prompt."""
         form = next(iter(self.formats), None)
         if form is None or form.opener is None or not form.prompted:
             return None
@@ -487,16 +495,13 @@ class Finder:
 
     @cached_property
     def _units(self) -> tuple[tuple[Match, Match], ...]:
-        """What matches how the units of `wholes` begin; see `unit_starts`."""
+        """For each format of `wholes`, what matches the start of its units; see `unit_starts`."""
         return tuple(map(unit_starts, self.wholes))
 
     def begins_unit(
         self, window: Window, at: int, tools: Tools | None, *, fenced: bool
     ) -> bool | None:
-        """Whether a unit may begin at an index of the window's text; None if more text could tell.
-
-        A unit is a whole reply, or what is in a code fence, that is calls of one of `wholes` alone.
-        """
+        """Whether a unit of `wholes` may begin at window index `at`; None if more text may tell."""
         text, end = window.text, len(window.text)
         for matches, may_begin in self._units:
             found = matches(text, at, end)
@@ -515,7 +520,7 @@ class Finder:
 
     @cached_property
     def regions(self) -> dict[str, set[str]]:
-        """Map what opens a stretch around marked calls to the texts that may close it."""
+        """Map each opening marker around all calls to the texts that may close it."""
         found: dict[str, set[str]] = {}
         for form in self.formats:
             for text in form.around[0].spellings if form.marked and form.around else ():
@@ -524,12 +529,12 @@ class Finder:
 
     @cached_property
     def announcing(self) -> re.Pattern[str]:
-        """What begins a call, or stands around calls, even where nothing else announces them."""
+        """The search for texts that begin a call, or all calls, without a header before them."""
         announced = (form for form in self.formats if form.marked and not form.addressed)
         return _search((text for form in announced for text in firsts_of(form)), ())
 
     def token(self, hit: re.Match[str]) -> Token:
-        """Return the token that was hit."""
+        """Return the token of a hit of one of the searches."""
         found = hit.group()
         known = self.tokens.get(found) or self._met.get(found)
         if known is None:
@@ -541,18 +546,19 @@ class Finder:
 
     @cached_property
     def _bare(self) -> tuple[tuple[re.Pattern[str], Token], ...]:
+        """The patterns and tokens of objects without markers."""
         made = ((re.compile("".join(_atoms(row))), form) for row, form in self._rows)
         return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
 
     def begins(self, text: str, form: Format) -> bool:
-        """Whether this opener is that format's first of all, and no other token begins with it."""
+        """Whether `text` is a token whose first format is `form`, and no longer token begins so."""
         known = self.tokens.get(text)
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known is not None and known.formats[:1] == (form,) and not longer
 
     def next_in(self, window: Window, search: re.Pattern[str]) -> tuple[re.Match[str] | None, int]:
-        """Return the next token that is certain, and where it begins; if there is none, where one
-        may begin when more text comes.
+        """Return the next hit that more text cannot change, and its index in the window's text; if
+        there is none, None and the index where one may begin when more text arrives.
         """
         text = window.text
         hit = search.search(text, window.pos)
@@ -564,9 +570,8 @@ class Finder:
         return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
 
     def held(self, window: Window) -> int:
-        """Return from where on the text may become a token when more comes; its end if nowhere.
-
-        It is kept in the window until more text comes, as a short piece may have many markers.
+        """Return the first index from which the text may become a token when more arrives, or its
+        end; cached in the window, as a short text may have many markers.
         """
         text, start = window.text, window.pos
         size, at = window.held
@@ -576,7 +581,7 @@ class Finder:
         return at - window.base
 
     def _first_partial(self, text: str, start: int) -> int:
-        """Return the first index from `start` on whose rest begins a token, or the text's end."""
+        """Return the first index from which the rest of the text is the beginning of a token."""
         longest_text, longest = self._longest
         end = len(text)
         signs = self._first_signs.finditer(text, max(start, end - longest_text + 1))
@@ -587,14 +592,14 @@ class Finder:
 
     @cached_property
     def _partial(self) -> re.Pattern[str]:
-        """What matches, at the end, any beginning of a bare object that is not all of it."""
+        """Matches, at a text's end, an incomplete beginning of an object without markers."""
         rows = ([*_atoms(row)] for row, _ in self._rows)
         cuts = "|".join(first + _beginnings(rest) for first, *rest in rows if rest)
         return re.compile(rf"(?:{cuts or '(?!)'})\Z")
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
-        """Every beginning of a fixed text that is not the whole of it."""
+        """Every proper prefix of a token's fixed text, but the empty one."""
         return frozenset(text[:size] for text in self.tokens for size in range(1, len(text)))
 
     @cached_property
@@ -604,21 +609,21 @@ class Finder:
 
     @cached_property
     def _longest(self) -> tuple[int, int]:
-        """The lengths of the longest fixed text, and of the longest beginning of all."""
+        """The lengths of the longest fixed text, and of that or the longest row."""
         texts = max(map(len, self.tokens), default=0)
         rows = ([_PARTS[p][1] if p in _PARTS else len(p) for p in row] for row, _ in self._rows)
         return texts, max([texts, *map(sum, rows)])
 
     def cut(self, text: str) -> str:
-        """The beginning of an announcing opener that `text` ends in; "" if there is none."""
+        """Return the incomplete opener that `text` ends in; "" if there is none."""
         openers = self._cuts.get(text[-limits.SHORTEST_CUT :], ())
         return next((opener for opener in openers if text.endswith(opener)), "")
 
     @cached_property
     def _cuts(self) -> dict[str, list[str]]:
-        """What is left of openers when a text ends in them, the longest first, by its end.
+        """The incomplete openers in which a text may end, by their last characters, longest first.
 
-        Words alone are only words.
+        Those without a character other than letters, digits and spaces are left out, as prose.
         """
         found: dict[str, list[str]] = {}
         firsts = {
@@ -634,7 +639,7 @@ class Finder:
         return found
 
     def cut_around(self, text: str) -> str:
-        """Return what is behind the announcement of calls, if it is less than `cut` finds."""
+        """Return `text`, stripped, if it is an opener's start too short for `cut`; else ""."""
         text = text.strip()
         begins = 0 < len(text) < limits.SHORTEST_CUT and any(
             opener.startswith(text)
@@ -645,19 +650,19 @@ class Finder:
 
 
 ESCAPED = "\\_"
-"""An underscore as models escape it that write Markdown."""
+"""An underscore as models that write Markdown escape it."""
 
 _UNIT_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
 _QUOTED = r"""[\s\[\]'"`]{0,64}+"""
 _LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_UNIT_NAME}\s{{0,24}}+\(")
-"""A plain list of calls, which other formats read."""
+"""A plain list of calls, which is left to the formats of lists unless fenced or escaped."""
 
 
 @lru_cache(maxsize=64)
 def unit_starts(form: Format) -> tuple[Match, Match]:
-    """Return what matches the start of a unit of a format, and a text that ends too early to tell.
+    """Return what matches the start of a unit of a format, and what matches an incomplete start.
 
-    The first has a group `name` where that has to be the name of a known tool.
+    A group `name` of the first, if there is one, must be the name of a known tool.
     """
     if form.python:
         head = rf"""{_QUOTED}{_UNIT_NAME}['"`]?\s{{0,24}}+\("""
@@ -676,13 +681,13 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
 
 @lru_cache(maxsize=256)
 def finder_of(formats: tuple[Format, ...], *, wants_tools: bool = False) -> Finder:
-    """Return the finder of these formats, which is made once."""
+    """Return the finder of these formats, from a cache."""
     return Finder(formats, wants_tools=wants_tools)
 
 
 @cache
 def everything() -> Finder:
-    """Return the finder of `auto`: all formats that are read side by side."""
+    """Return the finder of `auto`: of all formats that can be read together."""
     return finder_of(AUTO, wants_tools=True)
 
 
@@ -692,7 +697,7 @@ def closers_of(formats: tuple[Format, ...]) -> list[str]:
 
 
 def firsts_of(form: Format) -> tuple[str, ...]:
-    """Return the texts that a call begins with: what opens it, and what is around all calls."""
+    """Return the texts that may begin a call: its openers, and the openers around all calls."""
     around = form.around[0].spellings if form.opener and form.around else ()
     return (*spellings(form.opener), *around)
 
@@ -700,12 +705,12 @@ def firsts_of(form: Format) -> tuple[str, ...]:
 IN_OBJECT = re.compile(r"""["']\s*+[:,}\]]|[{,]\s*+\w++\s*+:""")
 IN_CALL = re.compile(r"""\w\(\s*+(?:\w++\s*+=|["')])|,\s*+\w++\s*+=""")
 _Ending: TypeAlias = tuple[tuple[str, ...], re.Pattern[str]]
-"""What calls of a format end with before their closer, and what is somewhere before that."""
+"""The possible ends of a call before its closer, and a pattern that matches inside the call."""
 
 
 @lru_cache(maxsize=512)
 def ending_of(form: Format) -> _Ending:
-    """Return how a call of this format ends: what is right before its closer, and what is in it."""
+    """Return the texts that may end a call before its closer, and a pattern of its inside."""
     words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]
     last, inside = words[-1], IN_OBJECT
     if row := next((word for word in words if isinstance(word, Many)), None):
@@ -725,15 +730,15 @@ def ending_of(form: Format) -> _Ending:
 
 
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
-    """Map each fixed text to what it means: first an opener, then a closer, then what is around."""
+    """Map each fixed text to its token: an opener before a closer before a marker around calls."""
     tokens = _reasoning_tokens((*formats, *by_tool))
     around = {text for form in formats for text in _around(form) if text}
     first = {text for form in formats if form.around for text in form.around[0].spellings}
 
     def add(kind: TokenKind, text: str, *forms: Format, only: str = "") -> None:
-        """Add a token; where one of the same text is known, add the formats to that one.
+        """Add a token, or add the formats to a known token of the same text.
 
-        With `only`, formats are added to a known token of that kind alone.
+        With `only`, formats are added to a known token only if it is of that kind.
         """
         is_around, announces = text in around, kind == "open" and text in first
         is_around = is_around and kind in ("open", "close")
@@ -744,7 +749,7 @@ def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[st
 
     for text, owner in ((text, form) for form in formats for text in _opens(form)):
         add("message", text, owner)
-    for form in formats:  # a block behind a header that has its name does not begin by itself
+    for form in formats:  # a block whose name is in a header never begins without it
         for text in () if form.addressed else spellings(form.opener):
             add("open", text, form)
     for form in formats:
@@ -767,18 +772,19 @@ def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:
 
 
 def _opens(form: Format) -> tuple[str, ...]:
-    """Return what the messages of a format begin with, if it has any."""
+    """Return the texts that begin the messages of a format, if it has messages."""
     return form.envelope.opens.spellings if form.envelope else ()
 
 
 def _around(form: Format) -> Iterator[str]:
-    """The texts of a format that are markup wherever they stand; "" is read, and not written."""
+    """Yield the texts of a format that are markup wherever they occur; some may be empty."""
     yield from form.dropped
     yield from (text for word in form.around or () for text in word.spellings)
     yield from (route.body for route in form.envelope.routes) if form.envelope else ()
 
 
 def _search(texts: Iterable[str], rows: Iterable[tuple[_Row, Format]]) -> re.Pattern[str]:
+    """Return a pattern that finds any of the texts and rows."""
     branches = [*_trie(texts), *dict.fromkeys("".join(_atoms(row)) for row, _ in rows)]
     return re.compile("|".join(branches) or r"(?!)")
 
@@ -799,6 +805,6 @@ def _trie(texts: Iterable[str]) -> list[str]:
 
 
 def _atoms(row: _Row) -> Iterator[str]:
-    """Yield a pattern for each character of a row, and for each part that is no fixed text."""
+    """Yield a pattern for each character of a row's fixed texts and for each of its other parts."""
     for part in row:
         yield from [_PARTS[part][0]] if part in _PARTS else map(re.escape, part)

@@ -1,12 +1,12 @@
-"""Where a bare value ends, and what of its format's own markup it swallowed.
+"""Decides where a bare value ends, and whether it swallowed markup of its own format.
 
-The same characters that close a value may be a part of it, so what follows decides. Where a closer
-or the next argument's opener is damaged, its text becomes part of the value before it. What is
-certain is split again (`Closing.split`); everything else stays as it is and has the
-diagnosis `swallowed-markup`. Of two tags side by side mostly one is whole or nearly so, and the
-rest of a damaged tag is around an intact half of it. So a value is searched for the halves of the
-format's tags, which is fast, and only around these the rest is compared. HTML, XML and code are no
-tags of the format, and values like others. So is what is in quotes of the format's own.
+A value may contain the text of its closer, so the text after a closer decides whether it ends the
+value. If a closer or the next argument's opener is damaged, it becomes part of the value before it.
+`Closing.split` separates arguments again where that is certain; other values with such markup are
+unchanged and have the diagnosis `swallowed-markup`. Of two adjacent tags, mostly one is intact or
+nearly so, and a damaged tag mostly has an intact half. So a value is first searched for halves of
+the format's tags, which is fast, and the rest of a tag is compared only around these. HTML, XML,
+code, and text in the format's own quotes are ordinary values.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from .window import Reading, Window
 
 
 def note_of(key: str) -> Note:
-    """Return the diagnosis of an argument that swallowed markup."""
+    """Return the diagnosis of the argument `key` that swallowed markup."""
     return Note(
         "swallowed-markup", f"{key[: limits.SHOWN_NAME]!r} contains markup, perhaps a lost tag"
     )
 
 
 def within(wanted: str, text: str, edits: int) -> bool:
-    """Whether the text begins with `wanted` after at most so many edits.
+    """Whether the text begins with `wanted` after at most `edits` edits.
 
-    An edit drops, adds or changes a character, or swaps it with the next. The last character, a
-    bracket or the like, may not be dropped or changed.
+    An edit drops, adds or changes a character, or swaps it with the next. The last character
+    of `wanted`, a bracket or the like, may not be dropped or changed.
     """
     at = _alike(wanted, text)
     wanted, text = wanted[at:], text[at:]
@@ -70,27 +70,27 @@ def within(wanted: str, text: str, edits: int) -> bool:
 
 
 def _alike(one: str, other: str) -> int:
-    """Return how many first characters two texts share."""
+    """Return the length of the common prefix of two texts."""
     size = min(len(one), len(other))
     return next((at for at in range(size) if one[at] != other[at]), size)
 
 
 def nearly_begins(text: str, mark: str, edits: int) -> bool:
-    """Whether the text begins with `mark` after so many edits, even of its last character."""
+    """Like `within`, but the last character of `mark` may be dropped or changed, too."""
     return within(mark, text, edits) or within(mark[:-1], text, edits - 1)
 
 
 def edits_of(tag: str) -> int:
-    """Return how many edits a tag of this length may have."""
+    """Return how many edits are allowed in a tag, which depends on its length."""
     return 1 if len(tag) < limits.LONG_TAG else 2
 
 
 Half: TypeAlias = tuple[str, str, str]
-"""Half of a tag, between what is before it and what is behind it."""
+"""The part of a tag before one of its halves, the half itself, and the part after it."""
 
 
 def halves_of(tags: Iterable[str]) -> tuple[Half, ...]:
-    """Split each tag into its halves; its first three quarters may be enough to know it."""
+    """Return the halves of each tag and, of some, the first three quarters, which suffice alone."""
     found: list[Half] = []
     for tag in dict.fromkeys(tags):
         middle, most = len(tag) // 2, len(tag) * 3 // 4
@@ -101,11 +101,12 @@ def halves_of(tags: Iterable[str]) -> tuple[Half, ...]:
 
 
 def has_nearly(text: str, halves: Iterable[Half]) -> bool:
-    """Whether a text has half of a tag and, around it, the other half or nearly that."""
+    """Whether a text has half of a tag and, next to it, nearly the other half."""
     return any(half[1] in text and _is_whole(text, half) for half in halves)
 
 
 def _is_whole(text: str, half: Half) -> bool:
+    """Whether the rest of the tag, with few edits, is around the half where the text has it."""
     before, seed, behind = half
     edits = edits_of(before + seed + behind)
     bracket = _BRACKET.match(before)[0]  # type: ignore[index]  # it may be empty
@@ -127,32 +128,31 @@ _BRACKET = re.compile(r"\W*+")
 
 
 Piece: TypeAlias = tuple[str, str | None, str]
-"""An argument: its name as it is written, what its attribute says, and its text."""
+"""An argument: its key as written, the kind that its attribute gives, and its text."""
 
 Bare: TypeAlias = tuple[str, bool, str]
-"""A value's text, and whether it was closed. If not, the end of its call follows, and the third is
-what is between that and a closer of its own, if there was one.
+"""A value's text, whether it was closed before its call's end, and the stray text between a closer
+of the value and the call's end, if it was not.
 """
 
 
 _REMAINS = re.compile(r"(?:(?:<|&lt;)/?+[^\s<>/&]{0,20}+(?:>|&gt;)?+|/[^\s<>/&]{1,20}+>)\s*+\Z")
-"""What may be left of a closer at the end of a value."""
+"""Matches the possible remains of a damaged closer at the end of a value."""
 
 
 class Closing:
-    """How the bare values of a format end, each at one of its closers if what follows that fits.
+    """How the bare values of a format end: at one of its closers, if fitting text follows it.
 
-    Where the end of the call comes first, and behind it what may come behind a call, the closer
-    was forgotten. `_sibling` is what is in front of the value of another argument, `_gap` what is
-    written behind a closer; where that is missing, it is at the end of the value.
+    If the end of the call comes first, and text that may follow a call comes after it, the model
+    forgot the value's closer. `_sibling` matches the words before the value of another argument.
+    `_gap` is the text that is written after a closer; if the closer is lost, it ends the value.
 
-    The tags of the format begin with the character `_first`. One in a value that is whole or nearly
-    so is a sign of a lost tag in itself. The tags around a value may be miswritten, too: in
-    capitals, with other signs, shortened, or without the prefix that all tags of the format share.
-    Such a text may as well be a tag of other markup, where closers have openers. So only one
-    without its partner is a sign: a closer in front of another tag or at the value's end, or an
-    opener with all that belongs to it. Where a stretch of text is lost, a closer may go on as an
-    opener: `</paramrameter=key>`.
+    The format's tags begin with the character `_first`. An intact or nearly intact tag in a value
+    suggests a lost tag. The tags around a value may also be miswritten: in capitals, with other
+    punctuation, shortened, or without the format's common prefix. Such text may be a tag of other
+    markup, whose closers have openers. So only a tag without its partner counts: a closer before
+    another tag or at the value's end, or a complete opener. If text is lost between a closer and an
+    opener, they may have merged: `</paramrameter=key>`.
     """
 
     def __init__(self, form: Format, many: Many, behind: tuple[Word, ...]) -> None:
@@ -180,11 +180,11 @@ class Closing:
         follow = chain((*after, *behind), limits.WORDS_AHEAD, "")
         if not any(isinstance(word, Literal) for word in rest):
             own = f"{any_of(closer)}{WIDE_SPACE}"
-            # The call may end without one of its closers, or with the first few alone.
+            # The call may end without one of its closers, or with only the first few.
             fewer = ["".join(spelled[missing:]) for missing in range(1, len(spelled))]
             fewer += ["".join(spelled[:at]) + _onward(form) for at in range(len(spelled))]
             incomplete = "|".join(fewer) or "(?!)"
-            # Two closers in a row are no part of a value, whatever follows them.
+            # Two adjacent closers end the value whatever follows them.
             follow += f"|{own}{any_of(ends[0])}" if len(ends) > 1 else ""
             follow += f"|{own}(?:{incomplete})"
         self._follow = re.compile(follow)
@@ -209,10 +209,10 @@ class Closing:
     def _plain(
         self, many: Many, closers: tuple[Literal, ...], rest: list[Word]
     ) -> re.Pattern[str] | None:
-        """What matches an argument whose value holds nothing that markup begins with, to its end.
+        """Return a pattern of a whole argument whose value has no first character of markup.
 
-        Its groups are the key, the attribute if the format has one, and the value's text. Whatever
-        it matches would be read alike word by word. None if one of the words has no pattern.
+        Its groups are the key, the attribute if the format has one, and the value's text. Reading
+        word by word would give the same. None if one of the words has no pattern.
         """
         first, tail = many.words[0], row(rest, space=WIDE_SPACE)
         if self._sibling is None or tail is None or starts_with_space(many):
@@ -225,12 +225,12 @@ class Closing:
         text = f"{quoted}([^{signs}]*+)(?={self._follow.pattern}){any_of(closers[0])}{tail}"
         groups = 2 + (self.attribute is not None)
         pattern = re.compile(f"{SPACE}{self._sibling.pattern}{text}")
-        return pattern if pattern.groups == groups else None  # a word's own pattern has groups
+        return pattern if pattern.groups == groups else None  # words may add groups
 
     def text_at(
         self, window: Window, key: str, live: LiveText | None
     ) -> Reading[Bare | Unreadable]:
-        """Return the text of the argument `key`, up to a closer that fits or to its call's end."""
+        """Return argument `key` up to its closer or its call's end; report its growth to `live`."""
         pieces: list[str] = []
         own: str | None = None
         opener = self.value.quotes[0]
@@ -261,7 +261,7 @@ class Closing:
                 yield
 
     def _before(self, window: Window, text: str, own: str | None) -> Bare:
-        """Return the value up to its `own` closer, and go back before the end of its call."""
+        """Return a value without a fitting closer, and go back before its call's end."""
         found = self._before_restart.search(text, max(0, len(text) - limits.VALUE_AHEAD))
         size = len(text) - found.start() if found else 0
         window.pos -= size
@@ -272,10 +272,10 @@ class Closing:
     def _ends(
         self, window: Window, hit: re.Match[str], *, trusted: bool, quoted: bool
     ) -> bool | str | None:
-        """Whether the value ends at this closer of its own; "call" where its call does instead.
+        """Whether the value ends at the closer `hit`; "call" if its call ends there instead.
 
-        None if more could tell. `trusted`: a closer of its own was before, in front of text that
-        may be the value's or not. `quoted`: the value begins with quotes.
+        None if more text could tell. `trusted`: a closer of the value came before, but the text
+        after it did not fit. `quoted`: the value begins with the format's quotes.
         """
         text, at = window.text, hit.start()
         ahead, ends = at + limits.VALUE_AHEAD, True if hit.group() in self._closers else "call"
@@ -288,7 +288,7 @@ class Closing:
         return self._behind_quotes(window, at) and ends if quoted else ends
 
     def _behind_quotes(self, window: Window, at: int) -> bool | None:
-        """Return whether the value's quotes end before an index, or not soon; None to wait."""
+        """Whether the value's quotes end before index `at`, or not soon after; None to wait."""
         opener, end = self.value.quotes
         if window.text[max(0, at - limits.WIDEST_GAP) : at].rstrip().endswith(end):
             return True
@@ -301,10 +301,10 @@ class Closing:
     def split(
         self, first: Piece, known: Container[str], schema: object, *, closed: bool
     ) -> list[Piece]:
-        """Return the argument, and those behind it whose openers it swallowed.
+        """Split an argument from later ones whose openers its text swallowed; return all.
 
-        That is certain where the tool declares all of them, none was read before (`known`), and no
-        closer is in between. `closed`: the closer of the last one was there; the others have none.
+        They are split only if the tool's schema declares all of them, none was read before
+        (`known`), and the text has no closer. `closed`: the last one has its closer.
         """
         (key, kind, text), sibling = first, self._sibling
         found = [*sibling.finditer(text)] if sibling else []
@@ -320,7 +320,7 @@ class Closing:
         return [(*head, text) for head, text in zip(heads, texts, strict=True)]
 
     def swallowed(self, pieces: Sequence[Piece], *, closed: bool) -> Iterator[Note]:
-        """Yield the diagnoses of values that still hold markup; only the last may be `closed`."""
+        """Yield diagnoses of values that contain markup; `closed`: the last one has its closer."""
         for at, (key, _, text) in enumerate(pieces, 1):
             whole = closed and at == len(pieces)
             least = max(0, len(text) - limits.WIDEST_GAP)
@@ -329,7 +329,7 @@ class Closing:
                 yield note_of(key)
 
     def has_tags(self, text: str, *, closed: bool = True) -> bool:
-        """Whether the text holds one of the tags, or nearly; `closed`: its own closer was there."""
+        """Whether a value contains a tag, perhaps damaged; `closed`: the value had its closer."""
         if self._first not in text:
             return False
         opener, end = self.value.quotes
@@ -339,11 +339,11 @@ class Closing:
 
     @cached_property
     def _miswritten(self) -> re.Pattern[str]:
-        """What matches miswritten tags, made when a text has one that is near."""
+        """The pattern of miswritten tags, compiled only when a text may have one."""
         return re.compile(self._source, re.IGNORECASE)
 
     def _is_miswritten(self, text: str, *, closed: bool) -> bool:
-        """Return whether a miswritten tag has no partner; if not `closed`, any opener has none."""
+        """Whether a miswritten tag has no partner; if not `closed`, no opener has one."""
         lowered = text.lower()
         if not any(seed in lowered for seed in self._seeds):
             return False
@@ -360,7 +360,7 @@ class Closing:
         return any(openers)
 
     def _is_sure(self, found: re.Match[str]) -> bool:
-        """Whether an opener has its key, inside or in a tag before it, or is a line of its own."""
+        """Whether an opener has its key, in it or in a tag before it, or is a whole line."""
         before = found.string[max(0, found.start() - limits.WIDEST_GAP) : found.start()]
         if found["whole"] is not None:
             return self._keyed or before.rstrip()[-1:] == ">"
@@ -368,7 +368,7 @@ class Closing:
 
 
 def _are_declared(keys: Sequence[str], first: str, known: Container[str], schema: object) -> bool:
-    """Whether the tool declares all of them, and each is there once."""
+    """Whether the schema declares all `keys`, and none is repeated, `first`, or in `known`."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     return (
         isinstance(properties, Mapping)
@@ -379,13 +379,13 @@ def _are_declared(keys: Sequence[str], first: str, known: Container[str], schema
 
 @lru_cache(maxsize=limits.KEPT_CLOSINGS)
 def closing_of(form: Format) -> Closing:
-    """Return how values of a format end that has arguments one by one."""
+    """Return the `Closing` of a format with a bare text for each argument, from a cache."""
     at, many = next((at, word) for at, word in enumerate(form.words) if isinstance(word, Many))
     return Closing(form, many, form.words[at + 1 :])
 
 
 def _onward(form: Format) -> str:
-    """Return the pattern of what may follow a call: another call, or what is around calls.
+    """Return a pattern of the text that may follow a call: another call or a closing marker.
 
     The next call may lack its opener if the format has fixed text after the opener.
     """
@@ -396,7 +396,7 @@ def _onward(form: Format) -> str:
 
 
 def _ignored(form: Format) -> str:
-    """Return a pattern of the texts behind calls that mean nothing more."""
+    """Return a pattern of the texts that may follow calls and are only markup."""
     words = [form.around[1]] if form.around else []
     words += [form.envelope.closes] if form.envelope else []
     texts = [text for word in words for text in word.spellings if text]
@@ -404,6 +404,7 @@ def _ignored(form: Format) -> str:
 
 
 def _texts(words: Iterable[Word]) -> Iterator[str]:
+    """Yield the texts of all literals in the words, nested ones included."""
     for word in words:
         if isinstance(word, Literal):
             yield word.text
@@ -416,17 +417,17 @@ _SIGNS = r"[^a-z0-9/\n]{0,3}+"
 _SEAM = r"[^\w\s<]{0,4}+\s{0,40}+"
 _END = "(?![a-z0-9])"
 _LINE = r"[^\w\s<]?[ \t]{0,40}+(?=\n|\Z)"
-"""What follows the name of an opener that lost its key and is a line of its own."""
+"""What follows the name of an opener without a key at the end of its line."""
 
 _NEVER = "(?!)"
 
 
 def _miswritten(form: Format, before: Sequence[Word], closer: str) -> tuple[str, list[str], bool]:
-    """Return the pattern of miswritten tags around a value, texts in small letters of which each
-    of them has one, and whether an opener has its key inside; `before` is what is in front of it.
+    """Return a pattern of miswritten tags around a value, lower-case texts of which each such tag
+    has at least one, and whether openers have the key inside. `before`: the words before the value.
 
-    Groups: `closer`, with `seam` in front of another tag or the end; `glued`, a closer that goes on
-    as an opener; else it is an opener, `whole` with all that belongs to it, or a `line` of its own.
+    Groups: `closer`, and `seam` if another tag or the end follows it; `glued`, a closer that merged
+    with an opener; for openers, `whole` if it is complete, or `line` if its line ends after it.
     """
     first, slash, seeds = re.escape(closer[:1]), closer[1:2] == "/", []
     prefix, name, suffix = _parts(closer, form) if slash else ("", _bare(closer[1:]), "")
@@ -441,7 +442,7 @@ def _miswritten(form: Format, before: Sequence[Word], closer: str) -> tuple[str,
         tail = name[-limits.SHORTEST_TAIL :] + rest
         seeds.append(tail.lower())
         glued = rf"/[^<>\s/]{{0,40}}?{re.escape(tail)}{args}"
-    if slash:  # without the prefix of its format, an opener with its key may be any other tag
+    if slash:  # an opener with a key may be any tag, unless it has the format's prefix
         closes = f"{_SIGNS}/(?:{own})?+{_SIGNS}{named}"
         whole = _NEVER if args is None else f"(?(own)|(?!)){re.escape(rest)}{args}"
         opens = f"{named}(?:(?P<whole>{whole})|(?P<line>{_LINE}))?"
@@ -455,7 +456,7 @@ def _miswritten(form: Format, before: Sequence[Word], closer: str) -> tuple[str,
 
 
 def _opener(before: Sequence[Word], first: str, name: str) -> tuple[str, str | None]:
-    """Return the last tag with this name, and the pattern of what is behind it."""
+    """Return the last tag with this name in `before`, and a pattern of the words after it."""
     for at, word in reversed([*enumerate(before)]):
         if isinstance(word, Literal) and word.text[:1] == first and name in word.text:
             return word.text, row(before[at + 1 :])
@@ -463,7 +464,7 @@ def _opener(before: Sequence[Word], first: str, name: str) -> tuple[str, str | N
 
 
 def _parts(closer: str, form: Format) -> tuple[str, str, str]:
-    """Return what is behind the slash of a closer: what all closers share is around the name."""
+    """Split a closer, after its slash, into a prefix that all closers share, its name, a suffix."""
     name = _bare(closer[2:])
     others = [*{_bare(text[2:]) for text in _texts(form.words) if text[:2] == closer[:2]}]
     if len(others) < 2:
@@ -474,18 +475,18 @@ def _parts(closer: str, form: Format) -> tuple[str, str, str]:
 
 
 def _bare(text: str) -> str:
-    """Return the text up to its last letter."""
+    """Return the text up to its last letter or digit."""
     return text[: max((found.end() for found in _RUNS.finditer(text)), default=0)]
 
 
 def _shared(texts: list[str]) -> str:
-    """Return what all texts begin with, up to its last sign that is no letter."""
+    """Return the common prefix of the texts without letters and digits at its end."""
     first, last = min(texts), max(texts)
     return first[: _alike(first, last)].rstrip(ascii_letters + digits)
 
 
 def _loose(text: str, *, shortened: bool = False) -> str:
-    """Return a pattern of the letters with any signs between them, perhaps a `shortened` word."""
+    """Return a pattern of a text with any punctuation, and maybe its last word `shortened`."""
     runs = _RUNS.split(text)
     for at, run in enumerate(runs):
         if at % 2 == 0 and run:
@@ -496,13 +497,13 @@ def _loose(text: str, *, shortened: bool = False) -> str:
 
 
 def with_marks(arguments: JsonObject, mark: str) -> Iterator[Note]:
-    """Yield the diagnoses of arguments whose texts swallowed the marks that are around texts."""
+    """Return diagnoses of arguments that swallowed a `mark`, which formats write around strings."""
     return (note_of(key) for key, value in arguments.items() if _holds_marks(value, mark))
 
 
 def _holds_marks(value: JsonValue, mark: str) -> bool:
-    """Return whether a text in a value has swallowed the marks, or nearly, of two texts that meet
-    with a comma between them; one mark alone proves nothing.
+    """Whether a string in a value swallowed the marks, perhaps damaged, between two strings that a
+    comma separates. One mark alone proves nothing.
     """
     rest, sign = [value], mark[:1]
     while rest:
@@ -518,10 +519,11 @@ def _holds_marks(value: JsonValue, mark: str) -> bool:
 
 
 _JOINT = re.compile(r"[\s\]}]{0,8},[\s\[{]{0,8}([\w.-]{1,64}\s{0,4}:[\s\[{]{0,8})?")
-"""What is between two texts of an object or a list; its group is the second one's key."""
+"""The text between two strings of an object or a list; the group is the second one's key."""
 
 
 def _joined(text: str, mark: str) -> bool:
+    """Whether a text has marks around a comma; before a key one of the two suffices."""
     text, mark, middle = text.lower(), mark.lower(), len(mark) // 2
     if mark[:middle] not in text and mark[middle:] not in text:
         return False
@@ -539,10 +541,10 @@ _ELEMENT = re.compile(r"<([A-Za-z_][\w.:-]{0,127})>")
 
 
 def in_element(text: str, tag: str, prefix: str, schema: object, root: object) -> bool:
-    """Whether an element's text has swallowed others: tags without their prefix, or part of it.
+    """Whether the text of the element `tag` swallowed other elements, whose prefix is damaged.
 
-    Without all of it a tag may be HTML. So it has to be the end of the element itself in front of
-    another beginning, or the name of a member that the schema declares.
+    A tag without any of the prefix may be HTML. So it counts only if it closes the element itself
+    without an opener before it, or if it is the first one and names a member that `schema` has.
     """
     halves, signs = _of_prefix(prefix)
     if any(sign in text for sign in signs) or has_nearly(text.lower(), halves):
@@ -556,6 +558,6 @@ def in_element(text: str, tag: str, prefix: str, schema: object, root: object) -
 
 @lru_cache(maxsize=64)
 def _of_prefix(prefix: str) -> tuple[tuple[Half, ...], list[str]]:
-    """Return the prefix in halves, and the signs in it that are in no other texts."""
+    """Return the halves of a prefix, and its long runs of punctuation, which are distinctive."""
     signs = [run for run in re.findall(r"[^\w\s]+", prefix) if len(run) >= limits.SHORTEST_SIGNS]
     return halves_of([prefix.lower()]), signs

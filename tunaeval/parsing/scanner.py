@@ -1,19 +1,19 @@
-r"""The engine: one pass over a text, whole or arriving, for any set of formats.
+r"""The engine: one pass over a text, complete or streamed, for any set of formats.
 
-Between blocks the text is content; at each hit of the set's finder a block is read, reasoning is
-passed over, or the marker turns out to be only mentioned. Decisions are made once, from a bounded
-look-ahead, and never taken back, but for one: a reasoning closer that was never opened makes what
-is before it reasoning, as templates open reasoning without the model writing it. Whether a marker
-that begins or ends no call is quoted, named in a sentence, or a broken attempt is decided by what
-is near, so that a stream decides as a whole text does.
+Text between blocks is content. At each hit of the finder, the scanner reads a block, reads
+reasoning, or finds that the marker is only mentioned. Each decision is made once, from a bounded
+look-ahead, and is final, with one exception: a reasoning closer without an opener turns the text
+before it into reasoning, because chat templates write the opener in the prompt. Whether a marker
+that begins or ends no call is quoted, named in a sentence, or part of a broken call is decided from
+nearby text only, so that a stream and a complete text give the same result.
 
-Models whose every word is in a message say in its header where it goes. Until a header was met,
-anything may be a call; in a message that goes elsewhere nothing is one.
+In formats with messages, the header of a message says where the message goes. Before the first
+header, any text may have calls; a message that does not go to a tool has none.
 
-A unit is a whole reply, or what is in a code fence, that is calls and nothing else. Nothing marks
-such calls (`f(x=1); g()`, a name and JSON below it, `{"tool_calls": [...]}`), so what is no unit is
-read as any text is. Models that write Markdown escape each underscore (`get\_price`): a unit in
-which one is escaped is read without the backslashes, and offsets are those of the text as it is.
+A unit is a whole reply, or the text of a code fence, that consists of calls only. Such calls have
+no markers (`f(x=1); g()`, a name and JSON below it, `{"tool_calls": [...]}`), so a text that is no
+unit is read like any other text. Models that write Markdown escape underscores (`get\_price`): a
+unit with escaped underscores is read without the backslashes, but its offsets count them.
 """
 
 from __future__ import annotations
@@ -56,32 +56,33 @@ from .tagged import TaggedBlock
 from .window import Reading, Window, read_all
 
 _CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.MULTILINE)
-"""What ends a fence: three ticks; at a line's start if nothing but a language is behind the first.
+"""What ends a code fence: three ticks; only at a line's start if the code begins on a new line.
 
-A string in there may have some.
+A string in the code may have ticks elsewhere.
 """
 
 _LANGUAGE = r"[ \t]?[A-Za-z0-9_+-]{0,24}"
 
 _FENCE_LINE = re.compile(rf"```(?:{_LANGUAGE}(?=\s))?\s{{0,64}}+")
-"""A fence with its language and the white space behind it."""
+"""The opening ticks of a fence with the language and the white space after them."""
 
 _FENCE_CUT = re.compile(rf"```{_LANGUAGE}\Z")
-"""A fence whose language may go on in what follows."""
+"""Opening ticks at the end of the text so far; more of the language may arrive."""
 
 _HEADER_TEXT = r"(?! (?!t))(?:[ \w./=-]|<\|\w{1,24}\|>){0,160}"
 _CUT_MARKER = r"(?:<(?:\|(?:\w{1,24}\|?)?)?)?\Z"
 _UNFINISHED = re.compile(f"{_HEADER_TEXT}{_CUT_MARKER}", re.ASCII)
 _UNFINISHED_LINE = re.compile(rf"{_HEADER_TEXT}[\r\n]{{0,2}}{_CUT_MARKER}", re.ASCII)
-"""What follows a message's opener when the text ends in its header; behind a marker it may end a
-line.
+"""What follows a message's opener if the text ends inside the header.
+
+`_UNFINISHED_LINE`, for openers that end in `>`, allows a line end after the header's text.
 """
 
 LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
-"""What comes next begins its line, but for white space."""
+"""Matches a text after which only white space precedes the next character in its line."""
 
 OPENS_FENCE = re.compile(r"(?:\A|\n)```([\w+-]{0,24})[ \t]{0,8}\r?\n[ \t\r\n]{0,40}\Z")
-"""The line before is a code fence; its group is the language."""
+"""Matches a text whose last line is the start of a code fence; the group is the language."""
 
 _TICK = re.compile(r"(?<!`)``?(?!`)")
 
@@ -91,10 +92,10 @@ _in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
 ELLIPSES = ("...", "…")
 
 _BODY = re.compile(r"""[{}\[\]("'=\n<]""")
-"""Prose between two tags that it names has none of these."""
+"""Characters of a call. Prose between two tags that a sentence names has none of them."""
 
 _BEGINNINGS = ("<", "{", "[", "(")
-"""What a call, its tag or a list of calls begins with."""
+"""The first characters of a call, its tag or a list of calls."""
 
 
 _IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
@@ -108,9 +109,9 @@ def scanner_of(
     *,
     objects: Objects | None = None,
 ) -> Scanner:
-    """Return the scanner of a text; of one that arrives in its window if that is None.
+    """Return a scanner of `text`, or, if `text` is None, of a stream that is fed to its window.
 
-    `objects` keeps damaged objects that were read, for another level.
+    `objects` caches damaged objects, so that reading the text again at another level is faster.
     """
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
@@ -120,13 +121,17 @@ def scanner_of(
 
 @dataclass(slots=True)
 class _Unread:
-    """A marker that no call followed: an opener, or one that is around calls.
+    """A marker without a call after it so far: an opener, or a marker around all calls.
 
-    It begins at offset `start`, and means nothing unless what is `behind` it, up to its closer,
-    looks as if a call was meant. `form` is the format whose opener it is, None around calls.
-    `likely`: it begins its line, and a tag is right behind it if it is an opener. `inline`: it is
-    in a sentence, which may name its closer, too. `quote` is the sign that it is behind, which then
-    ends a quote of it.
+    The marker is ignored unless the text between it and its closer looks like an attempted call.
+
+    Attributes:
+        start: Where the marker begins, as an offset into the whole text.
+        form: The format whose opener the marker is; None for a marker around all calls.
+        likely: Whether the marker begins its line and, if it is an opener, a tag is next to it.
+        inline: Whether the marker may be part of a sentence, which may name its closer, too.
+        quote: The quotation mark directly before the marker, or "".
+        behind: The beginning of the text after the marker.
     """
 
     start: int
@@ -139,19 +144,26 @@ class _Unread:
 
 
 class Scanner:
-    """A text on its way through the formats of a finder; used once.
+    """Reads one text with the formats of a finder; used once.
 
-    `_channel` is that of the message that is being read, `_announced` where calls were announced
-    and have not come yet, `_region` what is around calls if its closer has not come yet. `_mention`
-    is an opener that nothing like a call followed, `_refused` the opener of a block that could not
-    be read: what follows is the inside of it. `_left_open` is the format of a block whose closer is
-    missing, and may come behind text. `_in_code`: a code fence is open; `_code_thinks`: reasoning
-    was opened in one; `_quote_open`: inline code began right before a marker; `_after_reasoning`:
-    white space still belongs to the reasoning before it. `_thought` is a reasoning marker that was
-    passed over as content, `_line_at` since where the present line counts. `_vain` counts markers
-    that gave no call, and `_fenced_vain` the characters of fences that began as calls and were
-    none. `_over`: what follows is not read. `inside`: the text is the end of reasoning that is
-    never closed.
+    `inside`: the text is the end of a reasoning block that is never closed.
+
+    Attributes:
+        _channel: The channel of the message that is being read; None outside of messages.
+        _announced: The offset of a marker that announces calls, until the first call is read.
+        _region: The opening marker around all calls of a format, until its closer is read.
+        _mention: The last opener that nothing like a call followed.
+        _refused: The opener of a block that could not be read and whose inside now follows.
+        _left_open: The format of a block without a closer; the closer may come after other text.
+        _in_code: Whether a code fence is open.
+        _code_thinks: Whether a reasoning opener was read in code.
+        _quote_open: Whether inline code is open that began directly before a marker.
+        _after_reasoning: Whether white space that follows still belongs to the reasoning before.
+        _thought: The span of the first reasoning opener that was read as content.
+        _line_at: The offset from which text counts as part of the current line.
+        _vain: The number of markers that gave no call.
+        _fenced_vain: The number of characters of fences that began like calls and were none.
+        _over: Whether the rest of the text is content without further search.
     """
 
     def __init__(self, finder: Finder, setting: Setting, *, inside: bool = False) -> None:
@@ -160,7 +172,7 @@ class Scanner:
         self._may_be_unit = bool(finder.wholes) and (
             setting.tools is not None or not finder.wants_tools
         )
-        """Whether calls may be all of a reply or of a fence: only by the names of tools."""
+        """Whether a format for units is in the set and, if it needs tools, tools are given."""
         self._channel: Channel | None = None
         self._announced: int | None = None
         self._region: _Unread | None = None
@@ -174,8 +186,8 @@ class Scanner:
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:
-        """Read to the end. `length` is that of the whole text; what is beyond `MAX_TEXT` is not in
-        the window, counts as content, and is reported as `too-long`.
+        """Read to the end; return the collector. `length` is the whole text's; all after `MAX_TEXT`
+        is not in the window, and becomes content with the diagnosis `too-long`.
         """
         self.window.final = True
         read_all(self.window.text, self.reading)
@@ -186,7 +198,7 @@ class Scanner:
         return self.collector
 
     def _run(self) -> Reading[None]:
-        """Collect everything."""
+        """Read the text as it arrives, and put pieces, calls and diagnoses into the collector."""
         window, collector, finder = self.window, self.collector, self._finder
         yield from self._prompted()
         yield from self._unit()
@@ -210,14 +222,14 @@ class Scanner:
         if collector.full:
             at = window.offset
             collector.diagnose("too-many-calls", f"more than {limits.MAX_CALLS} calls", at, at)
-        while not window.final:  # nothing but content follows
+        while not window.final:  # the rest is content
             self._pass_text(len(window.text))
             yield
         self._pass_text(len(window.text))
         self._finish()
 
     def _prompted(self) -> Reading[None]:
-        """Read the rest of what the prompt began, at the beginning of the text."""
+        """At the start of the text, read the rest of a block whose opener is the prompt's end."""
         window, finder = self.window, self._finder
         if window.offset:
             return
@@ -230,7 +242,7 @@ class Scanner:
             yield from self._chosen(found, quoted=False, form=found.formats[0])
 
     def _count_vain(self) -> None:
-        """Count a marker that gave no call; behind too many of them all is content."""
+        """Count a marker that gave no call; after `MAX_VAIN` of them, the rest is content."""
         self._vain += 1
         if self._vain == limits.MAX_VAIN and not self._over:
             at, self._over = self.window.offset, True
@@ -238,7 +250,7 @@ class Scanner:
             self.collector.diagnose("too-many-markers", message, at, at)
 
     def _unit(self) -> Reading[None]:
-        """Read the rest of the text, if it is calls and nothing else."""
+        """Read the rest of the text if it is a unit: calls and nothing else."""
         if not self._may_be_unit:
             return
         window, finder, tools = self.window, self._finder, self._setting.tools
@@ -254,14 +266,14 @@ class Scanner:
                 return
 
     def _unit_in(self, text: str, start: int) -> tuple[Collector, Callable[[int], int]] | None:
-        """Read a text that begins at an offset as a unit; see `read_unit`."""
+        """Read as a unit a text that begins at offset `start`; see `read_unit`."""
         tools, level = self._setting.tools, self._setting.level
         return read_unit(self._finder.wholes, text, start, tools, level)
 
     def _adopt(
         self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
     ) -> None:
-        """Take over the calls of a unit that ends at index `stop`, and go on behind them."""
+        """Add the calls of a unit, which ends at window index `stop`, and continue after them."""
         window, collector = self.window, self.collector
         collector.adopt(found, place)
         window.pos = collector.end - window.base if collector.full else stop
@@ -269,7 +281,7 @@ class Scanner:
         self._line_at, collector.bare = window.offset, bare
 
     def _fence(self, _: Token) -> Reading[None] | None:
-        """Read a code fence that no format begins with, so it holds a unit or code."""
+        """Read the ticks of a fence if no format's opener is a fence: of a unit or of code."""
         if self._in_code or self._is_quoted() or not self._may_be_unit:
             self._in_code = not self._in_code
             self._pass_as_text(FENCE)
@@ -277,7 +289,7 @@ class Scanner:
         return self._fenced()
 
     def _fenced(self, token: Token | None = None) -> Reading[None]:
-        """Read a code fence: a unit, a block that its token is the opener of, or code."""
+        """Read a code fence as a unit, else as a block that `token` opens, else as code."""
         window, finder, tools = self.window, self._finder, self._setting.tools
         body, begins = window.pos, None
         while begins is None and self._fenced_vain <= limits.MAX_FENCES_IN_VAIN:
@@ -303,7 +315,7 @@ class Scanner:
             self._pass_as_text(FENCE)
 
     def _is_fenced_unit(self, size: int, closing: re.Pattern[str]) -> bool:
-        """Read a fence that opens with so many characters, if it holds calls and nothing else."""
+        """Read a fence if its text is a unit; whether it was. Its opening has `size` characters."""
         window, collector, start = self.window, self.collector, self.window.offset
         body = window.pos + size
         closer = closing.search(window.text, body)
@@ -312,7 +324,7 @@ class Scanner:
         if found is None:
             self._fenced_vain += stop - body
             return False
-        if found[0].repeats(collector):  # as one does who explains what was called
+        if found[0].repeats(collector):  # as models do that explain their calls
             end = stop + (len(FENCE) if closer else 0)
             message = "these calls were made above; an explanation repeats them"
             collector.diagnose("echo", message, start, window.base + end)
@@ -326,7 +338,7 @@ class Scanner:
         return True
 
     def _open(self, token: Token) -> Reading[None] | None:
-        """Read the block that an opener begins, or pass over a mention of the opener."""
+        """Read the block that an opener begins; a fence may instead end code or a mention."""
         if self.collector.is_full():
             return None
         window, fence = self.window, token.text == FENCE
@@ -335,7 +347,7 @@ class Scanner:
             self._pass_as_text(FENCE)
             return None
         quoted = not fence and self._is_quoted()
-        # A bare object has no marker that would announce it, so it may be only part of some code.
+        # An object without markers may be part of inline code that began earlier.
         if token.kind == "bare" and not quoted:
             quoted = in_ticks(self._line)
         if fence and self._may_be_unit and not in_program(window.text, window.pos):
@@ -343,8 +355,8 @@ class Scanner:
         return self._chosen(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
-        """Read a bare object, unless it is in code, or inside of a bare object that was refused and
-        in the same line.
+        """Read an object without markers, but not in code (unless calls were announced), and not
+        inside a refused block (unless that is such an object, too, and this one begins a line).
         """
         behind_line = self.window.preceding(self.window.pos).endswith("\n")
         refused = self._refused and not (self._refused.kind == "bare" and behind_line)
@@ -355,7 +367,7 @@ class Scanner:
         return self._open(token)
 
     def _ends_mention(self, token: Token) -> bool:
-        """Whether a fence ends what was mentioned or refused before it, and begins nothing."""
+        """Whether a fence is the closer of the last mentioned or refused opener, and no opener."""
         mention, text = self._mention, token.text
         if mention and text in closers_of(mention.token.formats):
             self._close_unread(mention, token)
@@ -363,13 +375,15 @@ class Scanner:
         elif not (self._refused and text in closers_of(self._refused.formats)):
             return False
         elif self._refused.text == FENCE:
-            return False  # what was refused is a fence itself, which `_in_code` closes
+            return False  # the refused opener is a fence, which `_in_code` tracks
         self._refused = None
         return True
 
     def _chosen(self, token: Token, *, quoted: bool, form: Format | None = None) -> Reading[None]:
-        """Read a block of the format whose opener this is, or `form`; if there is none, what is
-        around calls, or a block of the nearest format, and in prose of the first one.
+        """Read a block of `form`, or by default of the format that fits the text after the opener.
+
+        If none fits, the opener is read as a marker around calls if it can be one. Else it is read
+        as the nearest format's at a line's start, and as the first format's elsewhere.
         """
         window = self.window
         form = form or (yield from format_at(window, token))
@@ -390,9 +404,10 @@ class Scanner:
         yield from self._read(token, form, start, quoted=quoted, doubtful=doubtful)
 
     def _is_doubtful(self, token: Token, form: Format) -> bool:
-        """Whether a name alone is no call: in the middle of a line any word may stand for one.
+        """Whether a name without arguments may be a word of a sentence, so that it is no call.
 
-        Between markers that are right behind a call, or behind a sentence's end, it is one.
+        If no tools are given, this is so in the middle of a line (after an ambiguous opener that
+        ends in `=`), or directly after a word (a name between two markers).
         """
         if self._setting.tools is not None:
             return False
@@ -410,7 +425,7 @@ class Scanner:
         doubtful: bool = False,
         name: str | None = None,
     ) -> Reading[None]:
-        """Read a block that began at offset `start`, from behind its opener on."""
+        """Read a block at offset `start`, whose opener is read, and calls after a lost closer."""
         self._refused = self._announced = None
         at, setting = start, self._setting
         while True:
@@ -439,7 +454,7 @@ class Scanner:
             self._mentioned(start, token, form, quoted=quoted)
 
     def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool) -> None:
-        """Remember an opener at offset `start` that nothing like a call followed."""
+        """Add an opener at offset `start` with no call after it as content, and remember it."""
         collector, window = self.collector, self.window
         collector.piece("content", max(start, collector.end), window.offset)
         if token.text == FENCE:
@@ -453,7 +468,7 @@ class Scanner:
             self._mention = _Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
     def _interrupt_mention(self, mention: _Unread, token: Token) -> None:
-        """Report a mention if another opener of its format is here, but not right behind it."""
+        """Report a likely mention if `token` is an opener of the same format and not next to it."""
         window = self.window
         if mention.form is None or not mention.likely:
             return
@@ -466,7 +481,7 @@ class Scanner:
             mention.likely = False
 
     def _close_unread(self, unread: _Unread, closer: Token) -> None:
-        """Report what is between a marker and its closer here, if that was meant as a call."""
+        """Report the text between a marker and its closer here, if it looks like a broken call."""
         text = unread.behind.replace(unread.quote, "") if unread.quote else unread.behind
         named, tools = bool(text.strip()) or unread.inline, self._setting.tools
         if unread.likely or _BODY.search(text) or ends_in_tool(text, tools) or not named:
@@ -474,22 +489,22 @@ class Scanner:
             self._report_unread(unread, where, self.window.offset + len(closer.text))
 
     def _leave_region(self) -> None:
-        """Report what is around calls and not closed here, if anything but words is behind."""
+        """Report an unclosed marker around calls if what follows it begins like a call."""
         region = self._region
         if region and region.behind.lstrip().startswith(_BEGINNINGS):
             self._report_unread(region, f"behind {region.token.text!r}", self.window.offset)
 
     def _report_unread(self, unread: _Unread, where: str, end: int) -> None:
-        """Report that nothing could be read; around calls only if nothing else is known there."""
+        """Report a marker without a readable call, unless its text has a call or is reported."""
         collector = self.collector
         known = collector.has_call if unread.form else collector.has_said
         if collector.last == "content" and not known(unread.start):
             collector.refuse("invalid-json", f"nothing readable {where}", unread.start, end)
 
     def _tag_follows(self, at: int, opener: str) -> bool:
-        """Return whether the opener at `at` is a tag that begins a line, or is before a tag."""
+        """Whether an opener at index `at` begins a line or follows a tag, and precedes a tag."""
         window = self.window
-        if not opener:  # of a block whose prompt ended with it
+        if not opener:  # the prompt ended with the opener
             return False
         before = window.text[max(0, at - 1) : at]
         if window.pos - at > limits.MARGIN or before not in ("", "\n", ">"):
@@ -499,7 +514,7 @@ class Scanner:
         return follows or inside.endswith(">")
 
     def _close(self, token: Token) -> None:
-        """Pass over a closer that no block read, and report what it closes, if anything."""
+        """Read a closer that is not part of a block, and report the broken call it may end."""
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
@@ -514,7 +529,7 @@ class Scanner:
         elif token.around and not framed:
             self._around(token)
         elif collector.last in ("call", "markup") and not framed:
-            # It is no stray one if another format writes the call before it with an opener.
+            # The closer is not stray if another format writes the previous call with this closer.
             last = {call.format for call in collector.calls[-1:]}
             outer = (f for f in self._finder.formats if any(bare.name in last for bare in f.also))
             if collector.last == "markup" or text not in closers_of(tuple(outer)):
@@ -524,12 +539,12 @@ class Scanner:
             self._pass_as_text(text)
 
     def _ends_broken(self, token: Token) -> bool:
-        """Whether it ends what looks like a call, although nothing begins one; if so, report it."""
+        """Whether a closer ends text that looks like a call without an opener; if so, report it."""
         collector, tools = self.collector, self._setting.tools
         if collector.last != "content" or not ends_call(token, self._content_before(), tools):
             return False
         quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
-        region = self._region  # it reports itself
+        region = self._region  # a region is reported when it ends
         if region and not collector.has_said(region.start):
             return False
         if quoted or collector.has_said(collector.last_start):
@@ -539,11 +554,12 @@ class Scanner:
         return True
 
     def _diagnose_stray(self, token: Token) -> None:
+        """Report a closer without an opener."""
         start, message = self.window.offset, f"{token.text!r} closes nothing"
         self.collector.diagnose("stray-closer", message, start, start + len(token.text))
 
     def _around(self, token: Token) -> None:
-        """Pass over what is around all calls of a format, and report it if no call was inside."""
+        """Read a marker around all calls of a format; report a region that has a broken call."""
         if self._is_quoted():
             self._pass_as_text(token.text)
             return
@@ -559,10 +575,10 @@ class Scanner:
         self._pass_markup(len(token.text))
 
     def _turn(self, token: Token) -> None:
-        """Take what follows as content if a call is before it: a later turn, not the model's.
+        """Read the rest of the text as content if a call precedes this marker of another turn.
 
-        In a code fence it is code, but not right behind the ticks, which then closed what was never
-        opened: models make up such dialogues behind their answer.
+        Models make up the rest of a dialogue after their answer. In a code fence the marker is
+        code, unless it directly follows the ticks, which then closed a fence without an opening.
         """
         collector, text, start = self.collector, token.text, self.window.offset
         is_line = text in LINES and not LINE_START.search(self._line)
@@ -577,7 +593,7 @@ class Scanner:
         self._over, self._in_code = True, False
 
     def _end_of_text(self, token: Token) -> Reading[None]:
-        """Pass over a token that ends a turn: markup where nothing follows it, else text."""
+        """Read a token that ends a turn: markup if only such tokens follow it, else content."""
         struck = token.text == "</s>" and "<s>" in self._line
         if not (self._in_code or struck or self._is_quoted()):
             while (size := ends_text(self.window)) is None:
@@ -588,7 +604,7 @@ class Scanner:
         self._pass_as_text(token.text)
 
     def _message(self, token: Token) -> Reading[None]:
-        """Read a message's header, if one is here; where it goes decides what it may hold."""
+        """Read a message's header, if one is here; its channel decides how the body is read."""
         if self._is_quoted():
             self._pass_as_text(token.text)
             return
@@ -615,11 +631,11 @@ class Scanner:
     def _is_cut_header(self, token: Token) -> bool:
         """Whether the text ends inside a header that begins with this token; if so, report it.
 
-        Words alone (`to=prod`) are a header at the beginning of a line, or before a marker.
+        A token without `<` (`to=`) begins one only at a line's start or if a `<` follows it.
         """
         window, collector = self.window, self.collector
         behind, text = window.pos + len(token.text), window.text
-        # This comes first, because what follows may be all of a long text.
+        # This check comes first, because a long text may follow the token.
         if len(text) - behind > limits.HEADER_AHEAD:
             return False
         if not ("<" in token.text or LINE_START.search(self._line) or "<" in text[behind:]):
@@ -632,7 +648,7 @@ class Scanner:
         return True
 
     def _think_in_message(self) -> Reading[None]:
-        """Pass over the body of a message that is reasoning, up to its end or a next header."""
+        """Read the body of a reasoning message, up to the message's end or the next header."""
         window, finder, start = self.window, self._finder, self.window.offset
         self.collector.has_reasoning = True
         while True:
@@ -651,7 +667,7 @@ class Scanner:
             self._pass_reasoning(window.pos + size)
 
     def _end(self, token: Token) -> None:
-        """Pass over what ends a message; outside of all messages it is markup, too."""
+        """Read the marker of a message's end, which is markup even outside of messages."""
         self._channel, mention = None, self._mention
         if mention and mention.token.kind == "message":
             mention.likely = True
@@ -661,7 +677,7 @@ class Scanner:
         self._around(token)
 
     def _reasoning(self, token: Token) -> Reading[None] | None:
-        """Read reasoning up to its closer, if the opener begins its line."""
+        """Read reasoning if its opener begins a line and is not in code; else add it as content."""
         in_code = self._in_code or self._is_behind_fence()
         if not (in_code or self._is_quoted()) and LINE_START.search(self._line):
             return self._think(token)
@@ -674,12 +690,12 @@ class Scanner:
         return None
 
     def _think(self, token: Token) -> Reading[None]:
-        """Pass over reasoning up to its closer.
+        """Read reasoning up to its closer.
 
-        Where the closer never comes, calls count if nothing but calls follows the first of them to
-        the end of the text; else all of it is reasoning. Only the end can tell, so from the first
-        text on that may announce a call nothing is reported before the reasoning is closed, or
-        over.
+        If the closer is missing, calls in the reasoning count if they are the end of the text, with
+        nothing else between or after them; else all of it is reasoning. This is known only at the
+        end. So, from the first text that may begin a call, nothing is reported until the closer
+        comes or the text ends.
         """
         window, collector, finder = self.window, self.collector, self._finder
         start, closer = window.offset, token.reasoning.close if token.reasoning else ""
@@ -689,9 +705,9 @@ class Scanner:
         while (end := window.text.find(closer, window.pos)) < 0:
             stop = (
                 len(window.text) if window.final else finder.held(window)
-            )  # a closer is held, too
+            )  # `held` covers closers, too
             hit = finder.announcing.search(window.text, window.pos) if late < 0 else None
-            if hit and hit.start() < stop:  # else it may be the end of a longer one
+            if hit and hit.start() < stop:  # else the hit may be part of a longer marker
                 self._pass_reasoning(hit.start())
                 late = window.offset
             if late < 0:
@@ -718,20 +734,20 @@ class Scanner:
         yield from self._unit()
 
     def _pass_reasoning(self, end: int) -> None:
-        """Count the window's text up to `end` as reasoning."""
+        """Add the window's text from its position up to index `end` as reasoning, and skip it."""
         self.collector.piece("reasoning", self.window.offset, self.window.base + end)
         self.window.pos = end
 
     def _diagnose_unclosed(self, message: str, start: int) -> None:
-        """Report that reasoning which began at `start` is not over where the text is."""
+        """Report that reasoning which began at offset `start` is still open where the text ends."""
         self.collector.truncated = True
         self.collector.diagnose("unclosed-reasoning", message, start, self.window.offset)
 
     def _late_calls(self, late: int, text: str, token: Token, start: int) -> bool:
-        """Collect the calls that a text at offset `late` ends in, if it ends in calls alone.
+        """Collect the calls at the end of `text`, if nothing else follows them; whether it did so.
 
-        It is the end of reasoning that began at `start` and is never closed. A text inside of one
-        is read once: reasoning in there may not hold another one.
+        `text`, at offset `late`, is the end of reasoning that began at offset `start` and is never
+        closed. Reasoning nested in it is not examined in the same way, nor is any at "strict".
         """
         if self._inside or self._setting.level == "strict":
             return False
@@ -751,7 +767,7 @@ class Scanner:
         if len(collector.calls) + len(calls) > limits.MAX_CALLS:
             return False
         collector.piece("reasoning", late, first)
-        for note, span in notes:  # before the first call, too: at another level it may be one more
+        for note, span in notes:  # at another level their texts may be calls
             if span.end <= first:
                 collector.note(note)
         opener, closer = (token.text, token.reasoning.close) if token.reasoning else ("", "")
@@ -770,7 +786,7 @@ class Scanner:
         return True
 
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
-        """Turn all before a closer without opener into reasoning, once; in a fence it is code."""
+        """Make the text before a reasoning closer without opener reasoning, if none was before."""
         collector = self.collector
         quoted = not self._code_thinks and self._is_quoted()
         if self._code_thinks or quoted or (collector.has_reasoning and self._thought is None):
@@ -788,14 +804,14 @@ class Scanner:
         return self._unit()
 
     def _pass_text(self, end: int) -> None:
-        """Pass over the text up to `end` as content; white space next to markup may be none."""
+        """Add the text up to index `end` as content (white space after reasoning as markup)."""
         window, collector = self.window, self.collector
         start = window.pos
         if start >= end:
             return
         offset, window.pos = window.base + start, end
         text = window.text[start:end]
-        if self._after_reasoning:  # white space belongs to the reasoning before it
+        if self._after_reasoning:  # white space after reasoning is markup
             blank = len(text) - len(text.lstrip())
             collector.piece("markup", offset, offset + blank)
             self._after_reasoning = blank == len(text)
@@ -809,11 +825,11 @@ class Scanner:
         collector.text(text, offset, window.base + end)
 
     def _pass_as_text(self, text: str) -> None:
-        """Pass over a marker that marks nothing."""
+        """Add a marker that has no meaning here as content, and skip it."""
         self._pass_text(self.window.pos + len(text))
 
     def _pass_markup(self, size: int) -> None:
-        """Pass over a marker, behind which a new line of content begins."""
+        """Add a marker of `size` characters as markup and skip it; a new line begins after it."""
         start = self.window.offset
         self.window.pos += size
         self._line_at = start + size
@@ -822,19 +838,19 @@ class Scanner:
 
     @property
     def _line(self) -> str:
-        """The end of the present line, and perhaps of those before it: `KEPT` characters."""
+        """The text from `_line_at` to the position, or its last `KEPT` characters."""
         window = self.window
         start = max(self._line_at - window.base, window.pos - limits.KEPT, 0)
         return window.text[start : window.pos]
 
     def _content_before(self) -> str:
-        """The end of the content right before the position: `KEPT` characters at the most."""
+        """Return the last piece up to the position, or only its last `KEPT` characters."""
         window = self.window
         start = max(self.collector.last_start - window.base, window.pos - limits.KEPT, 0)
         return window.text[start : window.pos]
 
     def _is_quoted(self) -> bool:
-        """Return whether what begins here is in inline code; if so, what follows is as well."""
+        """Whether the position is in inline code that began directly before a marker."""
         before = self.window.preceding(self.window.pos)
         if not self._quote_open and before.endswith("`") and before != "``":
             line = self._line
@@ -843,14 +859,14 @@ class Scanner:
         return self._quote_open
 
     def _is_behind_fence(self) -> bool:
-        """Return whether the line before is a code fence that has a language or begins the text."""
+        """Whether the previous line opens a code fence that has a language or begins the text."""
         line = self._line
         fence = OPENS_FENCE.search(line)
         begun = fence is not None and self.window.offset - len(line) + fence.start() == 0
         return fence is not None and (begun or bool(fence[1]))
 
     def _finish(self) -> None:
-        """Report what the end of the text cuts off: code, calls that were announced, an opener."""
+        """Report what is incomplete at the text's end: a fence, announced calls, or an opener."""
         collector, finder, line = self.collector, self._finder, self._line
         end = self.window.offset
         collector.settle_blank("markup" if collector.last else "content")
@@ -885,11 +901,11 @@ class Scanner:
         "turn": _turn,
         "end_of_text": _end_of_text,
     }
-    """What reads on at each kind of token."""
+    """The method that reads on at each kind of token."""
 
 
 def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
-    """Return the tiles that a text at offset `base` ends in, of calls and what is around them."""
+    """Return the calls and markup pieces at the end of a text that begins at offset `base`."""
     tail: list[tuple[Kind, int, int]] = []
     for kind, start, end in reversed([*found.pieces]):
         begins = max(start, base)
@@ -907,16 +923,16 @@ _ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
 
 
 def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
-    """Wait until `end` has arrived, or all of the text; afterwards the window holds all of it.
+    """Wait until a match of `end`, or all of the text, has arrived, and keep it in the window.
 
-    Pieces are joined once, as a window that grows piece by piece would be copied for each of them.
+    Pieces are joined once at the end: a growing window would be copied for each new piece.
     """
     if window.final:
         return
     before = window.text[max(0, window.pos - limits.KEPT) : window.pos]
     start, pieces = window.offset, [window.text[window.pos :]]
     tail = pieces[0]
-    # From 1 on, as the first character of what is kept need not begin a line.
+    # Not from 0, because the first character of `tail` need not begin a line.
     while not ((end and end.search(tail, 1)) or window.final):
         window.pos = len(window.text)
         yield
@@ -929,15 +945,15 @@ def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
 def read_unit(
     forms: tuple[Format, ...], text: str, base: int, tools: Tools | None, level: Level
 ) -> tuple[Collector, Callable[[int], int]] | None:
-    """Read the text of a unit that begins at offset `base`; None if it is not calls alone.
+    r"""Read as a unit a text that begins at offset `base`; None if it has more than calls.
 
-    Where an underscore is escaped, it is read without escapes, and the collector's offsets are
-    those of that text; the function that is returned says where they are in the text as it is. A
-    backslash before an escape is a string's own, so nothing is taken away.
+    Returns a collector and a function that maps the collector's offsets to those of the original
+    text. They differ if the text has escaped underscores, as it is then read without the escapes.
+    If `\\_` occurs, the backslashes may belong to a string, and the text is read unchanged.
     """
     first, frame, place = text.find(ESCAPED), tuple[Repair, ...](), unescaped("")[1]
     if first >= 0 and "\\" + ESCAPED not in text:
-        # Without the backslash it is one character; `place` makes two of it.
+        # One character, because the span is in the text without escapes; `place` makes it two.
         message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 1)
         frame = (repair_of("markdown-escape", message, span),)
         text, place = unescaped(text, base)
@@ -949,7 +965,7 @@ def read_unit(
         setting = Setting(Window(text, base=base, final=True), collector, tools, level)
         if not _is_read(setting, form, head.end(), frame):
             continue
-        if not collector.calls:  # nothing in it frames a call
+        if not collector.calls:  # without a call nothing is markup
             collector.uncover(0)
             collector.piece("content", base, base + len(text))
         return collector, place
@@ -957,9 +973,10 @@ def read_unit(
 
 
 def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...]) -> bool:
-    """Whether the window's whole text is calls of this format; they are in the collector then.
+    """Whether the window's whole text is calls of this format; if so, collect them.
 
-    What it begins with ends at index `head`, and `frame` are repairs of all calls.
+    `head` is the index where the start that `unit_starts` matched ends; `frame` are repairs that
+    are added to each call.
     """
     window, collector = setting.window, setting.collector
     if form.call:
@@ -983,7 +1000,7 @@ def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...
 
 
 def _pass_joints(setting: Setting) -> bool:
-    """Pass over what is between calls; whether another one follows, which may be one too many."""
+    """Skip what separates calls; whether text follows. `full` is set if a call is one too many."""
     window, collector = setting.window, setting.collector
     joint = _JOINTS.match(window.text, window.pos)
     start, window.pos = window.offset, joint.end() if joint else window.pos
@@ -995,13 +1012,14 @@ def _pass_joints(setting: Setting) -> bool:
 
 
 def _is_block(block: Begun, frame: tuple[Repair, ...]) -> bool:
+    """Read a block of a complete text; whether it has a body and no unreadable object."""
     block.frame = frame
     read_all("", block.read())
     return block.had_body and not block.failed
 
 
 def unescaped(text: str, base: int = 0) -> tuple[str, Callable[[int], int]]:
-    r"""Return a text without the backslashes of `\_`, and what places its offsets in the text."""
+    r"""Return a text with `_` for each `\_`, and a function from its offsets to the original's."""
     found = re.finditer(re.escape(ESCAPED), text)
     removed = [one.start() - index for index, one in enumerate(found)]
 
@@ -1012,14 +1030,14 @@ def unescaped(text: str, base: int = 0) -> tuple[str, Callable[[int], int]]:
 
 
 def in_program(text: str, at: int) -> bool:
-    """Whether what begins at an index is the first line of a string in a program."""
+    """Whether index `at` is in the first line of a triple-quoted string in a program."""
     return _in_string(text, max(0, at - limits.LIST_BEFORE), at) is not None
 
 
 def opens_code(line: str, *, whole: bool) -> bool | None:
-    """Whether inline code is open at the end of the present line, the last one in `line`.
+    """Whether inline code is open at the end of the last line in `line`.
 
-    None if its beginning is unknown. `whole`: nothing is missing although no line ends in there.
+    None if `line` has no line end, so that its start may be missing; `whole` says that it is not.
     """
     start = line.rfind("\n")
     if start < 0 and not whole:
@@ -1028,24 +1046,24 @@ def opens_code(line: str, *, whole: bool) -> bool | None:
 
 
 def in_ticks(line: str) -> bool:
-    """Whether the present line has opened inline code; of one too long to remember, not."""
+    """Whether inline code is open at the end of `line`; False if its start is no longer kept."""
     return opens_code(line, whole=len(line) < limits.KEPT) is True
 
 
 def _names(forms: Iterable[Format]) -> set[str]:
-    """The names of formats, and of those that are read together with them."""
+    """Return the names of formats, and of the formats that are read together with them."""
     return {each.name for form in forms for each in (form, *form.also)}
 
 
 _WORDS = re.compile(r"[\w.-]++")
 _KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
-"""Match the name key and the arguments key of a call written as JSON."""
+"""Patterns of the name key and of the arguments key of a call that is written as JSON."""
 
 
 def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
-    """Whether `before`, at most `KEPT` characters, ends as a call does that this closer ends.
+    """Whether `before`, up to `KEPT` characters, ends like a call of a format with this closer.
 
-    The name of a tool alone is a call, too. A closer of signs alone proves nothing.
+    A tool's name alone counts, too. A closer without letters proves nothing: False.
     """
     closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
     endings = [ending_of(form) for form in token.formats] if closes else []
@@ -1058,7 +1076,7 @@ def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
 
 
 def ends_in_tool(text: str, tools: Tools | None) -> bool:
-    """Whether the last word is the name of a tool."""
+    """Whether the last word of `text` is the name of a tool."""
     return _any_tool(_WORDS.findall(text)[-1:], tools)
 
 
@@ -1067,11 +1085,11 @@ def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
 
 
 def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
-    """Whether a call is in there: an object with keys or strings, or tags of arguments.
+    """Whether `body` seems to have a call: an object with keys, named arguments, or their tags.
 
-    Tags may be farther away than can be seen. An object in quotes is none, which shows in its last
-    line; one in an element that has the closer's name is one only if it names a tool or has the
-    keys of a call.
+    If `inside` matches a tag, which may be farther back than `KEPT`, a long body counts, too. An
+    object inside quotes (an odd number of them in the last line) does not. If the closer's own
+    element is opened in `body`, it must also name a tool or have the keys of a call.
     """
     found, whole = inside.search(body) is not None, len(body) < limits.KEPT
     if inside not in (IN_OBJECT, IN_CALL):

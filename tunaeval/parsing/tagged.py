@@ -1,7 +1,7 @@
-"""The words of a block whose tool name is outside of the arguments, each as it is read.
+"""The reader of a block whose tool name is outside of the arguments, word by word of its format.
 
-Arguments are one JSON object, or bare texts one by one, or nested elements. Where a bare text ends
-is decided in `markup`.
+Arguments are one JSON object, a bare text for each argument, or nested elements. The module
+`markup` decides where a bare text ends.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ _ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
 _NEAR_SPACE = re.compile(WIDE_SPACE)
 
 _NAMED = re.compile(r"\w \S++ ++[\w-]++ ++\S++\Z").match
-"""A word, an opener, one word between blanks, and a closer."""
+"""Matches the end of a word, an opener, one word between spaces, and a closer."""
 
 _BEFORE_WORDS = re.compile(r".?\w\Z|[\w*-] \Z", re.DOTALL).match
-"""What is before an opener of words or signs in a sentence, or in an item of a list."""
+"""Matches the two characters before an opener that is part of a sentence or a list item."""
 
 _Fits: TypeAlias = Reading[bool | Unreadable]
-"""Whether a word is here; an Unreadable if it is, but broken."""
+"""The result of reading a word: whether it is here, or an Unreadable if it is here but broken."""
 
 
 class TaggedBlock(Begun):
-    """Reads a block word by word; see `Begun`."""
+    """Reads a block word by word; see `Begun`. `name` is the tool's if it was read before."""
 
     def __init__(
         self, setting: Setting, form: Format, start: int, *, quoted: bool, name: str | None = None
@@ -63,10 +63,10 @@ class TaggedBlock(Begun):
         self._name = name or form.tool or None
         self._key = ""
         self._kind: str | None = None
-        """What an attribute says of the next value: "text", "json", or None."""
+        """How an attribute says that the next value is written: "text", "json", or None."""
         self._live: LiveCall | None = None
         self._cut_at = -1
-        """Where the text ends inside a fixed text that was wanted."""
+        """The offset of the last literal that the end of the text cut off, or -1."""
         self._lost_closer = False
         self._stray: Span | None = None
         self._arguments: JsonObject = {}
@@ -75,7 +75,7 @@ class TaggedBlock(Begun):
         self._notes: list[Note] = []
 
     def read(self) -> Reading[None]:
-        """Read it. Without a name and what has to follow it, nothing is handed on."""
+        """Read the block. Without a name and the words that must follow it, it gives no call."""
         words, closers = _parts_of(self._form)
         fits = yield from self._row(words, closers)
         if fits is True:
@@ -88,13 +88,13 @@ class TaggedBlock(Begun):
         self._close_at(self._window.offset, self._stray)
 
     def _closers(self, words: Sequence[Word]) -> _Fits:
-        """Judge what was read, and pass over what closes it; what is missing is a repair."""
+        """Skip the closers and judge the call if it is complete; whether it is."""
         window, open_ = self._window, self._object is None
         for at, word in enumerate(words):
             if (yield from self._word(word)) or not isinstance(word, Literal):
                 open_ = open_ and not isinstance(word, Literal)
                 continue
-            if open_:  # only the first fixed text behind arguments one by one shows their end
+            if open_:  # bare arguments end only at the first literal after them
                 opener = self._form.opener if self._has_all() else None
                 whole = self._arguments or (
                     opener and (yield from peek(window, literal(window, opener.spellings)))
@@ -116,7 +116,7 @@ class TaggedBlock(Begun):
         return True
 
     def _later_closers(self, words: Sequence[Word]) -> Reading[None]:
-        """Read those closers after a missing one that the text has."""
+        """Skip those of the closers after a missing one that are in the text."""
         window = self._window
         for word in words:
             if isinstance(word, Literal):
@@ -128,7 +128,7 @@ class TaggedBlock(Begun):
                     return
 
     def _end_of_message(self) -> _Fits:
-        """Decide whether arguments are complete that only the end of their message closes."""
+        """Judge a call whose arguments only the end of their message closes, if it is complete."""
         envelope, window = self._form.envelope, self._window
         closes = envelope.closes.spellings if envelope else ()
         closed = not closes or (yield from peek(window, literal(window, closes)))
@@ -147,13 +147,13 @@ class TaggedBlock(Begun):
         return True
 
     def _has_all(self) -> bool:
-        """Whether it names a tool, and has all of its arguments: no other one can follow."""
+        """Whether the call names a known tool and has all arguments that its schema declares."""
         known = self._setting.tools is not None and self._name in self._setting.tools
         declared = self._setting.parameters(self._name).get("properties")
         return known and self._arguments.keys() >= set(declared or ())
 
     def _take_all(self) -> None:
-        """Judge what was read, unless it is only the name of markup in a sentence."""
+        """Judge the call that was read, unless a sentence only names the markup."""
         name, end = self._name, self._stray.start if self._stray else self._window.offset
         span, read = Span(self._start, end), self._object or Read(self._arguments)
         named = _is_named_in_prose(self._window, self._start, name, self._setting.tools)
@@ -168,7 +168,7 @@ class TaggedBlock(Begun):
         self._take(self._judge(read, span, name), span)
 
     def _give_up(self, why: Unreadable | None) -> None:
-        """Report an attempt that failed; without a name it is only a mention."""
+        """Report a call that is broken (`why`) or cut off; anything else is only a mention."""
         window, tools = self._window, self._setting.tools
         at_end = self._at_end() and (
             self._form.marked or not _ends_sentence(window, self._start, self._name, tools)
@@ -182,12 +182,12 @@ class TaggedBlock(Begun):
             self._fail("truncated" if why.cut else why.code, why.message, cut=why.cut)
 
     def _at_end(self) -> bool:
-        """Whether the text ends here, perhaps inside a fixed text."""
+        """Whether the text ends at the position or inside the literal that is expected there."""
         window = self._window
         return window.final and (window.pos == len(window.text) or self._cut_at == window.offset)
 
     def _row(self, words: Sequence[Word], after: Sequence[Word] = ()) -> _Fits:
-        """Read words in a row, `after` being those behind them, up to one that is not here."""
+        """Read words in sequence until one is not here; `after` are the words that follow them."""
         for at, word in enumerate(words):
             fits = yield from self._word(word, (*words[at + 1 :], *after))
             if fits is not True or self._lost_closer:
@@ -195,7 +195,7 @@ class TaggedBlock(Begun):
         return True
 
     def _word(self, word: Word, after: Sequence[Word] = ()) -> _Fits:
-        """Whether the word is here; it is passed over."""
+        """Skip the word if it is here, and keep its value; whether it was here."""
         window = self._window
         match word:
             case Literal():
@@ -220,7 +220,7 @@ class TaggedBlock(Begun):
         return True
 
     def _body(self, word: Word, after: Sequence[Word]) -> _Fits:
-        """Whether arguments are here, or the value of one."""
+        """Read arguments, or the value of one, if they are here; whether they were."""
         match word:
             case Arguments():
                 return (yield from self._json(word, stops_of(self._form, after)))
@@ -232,7 +232,7 @@ class TaggedBlock(Begun):
         return (yield from self._value())
 
     def _literal(self, word: Literal) -> Reading[bool]:
-        """Whether the text is here; what was looked for in vain is remembered, and where."""
+        """Skip the literal if it is here; whether it was. A cut-off one is noted in `_cut_at`."""
         found = yield from literal(self._window, word.spellings)
         if found and self._name:
             self._begin(self._name)
@@ -241,6 +241,7 @@ class TaggedBlock(Begun):
         return found
 
     def _name_here(self, word: Name) -> Reading[bool]:
+        """Read the tool's name if it is here; whether it was."""
         window, tools = self._window, self._setting.tools
         if word.before:
             yield from literal(window, (word.before,))
@@ -254,7 +255,7 @@ class TaggedBlock(Begun):
         return bool(name)
 
     def _begin(self, name: str) -> None:
-        """Report the call, if that was not done: its name is here, and what has to follow it."""
+        """Report once that a call of `name` starts, now that the name and its literal are read."""
         setting = self._setting
         if self._live or self._quoted or setting.collector.events is None:
             return
@@ -263,6 +264,7 @@ class TaggedBlock(Begun):
             self._live.start(name)
 
     def _json(self, word: Arguments, stops: tuple[str, ...]) -> _Fits:
+        """Read the object of all arguments, which may be missing or `null`."""
         window = self._window
         char = yield from next_char(window)
         if char != "{":
@@ -270,7 +272,7 @@ class TaggedBlock(Begun):
                 return word.optional
             yield from literal(window, ("null",))
             yield from next_char(window)
-            if (yield from peek(window, literal(window, stops))):  # null, or nothing at all
+            if (yield from peek(window, literal(window, stops))):  # null, or nothing
                 self._object = Read({})
                 return True
             if self._at_end():
@@ -285,6 +287,7 @@ class TaggedBlock(Begun):
         return True
 
     def _many(self, word: Many) -> _Fits:
+        """Read arguments, each in the words of `word`, until none follows."""
         first, closing = word.words[0], closing_of(self._form)
         while True:
             if closing.plain and self._window.final:
@@ -304,7 +307,7 @@ class TaggedBlock(Begun):
                 return True
 
     def _plain_arguments(self, pattern: re.Pattern[str], closing: Closing) -> None:
-        """Read the arguments here that hold no markup, each at once; their text is all there."""
+        """Read the arguments here that `pattern` matches; the window must have the whole text."""
         window, root = self._window, self._root
         while found := pattern.match(window.text, window.pos):
             key, *kind, text = found.groups()
@@ -316,6 +319,7 @@ class TaggedBlock(Begun):
             window.pos = found.end()
 
     def _value(self) -> _Fits:
+        """Read one argument's value as bare text, and any arguments that it swallowed."""
         root, closing, start = self._root, closing_of(self._form), self._window.offset
         word, live = closing.value, None
         schema = member(root, self._key, root)
@@ -329,7 +333,7 @@ class TaggedBlock(Begun):
             live.end()
         text, closed, stray = bare
         self._lost_closer, closed = not closed, closed or bool(stray)
-        if stray:  # text in the call that is no part of an argument
+        if stray:  # text between the last argument and the call's end
             end = self._window.offset
             span = Span(end - len(stray.lstrip()), end - len(stray) + len(stray.rstrip()))
             self._repairs.append(Repair("unclosed", "text follows an argument's closer", span))
@@ -349,11 +353,11 @@ class TaggedBlock(Begun):
 
     @property
     def _root(self) -> object:
-        """The schema of the tool's arguments; None where the tools say nothing."""
+        """The schema of the tool's arguments; None if the tool is not known or has none."""
         return self._setting.parameters(self._name) or None
 
     def _argument(self, piece: Piece, word: Value, root: object, *, reported: bool = False) -> None:
-        """Keep an argument, and report it if that was not done while it grew."""
+        """Convert and keep an argument, and report it unless it was `reported` as it grew."""
         key, kind, text = piece
         if key in self._arguments:
             self._notes.append(Note("duplicate-key", f"more than once: {key!r}"))
@@ -365,6 +369,7 @@ class TaggedBlock(Begun):
             self._live.whole(key, made.value)
 
     def _elements(self, word: Elements, closer: str) -> _Fits:
+        """Read arguments that are elements, up to the call's `closer`."""
         schema = self._setting.parameters(self._name)
         if not word.prefix and (yield from next_char(self._window)) != "<":
             return self._object is not None
@@ -378,10 +383,10 @@ class TaggedBlock(Begun):
 
 
 def _ends_sentence(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
-    """Whether what begins at offset `start` is behind a word, in the last line of the text.
+    """Whether the opener at offset `start` follows a word or list mark, in the text's last line.
 
-    So a reply ends: "Here is a Call to Action:", "x>>>1", "- Action: rest". Before the name of a
-    tool it is no sentence.
+    Replies end so that have no call: "Here is a Call to Action:", "x>>>1", "- Action: rest". If
+    `name` is that of a tool, the opener is no part of a sentence.
     """
     at = start - window.base
     if tools is not None and name in tools:
@@ -391,8 +396,8 @@ def _ends_sentence(window: Window, start: int, name: str | None, tools: Tools | 
 
 
 def _is_named_in_prose(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
-    """Return whether the text from offset `start` on is a word between tags, as in the sentence
-    "between <tool_call> and </tool_call>". The name of a tool is no word.
+    """Whether the text from offset `start` to the position is a word between tags in a sentence, as
+    in "between <tool_call> and </tool_call>". The name of a tool is no such word.
     """
     at = start - window.base
     if at < 2 or (tools is not None and name in tools):
@@ -402,19 +407,19 @@ def _is_named_in_prose(window: Window, start: int, name: str | None, tools: Tool
 
 @lru_cache(maxsize=256)
 def _parts_of(form: Format) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """Return the words behind the opener up to the arguments, and those that close the call."""
+    """Return the words after the opener up to the arguments, and the words that close the call."""
     words, bodies = form.words[form.opener is not None :], Arguments | Many | Elements
     end = max(at for at, word in enumerate(words) if isinstance(word, bodies)) + 1
     return words[:end], words[end:]
 
 
 def _kind_of(written: str | None, word: Attribute) -> str | None:
-    """Return what an attribute says of a value: "text", "json", or None."""
+    """Return how an attribute says that a value is written: "text", "json", or None."""
     return "text" if written in word.text else "json" if written in word.json else None
 
 
 _ARGUMENT = 2
-"""How many elements are open in an argument: the call, and it."""
+"""The number of open elements directly in an argument: the call's and the argument's."""
 
 TAG = re.compile(r"<(/?)([^\W\d][\w.:-]{0,127})>")
 
@@ -424,7 +429,7 @@ _CUT = Unreadable("truncated", "the text ends inside an element", cut=True)
 
 @dataclass(slots=True)
 class _Open:
-    """An element that is being read."""
+    """An element that is being read, with its own texts and the inner elements."""
 
     tag: str
     schema: object
@@ -439,8 +444,8 @@ class _Open:
 class ElementsReader:
     """Reads the elements of one call; used once.
 
-    It stops before the first tag that does not fit, or that closes none of them. `closer` is what
-    closes the call. The tool's schema says what a text stands for, or else what it looks like.
+    The reader stops before a closing tag that closes no element. `closer` is the text that closes
+    the call. Texts are converted by the tool's `schema` or, without one, by what they look like.
     """
 
     def __init__(self, window: Window, word: Elements, schema: object, closer: str) -> None:
@@ -454,6 +459,7 @@ class ElementsReader:
         self._notes: list[Note] = []
 
     def read(self) -> Reading[Read | Unreadable]:
+        """Return the arguments, or why they cannot be read."""
         while True:
             top = self._open[-1]
             raw = yield from self._is_raw(top)
@@ -478,7 +484,7 @@ class ElementsReader:
             self._window.pos = tag.end()
 
     def _text(self) -> Reading[str | Unreadable]:
-        """Return the text up to the next tag."""
+        """Skip and return the text up to the next tag."""
         window, pieces, held = self._window, list[str](), len(self._word.prefix) + limits.TAG_AHEAD
         while (found := self._tag.search(window.text, window.pos)) is None:
             if window.final:
@@ -493,14 +499,12 @@ class ElementsReader:
         return "".join(pieces)
 
     def _declared(self) -> Collection[str]:
-        """The names of the arguments that the tool's schema declares."""
+        """Return the names of the arguments that the tool's schema declares."""
         declared = self._root.get("properties") if isinstance(self._root, Mapping) else None
         return declared if isinstance(declared, Mapping) else ()
 
     def _is_raw(self, element: _Open) -> Reading[bool]:
-        """Whether any tag in an argument is a part of it: its schema wants no elements, or it is
-        JSON.
-        """
+        """Whether tags in an argument are text: its schema has no container type, or it is JSON."""
         if self._word.prefix or len(self._open) != _ARGUMENT or element.inner or element.texts:
             return False
         types = admitted(element.schema, self._root)
@@ -509,9 +513,9 @@ class ElementsReader:
         return (yield from peek(self._window, bounded(self._window, _BRACKET)))[-1:] in ("[", "{")
 
     def _raw(self, name: str) -> Reading[str | Unreadable]:
-        """Return the text up to the closer that another argument or the call's end follows.
+        """Return the text up to the argument's closer before another argument or the call's closer.
 
-        It is unreadable if something else follows all closers of the argument.
+        It is unreadable if other text follows every closer of the argument.
         """
         window, closer, outer = self._window, f"</{name}>", self._closer
         names = "|".join(map(re.escape, self._declared()))
@@ -542,6 +546,7 @@ class ElementsReader:
                 yield
 
     def _opened(self, name: str) -> Unreadable | None:
+        """Begin an element in the innermost one; return why that is impossible, if so."""
         if len(self._open) >= limits.MAX_DEPTH:
             return Unreadable("too-deep", f"elements nested deeper than {limits.MAX_DEPTH}")
         outer = self._open[-1]
@@ -551,7 +556,7 @@ class ElementsReader:
         return None
 
     def _closed(self, name: str) -> Unreadable | None:
-        """End the element on top, which becomes a part of the one that holds it."""
+        """End the innermost element with the tag `name`; return why that is impossible, if so."""
         top = self._open.pop()
         if name != top.tag:
             return Unreadable("invalid-arguments", f"<{top.tag}> is closed by </{name}>")
@@ -561,9 +566,9 @@ class ElementsReader:
         return None
 
     def _close_unmarked(self) -> None:
-        """Close the element on top if its closing tag stands there without its prefix."""
+        """Close the innermost element if its text ends in its closing tag without the prefix."""
         top, closer = self._open[-1], f"</{self._open[-1].tag}>"
-        if len(self._open) == 1 or top.inner:  # asked first: joining at each child is quadratic
+        if len(self._open) == 1 or top.inner:  # checked first: joining at each child is quadratic
             return
         text = top.text.rstrip()
         if not text.endswith(closer):
@@ -575,9 +580,10 @@ class ElementsReader:
         self._closed(top.tag)
 
     def _value(self, element: _Open) -> JsonValue:
+        """Return the value of an element that was closed."""
         types = admitted(element.schema, self._root)
         types = frozenset[str]() if types == ANY else types
-        if element.inner:  # an object or a list: as the schema says, else as the names show
+        if element.inner:  # a list or object: by the schema, else by the names
             nested, names = types & {"array", "object"}, {name for name, _ in element.inner}
             alike = len(names) == 1 and (
                 self._word.item in names or ("array" in nested and len(element.inner) > 1)
@@ -597,14 +603,14 @@ class ElementsReader:
         return made.value
 
     def _members(self, element: _Open) -> JsonObject:
-        """Return an object of elements; several of one name are a list, or the last one counts."""
+        """Return the inner elements as an object; a repeated name has a list or its last value."""
         groups: dict[str, list[JsonValue]] = {}
         for name, value in element.inner:
             groups.setdefault(name, []).append(value)
         members: JsonObject = {name: values[-1] for name, values in groups.items()}
         for name, values in groups.items() if len(groups) < len(element.inner) else ():
             schema = member(element.schema, name, self._root)
-            if values[1:] and "array" in admitted(schema, self._root):  # any type has it, too
+            if values[1:] and "array" in admitted(schema, self._root):  # ANY includes it
                 members[name] = values
             elif values[1:]:
                 self._notes.append(Note("duplicate-key", f"an element twice in <{element.tag}>"))
