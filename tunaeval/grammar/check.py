@@ -1,7 +1,8 @@
-"""Why a format could never be written, read or streamed: what is checked when one is built.
+"""Checks a format when it is built: whether it can be written, read back and streamed.
 
-First the types of its fields, the order of its words, and texts and patterns that would be found
-anywhere, each with advice. What passes is written and read back, in each way that is read.
+First come the types of the fields, the order of the words, and texts and patterns that ordinary
+text would match; each message has advice. Then example calls are written in every spelling that the
+format reads, and read back.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _T = TypeVar("_T")
 
 
 def fault_of(form: Format) -> str | None:
-    """Return why a format could never be read, if so."""
+    """Return the first fault of a format, with advice for its author; None if it has none."""
     return _first(_faults(form))
 
 
@@ -38,7 +39,7 @@ def _faults(form: Format) -> Iterator[str | None]:
         yield from _unmarked_faults(form)
     else:
         yield from _envelope_faults(form, form.envelope) if form.envelope else ()
-        # With the name in a message's header, the arguments are the message.
+        # If the name is in the message's header, the block has only the arguments.
         is_addressed = form.addressed and not form.python
         yield _order_fault(form.words, "addressed" if is_addressed else "block")
         yield from _frame_faults(form)
@@ -64,14 +65,17 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "Envelope": (words.Envelope, "Envelope(Literal({0}), (Route(...), ...), Literal({1}))"),
     "Format": (Format, "tunaeval.formats.get({0})"),
 }
-"""The types of an annotation, and what a value is written as: {0} and {1} are two texts."""
+"""The types of each field annotation, and an example of a value, in which {0} and {1} are texts."""
 
 _ANY_LENGTH = re.compile(r"(?:name|summary|(?:models|aliases)\[.*)|.*\.(?:pattern|after|header)")
-"""Texts about a format, and patterns, which have a bound of their own."""
+"""The places of strings without a length limit: descriptions, and patterns (bounded elsewhere)."""
 
 
 def _type_faults(value: Any, place: str, kind: str) -> Iterator[str]:
-    """Yield where a value, or one in it, is not what an annotation says."""
+    """Yield a message for each value, at `place` or inside, whose type is not `kind`.
+
+    `kind` is an annotation as text, as in "tuple[str, ...]"; `place` is a path, as in "words[0]".
+    """
     kind = "" if kind.endswith(" | None") and value is None else kind.removesuffix(" | None")
     if kind.startswith("tuple["):
         inner, _, last = kind[6:-1].rpartition(", ")
@@ -96,7 +100,10 @@ def _type_faults(value: Any, place: str, kind: str) -> Iterator[str]:
 
 
 def _example(value: object, kind: str) -> str:
-    """Return how a value of this kind is written, with the text that is there in its place."""
+    """Return an example, as Python code, of a value of the annotation `kind`.
+
+    If `value` is a string, the example contains it, as the author probably meant that.
+    """
     text = value if isinstance(value, str) else "<call>"
     signs = text[: len(text) - len(text.lstrip("<[{(|"))]
     closer = f"{signs}/{text[len(signs) :]}" if signs else text
@@ -112,7 +119,7 @@ _NAMES = {
     "N": "⟨name⟩", "A": "⟨arguments⟩", "K": "⟨key⟩", "T": "⟨type⟩", "V": "⟨value⟩", "?": "⟨maybe⟩",
     "*": "⟨each⟩", "E": "⟨elements⟩", "O": "⟨arguments optional⟩",
 }  # fmt: skip
-"""The words as patterns have them, by the character that stands for each in `_ORDER`."""
+"""Each word as it is in patterns, by the character that stands for it in `_ORDER`."""
 
 _CODES = dict(zip(get_args(Word), _NAMES, strict=False))
 
@@ -123,14 +130,14 @@ _ORDER = {
     "maybe": r"L[LSM?AO]*",
     "maybe in each": r"L[LSM?T]*",
 }
-"""The rows that can be read: those of a block, and those inside of ⟨each⟩ and ⟨maybe⟩."""
+"""Regular expressions of the sequences of words that can be read, by where they are."""
 
 _ENDS = ("", "L", "A", "C", "NA", "LC", "LA", "VL", "LVL", "KLVL", "LKLVL")
-"""Ways in which a row can go on: the beginning of every row can be completed by one of them."""
+"""Completions: one of them completes the beginning of every valid sequence of words."""
 
 
 def _order_fault(row: Sequence[Word], kind: str) -> str | None:
-    """Return which word could not be read where it is, if so."""
+    """Return which word of `row` is in a place where it cannot be read; None if all can be read."""
     for word in row:
         if isinstance(word, Many | Maybe):
             inside = "maybe in each" if kind in ("each", "maybe in each") else "maybe"
@@ -153,7 +160,7 @@ def _order_fault(row: Sequence[Word], kind: str) -> str | None:
 
 
 def _lack(codes: str, kind: str) -> str:
-    """Return what is wrong where the words end too early."""
+    """Return what is missing in words that end too early."""
     if kind == "each" and "V" in codes:
         return "nothing is behind ⟨value⟩, so it never knows where it ends; put fixed text there"
     if kind == "each":
@@ -173,7 +180,7 @@ def _code(word: Word) -> str:
 
 
 def shown(word: object) -> str:
-    """Return a word as an author recognises it."""
+    """Return a word as an author writes it in a pattern, for messages."""
     if isinstance(word, Literal):
         return repr(word.text)
     return _NAMES[_CODES[type(word)]] if type(word) in _CODES else repr(word)
@@ -181,11 +188,11 @@ def shown(word: object) -> str:
 
 _CLASS = r"(?:\\.|\[\^?(?:\\.|[^\]\\])*\]|[^\\\[\](){}?*+|^$])"
 _ROW = re.compile(rf"(?:{_CLASS}(?:\{{[01](?:,\d+)?\}}|\?)?)?(?:{_CLASS}(?:\{{0,\d+\}}|\?))*")
-"""A character or a class, then others that may be missing."""
+"""Patterns a stream can pause in: one character or class, then others that may be missing."""
 
 
 def _bound_fault(pattern: str) -> str | None:
-    """Return why a pattern may not run over a model's text: its matches need a bound."""
+    """Return why a pattern is invalid or its matches have no maximum length; None if it is fine."""
     try:
         re.compile(pattern)
     except re.error as error:
@@ -218,7 +225,7 @@ def _word_faults(word: Word) -> Iterator[str | None]:
 
 @cache
 def _fitting(pattern: str) -> list[str]:
-    """Return up to two characters that a pattern matches, usual ones if there are any."""
+    """Return up to two characters that each match a pattern, common ones first."""
     matches = re.compile(pattern).fullmatch
     usual = (*"aA0_-.é中", *map(chr, range(33, 127)), *map(chr, range(128, 0x250)))
     return [*islice(filter(matches, usual), 2)]
@@ -231,15 +238,15 @@ def _texts(row: Sequence[Word]) -> list[str]:
 
 
 def _is_usual(text: str) -> bool:
-    """Whether a text is so common in prose that it can mark nothing.
+    """Whether a text is too common in prose to be a marker.
 
-    That is white space, one character, or two of which one is a letter or a digit.
+    Too common are white space, one character, and two of which one is a letter, digit or `_`.
     """
     return not text.strip() or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", text.strip(), re.DOTALL))
 
 
 def _is_known_shape(form: Format) -> bool:
-    """Whether a format without markers has one of the rows that are read so."""
+    """Whether a format with `whole` or `by_tool` has one of the sequences of words they support."""
     match form.words:
         case (CallObject(inside=(_, *_), listed=True),) | (PythonCalls(loose=True),):
             return form.whole
@@ -335,9 +342,9 @@ def _envelope_faults(form: Format, envelope: words.Envelope) -> Iterator[str | N
 
 
 def _unread_fault(form: Format) -> str | None:
-    """Return which text of the format is not read back as the calls that it is written for.
+    """Return how calls written in the format are misread; None if all are read back unchanged.
 
-    Each spelling is written, and what may be missing is written and not.
+    Each spelling is tried, and each `Maybe` with and without its words.
     """
     alone = replace(form, also=(), reasoning=(), checked=False)
     patterns = {type(word): getattr(word, "pattern", "") for word in words.flat(form.words)}
@@ -364,7 +371,7 @@ def _unread_fault(form: Format) -> str | None:
 
 
 def _variants(row: tuple[Word, ...]) -> Iterator[tuple[Word, ...]]:
-    """Yield rows that are read too: another spelling, or what may be missing there or not."""
+    """Yield the row with one change: another spelling, or a `Maybe` written or left out."""
     for at, word in enumerate(row):
         others: list[Word] = []
         if isinstance(word, Literal):
@@ -378,7 +385,7 @@ def _variants(row: tuple[Word, ...]) -> Iterator[tuple[Word, ...]]:
 
 
 def _advice(row: Sequence[Word]) -> str:
-    """Return which word reads the beginning of the next one, if that is why."""
+    """Return advice on a misread format: which word's pattern matches the next word's beginning."""
     for word, after in pairwise(words.flat(row)):
         pattern = r"\s*" if isinstance(word, words.Space) else getattr(word, "pattern", None)
         text = getattr(after, "text", "")

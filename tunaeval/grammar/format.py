@@ -1,9 +1,9 @@
-"""A wire format: a row of words with a name, and the notation of patterns that mean such rows.
+"""Wire formats (`Format`): how a model writes calls, as a sequence of words or as a pattern.
 
-Each word says what is read in its place, and what is written there.
+Each word says what is read at its place in the text of a call, and what is written there.
 
-A pattern is the text that a model writes, with placeholders in ⟨ ⟩. Those brackets occur in no
-format, so everything else is fixed text. `Format.of` describes the placeholders, and white space.
+A pattern is the text of a call with placeholders in ⟨ ⟩. No format has these brackets, so all text
+outside of them is fixed. `Format.of` describes the placeholders and white space.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ANY_SPACE = " "
 """In an `opens` of a bare object: up to 24 characters of white space."""
 
 SPACES = (" ", "\t", "\r", "\n")
-"""White space that words pass over."""
+"""The characters that words skip as white space."""
 
 ANY_NAME = r"\w"
 """In an `opens`: a name, perhaps with dots, of up to 128 characters."""
@@ -33,7 +33,7 @@ ANY_NAME = r"\w"
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Fixed text. `text` is what is written; `also` are other spellings that are read."""
+    """Fixed text. `text` is read and written; `also` are other spellings that are read."""
 
     text: str
     also: tuple[str, ...] = ()
@@ -45,14 +45,17 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Any white space, or none. `text` is what is written."""
+    """A place where any white space or none is read, and `text` is written."""
 
     text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """Text that is read and dropped: a fence's language, an index. `pattern` must be bounded."""
+    """Text that is read and dropped, such as a code fence's language or an index.
+
+    `text` is what is written, and `pattern` a regular expression of bounded length for reading.
+    """
 
     text: str
     pattern: str
@@ -62,17 +65,18 @@ class Markup:
 class CallObject:
     """One JSON object that has a call's name and arguments; with `array` also several in a list.
 
-    `listed`: a single call, too, is written in a list; without one it is read all the same.
-    `joined`: several are one after the other, with this text between them. `keyed`: the object
-    has one key, the name, and its value is the arguments. `bare_keys`: its own two keys are
-    written without quotes.
-
-    `inside` is for formats that are a whole reply: the keys of an object that has the list of calls
-    as its value. The first is written.
-
-    `opens` is for formats without an opening literal: what a text has to begin with to be looked
-    at, as rows of fixed texts and `ANY_SPACE`. Without markers around it an object needs a name
-    *and* arguments to be taken for a call.
+    Attributes:
+        name: The key of the tool's name.
+        arguments: The key of the arguments.
+        array: Several calls may be in a list.
+        listed: A single call is written in a list, too; it is also read without one.
+        joined: The text that is written between several calls, which then need no list.
+        keyed: The object has one key, the tool's name, whose value is the arguments.
+        bare_keys: The keys of name and arguments are written without quotes.
+        inside: For formats that are a whole reply: the keys of an outer object that may have the
+            list of calls as its value. The first one is written.
+        opens: For formats without an opening literal: the beginnings of a call, each as a row of
+            fixed texts and `ANY_SPACE`. Such an object needs both name and arguments to be a call.
     """
 
     name: str = "name"
@@ -90,9 +94,9 @@ class CallObject:
 class PythonCalls:
     """Calls as Python writes them, with literals for arguments: in a list, or one on each line.
 
-    `listed` says how they are written; both are read. `loose` is for formats that are a whole
-    reply: calls may be in lists of lists, in quotes or in ticks, and commas, semicolons and new
-    lines are between them. `opens` is as in `CallObject`.
+    `listed`: calls are written in a list; both ways are read. `loose` is for formats that are a
+    whole reply: calls may be in nested lists, quotes or backticks, and separated by commas,
+    semicolons or newlines. `opens` is as in `CallObject`.
     """
 
     listed: bool = True
@@ -101,18 +105,18 @@ class PythonCalls:
 
 
 WITH_COLONS = r"\w[\w.:/-]{0,127}"
-"""The pattern of a name that may have a namespace before a colon, where no colon ends a name."""
+"""The pattern of names with colons (`namespace:name`), for formats where no colon follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
     """The tool's name, where it is outside of the arguments.
 
-    `before` is written in front of it and dropped when read; `after` is a bounded pattern of what
-    may follow it and is dropped (an index), `after_text` what is written there. A pattern has to
-    match every beginning of what it matches, because a text may end anywhere: one character or
-    class, and behind it others with `?` or `{0,24}`. `doubled`: models write `f.f` for `f`, as a
-    namespace with one tool in it; a tool that is called `f.f` stays so.
+    `before` is a prefix that is written, and dropped when read. `after` is a bounded pattern of a
+    suffix to be dropped (an index), and `after_text` the suffix that is written. A pattern has to
+    match each beginning of a text that it matches, because a stream may pause anywhere: one
+    character or class, followed by others with `?` or `{0,24}`. `doubled`: `f.f` is read as `f`, as
+    some models repeat the name as a namespace, unless a tool is called `f.f`.
     """
 
     pattern: str = r"\w[\w./-]{0,127}"
@@ -124,10 +128,10 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """One object that is the arguments, as JSON.
+    """One JSON object with all arguments.
 
-    With a `mark` its keys are bare and its texts are between two of these marks, unescaped.
-    `optional`: it is read where it comes, and written never; arguments come one by one behind it.
+    With a `mark`, keys have no quotes, and strings are unescaped between two of these marks.
+    `optional`: the object may be read here but is never written; single arguments follow it.
     """
 
     mark: str = ""
@@ -144,7 +148,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A word that says whether the next value is text or JSON: `text` and `json` are the words."""
+    """A type name that says whether the next value is text or JSON; the fields list the names."""
 
     text: tuple[str, ...]
     json: tuple[str, ...]
@@ -160,12 +164,12 @@ Trim: TypeAlias = OneOf["no", "newline", "newlines", "space"]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An argument's value as bare text, up to the literal behind it.
+    """An argument's value as bare text, up to the literal after it.
 
-    It is typed by the tool's schema (or by an `Attribute`); that is reading, not repairing. `trim`
-    says what is around it and no part of it: "no"; one "newline" on each side; two
-    "newlines", one on each side, but not one alone; or all "space".
-    `quotes` are two texts that may be around the rest, and then are no part of it either.
+    The tool's schema or an `Attribute` decides its type; that conversion is no repair. `trim` says
+    what is removed around the value: nothing ("no"); a newline on each side where there is one
+    ("newline"), or only if both sides have one ("newlines"); or all white space ("space"). `quotes`
+    are an opening and a closing text that are removed after that if both are there.
     """
 
     trim: Trim = "no"
@@ -174,7 +178,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Maybe:
-    """Words that may be missing; they begin with a literal."""
+    """Words that may be missing, and are written if `written`; they begin with a literal."""
 
     words: tuple[Word, ...]
     written: bool = False
@@ -182,7 +186,7 @@ class Maybe:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """Words that come once for each argument; they begin with a literal."""
+    """Words that are repeated for each argument; they begin with a literal."""
 
     words: tuple[Word, ...]
 
@@ -191,10 +195,10 @@ class Many:
 class Elements:
     """All arguments as nested elements, each named after its argument: `<key>value</key>`.
 
-    `prefix` is before every tag; the items of a list are elements called `item`. Bare texts
-    in them are typed by the tool's schema. Without a prefix, which is for formats with `by_tool`,
-    only elements that the tool's schema declares are arguments, and where that wants a string the
-    text up to the argument's end is it, with all tags in it.
+    `prefix` is before every tag; the items of a list are elements called `item`. The tool's schema
+    decides the types of bare text in them. Formats with `by_tool` have no prefix: only elements
+    that the schema declares are arguments, and if it wants a string, all text up to the argument's
+    end is the value, including tags.
     """
 
     prefix: str
@@ -208,12 +212,12 @@ Word: TypeAlias = (
 
 
 def spellings(word: Literal | None) -> tuple[str, ...]:
-    """Return the spellings of a fixed text; none where there is no text."""
+    """Return all spellings of a fixed text; an empty tuple for None."""
     return word.spellings if word else ()
 
 
 def flat(words: Iterable[Word]) -> Iterator[Word]:
-    """Yield all words, those inside of `Maybe` and `Many` too."""
+    """Yield all words, including those inside of `Maybe` and `Many`."""
     for word in words:
         yield word
         if isinstance(word, Maybe | Many):
@@ -221,14 +225,14 @@ def flat(words: Iterable[Word]) -> Iterator[Word]:
 
 
 def starts_with_space(word: Many | Maybe) -> bool:
-    """Whether the words begin with white space, which then is no white space around them."""
+    """Whether the words begin with literal white space, which must not be skipped before them."""
     first = word.words[0]
     return isinstance(first, Literal) and any(t.startswith(SPACES) for t in first.spellings)
 
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """The markers that reasoning is between. Calls in there are no calls."""
+    """The texts that open and close reasoning. Calls inside of reasoning do not count."""
 
     open: str
     close: str
@@ -243,7 +247,7 @@ THINKING = (
     Reasoning("◁think▷", "◁/think▷"),
     Reasoning("<|begin_of_thought|>", "<|end_of_thought|>"),
 )
-"""Markers that models of any format think between; every format knows them unless it says else."""
+"""The markers of reasoning that a format reads by default."""
 
 
 Channel: TypeAlias = OneOf["call", "reasoning", "content"]
@@ -251,11 +255,11 @@ Channel: TypeAlias = OneOf["call", "reasoning", "content"]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One kind of message, recognised by its header.
+    """One kind of message, recognised by its header; `channel` says what the message contains.
 
-    `header` is a bounded pattern of what is between the text that opens the message and the
-    one that `body` begins with. A group `name` in it is the tool's name. `text` is how a call's
-    header is written, with `{name}` where the name goes; without it one message contains all calls.
+    `header` is a bounded pattern of the text between the message's opening text and `body`, the
+    text before its content. A group `name` in the pattern is the tool's name. `text` is the header
+    written for a call, with `{name}` for its name; without `{name}` one message has all calls.
     """
 
     channel: Channel
@@ -266,11 +270,11 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What all messages have in common: what opens and what closes them, and the ways they go.
+    """The frame of all messages: the texts that open and close them, and the kinds of messages.
 
-    Other spellings of `opens` are for a message that begins in the middle of its header, as
-    templates write the first part of it; they are part of what `header` describes. The first
-    route that fits has the message. A closer may be missing: the next message ends one too.
+    Other spellings of `opens` are for a message that begins in the middle of its header, because a
+    template writes the first part; `header` matches them, too. The first of `routes` whose header
+    matches is used. The closing text may be missing: the next message also ends a message.
     """
 
     opens: Literal
@@ -298,27 +302,27 @@ class Format:
     """A wire format: how a model writes calls as text. Also a `Parser` (see `types.roles`).
 
     Attributes:
-        name: What `format=` and `--format` call it.
-        words: What a call is made of, in order; `of` reads them from a pattern.
-        marked: True if the opener alone announces a call, so that what follows it is an attempt
-            even if it is broken. A bare object or a code fence announces nothing.
-        around: An opening and a closing text around all calls of a reply together.
-        envelope: How messages and their headers look, for models that write all they say in such.
-        dropped: Tokens around content that are left out when a text is read, and never written.
-        prompted: True if the prompt ends with the opener, so that a text that is read as this
-            format alone may begin behind the opener.
-        whole: True if nothing marks a call, so that the calls are all of a reply, or all of a code
-            fence in it. `auto` reads such a format only where tools are given.
-        by_tool: True if a call is an element named after its tool, so that only a name of a tool
-            that was given begins one.
+        name: The name of the format for `format=` and `--format`.
+        words: The parts of a call, in order; `of` reads them from a pattern.
+        marked: True if the opener alone announces a call, so that the text after it is an attempt
+            even if it is damaged. A bare object or a code fence announces nothing.
+        around: The texts before the first call and after the last call of a reply.
+        envelope: The frame and headers of messages, for models that write every output in messages.
+        dropped: Tokens around content that are removed when a text is read, and never written.
+        prompted: True if the prompt ends with the opener, so that a text that is read in this
+            format alone may begin after the opener.
+        whole: True if nothing marks a call, so that a whole reply, or a whole code fence in it,
+            has to be calls. `auto` reads such a format only if tools are given.
+        by_tool: True if a call is an element named after its tool, so that only the tag of one of
+            the given tools begins a call.
         tool: The tool for which `of_tool` made this format.
         also: Formats that are read under this name too, because the same models write them.
-        separator: What is written between two calls.
+        separator: The text that is written between two calls.
         reasoning: The markers of reasoning.
-        aliases: Names that servers have for it (`--tool-call-parser`, `--reasoning-parser`).
-        models: The models that write it.
-        summary: What it looks like, in a few words.
-        checked: False if it is not to be checked when it is built; the tests check tunaeval's own.
+        aliases: Servers' names of the format (`--tool-call-parser`, `--reasoning-parser`).
+        models: The models that write calls in this format.
+        summary: A description of a call's text in a few words.
+        checked: False to skip the check of a new format, as for the built-in ones (tests do that).
 
     Examples:
         >>> shape = tunaeval.formats.get("hermes")
@@ -407,22 +411,22 @@ class Format:
         return cls(name, words, around=pair, **{"marked": marked, **options})
 
     def __hash__(self) -> int:
-        """Formats that are equal have one name; all of their words would take 20 µs to hash."""
+        """Hash the name only, which equal formats share: to hash all words would take 20 µs."""
         return hash(self.name)
 
     @property
     def call(self) -> CallObject | None:
-        """The word for a whole call object; None where the name is outside."""
+        """The word for a whole call as a JSON object; None if the format has no such word."""
         return next((word for word in self.words if isinstance(word, CallObject)), None)
 
     @property
     def python(self) -> PythonCalls | None:
-        """The word for calls as Python writes them, if the format has it."""
+        """The word for Python calls; None if the format has no such word."""
         return next((word for word in self.words if isinstance(word, PythonCalls)), None)
 
     @property
     def opener(self) -> Literal | None:
-        """What a block begins with; None for bare objects."""
+        """The fixed text that begins a block; None if a block begins with another word."""
         first = self.words[0]
         return first if isinstance(first, Literal) else None
 
@@ -437,10 +441,10 @@ class Format:
         return last if isinstance(last, Literal) else None
 
     def of_tool(self, name: str) -> Format:
-        """Return the format of one tool's elements, which a fixed tag opens and closes.
+        """Return the format of one tool's element, with the tool's tags as fixed text.
 
-        It is for formats with `by_tool`, of which only one row of words is accepted: the name is
-        the second word of it, and the last but one.
+        This is for formats with `by_tool`, which always have the same words: the name is the second
+        word and the last but one.
         """
         words = (Literal(f"<{name}>"), *self.words[3:-3], Literal(f"</{name}>"))
         return replace(self, words=words, by_tool=False, tool=name, checked=False)
@@ -467,10 +471,10 @@ PLACEHOLDERS: dict[str, Word] = {
     "arguments": Arguments(), "key": Key(), "value": Value(), "type": TYPE_NAME,
     "elements": Elements(""), "skip": Markup("", ""),
 }  # fmt: skip
-"""The words without their options, which are the fields of the word."""
+"""The word of each placeholder; options of a placeholder change fields of the word."""
 
 _MARKS: dict[str, Many | Maybe] = {"each": Many(()), "maybe": Maybe(())}
-"""What is in pairs, as in `⟨each⟩...⟨/each⟩`, with the word that is made of what is between."""
+"""The placeholders in pairs, as `⟨each⟩...⟨/each⟩`, and the word that gets what is between."""
 
 _TOKEN = re.compile("⟨([^⟨⟩]*)⟩|([^⟨⟩]+)|.")
 _EXACT = re.compile("⟨=([^⟨⟩¦]*)⟩")
@@ -479,15 +483,15 @@ _OPTION = re.compile(r"\s+(\w+)(?:=(?:`([^`]*)`|(\S*)))?(?=\s|\Z)")
 
 _KEPT = {ord(char): 0xE000 + ord(char) for char in " \t\r\n"}
 _BACK = {kept: char for char, kept in _KEPT.items()}
-"""White space that is meant to the letter, while the pattern is split at all other."""
+"""Replacements that protect exact white space while a pattern is split at other white space."""
 
 
 def _words_of(pattern: str) -> tuple[Word, ...]:
-    """Return the words that a pattern means; raises `FormatError` with what is wrong in it."""
+    """Return the words of a pattern; raise `FormatError` about what is wrong in the pattern."""
     if not isinstance(pattern, str):
         raise FormatError(f"the pattern is {pattern!r:.60}, and has to be a text")
     exact = _EXACT.sub(lambda found: found[1].translate(_KEPT), pattern.strip(" \t\r\n"))
-    rows: list[tuple[str, list[Word]]] = [("", [])]  # the marks that are open, with what is in them
+    rows: list[tuple[str, list[Word]]] = [("", [])]  # the open pairs, each with its words
     for token in _TOKEN.finditer(exact):
         inside, text = token.groups()
         if text is not None:
@@ -507,7 +511,7 @@ def _words_of(pattern: str) -> tuple[Word, ...]:
 
 
 def _fixed_text(pattern: str | Literal) -> Literal:
-    """Return the one fixed text that a pattern means, with its other spellings."""
+    """Return the fixed text of a pattern that is only that; raise `FormatError` for any other."""
     words = _words_of(pattern) or (Literal(""),) if isinstance(pattern, str) else (pattern,)
     if len(words) == 1 and isinstance(words[0], Literal):
         return words[0]
@@ -515,7 +519,7 @@ def _fixed_text(pattern: str | Literal) -> Literal:
 
 
 def _bare(words: tuple[Word, ...], opens: Iterable[tuple[str, ...]] | None) -> tuple[Word, ...]:
-    """Return the words of a format without markers: its call knows what it begins with."""
+    """Return the words, with `opens` or a default set in a call that is the only word."""
     match words:
         case (CallObject(inside=(), array=array) as word,):
             rows = [("{", ANY_SPACE, '"'), ("[", ANY_SPACE, "{", ANY_SPACE, '"')][: 1 + array]
@@ -527,7 +531,7 @@ def _bare(words: tuple[Word, ...], opens: Iterable[tuple[str, ...]] | None) -> t
 
 
 def _is_mark(inside: str, rows: list[tuple[str, list[Word]]]) -> bool:
-    """Open or close what repeats or may be missing; return False for all other placeholders."""
+    """Open or close a pair (`⟨each⟩`, `⟨maybe⟩`) in `rows`; return False if `inside` is none."""
     kind = inside.removeprefix("/").partition(" ")[0]
     if "¦" in inside or not (inside.startswith("/") or kind in _MARKS):
         return False
@@ -558,7 +562,7 @@ def _word(inside: str) -> Word:
 
 
 def _with_options(word: _W, inside: str, kind: str) -> _W:
-    """Return the word with the options behind its name; they are called as its fields are."""
+    """Return the word with the fields changed by the options after `kind` in `inside`."""
     changes: dict[str, Any] = {}
     at, end = len(kind), len(inside)
     known = [field.name for field in fields(word) if field.name not in ("words", "opens")]
@@ -580,7 +584,7 @@ def _with_options(word: _W, inside: str, kind: str) -> _W:
 
 
 def _finished(row: list[Word]) -> tuple[Word, ...]:
-    """Return the words; two white spaces are one, and a name before a colon has no colon in it."""
+    """Return the words with adjacent `Space`s joined, and no colons in a name before a colon."""
     done: list[Word] = []
     for word, after in zip(row, (*row[1:], None), strict=True):
         if isinstance(word, Name) and word.pattern == WITH_COLONS:

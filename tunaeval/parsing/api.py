@@ -1,4 +1,4 @@
-"""The functions that take a format by its name: they read texts and messages, and write calls."""
+"""The public functions that take a format: they read texts and messages, and write calls."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .reader import AnyTools, Reader, Stream, known_text, known_tools, names_of,
 from .write import instructions_for, written_calls
 
 qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
-"""The five strategies of the TunaCode harness: structured calls (in a message), `<tool_call>` and
-`<tools>`, bare JSON, code fences, loose JSON."""
+"""Reads what the five strategies of the TunaCode harness read: structured calls (in a message),
+`<tool_call>` and `<tools>`, bare JSON, code fences, loose JSON."""
 
 auto = Reader(
     "auto",
@@ -41,7 +41,7 @@ dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam = (
 
 _SETS = (auto, qwen25, dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam)
 _READERS: dict[str, Reader] = {reader.name: reader for reader in _SETS}
-"""By their names: the sets, and each format once it was used."""
+"""Readers by name: those of the sets, and of each format that was used."""
 
 
 def parse(
@@ -54,14 +54,14 @@ def parse(
 ) -> ParseResult:
     """Read the calls out of a model's text. Never raises on model text.
 
-    With `tools` given, only their names are calls and arguments are fitted to their schemas;
-    convert a list once with `to_tools` when many texts are read. Where `format` is (or names) a
-    parser of somebody else's that fails, that is a `PluginError`. A built-in name is always the
-    built-in one here.
+    If `tools` are given, only calls of these tools count, and arguments are converted to their
+    schemas; to read many texts, convert a list once with `to_tools`. If `format` is (or names) a
+    third-party parser that fails, `PluginError` is raised. A plug-in cannot replace a built-in name
+    here.
 
-    `abstain` are names by which a model says that it calls nothing, as its prompt asks: a call of
-    one is none, and where there is no other the outcome is "no_call", the detail "abstained".
-    Such a name need not be among the tools.
+    `abstain` are names that the prompt gives a model to say that it calls nothing. A call of such a
+    name is left out; if there is no other, the outcome is "no_call" with the detail "abstained".
+    These names need not be among the tools.
 
     Examples:
         >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
@@ -84,9 +84,9 @@ def parse_levels(
 ) -> dict[Level, ParseResult]:
     """Read the calls out of a text at all three levels, at little more than the cost of one.
 
-    A text that is well-formed is read once, and a damaged object in any text too; levels whose
-    results must be the same share the result. A parser that is no format reads once for each level.
-    A call with a trailing comma has the outcome "malformed" at "strict" and "calls" at the others.
+    A well-formed text is read once, and so is each damaged object; levels whose results must be
+    equal share one result. A third-party parser reads the text once for each level. A call with a
+    trailing comma has the outcome "malformed" at "strict" and "calls" at the other levels.
 
     Examples:
         >>> text = '<tool_call>{"name": "ls", "arguments": {},}</tool_call>'
@@ -117,10 +117,10 @@ def parse_message(
 ) -> ParseResult:
     """Read an OpenAI-style message (a dict or an object): structured calls first, then its text.
 
-    `source` says where its calls belong: with "structured" the server was given the tools and
-    was to parse the calls, so one that had to be read out of the text is a repair (`leaked-call`,
-    level `standard`) and no call at `strict`. Without a word any call counts. `abstain` is as in
-    `parse`, for structured calls, too.
+    `source` says where calls are expected. "structured" means that the server got the tools and
+    should have parsed the calls, so a call in the text counts with a repair (`leaked-call`, level
+    `standard`), and does not count at `strict`. With None, calls in either place count. `abstain`
+    is as in `parse`, for structured calls, too.
 
     Examples:
         >>> calls = [{"function": {"name": "ls", "arguments": '{"path": "."}'}}]
@@ -128,7 +128,7 @@ def parse_message(
         {'path': '.'}
     """
     known, names = known_tools(tools), names_of(abstain)
-    if level not in LEVELS:  # which a message of structured calls alone would not ask
+    if level not in LEVELS:  # a message without text would not be checked
         wanted_name(level, "level", LEVELS)
     read = reading(parser_for(format), known, level, names)
     result = read_message(message, read, known, level, names)
@@ -144,18 +144,18 @@ def parse_many(
     *,
     abstain: Collection[str] = (),
 ) -> list[ParseResult]:
-    """Read many texts, in order, one result each; `texts` may be any iterable, read as it comes.
+    """Read the texts of any iterable and return a list of their results, in order.
 
-    What is no text (None, bytes, a number) ends nothing: its result has no calls and the diagnosis
-    "not-text", which says where it was and what. Its outcome is "malformed", because a model can be
-    right with "no_call" and with "calls", and "truncated" blames the end of a text.
+    An item that is no text (None, bytes, a number) raises nothing: its result has no calls and the
+    diagnosis "not-text" with its index and type. The outcome is "malformed", because "no_call" and
+    "calls" may be correct answers, and "truncated" would blame the end of a text.
 
-    With `workers` above 1, texts are read in so many processes, which are started as
-    `multiprocessing` is set to, and gone when this returns or raises. That pays where reading a
-    text takes longer than about 25 µs, twice of what it takes to move its result: damaged texts,
-    calls of thousands of characters (1.6 to 1.8 times faster with two). Prose and short calls in
-    sound JSON are read faster than they are moved (`benchmarks/many.py`). Starting a process takes
-    as long as reading thousands of short texts; fewer than 257 texts are read in this one.
+    With `workers` above 1, that many processes read the texts. They are started by the start method
+    of `multiprocessing`, and have ended when the function returns or raises. This is faster if
+    reading a text takes longer than about 25 µs, twice the time to transfer its result: for damaged
+    texts and calls of thousands of characters (1.6 to 1.8 times with two workers), but not for
+    prose and short valid calls (`benchmarks/many.py`). Starting a process takes as long as reading
+    thousands of short texts; fewer than 257 texts are read in the calling process.
     Raises `TunaevalError` when a process dies. `abstain` is as in `parse`.
 
     Examples:
@@ -169,7 +169,7 @@ def parse_many(
     parser, how = parser_for(format), (known_tools(tools), level, names_of(abstain))
     chunks = _chunks(_checked(texts))
     first, second = next(chunks, []), next(chunks, None) if workers > 1 else None
-    if second is None:  # what is not worth a second process is read in this one
+    if second is None:  # too few texts for a second process
         read = _each(reading(parser, *how))
         return [read(text) for chunk in chain([first], chunks) for text in chunk]
     if (reason := why_unsendable(parser)) and not isinstance(format, str):
@@ -189,9 +189,9 @@ def stream(
     *,
     abstain: Collection[str] = (),
 ) -> Stream:
-    """Return a reader for a text that arrives in pieces; its result equals that of the whole text.
+    """Return a reader for a text that arrives in pieces; its result equals that of `parse`.
 
-    A call by which the model abstains (`abstain`, as in `parse`) is markup in its events.
+    In the events, a call by which the model abstains (`abstain`, as in `parse`) is markup.
 
     Examples:
         >>> reader = tunaeval.stream("hermes")
@@ -204,22 +204,22 @@ def stream(
 
 _CHUNK_TEXTS = 256
 _CHUNK_CHARACTERS = 1 << 18
-"""A process is given at most so many texts at once, and no more once they are so long."""
+"""A chunk for a process ends at this many texts or, if that is earlier, at this many characters."""
 
 _RESULT = attrgetter(*ParseResult.__slots__)
 _CALL = attrgetter(*ToolCall.__slots__)
 
 _Text: TypeAlias = str | ParseResult
-"""A text to be read, or the result of what is not a text, which passes through."""
+"""A text to be read, or the ready result of an item that is not a text."""
 
 _How: TypeAlias = tuple[Tools | None, Level, frozenset[str]]
-"""Tools, level and the names that mean no call."""
+"""The tools, the level, and the names by which a model abstains."""
 
 
 def reading(
     parser: Parser, tools: Tools | None, level: Level, abstain: frozenset[str]
 ) -> Callable[[str], ParseResult]:
-    """Return what reads one text, and leaves out the calls that mean no call."""
+    """Return a function that reads one text and leaves out calls of names in `abstain`."""
     known, parse = widened(tools, abstain), parser.parse
     return lambda text: without_abstaining(parse(text, tools=known, level=level), abstain)
 
@@ -229,16 +229,16 @@ def _each(read: Callable[[str], ParseResult]) -> Callable[[_Text], ParseResult]:
 
 
 def _chunk_reader(given: tuple[Any, _How]) -> Callable[[list[_Text]], list[object]]:
-    """Return what reads each chunk in another process, which has a parser's copy or its name."""
+    """Return a function for another process, given a parser or its name: it reads one chunk."""
     parser, how = given
     read = _each(reading(parser_for(parser), *how))
     return lambda chunk: [_packed(read(text)) for text in chunk]
 
 
 def _packed(result: ParseResult) -> object:
-    """Return the result as a tuple; what a plug-in made of its own is sent as it is.
+    """Return the result as a tuple for transfer; a result of a plug-in's own class stays unchanged.
 
-    To collect it costs a third of what its objects would.
+    Collecting tuples from the processes costs a third of collecting the objects.
     """
     if type(result) is not ParseResult or any(type(call) is not ToolCall for call in result.calls):
         return result
@@ -248,7 +248,7 @@ def _packed(result: ParseResult) -> object:
 
 def _unpacked(packed: object) -> ParseResult:
     if not isinstance(packed, tuple):
-        return packed  # type: ignore[return-value]  # what `_packed` left as it was
+        return packed  # type: ignore[return-value]  # what `_packed` left unchanged
     calls, *rest = packed
     return ParseResult(tuple(ToolCall(*call) for call in calls), *rest)
 
@@ -260,7 +260,7 @@ def _checked(texts: Iterable[object]) -> Iterator[_Text]:
         if isinstance(text, str):
             yield text if type(text) is str else str.__str__(text)
             continue
-        # Only its type is reported, as its own words could be long, or code that raises.
+        # Only the type is reported, as a `repr` could be long or raise.
         hint = "; decode bytes first" if isinstance(text, bytes | bytearray) else ""
         fault = Diagnosis(NOT_TEXT, f"texts[{index}] is {type(text).__name__}, wanted a str{hint}")
         yield ParseResult(diagnoses=(fault,), outcome=outcome_of((), attempted=True))
@@ -282,8 +282,9 @@ def _chunks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
 def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
     """Return the calls as a model would write them in this format; `parse` reads them back.
 
-    That is confirmed: what the format cannot say raises `UsageError`, which names the argument (or
-    the name) and says why. Where values are bare text, only `parse` with tools can tell "5" from 5.
+    The text is read back as a check: a call that the format cannot express raises `UsageError`,
+    which names the argument (or the tool's name) and the reason. In formats whose values are bare
+    text, only `parse` with tools can tell "5" from 5.
 
     Examples:
         >>> tunaeval.render([tunaeval.ToolCall("ls", {"path": "."})], "mistral-v11")
@@ -293,7 +294,7 @@ def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
-    """Return the instructions for a model, so that it writes calls of these tools in this format.
+    """Return instructions for a system prompt: how to call these tools in this format.
 
     Examples:
         >>> text = tunaeval.instructions([{"name": "ls"}], format="hermes")
@@ -304,9 +305,9 @@ def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # no
 
 
 def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
-    """Return the parser of that name (built in or plugged in), or the one that was given.
+    """Return the parser of that name (built-in or a plug-in), or of the format that was given.
 
-    One of somebody else's, by its name or as it is, raises `PluginError` for all it does wrong.
+    A third-party parser is wrapped, so that all its errors are `PluginError`.
     """
     if isinstance(format, str):
         if (reader := _READERS.get(format)) is not None:
@@ -321,17 +322,17 @@ def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 
         return reader_of(format)
     if isinstance(format, type):
         raise UsageError(f"{brief(format)} is no format: {_IS_PARSER(format)}")
-    # The class is looked at first: to check each attribute takes longer than to parse.
+    # The class comes first, as `isinstance` of a protocol takes longer than to parse.
     if Parser in type(format).__mro__ or isinstance(format, Parser):
         return guarded(format)
     raise UsageError(f"{brief(format)} is no format: wanted a name, a Format or a Parser")
 
 
 def sole_parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
-    """Do what `parser_for` does, but raise PluginClashError for a name of ours that a package uses.
+    """Do what `parser_for` does, but raise PluginClashError if a plug-in has a built-in name.
 
-    That reads the entry points of what is installed, which takes longer than thousands of parses,
-    so it is for whole runs.
+    The check reads the entry points of all installed packages, which takes longer than thousands of
+    parses, so this function is for whole runs.
     """
     if isinstance(format, str):
         formats.refuse_clash(format)
@@ -339,7 +340,7 @@ def sole_parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: 
 
 
 def reader_named(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in `parse`
-    """Return the reader of that name; a parser of whole texts alone is refused."""
+    """Return the `Reader` of a format; refuse a third-party parser, which cannot stream."""
     parser = parser_for(format)
     if isinstance(parser, Reader):
         return parser
@@ -347,7 +348,7 @@ def reader_named(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in
 
 
 def format_named(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
-    """Return the format of that name; a set of several is refused, as calls are written in one."""
+    """Return the format of that name; refuse a set of formats, as calls are written in one."""
     found = formats.get(format) if isinstance(format, str) else format
     if isinstance(found, Format):
         return found
@@ -365,7 +366,7 @@ _IS_PARSER = instance_of(Parser)
 
 
 class _Formats(Registry[Parser]):
-    """The registry of formats, which has the built-in ones as attributes, too."""
+    """The registry of formats; the constants of the built-in formats are attributes, too."""
 
     def __getattr__(self, name: str) -> Format:
         """Return a constant of `tunaeval.grammar.formats`, as in `tunaeval.formats.HERMES`."""
@@ -375,12 +376,12 @@ class _Formats(Registry[Parser]):
         return found
 
     def __reduce__(self) -> str:
-        """Pickle as a name: another process imports it."""
+        """Pickle the name `formats` only: another process imports the registry."""
         return "formats"
 
 
 _CONSTANTS = {name: name.upper().replace("-", "_").replace(".", "") for name in FORMATS}
-"""What the constant of each format is called."""
+"""The name of each built-in format's constant, by the format's name."""
 
 formats: Registry[Parser] = _Formats(
     "tunaeval.parsers",
@@ -397,4 +398,4 @@ formats: Registry[Parser] = _Formats(
     check=_IS_PARSER,
     command="tunaeval formats",
 )
-"""Formats and parsers by name."""
+"""The registry of all formats and parsers, built-in and plug-ins, by name."""

@@ -1,9 +1,8 @@
-"""Text that gave no call: whether something in it was meant to be one.
+"""Finds tool names in content (text that is no call) which were meant as calls.
 
-While a text is read, `quoting.Unread` judges openers that no call follows. `audit` goes over the
-content once more when all of it was read and tools are known: a name with arguments behind it may
-have lost its opener, and where there was no call at all, a name that is written as in a call is an
-attempt, or a mention of the tool.
+While a text is read, `quoting.Unread` judges openers that no call follows. After that, if tools are
+known, `audit` searches the content again: a call may lack its opener before the name and arguments,
+and in a text without any call, a name that is written as in a call is an attempt or a mention.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from .scanner import in_ticks, read_unit, scanner_of, unescaped
 
 
 def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
-    """Report what the content of a text says of the tools, when all of the text was read."""
+    """After all of `text` was read, report failed calls and mentions of tools in its content."""
     if tools:
         _report_lost(collector, finder, text, tools)
         if not (collector.calls or collector.attempts):
@@ -34,7 +33,7 @@ def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) 
 
 
 def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
-    """Yield where a name is a word of its own: its start and its end."""
+    """Yield the start and end index of each place where a name is a word of its own."""
     at = text.find(name)
     while at >= 0:
         stop = at + len(name)
@@ -45,15 +44,15 @@ def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
 
 
 _DEFINED = "properties"
-"""What is behind a tool's name in its definition, which has a schema in place of arguments."""
+"""A word after a tool's name that shows a definition, which has a schema, and no call."""
 
 
 _KEY_BEFORE = re.compile(r"\s*+\W{0,3}(\w{0,20}+)[^\w{}]{0,6}\Z").match
 _KEY_BEHIND = re.compile(r"[^\w{}()]{0,8}(\w{0,20}+)[^\w{}()]{0,6}\{").match
-"""From an object's bracket to a value, and from that to the next object: nothing but one key."""
+"""The text from `{` to a name, and from the name to the next `{`, if it has only one key."""
 
 _BETWEEN, _QUOTING = " \t\r\n[", "\"':"
-"""What may be between an opener and a name: white space, a list's bracket; what ends some."""
+"""Characters that may be between an opener and a name, and those that some openers end with."""
 
 _SIGN = re.compile(r"[^\w\s]").search
 _ASSIGNED = re.compile(r"""["']?+[ \t]*+[:=>]""").match
@@ -62,13 +61,16 @@ _KEY = re.compile(r"""["'][\w-]++["'][ \t]*+:|\w[ \t]*+=""").search
 
 
 def _ends_like_call(tail: str) -> bool:
-    """Whether a bracket closes near the end, and no word of letters alone is behind it."""
+    """Whether `tail` has a closing bracket and after it no word that has only letters."""
     last = max(map(tail.rfind, "}])>"))
     return last >= 0 and not any(map(str.isalpha, tail[last + 1 :].split()))
 
 
 def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
-    """Report each stretch of content that ends in a call, unless a diagnosis is in it already."""
+    """Report each piece of content that ends like a call whose opener is missing.
+
+    A piece in which there is a diagnosis already is skipped.
+    """
     tries = iter(range(limits.LOST_TRIES))
     for kind, start, end in collector.pieces:
         if kind == "content" and _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
@@ -83,9 +85,9 @@ def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) 
 def _lost_in(
     content: str, finder: Finder, tools: Tools, tries: Iterator[int]
 ) -> tuple[int, int] | None:
-    """Return the place of the first name in the content whose call has lost its opener.
+    """Return the start and end, in `content`, of the first tool name whose call lacks its opener.
 
-    `tries` bounds how many names with arguments are looked at in all of a text.
+    `tries` limits how many names with arguments are examined in the whole text.
     """
     for at, end in merge(*(_places(content, name) for name in filter(None, tools))):
         before, ahead = content[max(0, at - limits.KEPT) : at], content[end : end + limits.KEPT]
@@ -100,7 +102,7 @@ def _lost_in(
 
 
 def _has_arguments(ahead: str, parameters: Mapping[str, object]) -> bool:
-    """Whether one of the parameters follows with a sign that assigns, or no argument at all."""
+    """Whether `ahead`, the text after a name, assigns a parameter or has empty brackets."""
     declared = parameters.get("properties")
     if _NOTHING(ahead):
         return True
@@ -111,7 +113,7 @@ def _has_arguments(ahead: str, parameters: Mapping[str, object]) -> bool:
 
 
 def _between_keys(before: str, ahead: str) -> bool:
-    """Whether the keys of a call are around a name, or one of them and what is left of another."""
+    """Whether a call's two keys are around a name; one of them may be damaged."""
     first = _KEY_BEFORE(before, before.rfind("{") + 1) if "{" in before else None
     second = _KEY_BEHIND(ahead)
     if first is None or second is None or _DEFINED in ahead:
@@ -123,12 +125,15 @@ def _between_keys(before: str, ahead: str) -> bool:
 
 
 def _is_nearly(word: str, keys: Iterable[str], edits: int) -> bool:
-    """Return whether a word is part of a key, or differs from one by at most `edits` letters."""
+    """Whether a word is part of one of the keys, or at most `edits` edits away from a key."""
     return any(word in key or within(key, word, edits) for key in keys)
 
 
 def _behind_opener(before: str, finder: Finder) -> bool:
-    """Whether what is before names is nearly there; what begins with a word begins its line."""
+    """Whether a damaged opener of a format is right before a name, at the end of `before`.
+
+    An opener that begins with a letter has to be at the start of its line.
+    """
     texts = before.rstrip(_BETWEEN), before.rstrip(_BETWEEN + _QUOTING)
     for opener, parts in _before_names(finder):
         edits, text = edits_of(opener), texts[opener[-1] not in _QUOTING]
@@ -144,9 +149,9 @@ def _behind_opener(before: str, finder: Finder) -> bool:
 
 @lru_cache(maxsize=64)
 def _before_names(finder: Finder) -> list[tuple[str, list[str]]]:
-    """Return the fixed texts that are right before names of tools, each with its parts.
+    """Return the openers that the formats have right before a name, each cut into parts.
 
-    There are more than twice as many parts as a text may have edits, so that one part is whole.
+    With more than twice as many parts as edits allowed, one part of a damaged opener is intact.
     """
     found = []
     for text in sorted({*map(_before_name, finder.formats)}):
@@ -158,7 +163,7 @@ def _before_names(finder: Finder) -> list[tuple[str, list[str]]]:
 
 
 def _before_name(form: Format) -> str:
-    """Return the fixed text before the name, with what that begins with, or before Python calls."""
+    """Return the fixed text right before a format's tool name or its Python calls; "" if none."""
     before = ""
     for word in form.words:
         if isinstance(word, Literal):
@@ -174,14 +179,14 @@ _OPENS = re.compile(
     r"""["'`*\\\s:,]{0,12}+(?:\d{1,4}(?=\{))?(?:\w{1,24}["'\\]{1,3}\s?:[\s"'\\]{0,6})?"""
     r"""(?:(?<=```)\w{1,12}\s{1,4})?([({])"""
 )
-"""From a name to the bracket of its arguments: quotes, an index, the key of the arguments, or a
-code fence may be between.
+"""The text from after a name to the bracket of its arguments: quotes, an index, the key of the
+arguments, or a code fence may be between.
 """
 _LEADS = re.compile(r"""\s*+(?:[-*+>]\s++|\d{1,3}[.)]\s++)?[\s\[({<"'`|“‘]*+\Z""")
-"""From the start of a line to a call in it: a list's mark, brackets, quotes."""
+"""The text that may precede a call in its line: a list marker, brackets, quotes."""
 
 _TAG = re.compile(r"<(?:([A-Za-z][\w.-]{0,40}+):[ ]?)?\Z")
-"""What is before the name in a tag: a namespace, perhaps."""
+"""The beginning of a tag before the name: `<`, perhaps with a namespace."""
 
 _ENDS_TAG = re.compile(r"\s{0,8}/>")
 _TOKENS = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[(){}\[\]]""", re.DOTALL)
@@ -192,15 +197,15 @@ _CLOSES = {"(": ")", "{": "}", "[": "]"}
 
 
 def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
-    """Report the first tool that a text without calls names as in a call.
+    """In a text without calls, report the first tool name that is written as in a call.
 
-    It is an attempt where a line, an item of a list, a fence or ticks hold calls and nothing else;
-    where another format reads them, the diagnosis `reads-as` has its name. In a sentence, a
-    definition or a program it is a mention. Other formats read at level "standard", so that the
-    diagnosis is the same at all levels.
+    The name is an attempt if its line, list item, code fence or backticks contain calls and nothing
+    else; if another format reads these, the diagnosis is `reads-as` and has the format's name. In
+    a sentence, a definition or a program, the name is a mention. Other formats read at level
+    "standard", so that the diagnosis is the same at all levels.
     """
     if any(note.code == "too-many-markers" for note in collector.diagnoses):
-        return  # the diagnosis says already that the text was not read to its end
+        return  # this diagnosis already says that the text was not read to its end
     view, place = unescaped(text[: collector.answered])
     if not any(name in view for name in tools):
         return
@@ -240,9 +245,9 @@ def _report_attempt(
 
 
 def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | None:
-    """Return the format by which `auto` reads the first call of a text, and the call's place.
+    """Return the format with which `auto` reads the first call of a text, and the call's span.
 
-    None if the text's own formats read that call, so that only the level refused it.
+    None if there is no call, or if its format is in `finder`, so that only the level refused it.
     """
     calls = scanner_of(everything(), tools, "standard", text).collected(len(text)).calls
     formats = [form.name for form in (*finder.formats, *finder.wholes)]
@@ -252,7 +257,7 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
 
 
 def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
-    """Yield where a bracket is behind the name of a tool, or a tag around it, in order."""
+    """Yield the span of each tool name that has a bracket after it or is in a tag, in order."""
     each = (islice(_places(text, name), limits.NAMED_TRIES) for name in filter(None, tools))
     places = (
         (start, stop)
@@ -264,10 +269,10 @@ def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:
 
 
 def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match[str] | None:
-    """Match up to the bracket behind a name.
+    """Match from the end of a name (`stop`) to the bracket of its arguments; None if there is none.
 
-    Behind a comma, as an item, the name has to be quoted; in front of a colon, as a key, it has to
-    be quoted or in front of an object, and if it is to be an attempt (`alone`), quoted.
+    A name before a comma, as an item, has to be in quotes. A name before a colon, as a key, has to
+    be in quotes or before `{`; with `alone` (it is to be an attempt) always in quotes.
     """
     found = _OPENS.match(text, stop)
     if found is None:
@@ -281,7 +286,7 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
 
 
 def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
-    """Return the stretch around a name that is calls and nothing else, if there is one."""
+    """Return the span of calls, from a name at `start` on, if its line has nothing but calls."""
     low = max(0, start - limits.CALL_AHEAD)
     line, fence = text.rfind("\n", low, start), text.rfind("```", low, start)
     begins = max(line + 1, fence + 3 if fence >= 0 else 0)
@@ -304,12 +309,12 @@ def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
 
 
 def _tag_before(text: str, start: int) -> re.Match[str] | None:
-    """Match the beginning of the tag whose name starts at an index."""
+    """Match `<`, perhaps with a namespace, right before the name at index `start`; else None."""
     return _TAG.search(text, max(0, start - limits.SHOWN_NAME), start)
 
 
 def _element(text: str, tag: re.Match[str], stop: int) -> tuple[int, int] | None:
-    """A tag that is named after a tool, up to its closer; that may have the namespace alone."""
+    """Return the span of an element named after a tool; its closing tag may be the namespace's."""
     alone = _ENDS_TAG.match(text, stop)
     if alone:
         return tag.start(), alone.end()
@@ -320,7 +325,7 @@ def _element(text: str, tag: re.Match[str], stop: int) -> tuple[int, int] | None
 
 
 def _close(text: str, at: int, most: int) -> int:
-    """Return the index behind the bracket that closes the one at `at`, or -1 if none does."""
+    """Return the index after the bracket that closes the one at `at`; -1 if none does by `most`."""
     closers: list[str] = []
     for found in _TOKENS.finditer(text, at, most):
         if found[0] in _CLOSES:

@@ -22,7 +22,7 @@ from tunaeval.types.parsing import Level
 
 from .collect import Collector, LiveCall, LiveObject
 from .finder import FENCE, twice
-from .judge import Objects, Verdict, judge, may_have_ended_early, object_at, refusal, unreadable
+from .judge import JudgedCall, Objects, judge, may_have_ended_early, object_at, refusal, unreadable
 from .repair.dialects import BraceReader, PythonReader, plain_arguments
 from .repair.machine import JsonReader
 from .repair.values import QUOTES, Read, Unreadable
@@ -246,7 +246,7 @@ class Begun(ABC):
         *,
         word: CallObject | None = None,
         frame: tuple[Repair, ...] = (),
-    ) -> Verdict:
+    ) -> JudgedCall:
         """Judge an object: a whole call if `word` describes it, else the arguments of `name`."""
         setting = self._setting
         if word is None:
@@ -257,7 +257,7 @@ class Begun(ABC):
             tools=setting.tools, level=setting.level, frame=(*self.frame, *frame),
         )  # fmt: skip
 
-    def _take(self, verdict: Verdict, span: Span) -> None:
+    def _take(self, verdict: JudgedCall, span: Span) -> None:
         """Keep a judged call as the waiting one; report its notes, or why it is none."""
         collector = self._collector
         if verdict.call and not (verdict.notes or verdict.truncated or self._quoted):

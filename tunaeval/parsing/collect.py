@@ -24,7 +24,7 @@ from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, JsonValue, Span, Too
 from tunaeval.types.makers import cheap
 from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult, outcome_of
 
-from .judge import Verdict, line_end
+from .judge import JudgedCall, line_end
 from .repair.schema import fit
 
 EventKind: TypeAlias = Literal[
@@ -490,7 +490,7 @@ class Collector:
             live.finish(call)
         self.calls.append(call)
 
-    def verdict(self, verdict: Verdict, span: Span) -> None:
+    def verdict(self, verdict: JudgedCall, span: Span) -> None:
         """Add the diagnoses of an object that is a call or an attempt at one, and the attempt."""
         for code, message in verdict.notes if verdict.call or verdict.attempt else ():
             self.diagnose(code, message, *span)

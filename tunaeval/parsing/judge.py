@@ -1,6 +1,6 @@
-"""From what was read to a call, or to the reasons why it is none; and from bare text to a value.
+"""Decides whether a decoded object is a call, and converts bare text to an argument's value.
 
-Names and aliases, wrapped calls, encoded arguments, known tools, the schema, and the level.
+A decision depends on aliases of keys, wrappers, encoded arguments, tools, schemas and the level.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ new_call = cheap(ToolCall)
 _RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
 
-class Verdict(NamedTuple):
-    """A call and what is odd about it; or no call, whether it was an attempt, and why."""
+class JudgedCall(NamedTuple):
+    """A call and notes on it; or no call, the reasons (`notes`), and whether it was an attempt."""
 
     call: ToolCall | None
     notes: tuple[Note, ...] = ()
@@ -78,18 +78,18 @@ def judge(
     tools: Tools | None,
     level: Level,
     frame: tuple[Repair, ...] = (),
-) -> Verdict:
-    """Whether what was read at `span` is a call. `frame` are repairs of what is around it."""
+) -> JudgedCall:
+    """Decide if the value read at `span` is a call. `frame`: repairs of the text around it."""
     value = read.value
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
-        return Verdict(None, (found,), form.marked)
+        return JudgedCall(None, (found,), form.marked)
     name: JsonValue = value.get(word.name)
     arguments: JsonValue = value.get(word.arguments)
     if len(value) == 2 and not (read.repairs or read.notes or read.truncated or frame):
         call = sound_call(name, arguments, form.name, span, tools)
         if call is not None:
-            return Verdict(call)
+            return JudgedCall(call)
     id_ = value.get("id", value.get("tool_call_id"))
     value, keys, renamed = _renamed(value, word, span)
     name = value.get(keys[0] or "")
@@ -101,7 +101,7 @@ def judge(
     repairs = (*frame, *read.repairs, *renamed, *inner.repairs)
     fault = fault or refusal(repairs, level)
     if fault:
-        return Verdict(None, (fault,), attempt, cut)
+        return JudgedCall(None, (fault,), attempt, cut)
     notes, arguments = (*read.notes, *inner.notes), inner.value
     for key in misplaced(name, arguments, _beside(value, keys), tools) if len(value) > 2 else ():
         message = f"{key[:60]!r} is beside the arguments of {name!r}, and does not count"
@@ -110,16 +110,16 @@ def judge(
         arguments, fitting, more = _fitted(name, arguments, tools, span, level)
         repairs, notes = (*repairs, *fitting), (*notes, *more)
     id_ = id_ if isinstance(id_, str) else None
-    return Verdict(new_call(name, arguments, id_, form.name, span, repairs), notes, True, cut)
+    return JudgedCall(new_call(name, arguments, id_, form.name, span, repairs), notes, True, cut)
 
 
 def sound_call(
     name: JsonValue, arguments: JsonValue, format_name: str, span: Span, tools: Tools | None
 ) -> ToolCall | None:
-    """Return the call of a name and its arguments; None if anything about them is unusual."""
+    """Return the call with this name and arguments; None if anything needs a closer look."""
     if type(name) is not str or not name or type(arguments) is not dict:
         return None
-    # Arguments with a key "properties" may be the echo of a schema.
+    # Arguments with the key "properties" may be a repeated schema.
     if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
         return None
     return new_call(name, arguments, None, format_name, span)
@@ -128,7 +128,7 @@ def sound_call(
 def _fitted(
     name: str, arguments: JsonObject, tools: Tools, span: Span, level: Level
 ) -> tuple[JsonObject, Sequence[Repair], list[Note]]:
-    """The arguments as the tool asks for them, what was repaired, and what does not fit."""
+    """Return the arguments converted to the tool's schema, the repairs, and notes on misfits."""
     wrapped: tuple[Repair, ...] = ()
     schema = tools[name].parameters
     if level != "strict" and (inner := unwrapped(arguments, schema)) is not None:
@@ -147,20 +147,21 @@ def _fitted(
     return fitted.value, (*wrapped, *fitted.repairs), notes
 
 
-def unreadable(read: Unreadable, word: CallObject, *, marked: bool) -> Verdict:
-    """Return the verdict on an object that could not be read: an attempt if it is `marked`, or has
-    a name's key and one for arguments in its sound part.
+def unreadable(read: Unreadable, word: CallObject, *, marked: bool) -> JudgedCall:
+    """Return the verdict on an unreadable object.
+
+    It is an attempt if `marked`, or if a key for a name and one for arguments could be read.
     """
     names, arguments = (*NAME_KEYS, word.name), (*ARGUMENTS_KEYS, word.arguments)
     has_both = all(any(f'"{key}":' in read.so_far for key in own) for own in (names, arguments))
-    return Verdict(None, (Note(read.code, read.message),), marked or has_both, read.cut)
+    return JudgedCall(None, (Note(read.code, read.message),), marked or has_both, read.cut)
 
 
 def may_have_ended_early(value: JsonValue) -> bool:
-    """Whether a bracket too many behind a call may be one that ended a part of it too early.
+    """Whether an extra closing bracket after a call may have been meant for the end of the call.
 
-    That shows by a key that calls do not have, or by a container that ends in a container and is
-    not the last in its own: `{"name": "x", "arguments": {"a": {}}, "b": 1}}`.
+    Then an earlier bracket closed too much, as in `{"name": "x", "arguments": {"a": {}}, "b": 1}}`.
+    Signs of that are a key that calls do not have, and two closing brackets before a comma.
     """
     if not (isinstance(value, dict) and value.keys() <= _CALL_KEYS):
         return True
@@ -172,13 +173,13 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
 
 _Keys: TypeAlias = tuple[str | None, str | None]
-"""The keys of an object's name and of its arguments, as far as it has them."""
+"""The keys that an object has for the name and for the arguments; None if it has no such key."""
 
 
 def _renamed(
     value: JsonObject, word: CallObject, span: Span
 ) -> tuple[JsonObject, _Keys, list[Repair]]:
-    """Return the object that has name and arguments, their keys, and the repairs of both."""
+    """Return the object with the name and arguments (unwrapped), their keys, and the repairs."""
     repairs: list[Repair] = []
     if word.keyed and len(value) == 1:
         ((name, arguments),) = value.items()
@@ -196,7 +197,7 @@ def _renamed(
 def _key(
     value: JsonObject, own: str, aliases: tuple[str, ...], span: Span, repairs: list[Repair]
 ) -> str | None:
-    """The key that is there: the format's own, or an alias, which is a repair."""
+    """Return the first key in `value` out of `own` and the aliases; an alias adds a repair."""
     found = next((key for key in (own, *aliases) if key in value), None)
     if found not in (own, None):
         repairs.append(repair_of("key-alias", f"{found!r} stands for {own!r}", span))
@@ -204,14 +205,14 @@ def _key(
 
 
 def _beside(value: JsonObject, keys: _Keys) -> JsonObject:
-    """What is under keys that calls do not have."""
+    """Return the members of a call object that are neither name, arguments nor an id or type."""
     return {key: of for key, of in value.items() if key not in keys and key not in _ENVELOPE_KEYS}
 
 
 def _fault(
     value: JsonObject, keys: _Keys, read: Read, tools: Tools | None, *, marked: bool
 ) -> tuple[bool, Note | None]:
-    """Whether the object is an attempt, and why it is no call before its arguments are read."""
+    """Return whether the object is an attempt, and why it is no call (before reading arguments)."""
     name, has_arguments = value.get(keys[0] or ""), keys[1] is not None
     known = tools is not None and isinstance(name, str) and name in tools
     if (tool := _tool_before_cut(name, read, tools)) is not None:
@@ -242,7 +243,7 @@ def _tool_before_cut(name: JsonValue, read: Read, tools: Tools | None) -> str | 
 
 
 def _missing(name: str, beside: JsonObject, read: Read) -> Note | None:
-    """Why the arguments of a call without a key for them are missing; None if it has none."""
+    """Return why a call without a key for arguments is refused; None if it needs no arguments."""
     if read.truncated or any(repair.code == "missing-closer" for repair in read.repairs):
         code = "truncated" if read.truncated else "invalid-arguments"
         return Note(code, f"the arguments of {name!r} are missing")
@@ -255,7 +256,10 @@ def _missing(name: str, beside: JsonObject, read: Read) -> Note | None:
 def _arguments(
     value: JsonValue, name: str, tools: Tools | None, span: Span
 ) -> tuple[Read, Note | None]:
-    """Return an object as what was read, or why it is none. Null and empty mean no arguments."""
+    """Return the arguments as an object, decoded if they are a string, or why they are none.
+
+    None, an empty list and a blank string mean that there are no arguments.
+    """
     read = Read(value)
     if isinstance(value, str) and value.strip():
         inner = read_json(value)
@@ -274,17 +278,17 @@ def _arguments(
 
 
 def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:
-    """Whether a tool's schema was written where its arguments belong, in any dialect of types."""
+    """Whether a tool's schema was written in place of its arguments."""
     if not isinstance(arguments.get("properties"), dict):
         return False
     if tools is None and "type" not in arguments:
-        return False  # a tool that nobody described may have an argument of this name
+        return False  # an unknown tool may have an argument of this name
     properties = tools[name].parameters.get("properties", {}) if tools is not None else {}
     return "properties" not in properties
 
 
 def refusal(repairs: Iterable[Repair], level: Level) -> Note | None:
-    """Why a call with these repairs is refused at a level; None if it allows all of them."""
+    """Return why `level` refuses a call with these repairs; None if it allows all repairs."""
     allowed = _RANK[level]
     for each in repairs:
         if _RANK[each.level] > allowed:  # type: ignore[index]  # a Repair's level is one of LEVELS
@@ -308,16 +312,16 @@ def _kind(value: object) -> str:
 
 
 Objects: TypeAlias = dict[tuple[int, tuple[str, ...]], tuple[Read | Unreadable, int]]
-"""By the offset of an object and the texts that may end it: what was read there, and its end."""
+"""A cache of the results and ends of objects, by their offset and the stops."""
 
 
 def object_at(
     text: str, at: int, base: int, stops: tuple[str, ...], known: Objects | None
 ) -> tuple[Read | Unreadable, int]:
-    """Read the object at index `at` of a text that is all there; return it and its end.
+    """Read the object at index `at` of a complete text; return it and the index of its end.
 
-    `base` is the offset of the text's first character in the whole. Sound JSON is decoded, as
-    nothing around it can change where it ends; anything else is read with repairs.
+    `base` is the offset of the text's first character in the whole text, and `known` a cache. Valid
+    JSON is decoded at once, as no stop can change its end; other objects are read with repairs.
     """
     key = base + at, stops
     if known is not None and (before := known.get(key)):
@@ -341,18 +345,18 @@ _ENTITIES = {
     "&quot;": '"', "&#34;": '"', "&apos;": "'", "&#39;": "'", "&lt;": "<", "&gt;": ">",
     "&amp;": "&",
 }  # fmt: skip
-"""The character of each entity; `&` is last, as it may begin another that is meant literally."""
+"""The character of each entity; `&amp;` is last, so that `&amp;lt;` becomes `&lt;`, not `<`."""
 
 _PYTHON = {"None": "null", "True": "true", "False": "false"}
 
 
 def typed(text: str, schema: object, kind: str | None, root: object = None) -> Read:
-    """Return the value of `text`, read like a JSON value with its repairs and notes.
+    """Return the value that the bare `text` of an argument means, with its repairs and notes.
 
-    `kind` is "text" or "json" where the format says which it is, and `root` the schema that
-    references in `schema` lead into. A text stays one where the schema admits no other type, and
-    where it admits others, unless it is exactly a value of such a type: 7, true, null, [1]. Without
-    a schema a value is what it looks like. Whether it fits is decided once the call is whole.
+    `kind` is "text" or "json" if the format says which it is; `root` is the schema in which
+    references are resolved. If the schema admits strings, `text` stays a string, unless it spells a
+    value of another type that is admitted: 7, true, null, [1]. Without a schema, `text` is the JSON
+    value that it spells, or else a string. Whether the value fits is decided with the whole call.
     """
     if kind == "text":
         return Read(text)
@@ -375,7 +379,7 @@ def typed(text: str, schema: object, kind: str | None, root: object = None) -> R
 
 
 def stays_text(schema: object, kind: str | None, root: object) -> bool:
-    """Return whether `typed` returns any text as it is."""
+    """Whether `typed` returns every text unchanged, as a string."""
     return kind == "text" or (kind is None and admitted(schema, root) == {"string"})
 
 
@@ -390,7 +394,7 @@ def _as_it_looks(text: str) -> Read:
 
 
 def trimmed(text: str, word: Value) -> str:
-    """Return a value's text without the white space and quotes that are only around it."""
+    """Return the text of a value without the white space and quotes that `word` has around it."""
     if word.trim == "space":
         text = text.strip()
     elif word.trim != "no":
@@ -405,24 +409,24 @@ def trimmed(text: str, word: Value) -> str:
 
 
 def line_end(text: str) -> str:
-    """Return the line end that a value begins with; the lines around it end alike."""
+    """Return the newline that a value begins with, CRLF or LF; LF if it begins with none."""
     return "\r\n" if text.startswith("\r\n") else "\n"
 
 
 def unescaped(key: str) -> str:
-    """Return a key as it is meant; `&` and `"` are written as entities, and others may be."""
+    """Replace the entities in a key; `&` and `"` are always written as entities, others may be."""
     for entity, char in _ENTITIES.items():
         key = key.replace(entity, char)
     return key
 
 
 def escaped(key: str) -> str:
-    """Return a key with `&` and `"` as entities."""
+    """Replace `&` and `"` in a key by entities."""
     return key.replace("&", "&amp;").replace('"', "&quot;")
 
 
 def as_json(value: JsonValue, what: str) -> str:
-    """Return the value as JSON text; raise UsageError with its name, `what`, if JSON has none."""
+    """Return a value as JSON; raise `UsageError`, which names `what`, if that is impossible."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:

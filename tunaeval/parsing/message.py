@@ -1,8 +1,8 @@
-"""OpenAI-style messages, whole or in deltas: structured calls first, then the text.
+"""Reads OpenAI-style messages, whole or as deltas: structured calls first, then the text.
 
-Where the server has parsed calls, those are the calls, and the text is read for its content and
-reasoning only, so that a call which a server left in the text is not counted twice. When none of
-the structured calls is valid, the text is read as if there had been none.
+If the server has parsed calls, these are the calls of the result, and the text only gives content
+and reasoning, so that a call which the server left in the text does not count twice. If no
+structured call is valid, the calls in the text count.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
 
 from .collect import Collector, LiveCall, LiveObject, event, widened, without_abstaining
-from .judge import Verdict, judge
+from .judge import JudgedCall, judge
 from .repair.machine import JsonReader, read_json
 from .repair.values import Note, Read, Unreadable, not_json
 from .sse import OTHER_CHOICES, Delta, delta_of
@@ -30,7 +30,7 @@ from .window import Window
 
 _CALL = CallObject()
 _STRUCTURED = Format(STRUCTURED, (Literal(STRUCTURED), _CALL), checked=False)
-"""Never read as text: it gives structured calls their name and keys."""
+"""A format that is never read as text; structured calls have its name and keys."""
 
 _NOWHERE = Span(0, 0)
 
@@ -38,7 +38,7 @@ _FIELDS = ("role", "content", "tool_calls", "function_call")
 _WANTED = "role, content and tool_calls"
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 _OTHER_FIELDS = frozenset({*_FIELDS, *_REASONING_KEYS, "invalid_tool_calls", "refusal"})
-"""A message without a role has one of these."""
+"""A dict without a role is a message if it has one of these keys."""
 
 
 def read_message(
@@ -85,8 +85,9 @@ def _no_message(thing: object) -> UsageError:
 def _message_in(
     response: Mapping[str, JsonValue],
 ) -> tuple[Mapping[str, JsonValue], list[Diagnosis]]:
-    """Return the message of a whole response, or the message that was given with a field `choices`,
-    and a diagnosis of other choices beside it.
+    """Return the message in a whole response, and a diagnosis if there are other choices.
+
+    What has the fields of a message in addition to `choices` is the message itself.
     """
     choices = response["choices"]
     has_others = isinstance(choices, list | tuple) and len(choices) > 1
@@ -102,7 +103,7 @@ def _message_in(
 
 
 def content_of(content: JsonValue) -> str | Diagnosis:
-    """Return the text of a string, of parts, or of one part; the diagnosis of anything else."""
+    """Return the text of a string, of one part or a list of them; else a diagnosis."""
     if not content or isinstance(content, str | list | tuple):
         return text_of(content)
     if isinstance(_get(content, "text"), str):
@@ -112,13 +113,13 @@ def content_of(content: JsonValue) -> str | Diagnosis:
 
 
 def _invalid(index: int, item: object) -> Diagnosis:
-    """The diagnosis of a call whose arguments LangChain could not read; it keeps them apart."""
+    """Return the diagnosis of an item of `invalid_tool_calls`: a call LangChain could not read."""
     reason = str(_get(item, "error") or "no reason given")[:200]
     return Diagnosis("invalid-arguments", f"invalid_tool_calls[{index}]: {reason}")
 
 
 def _with_attempts(result: ParseResult, found: Iterable[Diagnosis]) -> ParseResult:
-    """Return the result with diagnoses of what tried to be a call and is none."""
+    """Return the result with more diagnoses, each of a failed attempt at a call."""
     diagnoses = tuple(found)
     if not diagnoses:
         return result
@@ -130,7 +131,7 @@ def _with_attempts(result: ParseResult, found: Iterable[Diagnosis]) -> ParseResu
 def _with_reasoning(
     text: ParseResult, reasoning: JsonValue, faults: Sequence[Diagnosis] = ()
 ) -> ParseResult:
-    """Return the result of a text with the reasoning and the diagnoses of what is beside it."""
+    """Return a text's result with the reasoning and diagnoses of other fields before its own."""
     before = reasoning if isinstance(reasoning, str) else ""
     if not before and not faults:
         return text
@@ -139,7 +140,7 @@ def _with_reasoning(
 
 
 def _joined(server: ParseResult, text: ParseResult) -> ParseResult:
-    """Return what the server parsed, with what the text has beside it."""
+    """Join two results: the server's calls count if there are any, else those of the text."""
     calls, outcome, diagnoses = text.calls, text.outcome, text.diagnoses
     if server.calls:
         diagnoses = () if calls else diagnoses
@@ -155,14 +156,14 @@ def _joined(server: ParseResult, text: ParseResult) -> ParseResult:
 
 
 def listed(value: object) -> list[object]:
-    """Return the items of a list; something else than a list is the only item."""
+    """Return a list's items; a value that is no list becomes the only item, if it is true."""
     if isinstance(value, list | tuple):
         return list(value)
     return [value] if value else []
 
 
 def _get(thing: object, key: str) -> JsonValue:
-    """Return a field of a dictionary or an object; None if it has none."""
+    """Return a field of a dictionary or an object; None if the field is missing."""
     # dict first: an isinstance check of the abstract class is slow
     return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
 
@@ -173,9 +174,9 @@ def structured(
     level: Level,
     abstain: frozenset[str] = frozenset(),
 ) -> tuple[ParseResult, list[ToolCall | None]]:
-    """Return the calls that a server had parsed as a result, and also item by item.
+    """Return the result of a server's parsed calls, and a list of the call or None for each item.
 
-    The result is without calls of the names in `abstain`; the items are not.
+    Calls of names in `abstain` are missing in the result, but not in the list.
     """
     known = widened(tools, abstain)
     calls: list[ToolCall | None] = []
@@ -185,7 +186,7 @@ def structured(
         call, notes, _, truncated = _judged(item, known, level)
         diagnoses += [Diagnosis(code, f"tool_calls[{index}]: {text}") for code, text in notes]
         cut = cut or truncated
-        if call:  # it is not in a text
+        if call:  # a structured call has no span in a text
             repairs = tuple(replace(repair, span=None) for repair in call.repairs)
             call = replace(call, span=None, repairs=repairs)
         calls.append(call)
@@ -197,15 +198,17 @@ def structured(
     return without_abstaining(result, abstain, attempted=None in calls), calls
 
 
-def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
-    """Judge a structured call. The API has its arguments as text: reading that is no repair."""
+def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
+    """Judge an item of `tool_calls`. Arguments as a JSON string are usual there and no repair."""
     status, raw = _get(item, "status"), _get(item, "raw")
     if isinstance(status, str) and status in _FAILED:
         code, message = _FAILED[status]
         message += f": {raw[:60]!r}" if isinstance(raw, str) else ""
-        return Verdict(None, (Note(code, message),), truncated=code == "truncated")
+        return JudgedCall(None, (Note(code, message),), truncated=code == "truncated")
     if item is None or isinstance(item, str | bytes | int | float | list | tuple):
-        return Verdict(None, (Note("invalid-name", f"{shown(item):.60} is no object with a name"),))
+        return JudgedCall(
+            None, (Note("invalid-name", f"{shown(item):.60} is no object with a name"),)
+        )
     name, arguments = _function_in(item)
     read: Read | Unreadable = Read(arguments)
     if isinstance(arguments, str) and arguments.strip():
@@ -213,7 +216,7 @@ def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
     elif fault := not_json(arguments):
         read = Unreadable("invalid-arguments", fault)
     if isinstance(read, Unreadable):
-        return Verdict(None, (Note("invalid-arguments", read.message),))
+        return JudgedCall(None, (Note("invalid-arguments", read.message),))
     call = {_CALL.name: name, _CALL.arguments: read.value}
     if (id_ := _get(item, "id")) is not None:
         call["id"] = id_
@@ -222,7 +225,7 @@ def _judged(item: object, tools: Tools | None, level: Level) -> Verdict:
 
 
 def _function_in(item: object) -> tuple[JsonValue, JsonValue]:
-    """Return name and arguments of an item of `tool_calls`, as far as it has them."""
+    """Return the name and arguments of an item of `tool_calls`; None for what is missing."""
     function = _get(item, "function")
     source = function if function is not None and not isinstance(function, str) else item
     arguments = _get(source, "arguments")
@@ -238,9 +241,9 @@ _FAILED = {
     "missing_name": ("missing-name", "a call without a name"),
     "unknown_tool": ("unknown-tool", "the name is none of the tools'"),
 }
-"""Why an item is no call, by its status, where its server lists failed calls as well.
+"""The diagnosis of an item by its status, for servers that list failed calls, too.
 
-PrimeIntellect's renderers do (`ToolCallParseStatus` of 0.1.12); `raw` is what was written.
+PrimeIntellect's renderers do (`ToolCallParseStatus` of 0.1.12); `raw` is the text of the call.
 """
 
 
@@ -248,9 +251,9 @@ _LEAKED_LEVEL: Level = "standard"
 
 
 def with_leaked(result: ParseResult, level: Level) -> ParseResult:
-    """Return a message's result where the server was given the tools, to parse the calls itself.
+    """Return a message's result if the server was expected to parse the calls.
 
-    A call that it left in the text counts all the same, by a repair; at strict it does not.
+    A call that the server left in the text counts with a repair; at "strict" it is a diagnosis.
     """
     calls, notes = list[ToolCall](), list[Diagnosis]()
     for call in result.calls:
@@ -270,12 +273,12 @@ def with_leaked(result: ParseResult, level: Level) -> ParseResult:
 class Deltas:
     """The structured calls and the reasoning of one streamed message.
 
-    Which call a fragment belongs to, its index should say, but servers number all calls 0 or leave
-    the index out. So under one index a new call begins where the id changes, or, without ids, where
-    a name comes again with arguments although those before are complete. As some servers make a new
-    id for each fragment, one that has a new id and no name goes on with the call before while that
-    call's arguments are not complete. The older `function_call` is a call without index and id,
-    which does not count beside others.
+    The index of a fragment should say which call it belongs to, but some servers number all calls 0
+    or leave the index out. So a new call begins under the same index when the id changes, or,
+    without ids, when a name and arguments follow complete arguments. Some servers make a new id for
+    each fragment: a fragment with a new id and no name continues the previous call while its
+    arguments are incomplete. The older `function_call` is a call without index and id, which does
+    not count if there are other calls.
     """
 
     def __init__(self, collector: Collector, tools: Tools | None, level: Level) -> None:
@@ -284,7 +287,7 @@ class Deltas:
         self._level = level
         self._calls: list[_StreamedCall] = []
         self._latest: dict[int | None, _StreamedCall] = {}
-        """By index, the call that had the last fragment."""
+        """The call that got the latest fragment, by index."""
         self._by_id: dict[str, _StreamedCall] = {}
         self._last_index = 0
         self._reasoning: list[str] = []
@@ -293,7 +296,7 @@ class Deltas:
         self._cut = False
 
     def take(self, delta: Delta, at: int) -> str:
-        """Take a delta, before which so much text came; return the text that is certain with it."""
+        """Read a delta after `at` characters of text; return the text that the delta adds."""
         reasoning = next(filter(None, (delta.get(key) for key in _REASONING_KEYS)), None)
         if isinstance(reasoning, str):
             self._reason(_joined_up(self._reasoning_decoder, reasoning), at)
@@ -316,7 +319,7 @@ class Deltas:
         return _joined_up(self._content_decoder, content)
 
     def rest(self, at: int) -> str:
-        """Return the half of a character at the end of the text; the message is complete."""
+        """End the message; return a lone surrogate kept back at the end of its text, or ""."""
         self._reason(self._reasoning_decoder.decode(b"", final=True), at)
         return self._content_decoder.decode(b"", final=True)
 
@@ -326,7 +329,7 @@ class Deltas:
             self._collector.report(event("reasoning", at, at, text))
 
     def _fragment(self, fragment: JsonValue, index: int | None, at: int) -> None:
-        """Pass a fragment to its call; what is no object is a call of its own that is wrong."""
+        """Add a fragment to its call; one that is no object becomes an invalid call of its own."""
         if not isinstance(fragment, Mapping):
             self._begin(index, at).odd = (fragment,)
             return
@@ -355,7 +358,7 @@ class Deltas:
         return call
 
     def fault(self, diagnosis: Diagnosis) -> None:
-        """Note a chunk that could not be understood, or a stream that was cut."""
+        """Note the diagnosis of a chunk that is invalid, or of a stream that was cut."""
         cut = diagnosis.code == "stream-cut"
         self._cut = self._cut or cut
         if cut or len(self._faults) < MAX_DIAGNOSES:
@@ -363,8 +366,9 @@ class Deltas:
             self._collector.report(event("diagnosis", 0, 0, diagnosis=diagnosis))
 
     def finish(self, text: ParseResult, failed: bool) -> ParseResult:
-        """Return the message's result, whose text gave `text`. If the server `failed`, a message
-        without a call is cut off.
+        """Return the message's result, given that of its text.
+
+        If the server `failed`, a message without a call is truncated.
         """
         if text.outcome == "no_call" and any(fault.code == NOT_TEXT for fault in self._faults):
             text = replace(text, outcome=outcome_of(text.calls, attempted=True))
@@ -379,7 +383,7 @@ class Deltas:
         return result
 
     def _with_calls(self, text: ParseResult) -> ParseResult:
-        """Return the result with the calls that count, by index; those of one stay as they came."""
+        """Return the result with the structured calls, sorted by index and then by arrival."""
         numbered = [call for call in self._calls if call.index is not None]
         for call in self._calls if numbered else ():
             if call.index is None:
@@ -396,10 +400,10 @@ class Deltas:
 
 
 class _StreamedCall:
-    """One structured call, as far as its fragments have arrived.
+    """One structured call, of which fragments are arriving.
 
-    `index` is the server's number of it, which several calls may share; None for the older kind,
-    which has none. `odd` has what is in the place of fragments, if it is no object.
+    `index` is the server's number of the call, which several calls may share; None for the older
+    `function_call`. `odd` contains the fragment if that is no object.
     """
 
     def __init__(self, index: int | None, live: LiveCall) -> None:
@@ -412,7 +416,7 @@ class _StreamedCall:
         self._texts: list[str] = []
         self._decoder = _surrogate_joiner()
         self._value: JsonValue = None
-        """Arguments that came as an object, not as text."""
+        """Arguments that arrived as an object instead of a string."""
         self._window = Window()
         reader = JsonReader(self._window)
         self._object = LiveObject(live, reader.pieces, depth=1)
@@ -421,14 +425,14 @@ class _StreamedCall:
 
     @property
     def name(self) -> str:
-        """The name so far."""
+        """The part of the name that has arrived."""
         return "".join(self._names)
 
     def take(self, fragment: Delta) -> None:
-        """Take the next fragment; name and arguments grow, the rest comes once.
+        """Add the next fragment to the name and the arguments; the first id counts.
 
-        A name may come in pieces before the arguments. One that comes after them, or that equals
-        the name so far, is a repetition.
+        A name may come in pieces before the arguments. A name after the arguments began, or one
+        that equals the name so far, is a repetition and is ignored.
         """
         if not self.id:
             found = fragment.get("id")
@@ -448,7 +452,7 @@ class _StreamedCall:
             self._value, self._complete = arguments, True
 
     def _follow(self, text: str) -> None:
-        """Read on in the arguments, until they end or make no sense."""
+        """Read the next piece of the arguments, unless they have ended or are invalid."""
         if not self._begun:
             text = text.lstrip()
             self._begun = bool(text)
@@ -462,7 +466,7 @@ class _StreamedCall:
         self._object.update()
 
     def goes_on_with(self, fragment: Delta, id_: str) -> bool:
-        """Return whether a fragment under this call's index is of it; `id_` is "" for none."""
+        """Whether a fragment of the same index belongs to this call; its id is `id_` or ""."""
         name, arguments = _function_in(fragment)
         if id_ and self.id and id_ != self.id:
             return not name and bool(arguments) and not self._complete
@@ -471,7 +475,7 @@ class _StreamedCall:
         return not (self._complete and name and begins)
 
     def whole(self) -> JsonValue:
-        """Return the call as a message has it."""
+        """Return the call as an item of a message's `tool_calls`."""
         if self.odd:
             return self.odd[0]
         text = "".join(self._texts) + self._decoder.decode(b"", final=True)
@@ -485,5 +489,5 @@ def _surrogate_joiner() -> codecs.IncrementalDecoder:
 
 
 def _joined_up(decoder: codecs.IncrementalDecoder, piece: str) -> str:
-    """Return what is certain with the next piece."""
+    """Return the piece, after a half kept back before it, without a half at its end."""
     return decoder.decode(piece.encode("utf-16-le", "surrogatepass")) if piece else ""

@@ -1,4 +1,4 @@
-"""Texts are read into results: whole ones by a `Reader`, arriving ones by a `Stream`."""
+"""Reads texts to results: a `Reader` reads whole texts, and a `Stream` reads text in pieces."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AnyTools: TypeAlias = Tools | Iterable[ToolLike] | None
 
 
 def known_text(text: object) -> str:
-    """Return the text of a str, or of a subclass of it, whose own `str()` may differ."""
+    """Return `text` as a plain str, without a subclass's own `__str__`; refuse what is no str."""
     if not isinstance(text, str):
         raise UsageError(f"a text is a str, not {type(text).__name__}{_advice(text)}")
     return str.__str__(text)
@@ -46,23 +46,23 @@ def _advice(thing: object) -> str:
 
 
 def known_tools(tools: AnyTools) -> Tools | None:
-    """Return the tools as the parser takes them."""
+    """Return the tools as a `Tools`; None stays None."""
     return tools if tools is None or type(tools) is Tools else to_tools(tools)
 
 
 def abstaining_names(abstain: Collection[str]) -> tuple[str, ...]:
-    """Return the names that mean no call, each once.
+    """Return the names of calls by which a model says that it calls nothing, each once.
 
     Granite abstains with `{"name": "no_function", "arguments": {}}`, Raven with
-    `out_of_domain(...)`, as their prompts ask. Raises `UsageError` for one string, and for what is
-    no string.
+    `out_of_domain(...)`, as their prompts ask. Raises `UsageError` if `abstain` is a string, or an
+    item is none.
     """
     return tuple(dict.fromkeys(wanted_items(abstain, "abstain", str, "names of calls")))
 
 
 def names_of(abstain: Collection[str]) -> frozenset[str]:
-    """Return the names as a set, after the same checks."""
-    if type(abstain) is tuple and not abstain:  # as most callers have it
+    """Return `abstaining_names` as a set; a frozenset is taken as already checked."""
+    if type(abstain) is tuple and not abstain:  # the usual case
         return frozenset()
     return abstain if type(abstain) is frozenset else frozenset(abstaining_names(abstain))
 
@@ -70,7 +70,7 @@ def names_of(abstain: Collection[str]) -> frozenset[str]:
 def read_whole(
     finder: Finder, tools: Tools | None, level: Level, text: str, objects: Objects | None = None
 ) -> tuple[ParseResult, Collector]:
-    """Read a whole text by one pass over it; return its result and what was collected."""
+    """Read a whole text in one pass; return the result and the collector that was filled."""
     scanner = scanner_of(finder, tools, level, text, objects=objects)
     return _result(scanner, finder, tools, text), scanner.collector
 
@@ -82,10 +82,10 @@ def _result(scanner: Scanner, finder: Finder, tools: Tools | None, text: str) ->
 
 
 class Reader:
-    """Reads one format, or several side by side; where two begin alike, the first has it.
+    """A `Parser` of one format or of several at once; of two that match, the first one is used.
 
-    A `Parser`, compiled when it is first used. `wants_tools`: calls that nothing marks are read
-    only where tools are given, as any text may look like one.
+    The reader is compiled when it is first used. With `wants_tools`, formats without markers are
+    read only if tools are given, as ordinary text may look like a call in them.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Reader:
         return f"Reader({self.name!r})"
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out what was compiled: another process compiles its own."""
+        """Leave out the compiled parts, which another process compiles again."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     @cached_property
@@ -115,7 +115,7 @@ class Reader:
 
     @cached_property
     def _at_once(self) -> TextReader:
-        """Reads a text that is one block of the first format as that is written."""
+        """A fast reader of texts that are exactly one call in the first format."""
         first = self.formats[0]
         begins = first.opener is not None and self._finder.begins(first.opener.text, first)
         return _sound_block(first) if begins else _no_block
@@ -145,15 +145,15 @@ class Reader:
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
     ) -> tuple[ParseResult, Iterator[tuple[Kind, int, int]]]:
-        """Read a whole text, and return what each stretch of it is, too."""
+        """Read a whole text; return the result, and each piece's kind, start and end."""
         result, collector = read_whole(self._finder, tools, level, text)
         return result, collector.pieces
 
     def parse_levels(self, text: str, *, tools: AnyTools = None) -> dict[Level, ParseResult]:
-        """Read a whole text at all levels, each damaged object once.
+        """Read a whole text at all levels, but each damaged object only once.
 
-        What needs no repair and leaves no diagnosis is the same at all levels; what standard reads
-        without a diagnosis, lenient reads alike.
+        If the result at "standard" has no diagnosis, "lenient" gives the same; if it has no repair
+        either, so does "strict".
         """
         text, tools = known_text(text), known_tools(tools)
         objects: Objects = {}
@@ -176,14 +176,14 @@ class Reader:
 
 
 TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
-"""Reads a whole text, or answers None."""
+"""Reads a whole text; returns None if another reader has to read it."""
 
 
 def _sound_block(form: Format) -> TextReader:
-    """Make the reader of texts that are one sound JSON call of a format, and nothing else.
+    """Return a fast reader of texts that are one valid JSON call of a format, and nothing else.
 
-    Its white space is that of the `Space` words. What is between its fixed ends is decoded at once,
-    and if it is one sound object, it ends where any reader would see it end.
+    White space has to be exactly as the `Space` words write it. The text between the fixed
+    beginning and end is decoded at once; one valid object ends there for every other reader, too.
     """
     word = form.call
     if word is None or word.keyed or form.opener is None or not form.marked:
@@ -217,8 +217,9 @@ def _sound_block(form: Format) -> TextReader:
 
 
 def _is_plain(arguments: JsonObject, piece: str) -> bool:
-    """Return whether a call's text has no lists, no escapes, and only the quotes of its keys and
-    strings: then nothing is hidden in it. To search it costs as much as to decode it.
+    """Whether a simple check suffices to show what `nothing_hidden` would: that nothing was lost.
+
+    Then no value is nested, and the text has no escapes and only the quotes of keys and strings.
     """
     unseen = piece.count('"') - 6 - 2 * len(arguments)
     for each in arguments.values():
@@ -230,19 +231,19 @@ def _is_plain(arguments: JsonObject, piece: str) -> bool:
 
 
 def _no_block(*_: object) -> None:
-    """Answer None, as no text is one block of such a format."""
+    """Return None: the format has no fast reader."""
 
 
 @lru_cache(maxsize=256)
 def reader_of(form: Format) -> Reader:
-    """Return the reader of one format, and of what is read under its name too; made once."""
+    """Return the cached reader of a format and of those in its `also`."""
     return Reader(form.name, (form, *form.also), summary=form.summary)
 
 
 class Stream:
-    """A text that arrives in pieces. `feed` reports what became certain, `finish` the result.
+    """Reads a text in pieces: `feed` returns events as they become certain, `finish` the result.
 
-    The result equals that of parsing the whole text at once, wherever it was cut.
+    The result equals that of parsing the whole text at once, wherever the text was cut.
 
     Examples:
         >>> reader = tunaeval.stream("hermes")
@@ -275,18 +276,18 @@ class Stream:
         self._result: ParseResult | None = None
 
     def feed(self, chunk: str) -> list[Event]:
-        """Take the next piece of the text; returns what became certain with it."""
+        """Read the next piece of the text; return the events that it made certain."""
         if not isinstance(chunk, str):
             raise refusal("chunk", chunk, "a str; decode bytes first")
         self._take(chunk if type(chunk) is str else str.__str__(chunk))
         return self._news()
 
     def feed_delta(self, delta: Mapping[str, JsonValue]) -> list[Event]:
-        """Take the next `delta` of an OpenAI-compatible stream: content, tool_calls, reasoning.
+        """Read the next `delta` of an OpenAI-compatible stream: content, tool_calls, reasoning.
 
-        Where the server has parsed calls, those are the calls of the result, and what the text
-        reported of its own does not count (see `parse_message`). A whole chunk, or its choice, is
-        taken for the delta in it.
+        If the server has parsed calls, the result has these, and calls in the text do not count
+        (see `parse_message`). `delta` may also be a whole chunk or its choice. Returns the events
+        that the delta made certain.
         """
         if not isinstance(delta, Mapping):
             raise refusal("delta", delta, "a dict, as in choices[0]['delta'] of a chunk")
@@ -294,13 +295,13 @@ class Stream:
         return self._news()
 
     def feed_sse(self, piece: str | bytes) -> list[Event]:
-        """Take the next piece of an OpenAI-compatible stream as it comes from the server.
+        """Read the next piece of an OpenAI-compatible event stream; return the new events.
 
-        Pieces may end anywhere, inside a line or a letter. A chunk that cannot be understood is a
-        diagnosis, "invalid-chunk", and nothing else is lost. Where the stream ends without `[DONE]`
-        and without a finish reason, or in an error, the diagnosis is "stream-cut", and the result
-        is truncated. A whole response, as of a server that does not stream, is read, too. Of
-        several choices (`n=2`), the first one is read.
+        Pieces may end anywhere, even inside a line or a character. A chunk that cannot be read
+        gives the diagnosis "invalid-chunk", and the other chunks are read. A stream that ends in an
+        error, or with neither `[DONE]` nor a finish reason, has the diagnosis "stream-cut" and a
+        truncated result. The whole response of a server that does not stream is read, too. Of
+        several choices (`n=2`), only the first one is read.
         """
         if not isinstance(piece, str | bytes):
             raise refusal("piece", piece, "a str or bytes")
@@ -309,7 +310,7 @@ class Stream:
         return self._news()
 
     def finish(self) -> ParseResult:
-        """Return the result, as the text is complete. May be called again."""
+        """End the text and return its result; further calls return the same result."""
         if self._result is None:
             if self._lines:
                 self._take_deltas(self._lines.end())
@@ -323,12 +324,12 @@ class Stream:
         return self._result
 
     def last_events(self) -> list[Event]:
-        """Return what `finish` made certain; to be called once, after it."""
+        """Return the events that `finish` made certain. Call it once, after `finish`."""
         return self._news()
 
     @property
     def tiles(self) -> tuple[tuple[Kind, int, int], ...]:
-        """Each stretch of the text and its kind; all of them once the text is complete."""
+        """The kind, start and end of each piece of the text so far; all pieces after `finish`."""
         return tuple(self._collector.pieces)
 
     def _take(self, chunk: str) -> None:
@@ -356,7 +357,7 @@ class Stream:
                 self._take(content)
 
     def _news(self) -> list[Event]:
-        """Return the events since the last time, with their texts."""
+        """Return the events since the last call, and fill in their texts."""
         collector = self._collector
         if collector.live is not None:
             collector.live.update()
@@ -367,7 +368,7 @@ class Stream:
         return events
 
     def _slice(self, start: int, end: int) -> str:
-        """Return characters of the text so far, without joining all of it."""
+        """Return the characters from `start` to `end` of the text, without joining all chunks."""
         starts, chunks = self._starts, self._chunks
         if start >= starts[-1]:  # in the last chunk, as almost always
             return chunks[-1][start - starts[-1] : end - starts[-1]]

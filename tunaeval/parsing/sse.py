@@ -1,7 +1,7 @@
-"""Server-sent events of an OpenAI-compatible server: pieces of a byte stream to deltas.
+"""Turns the byte stream of an OpenAI-compatible server (server-sent events) into deltas.
 
-What cannot be understood is a diagnosis in the delta's place, and nothing else is lost. A stream
-has ended when the server said `[DONE]` or gave a finish reason, and no error came before that. A
+An event that cannot be read gives a diagnosis in place of its delta; the other events are read. A
+stream is complete if the server sent `[DONE]` or a finish reason, and no error before that. A
 server that does not stream answers with one JSON object, which is read as the only event.
 """
 
@@ -22,10 +22,10 @@ from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import Diagnosis
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
-"""As the standard has it: https://html.spec.whatwg.org/multipage/server-sent-events.html."""
+"""The line ends of the standard: https://html.spec.whatwg.org/multipage/server-sent-events.html."""
 
 OTHER_CHOICES = "there are other choices beside the one of index 0, which are not read"
-"""What is said of them, whole or streamed."""
+"""The message of the diagnosis `other-choices`, for whole responses and for streams."""
 
 _DONE = "[DONE]"
 _SHOWN = 60
@@ -38,38 +38,38 @@ _QUIET = frozenset(
         "type", "usage", "x_groq",
     }
 )  # fmt: skip
-"""The fields of a chunk that may be without choices: none of them is what a model says."""
+"""Fields that a chunk without choices may have: none of them contains output of the model."""
 
 _SAID = ("delta", "message", "text")
-"""Where a choice has what is said."""
+"""The keys under which a choice has the model's output."""
 
 _OWN = ("content", "tool_calls", "function_call", "reasoning_content", "reasoning")
-"""What a delta itself has."""
+"""The keys by which a delta is recognised."""
 
 Delta: TypeAlias = Mapping[str, JsonValue]
 
 
 class DataLines:
-    """The data of a stream's events. Pieces may end anywhere, inside a line or a letter.
+    """Splits a stream into the data of its events. Pieces may end inside a line or a character.
 
-    A blank line ends an event, whose lines of data are one text. Where a server leaves that out, a
-    line that is JSON by itself is an event.
+    A blank line ends an event, whose `data:` lines are joined. If a server leaves the blank line
+    out, each line that is a JSON object or `[DONE]` is an event.
     """
 
     def __init__(self) -> None:
         self.others: list[str] = []
-        """Lines before all data, unless they are comments: what there is if it is no stream."""
+        """The lines before any data, without comments: the whole body if it is no event stream."""
         self.replaced = False
-        """Whether there were bytes that are no UTF-8, other than a letter cut by the end."""
+        """Whether invalid UTF-8 was replaced, apart from a character cut off by the end."""
         self._others_size = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._rest: list[str] = []
         self._data: list[str] = []
-        """The lines of the event that is arriving."""
+        """The data lines of the event that is arriving."""
         self._fed = self._ended_in_cr = self._begun = False
 
     def feed(self, piece: str | bytes) -> list[str]:
-        """What this piece completes; what is not data (comments, ids) is passed over."""
+        """Return the data of the events that this piece completes; comments and ids are skipped."""
         return self._text(piece if isinstance(piece, str) else self._decoded(piece))
 
     def _decoded(self, piece: bytes) -> str:
@@ -88,13 +88,13 @@ class DataLines:
         return [each for line in lines for each in self._line(line)]
 
     def end(self) -> list[str]:
-        """Nothing more comes: the last line, and the last event."""
+        """End the stream; return the data of the events that its last line and its end complete."""
         self._decoder.errors = "replace"
         rest = self._text(self._decoder.decode(b"", final=True) + "\n")
         return [*rest, *self._event()]
 
     def _line(self, line: str) -> list[str]:
-        """The events that a line ends."""
+        """Return the data of the events that a line completes."""
         if not line:
             return self._event()
         if not line.startswith("data:"):
@@ -114,7 +114,10 @@ class DataLines:
             self.others.append(line)
 
     def _event(self) -> list[str]:
-        """The data of the event that is over: its lines as one text, if that is JSON."""
+        """Return the data of the event that has ended: its lines joined if that gives JSON.
+
+        Otherwise each line that is an event is one, and the lines between are joined.
+        """
         lines, self._data = self._data, []
         if len(lines) < 2:
             return lines
@@ -128,10 +131,10 @@ class DataLines:
         return found
 
     def _whole_ends(self, text: str) -> str:
-        """The text from where no line's end is cut: CR and LF may come apart. A BOM is left out."""
+        """Return the text without a BOM at the start, and without a LF whose CR came before."""
         if text and not self._fed:
             self._fed, text = True, text.removeprefix("\ufeff")
-        if text and self._ended_in_cr:  # that CR has ended its line
+        if text and self._ended_in_cr:  # the CR has already ended its line
             text = text.removeprefix("\n")
             self._ended_in_cr = False
         if text:
@@ -140,7 +143,7 @@ class DataLines:
 
 
 def _is_event(data: str) -> bool:
-    """Whether the data are those of an event that a server sends."""
+    """Whether the data are `[DONE]` or a JSON object, as those of an event are."""
     if data == _DONE:
         return True
     try:
@@ -150,24 +153,24 @@ def _is_event(data: str) -> bool:
 
 
 class Lines:
-    """The events of one stream, as deltas of the choice that is the answer."""
+    """Turns the events of one stream into deltas of the first choice, and diagnoses."""
 
     def __init__(self) -> None:
         self._data = DataLines()
         self.failed = False
-        """Whether the stream ended in an error, or without an event that is understood."""
+        """Whether the stream ended in an error, or had no event that could be read."""
         self._begun = self._ended = self._understood = self._has_others = False
         self._fault = ""
-        """What was wrong with the last event."""
+        """What was wrong with the last event; "" if nothing was."""
         self._failed = False
-        """Whether that was an error, of a stream that had not ended."""
+        """Whether the last event was an error in a stream that was not complete."""
 
     def feed(self, piece: str | bytes) -> list[Delta | Diagnosis]:
-        """What this piece completes."""
+        """Return the deltas and diagnoses of the events that this piece completes."""
         return [self._event(each) for each in self._data.feed(piece)]
 
     def end(self) -> list[Delta | Diagnosis]:
-        """Nothing more comes: the last line, and a diagnosis where the stream had not ended."""
+        """End the stream; return its last deltas, and a diagnosis if it was not complete."""
         found = [self._event(each) for each in self._data.end()]
         if not self._begun:
             found += self._whole("\n".join(self._data.others).strip())
@@ -187,7 +190,7 @@ class Lines:
         return f"the stream ended {how}{self._fault}"
 
     def _whole(self, body: str) -> list[Delta | Diagnosis]:
-        """A body without events: a reply that is not streamed, or nothing that is understood."""
+        """Return the delta of a body without events, if it is a response that is not streamed."""
         found = self._event(body) if _is_event(body) else {}
         if isinstance(found, Diagnosis) and not self._failed:
             found = {}
@@ -227,9 +230,9 @@ class Lines:
 
 
 def delta_of(chunk: Delta) -> Delta | Diagnosis:
-    """The answer's delta, an empty one where there is none; or what is wrong with the chunk.
+    """Return the first choice's delta in a chunk, {} if there is none; or a diagnosis of the chunk.
 
-    Also that of a whole response, and of the older completions, whose choices are of text.
+    A chunk may also be a whole response, or one of the older completions API (`text`).
     """
     if error := _error_in(chunk):
         return Diagnosis("invalid-chunk", error)
@@ -246,7 +249,7 @@ def delta_of(chunk: Delta) -> Delta | Diagnosis:
 
 
 def delta_in(given: Delta) -> Delta | Diagnosis:
-    """The delta that is given: as it is, or in its choice, or in a whole chunk."""
+    """Return the delta in `given`: a delta itself, a choice with a delta, or a whole chunk."""
     if "choices" in given or given.get("error"):
         return delta_of(given)
     is_delta = any(given.get(key) is not None for key in _OWN)
@@ -269,7 +272,7 @@ def _shown(value: JsonValue) -> str:
 
 
 def _odd_choices(chunk: Delta) -> str:
-    """What is wrong with a chunk in which no choice can be found; "" where none is to be there."""
+    """Return what is wrong with a chunk's choices; "" if nothing is, or none are needed."""
     choices = chunk.get("choices")
     if choices is None:
         strange = [key for key in chunk if key not in _QUIET]
@@ -281,7 +284,7 @@ def _odd_choices(chunk: Delta) -> str:
 
 
 def _answer_in(chunk: Delta) -> Delta:
-    """The piece of the answer that a chunk has; empty where it is of other choices alone."""
+    """Return a chunk's choice of index 0 or without an index; {} if only others are there."""
     first = first_choice(chunk)
     return {} if _is_other(first) else first
 
@@ -297,21 +300,22 @@ def _choices(chunk: Delta) -> list[Delta]:
 
 
 def first_choice(response: Delta) -> Delta:
-    """The choice that is the answer of a whole response, wherever it is in the list: that of
-    index 0, else the first without an index, else the first; an empty one where there is none.
+    """Return the choice of a response that is its answer; {} if there are no choices.
+
+    That is the choice of index 0, or else the first without an index, or else the first.
     """
     return min(_choices(response), key=lambda choice: choice_order(choice.get("index")), default={})
 
 
 def choice_order(index: object) -> int:
-    """What choices are sorted by, so that the answer comes first."""
+    """Return the sort key of a choice by its index, so that the answer comes first."""
     return 1 if index is None else 2 if index else 0
 
 
 def chunk_of(data: str) -> JsonValue:
-    """The JSON in a line's data. Raises ValueError, or RecursionError.
+    """Return the JSON value of an event's data. Raises ValueError, or RecursionError.
 
-    A chunk that contains half a surrogate pair is read by the decoder that keeps it.
+    orjson refuses a lone surrogate, so such data is decoded by the standard library.
     """
     try:
         return orjson.loads(data)

@@ -34,7 +34,7 @@ from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, Tools
 
 from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
 from .collect import LiveCall, LiveText
-from .judge import Verdict, stays_text, trimmed, typed, unescaped
+from .judge import JudgedCall, stays_text, trimmed, typed, unescaped
 from .markup import Closing, Piece, closing_of, in_element, note_of, with_marks
 from .repair.schema import ANY, admitted, member
 from .repair.values import QUOTES, Note, Read, Unreadable
@@ -161,7 +161,7 @@ class TaggedBlock(Begun):
             return
         if self.doubtful and self._object is None and not self._arguments:
             message = f"{name!r} has no arguments, and may be no tool"
-            self._take(Verdict(None, (Note("missing-arguments", message),)), span)
+            self._take(JudgedCall(None, (Note("missing-arguments", message),)), span)
             return
         repairs, notes = (*self._repairs, *read.repairs), (*self._notes, *read.notes)
         read = Read(read.value, repairs, notes, read.truncated)

@@ -1,10 +1,10 @@
-"""Text that may still be arriving, seen through a window.
+"""A window over a text that may still be arriving.
 
-A reader is a generator: it reads `text` from `pos`, moves `pos` over what it has understood, and
-yields when only more text can say. After a yield it looks at `text` and `pos` again, for `feed`
-drops what was passed, but for the last `KEPT` characters; a reader may go back by `MARGIN`. When
-`final` is true nothing more comes and a reader must not yield. `base` is the place of `text[0]` in
-the whole.
+A reader is a generator: it reads `text` from the index `pos`, moves `pos` over what it has read,
+and yields when it needs more text to decide. After a yield it has to look at `text` and `pos`
+again, because `feed` drops the text before `pos`, except for the last `KEPT` characters. A reader
+may move `pos` back by up to `MARGIN`. If `final` is true, the text is complete and a reader must
+not yield. `base` is the offset of `text[0]` in the whole text.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tunaeval.limits import KEPT
 
 T = TypeVar("T")
 Reading: TypeAlias = Generator[None, None, T]
-"""A reader at work: yields when it needs more text, returns what it read."""
+"""A running reader: a generator that yields when it needs more text and returns a result."""
 
 
 class Window:
-    """A view of a text from `pos` on; see the module's first words for the contract."""
+    """A part of a text and a position in it; the module's docstring describes the fields."""
 
     __slots__ = ("base", "final", "held", "pos", "text")
 
@@ -30,10 +30,10 @@ class Window:
         self.base = base
         self.final = final
         self.held = -1, 0
-        """What a finder keeps here: the length of the text it looked at, and an offset in it."""
+        """A finder's notes: the end of the text that it has searched, and an offset in it."""
 
     def feed(self, chunk: str) -> None:
-        """Drop what was read, but for the last `KEPT` characters before `pos`, and add `chunk`."""
+        """Append `chunk`, and drop the text before `pos` except for its last `KEPT` characters."""
         dropped = self.pos - KEPT
         if dropped > 0:
             self.base += dropped
@@ -43,17 +43,20 @@ class Window:
             self.text += chunk
 
     def preceding(self, index: int) -> str:
-        """Up to two characters before `index`."""
+        """Return up to two characters before `index`."""
         return self.text[max(0, index - 2) : index]
 
     @property
     def offset(self) -> int:
-        """Where `pos` is in the whole text."""
+        """The offset of `pos` in the whole text."""
         return self.base + self.pos
 
 
 def read_all(text: str, reading: Reading[T]) -> T:
-    """Run a reader over a window that is final: it never yields."""
+    """Return the result of a reader whose window is final, so that it never yields.
+
+    `text` is only for the error message.
+    """
     try:
         next(reading)
     except StopIteration as stop:

@@ -1,7 +1,7 @@
-"""Calls written as the text of a format, which is confirmed to be read back as them.
+"""Writes calls as text in a format, and checks that the text is read back as the same calls.
 
-What a format can say is decided by the reader alone: no rule of it is repeated for writing. The
-patterns of a format's words only give the reason where something was read differently.
+Only the reader decides what a format can express: no rule is repeated for writing. The patterns of
+a format's words are only used to explain why something was read differently.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ _Argument: TypeAlias = tuple[str, JsonValue]
 
 _EXAMPLE = ToolCall("a_tool", {"an_argument": "its value"})
 _NESTED = ToolCall("a_tool", {**_EXAMPLE.arguments, "another_argument": {"a_key": [1, 2]}})
-"""Where arguments are bare text, the example also shows one that is not a text."""
+"""The example for formats with bare text: it also has an argument that is no string."""
 
 
 def instructions_for(tools: Tools, form: Format) -> str:
-    """Return what to put into a system prompt so that a model writes calls in this format."""
+    """Return instructions for a system prompt: how to call these tools in this format."""
     lines = "\n".join(as_json(spec.as_openai()["function"], spec.name) for spec in tools.values())
     bare = any(isinstance(word, Many) for word in form.words)
     example = render_calls([_NESTED if bare else _EXAMPLE], form)
@@ -68,7 +68,7 @@ def instructions_for(tools: Tools, form: Format) -> str:
 
 
 def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
-    """Return the calls as text; several share one block where the format has an array."""
+    """Return the calls as text, in one block if the format allows several calls in a block."""
     if not calls:
         return ""
     if form.python or (form.call and (form.call.array or form.call.joined)):
@@ -84,7 +84,7 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
 
 
 def _block(form: Format, calls: Sequence[ToolCall]) -> str:
-    """Return one block, in a message of its own where every call has one."""
+    """Return one block of calls, in its own message if the format has a message for each call."""
     block = _row(form.words, calls)
     if form.envelope and form.envelope.one_each:
         return _message(form.envelope, form, block, calls[0].name)
@@ -92,7 +92,7 @@ def _block(form: Format, calls: Sequence[ToolCall]) -> str:
 
 
 def _message(envelope: Envelope, form: Format, block: str, name: str = "") -> str:
-    """Return a block, or several, in a message to a tool."""
+    """Return the text of one or more blocks (`block`) in a message that calls a tool."""
     route = envelope.call
     header = envelope.opens.text + route.text.replace("{name}", name)
     body = "" if form.opener and form.opener.text == route.body else route.body
@@ -133,7 +133,7 @@ def _word(word: Word, calls: Sequence[ToolCall], argument: _Argument) -> str:
 
 
 def _of_argument(word: Key | Attribute | Value, key: str, value: JsonValue) -> str:
-    """Return an argument's name, its type, or its value as bare text."""
+    """Return what the word writes: an argument's name, its type, or its value as bare text."""
     match word:
         case Key():
             return escaped(key) if word.escaped else key
@@ -144,20 +144,20 @@ def _of_argument(word: Key | Attribute | Value, key: str, value: JsonValue) -> s
 
 
 def _kind(value: JsonValue, word: Attribute) -> str:
-    """Return the attribute's word for a value that is not a text: the fitting one, or its first."""
+    """Return the word of an attribute for the type of a value; its first word if none fits."""
     names = {bool: "boolean", int: "number", float: "number", dict: "object", list: "array"}
     name = names.get(type(value), "null")
     return name if name in word.json else word.json[0]
 
 
 def _plain(call: ToolCall) -> JsonObject:
-    """Return the arguments with nothing but JSON's own types."""
+    """Return the arguments converted to plain JSON types, by way of JSON text."""
     plain: JsonObject = json.loads(as_json(call.arguments, call.name))
     return plain
 
 
 def _objects(word: CallObject, calls: Sequence[ToolCall]) -> str:
-    """Return the calls' objects: one alone, several joined or in a list."""
+    """Return the calls as JSON objects: a single one, or several joined or in a list."""
     written = [_object(word, call) for call in calls]
     if word.inside:
         return f'{{"{word.inside[0]}": [{", ".join(written)}]}}'
@@ -175,7 +175,7 @@ def _object(word: CallObject, call: ToolCall) -> str:
 
 
 def _elements(arguments: JsonObject, word: Elements) -> str:
-    """Return the arguments as nested elements; what elements cannot express is JSON in them."""
+    """Return the arguments as nested elements; a value that cannot nest is JSON in its element."""
     between = "" if word.prefix else "\n"
     return between.join(_element(key, value, word) for key, value in arguments.items())
 
@@ -193,7 +193,7 @@ def _element(key: str, value: JsonValue, word: Elements) -> str:
 
 
 def _nests(value: JsonValue, word: Elements) -> bool:
-    """Return whether the value, as elements, is read back the same without a schema."""
+    """Whether a value that is written as elements is read back unchanged without a schema."""
     if isinstance(value, dict):
         keys = [key for key in value if (tag := TAG.fullmatch(f"<{key}>")) and not tag[1]]
         is_object = len(keys) == len(value) > 0 and any(key != word.item for key in keys)
@@ -206,7 +206,7 @@ def _nests(value: JsonValue, word: Elements) -> bool:
 
 
 def _python_call(name: str, arguments: JsonObject) -> str:
-    """Return a call with literals for arguments; keys that are no Python names are unpacked."""
+    """Return a Python call with literals; keys that are no identifiers go into `**{...}`."""
     names = [key for key in arguments if PYTHON_NAME.fullmatch(key) and key.isascii()]
     names = [key for key in names if key.isidentifier() and not keyword.iskeyword(key)]
     plain = {key: arguments[key] for key in names}
@@ -216,9 +216,9 @@ def _python_call(name: str, arguments: JsonObject) -> str:
 
 
 def _braces(value: JsonValue, mark: str) -> str:
-    """Return a value with bare keys, and texts between two marks.
+    """Return a value as `BraceReader` reads it: bare keys, and strings between two marks.
 
-    A text that contains the mark itself is written in quotes, which is read as a repair.
+    A string that contains the mark is written in quotes, which are read with a repair.
     """
     match value:
         case str():
@@ -238,13 +238,13 @@ _HARMLESS = frozenset({
     "not-allowed", "unresolved-ref", "quoted", "stray-closer", "trailing-ellipsis",
     "unclosed-fence", "unclosed-reasoning",
 })  # fmt: skip
-"""Diagnoses of calls that count, and of words that are no calls; any other is of a lost call."""
+"""Diagnoses of valid calls and of text that was never a call; others mean that a call was lost."""
 
 
 def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
-    """Return the calls as text that is read back as them, up to the types that a schema decides.
+    """Return text that is read back as these calls, apart from types that only a schema tells.
 
-    Raises `UsageError` with the argument, or the name, that the format cannot say.
+    Raises `UsageError` with the name or the argument that the format cannot express.
     """
     for call in calls:
         if why := _shape_fault(call):
@@ -256,7 +256,7 @@ def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
 
 
 def _shape_fault(call: ToolCall) -> str | None:
-    """Return why no text could say this call, if so: its name, its arguments, a key, a depth."""
+    """Return why no format can write this call (its name, arguments, a key, depth), or None."""
     name, arguments = call.name, call.arguments
     if not isinstance(name, str):
         return f"the name {brief(name)}: a tool's name is a text, not {type(name).__name__}"
@@ -270,14 +270,14 @@ def _shape_fault(call: ToolCall) -> str | None:
             what = f"the argument {key!r:.60} of {brief(name)}"
             return f"{what}: its name is {type(key).__name__}, not a text; write {str(key)!r:.60}"
     for key, value in arguments.items():
-        # Writing what is deeper than anything that is read could take all of the stack.
+        # Writing a value deeper than readers allow could exhaust the stack.
         if isinstance(value, dict | list) and (fault := not_json(value)):
             return f"the argument {key!r} of {name!r}: its value is no JSON: {fault}"
     return None
 
 
 def lost_call(diagnoses: Sequence[Diagnosis]) -> str | None:
-    """Return the first sign that something was meant as a call and was not read as one."""
+    """Return the first diagnosis of text that was meant as a call but not read; None if none."""
     found = (f"{one.code}: {one.message}" for one in diagnoses if one.code not in _HARMLESS)
     return next(found, None)
 
@@ -285,10 +285,10 @@ def lost_call(diagnoses: Sequence[Diagnosis]) -> str | None:
 def misread(
     back: ParseResult, meant: Sequence[ToolCall], *, ordered: bool = False, by_schema: bool = False
 ) -> str | None:
-    """Return why `back` has other calls than were meant, if so.
+    """Return how the calls of `back` differ from the calls `meant`; None if they do not.
 
-    `ordered`: the order of arguments counts, too. `by_schema`: a text may be read as the number,
-    list or the like that it looks like, as it would be where no schema says that it is a text.
+    `ordered`: the order of arguments counts, too. `by_schema`: a string may be read as the number,
+    list or other value that it spells, as happens without a schema that asks for a string.
     """
     if lost := lost_call(back.diagnoses):
         return f"it would be read with {lost}"
@@ -314,7 +314,7 @@ def _same(meant: ToolCall, read: ToolCall, *, ordered: bool, by_schema: bool) ->
 
 
 def _canonical(value: JsonValue) -> str:
-    """Return the value as JSON text, whatever the order of keys."""
+    """Return the value as JSON with sorted keys."""
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     except orjson.JSONEncodeError:
@@ -326,21 +326,21 @@ def _shown(call: ToolCall | None) -> str:
 
 
 def _fault(text: str, calls: Sequence[ToolCall], form: Format) -> str | None:
-    """Return why the text is not read back as the calls alone, if so."""
+    """Return why `text` is not read back as exactly these calls; None if it is."""
     back = reader_of(form).parse(text, tools=_tools_of(calls, {}) if form.by_tool else None)
     why = misread(back, calls)
     if why and _has_bare_values(form):
         why = misread(back, calls, by_schema=True) or _typed_fault(calls, form)
     if why is None and back.content.strip():
         return f"{back.content.strip()!r:.200} is read as content"
-    # What shows the end of an unclosed call is behind it, and may be missing another time.
+    # An unclosed call is ended by the text after it, which may be missing elsewhere.
     repairs = [repair for call in back.calls for repair in call.repairs]
     unclosed = (repair.message for repair in repairs if repair.code == "unclosed")
     return why or next((f"it would be read with the repair unclosed: {m}" for m in unclosed), None)
 
 
 def _tools_of(calls: Sequence[ToolCall], text: JsonObject) -> Tools:
-    """Return tools that declare the arguments of these calls; `text` is the schema of texts."""
+    """Return tools that declare the arguments of these calls; `text` is the schema of strings."""
     keys: dict[str, JsonObject] = {}
     for call in calls:
         declared = {k: text if isinstance(v, str) else {} for k, v in call.arguments.items()}
@@ -349,7 +349,7 @@ def _tools_of(calls: Sequence[ToolCall], text: JsonObject) -> Tools:
 
 
 def _typed_fault(calls: Sequence[ToolCall], form: Format) -> str | None:
-    """Return why a call is read as another one where a schema says which values are texts."""
+    """Return why a call is misread even if a schema says which values are strings, or None."""
     for call in calls:
         tools = _tools_of([call], {"type": "string"})
         back = reader_of(form).parse(render_calls([call], form), tools=tools)
@@ -359,7 +359,7 @@ def _typed_fault(calls: Sequence[ToolCall], form: Format) -> str | None:
 
 
 def _culprit(calls: Sequence[ToolCall], form: Format, why: str) -> str:
-    """Return what cannot be written, and why: the first name or argument that fails alone."""
+    """Return what cannot be written, and why: the first name or argument that fails on its own."""
     for call in calls:
         alone = _alone(call, form)
         if alone is None:
@@ -379,7 +379,7 @@ def _alone(call: ToolCall, form: Format) -> str | None:
 
 
 def _pattern_fault(kind: type[Name | Key], text: str, form: Format) -> str | None:
-    """Return which pattern of the format a name or a key does not fit, if so."""
+    """Return which pattern of the format a name or a key does not match; None if all do."""
     what = "an argument's name" if kind is Key else "a name"
     for word in flat(form.words):
         if isinstance(word, Name | Key) and isinstance(word, kind):
@@ -390,7 +390,7 @@ def _pattern_fault(kind: type[Name | Key], text: str, form: Format) -> str | Non
 
 
 def _markup_fault(key: str, value: JsonValue, form: Format) -> str | None:
-    """Return which markup of the format a value contains, if that can be mistaken."""
+    """Return which markup of a format with bare values a value contains; None if it has none."""
     if not _has_bare_values(form):
         return None
     text = value if isinstance(value, str) else as_json(value, key)
@@ -402,5 +402,5 @@ def _markup_fault(key: str, value: JsonValue, form: Format) -> str | None:
 
 
 def _has_bare_values(form: Format) -> bool:
-    """Return whether values are bare text, whose type only a schema says."""
+    """Whether the format writes values as bare text, whose type only a schema tells."""
     return any(isinstance(word, Many | Elements) for word in form.words)

@@ -1,1 +1,1 @@
-"""Reads nearly-JSON and fits values to schemas, with every repair named."""
+"""Reads damaged JSON and converts values to the types of schemas; every repair is named."""

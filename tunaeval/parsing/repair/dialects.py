@@ -1,12 +1,13 @@
-"""What is no JSON and read like it: objects with marks around texts, and arguments of Python calls.
+"""Readers of two notations that are not JSON: objects with marked strings, and Python arguments.
 
-An object is `{city:<escape>Oslo<escape>}`, with bare keys; what is between two marks is any text.
+`BraceReader` reads `{city:<escape>Oslo<escape>}`: keys have no quotes, and a string is any text
+between two marks.
 
-The arguments of a call, `(city='Oslo', days=2)`, are read as an object, too. Values are literals:
-texts with any prefix that needs no evaluation, side by side or triple-quoted too, numbers in all of
-Python's spellings, lists, tuples and sets (as arrays), dictionaries, `True`, `False` and `None`,
-and JSON's three words beside them. `**{'a-b': 1}` gives arguments whose names are no words of
-Python. What would have to be evaluated is refused.
+`PythonReader` reads the arguments of a call, `(city='Oslo', days=2)`, as an object. Values are
+literals: strings (also adjacent, triple-quoted, or with the prefix `r` or `u`), Python's numbers,
+lists, tuples and sets (all as arrays), dictionaries, `True`, `False`, `None`, `true`, `false` and
+`null`. `**{'a-b': 1}` gives arguments whose names are no Python identifiers. An expression that
+would have to be evaluated is refused.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from .machine import EndError, JsonReader, Step, Style, marked_style, text_style
 from .values import Read, Unreadable
 
 BRACE_KEY = re.compile(r"[^\W\d][\w$.-]{0,127}+")
-"""A key that needs no mark around it."""
+"""A key that may be written without marks or quotes around it."""
 
 
 _BEHIND_TEXT = ",:)]}#'\""
 
 
 class _TextReader(JsonReader):
-    """Reads what is no JSON, whose texts may contain what they like between their quotes."""
+    """The base of readers of other notations than JSON: a string may contain any text or tag."""
 
     closers = "}])"
     comments = ""
@@ -42,13 +43,13 @@ class _TextReader(JsonReader):
     owns_stops = True
 
     def _ends(self) -> bool:
-        """Whether the quote here ends a text: if what follows may follow one."""
+        """Whether the quote at the position ends its string, judged by the next character."""
         _, char = self._behind_space(self._window.pos + 1, limits.QUOTE_AHEAD)
         stops = self._string_stops
         return not char or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
 
     def _goes_on(self) -> None:
-        """Refuse a text, at the end of the frame, if it ran over that."""
+        """Refuse a string that goes on after a quote if a stop is inside: it was never closed."""
         window = self._window
         first = max(window.pos - limits.MARGIN, self._began - window.base, 0)
         found = [window.text.rfind(stop, first, window.pos) for stop in self._string_stops]
@@ -58,7 +59,7 @@ class _TextReader(JsonReader):
 
 
 class BraceReader(_TextReader):
-    """Reads an object with bare keys and texts between a mark: `{city:<escape>Oslo<escape>}`."""
+    """Reads an object with bare keys and strings between marks: `{city:<escape>Oslo<escape>}`."""
 
     styles: ClassVar[Mapping[str, Style]] = {
         quote: text_style(quote, machine.JSON_ESCAPES, repair="other-quotes") for quote in "'\""
@@ -78,7 +79,7 @@ class BraceReader(_TextReader):
             return super()._begin(char)
         self._repair("missing-quote")
         self._begin_value('"')
-        self._window.pos -= len(self._mark)  # as if it were there
+        self._window.pos -= len(self._mark)  # `_begin_string` skips the mark
         return self._begin_string(marked_style(self._mark))
 
     def _style_of(self, char: str) -> Style | None:
@@ -87,7 +88,7 @@ class BraceReader(_TextReader):
         return super()._style_of(char)
 
     def _is_mark(self, at: int) -> bool:
-        """Whether the mark is at an index. One that the text cuts off is dropped."""
+        """Whether the mark is at index `at` of the window's text; `EndError` if it is cut off."""
         text, mark = self._window.text, self._mark
         if not self._stop_at(at, (mark,)):
             if at < len(text) and mark.startswith(text[at : at + len(mark)]):
@@ -96,9 +97,9 @@ class BraceReader(_TextReader):
         return True
 
     def _lost_its_mark(self) -> bool:
-        """Whether a text without the mark begins here that a mark ends soon."""
+        """Whether a string begins here that lacks its opening mark, but soon has a closing mark."""
         window = self._window
-        # Text without anything that could end a member, nor the mark's first character.
+        # No character that could end a member, and not the mark's first character.
         unmarked = rf"[^,:{{}}\[\]\n{re.escape(self._mark[0])}]{{1,{limits.UNMARKED_TEXT}}}+"
         run = re.compile(unmarked).match(window.text, window.pos)
         end = run.end() if run else window.pos
@@ -108,7 +109,7 @@ class BraceReader(_TextReader):
 
 
 PYTHON_NAME = re.compile(r"[^\W\d][\w-]{0,127}+")
-"""What may name an argument. Python knows no hyphens there; models write them."""
+"""The name of an argument. Python allows no hyphens in names, but models write them."""
 
 _WORD = re.compile(r"[^\W\d]\w{0,199}+")
 _NUMBER = re.compile(rf"[+-]?[\w.]{{0,{limits.MAX_DIGITS + 1}}}+(?:(?<=[eE])[+-][0-9]{{0,99}}+)?+")
@@ -131,9 +132,9 @@ _OTHER_PREFIXES = frozenset({"f", "b", "t", "fr", "rf", "br", "rb", "tr", "rt"})
 
 
 class PythonReader(_TextReader):
-    """Reads from the call's opening parenthesis to its closing one.
+    """Reads the arguments of a Python call, from its opening parenthesis to the closing one.
 
-    `places` are the names of the tool's parameters in their order, for arguments without a name.
+    `places` are the tool's parameter names in order; they name the positional arguments.
     """
 
     brackets = "{[("
@@ -144,12 +145,12 @@ class PythonReader(_TextReader):
     trailing_comma = ""
 
     _placed = 0
-    """How many arguments have no name."""
+    """How many positional arguments were read."""
     _has_names = False
     _nameless = ""
-    """Why the call is none: an argument that nothing names."""
+    """Why the call is refused: a positional argument that `places` cannot name; "" if none."""
     _opened = 0
-    """Where the last bracket was opened."""
+    """The offset of the last opening bracket in the whole text."""
 
     def __init__(
         self, window: Window, places: Sequence[str] = (), stops: tuple[str, ...] = ()
@@ -157,7 +158,7 @@ class PythonReader(_TextReader):
         super().__init__(window, stops)
         self._places = places
         self._groups: list[int] = []
-        """Which pieces open what may be a tuple."""
+        """Indices into `pieces` of open parentheses, which may be tuples or only group a value."""
 
     @property
     def named(self) -> bool:
@@ -166,7 +167,7 @@ class PythonReader(_TextReader):
         return self._has_names or (not self._placed and first[0].endswith(":"))
 
     def advance(self) -> Read | Unreadable | None:
-        """Go on. With arguments that nothing names it is no call, though it is whole."""
+        """Do what `JsonReader.advance` does, but refuse a whole call with an unnamed argument."""
         read = super().advance()
         if self._nameless and isinstance(read, Read):
             return Unreadable("positional-arguments", self._nameless, self._window.offset)
@@ -176,7 +177,7 @@ class PythonReader(_TextReader):
         return super()._value() if self.open else self._open("f")
 
     def _keyword(self) -> re.Match[str] | None:
-        """Return the name and the sign at the position, of which the sign may lack."""
+        """Match an argument's name at the position, and the `=` or `:` after it, if any."""
         self._longest(_KEYWORD, limits.WORD_AHEAD)
         return _KEYWORD.match(self._window.text, self._window.pos)
 
@@ -202,7 +203,7 @@ class PythonReader(_TextReader):
         return self._unpacked() if char == "*" else self._place(char)
 
     def _place(self, char: str) -> Step:
-        """Read an argument without a name; the schema's order may say which it is."""
+        """Read a positional argument; before any named one, `places` gives its name."""
         name, self._has_names = str(self._placed), self.named
         if not self._has_names and self._placed < len(self._places):
             self._repair("positional-arguments")
@@ -231,7 +232,7 @@ class PythonReader(_TextReader):
         return self._behind_nothing
 
     def _behind_nothing(self) -> Step:
-        """After arguments that are none: a comma here separates nothing."""
+        """Continue after an empty `**{}`: a comma after it separates nothing and is skipped."""
         if self._next() != ",":
             return self._after
         self._window.pos += 1
@@ -262,7 +263,7 @@ class PythonReader(_TextReader):
             super()._close_innermost(kind)
 
     def _is_first(self) -> bool:
-        """Whether the braces that were opened last are still empty, so they may be a set's."""
+        """Whether the innermost braces are still empty, so that they may be those of a set."""
         return self.open[-1] == "{" == self.pieces[-1] and self._comma is None
 
     def _become_set(self) -> None:
@@ -270,7 +271,7 @@ class PythonReader(_TextReader):
         self.open[-1], self.pieces[-1] = "{,", "["
 
     def _begins_set(self, char: str) -> bool:
-        """Whether a number or a word here is the first of a set, which the braces then are."""
+        """Whether a number or word here is a set's first item; if so, make the braces a set."""
         if char in self.styles or not self._is_first():
             return False
         atom = self._longest(_ATOM_IN_BRACES, limits.WORD_AHEAD)
@@ -341,12 +342,12 @@ class PythonReader(_TextReader):
         return self._quoted(char) if char in self.styles else None
 
     def _quoted(self, char: str, ahead: int = 0, *, raw: bool = False) -> Style:
-        """Return the style by one quote or three, which are `ahead` of the position."""
+        """Return the style of a string whose one or three quotes are `ahead` characters ahead."""
         triple = self._stop_at(self._window.pos + ahead, (char * 3,))
         return _STYLES[char * 3 if triple else char, raw]
 
     def _ends(self) -> bool:
-        """Whether the quote here ends its text; the next argument may only lack its comma."""
+        """Whether the quote here ends its string; the comma after it may be missing."""
         if super()._ends():
             return True
         window = self._window
@@ -356,16 +357,16 @@ class PythonReader(_TextReader):
         return bool(found and found["sign"] and not found["more"])
 
     def _behind_string(self) -> Step:
-        """After a text: those right behind it, which Python takes for one with it."""
+        """Continue after a string: Python joins strings that are next to each other."""
         if not (style := self._style_of(self._next())):
             return self._after
-        self.pieces.pop()  # the quote behind the text before
+        self.pieces.pop()  # the closing quote of the string before
         return self._begin_string(style)
 
     def skip(self, *, lines: bool) -> Reading[None]:
-        """Go to the end of a call that cannot be read, if it ends soon; then `whole` is true.
+        """Skip to the end of a call that cannot be read, and set `whole` if the end is near.
 
-        It does not go beyond a stop or a line's end, which ends only texts if `lines` is true.
+        A stop ends the search, and so does a newline: with `lines` only one inside a string.
         """
         window, closers, quote = self._window, [machine.CLOSER[kind] for kind in self.open], ""
         ahead = max(map(len, self._stops), default=1) + 1
@@ -405,10 +406,10 @@ _ITEMS = re.compile(_SCALAR).findall
 
 
 def plain_arguments(text: str, at: int) -> tuple[JsonObject, int] | None:
-    """Return the plain arguments whose parenthesis is at an index, and their end; None for others.
+    """Return the arguments whose `(` is at index `at`, and the index after `)`; None if not plain.
 
-    Plain are named arguments, each once, whose values are texts without escapes, short numbers,
-    words, and lists of these: `PythonReader` would read them alike.
+    Arguments are plain if each has a name of its own and its value is a string without escapes, a
+    short number, `True`, `False`, `None`, or a list of these. `PythonReader` gives the same result.
     """
     found = _PLAIN(text, at)
     if found is None:

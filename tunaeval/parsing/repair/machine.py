@@ -1,17 +1,17 @@
-r"""A value that is nearly right, read once: one object or array, with every repair named.
+r"""Reads one object or array of damaged JSON in a single pass, and names every repair.
 
-`JsonReader` reads from a window, so it works while the text grows. It writes what it understood as
-pieces of sound JSON and lets the decoder make the value of them; there is no second builder of
-values. Where it has to decide, it decides from a fixed number of characters ahead, and never again,
-so that whole texts and streams decide alike. There is no recursion, and nothing is ever evaluated.
+`JsonReader` reads from a window, so the text may still be arriving. The reader translates the text
+into pieces of valid JSON, and the JSON decoder makes the value of these pieces. Each decision looks
+a fixed number of characters ahead and is final, so that a whole text and a stream give the same
+value. There is no recursion, and nothing is ever evaluated.
 
-It is a machine of steps. A step passes over what it has understood and returns the next step. Where
-only more text can decide, it raises `EndError(WAIT)`, and is taken again from the window's position
-when more is there. The dialects are subclasses, with tables and steps of their own.
+The reader is a state machine: a step (a method) moves the window's position over what it has read
+and returns the next step. A step that needs more text to decide raises `EndError(WAIT)` and is
+called again at the same position when more text is there. The dialects are subclasses.
 
-What was written is sound JSON at any moment, once the brackets that are still open are closed: a
-comma or a key waits until the value behind it begins. It is never taken back, but for the bracket
-of what turns out to be no tuple or no dictionary of Python.
+The pieces are valid JSON at any moment, once the open brackets are closed: a comma or a key is only
+written when the value after it begins. A written piece is never changed, except for a Python
+bracket that turns out to open no tuple or no dictionary.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Step: TypeAlias = Callable[[], "Step"]
 WAIT = "wait"
 
 ARITHMETIC = "arithmetic"
-"""The diagnosis of a value that would have to be computed from constants."""
+"""The code of the diagnosis of a value that is an expression of constants, such as `2 * 3`."""
 
 
 class EndError(Exception):
-    """Raised where a step cannot go on; never leaves this package.
+    """Raised by a step that cannot go on; never leaves this package.
 
-    The code is `WAIT`; or the repair with which the value is closed, as the text or the frame
-    around it ends here ("truncated", "missing-closer"); or says why there is no value.
+    `code` is `WAIT` if more text is needed; "truncated" or "missing-closer", a repair, if the text
+    or the frame around the value ends here; or else the code of the error that refuses the value.
     """
 
     def __init__(self, code: str, message: str = "") -> None:
@@ -50,31 +50,31 @@ class EndError(Exception):
 
 
 CLOSER = {"{": "}", "[": "]", "(": ")", "(,": ")", "{,": "}", "**": "}", "f": ")"}
-"""What ends a bracket, by its kind. Only Python has more than two kinds.
+"""The closing bracket of each kind of bracket. JSON has two kinds, `{` and `[`.
 
-A value in parentheses, which a comma makes a tuple; a set; an unpacked dictionary; arguments.
+Python adds: "(" parentheses, "(," a tuple, "{," a set, "**" an unpacked dictionary, "f" arguments.
 """
 _OPENED = {"{": "{", "[": "[", "(": "[", "**": "", "f": "{"}
 _CLOSED = {"{": "}", "[": "]", "(": "]", "(,": "]", "{,": "]", "**": "", "f": "}"}
-"""What is written for a bracket of each kind, and for its end."""
+"""The JSON that is written for the opening and the closing bracket of each kind."""
 
 KEYED = frozenset({"{", "**", "f"})
-"""The kinds of brackets that have keys."""
+"""The kinds of brackets whose members have keys."""
 
 WORDS = {"true": "true", "false": "false", "null": "null"}
 PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 NEVER = frozenset({"NaN", "nan", "Infinity", "inf", "undefined"})
-"""Words that are values elsewhere and in no dialect of JSON."""
+"""Words that are values in programming languages and are refused in every dialect."""
 
 _KEY_WORD = re.compile(r"[A-Za-z_$][\w$-]{0,255}+")
-"""A key without quotes; no longer, so that it is known when it ends."""
+"""A key without quotes. Its length is bounded, so that a stream need not wait for its end."""
 
 _CUT_NUMBER = re.compile(r"-?+[0-9]*+\.?+[0-9]*+(?:[eE][+-]?+[0-9]*+)?+\Z")
 _UNQUOTED = re.compile(r"[A-Za-z0-9_./*~:@ -]{1,200}+(?=[,}\]\n])")
 _ODD_NUMBER = re.compile(
     r"-?(?=\.?\d)(?:0(?![\d_])|[1-9]\d{0,17}(?:_\d{1,18}){0,6})?(?:\.\d{0,17})?"
 )
-"""One that programs know and JSON does not: .25, 1. and 1_000."""
+"""A number as programming languages allow and JSON does not: .25, 1. and 1_000."""
 
 _PLAIN_WORDS = re.compile(r"[^\W\d][\w .'/-]*+")
 _CONSTANTS = re.compile(r"[-+(]{0,8}[\d.]{1,40}[) ]{0,8}(?:\*\*|//|[-*/%+])[ (+-]{0,8}[\d.]")
@@ -82,40 +82,40 @@ _DATE = re.compile(r"\d{1,4}[-/]\d{1,2}[-/]\d{1,4}\b")
 
 
 def refused_value(text: str, otherwise: str) -> str:
-    """Return `ARITHMETIC` if a refused value computes constants (no date does), or `otherwise`."""
+    """Return `ARITHMETIC` if `text` begins with a calculation (a date is none), or `otherwise`."""
     constants = _CONSTANTS.match(text) and not _DATE.match(text)
     return ARITHMETIC if constants else otherwise
 
 
 class Style(NamedTuple):
-    """How a string is written: its quotes, and what its characters and escapes mean."""
+    """One way of writing strings: the quotes, and what characters and escapes mean."""
 
     quote: str
-    """A character, or several."""
+    """The opening quote: one character or several."""
     closing: str
-    """The characters that may end it."""
+    """The characters that may end the string."""
     plain: re.Pattern[str]
-    """What needs no thought, sound escapes included; it is taken at once."""
+    """A run of ordinary characters and valid escapes, which is read in one go."""
     with_controls: re.Pattern[str]
-    """What is taken at once behind an odd control character: whoever writes one, writes more."""
+    """Replaces `plain` after the first raw control character, as more are likely to follow."""
     escapes: Mapping[str, str] | None
-    """What is written for an escape, by its letter; None where a backslash means nothing."""
+    """The JSON written for an escape, by its letter; None where a backslash escapes nothing."""
     repair: str = ""
-    """The repair that its quotes are."""
+    """The code of the repair that these quotes need; "" if none."""
     encode: Callable[[str], str] | None = None
-    """Makes JSON of what is taken at once, where it is not copied as it is."""
+    """Turns a run of `plain` into JSON; None if runs are copied unchanged."""
 
 
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 def _escaped(text: str) -> str:
-    """Return a text as it is inside a string of JSON."""
+    """Return a text as the inside of a JSON string, without the quotes."""
     return encode_basestring(text)[1:-1]
 
 
 def _controls_escaped(text: str) -> str:
-    """Escape the control characters of a JSON string's inside, in one pass for each kind."""
+    """Escape the raw control characters in the inside of a JSON string."""
     while control := _CONTROL.search(text):
         text = text.replace(control[0], _escaped(control[0]))
     return text
@@ -126,18 +126,18 @@ PYTHON_ESCAPES = {**JSON_ESCAPES, "a": "\\u0007", "v": "\\u000b", "\n": ""}
 del PYTHON_ESCAPES["/"]
 
 _DOUBTFUL = {"b": "\b", "f": "\f"}
-r"""What \b and \f are kept back as: raw control characters, which no other piece contains."""
+r"""\b and \f as they are kept back: as raw control characters, which no other piece contains."""
 
 _CODE = re.compile(
     r"\\(?:x[0-9a-fA-F]{0,2}+|u[0-9a-fA-F]{0,4}+|U[0-9a-fA-F]{0,8}+|[0-7]{1,3}+"
     rf"|N(?:\{{[A-Za-z0-9 ()-]{{0,{limits.UNICODE_NAME}}}+\}}?+)?+)"
 )
-"""An escape by a character's number or name, or the beginning of one."""
+"""An escape by code point or name (`\\x41`, `\\N{BULLET}`), or the beginning of such an escape."""
 TEXT_CODES = "xuUN01234567"
 
 
 def _json_style(quote: str, closing: str, repair: str) -> Style:
-    r"""A string of JSON. \b and \f are not taken at once, for they may be meant as written."""
+    r"""Return the style of a JSON string. \b and \f are read alone: they may be meant literally."""
 
     def run(odd: str) -> re.Pattern[str]:
         char = rf"[^{odd}\\]"
@@ -158,11 +158,11 @@ _JSON_STYLES = {
     )
     for quote in quotes
 }
-"""By the character that begins a string."""
+"""The styles of JSON strings, by the opening quote."""
 
 
 def text_style(quote: str, escapes: Mapping[str, str] | None, *, repair: str = "") -> Style:
-    """A text of Python or one of its relatives; without `escapes` a raw one."""
+    """Return the style of a string in Python or a similar notation; raw if `escapes` is None."""
     char = rf"[^{quote[0]}\"\\]"
     sound = "" if escapes is None else rf"""(?:\\["\\nrt]{char}*+)*+"""
     any_char = re.compile(rf"{char}*+{sound}")
@@ -172,7 +172,7 @@ def text_style(quote: str, escapes: Mapping[str, str] | None, *, repair: str = "
 
 @lru_cache(maxsize=64)
 def marked_style(mark: str) -> Style:
-    """A text between two marks, where no character but the mark means anything."""
+    """Return the style of a string between two marks, in which nothing is escaped."""
     plain = re.compile(rf"[^{re.escape(mark[0])}]*+")
     return Style(mark, mark[0], plain, plain, None, "", _escaped)
 
@@ -186,7 +186,7 @@ _KEY = re.compile(
     rf"(?:[{_ANY_SPACE}]{{0,{limits.SPACE_AHEAD}}}+[:=]|[{_ANY_SPACE}]{{{limits.SPACE_AHEAD + 1}}})"
     rf"""|(?:"(?:[^"\\\n]|\\.){_LONG}|['“‘](?:[^"'“”‘’\\\n]|\\.){_LONG})|//|/\*|\#"""
 )
-"""A key and its sign, or one too long to be seen whole; or a comment."""
+"""A key with its colon or `=`; a key that is longer than the lookahead; or a comment."""
 
 _CUT_KEY = re.compile(r"""["'“‘]?[^"'“”‘’\n:]{0,70}+\Z""")
 _ELEMENT = re.compile(r"""["'“‘{\[\]0-9-]|(?:true|false|null|True|False|None)\b|//|/\*|#""")
@@ -195,17 +195,17 @@ _RESTART = re.compile(
     r"(?:\n[ \t]*+|</[\w:|-]{1,40}>|```)[ \t\r\n]{0,24}(?:<[\w:|-]{1,40}>|```[\w+-]{0,24})?"
     r"[ \t\r\n]{0,24}\[?[ \t\r\n]{0,24}\{[ \t\r\n]{0,24}\Z"
 )
-"""A new line or a closer, perhaps an opener, and a bracket: what is before a call's first key.
+"""The text before a call's first key: a new line or closing tag, perhaps an opening tag, and `{`.
 
-Before a quote that cannot end the string, with a key of calls behind it, they show that the
-string ended long ago.
+If this text is inside a string, and a key of a call follows, then the string was never closed
+and another call has begun.
 """
 _FIRST_KEY = re.compile(rf"\"(?:{'|'.join((*NAME_KEYS, *ARGUMENTS_KEYS))})\"")
 _CLOSER_TAG = re.compile(r"</[\w:|-]{1,40}>|```")
 
 
 def _without_brackets(text: str, most: int) -> str:
-    """Return the inside of a string, as JSON, without the last brackets, at most so many."""
+    """Remove up to `most` closing brackets from the end of `text`, the inside of a JSON string."""
     closers = rf"(?:[}}\]](?:\s|\\[nrt])*+){{0,{most}}}+\Z"
     return re.sub(closers, "", text, count=1)
 
@@ -219,85 +219,85 @@ _SOUND_MEMBER = re.compile(
 
 
 class JsonReader:
-    r"""Reads the value at the window's position; used once.
+    r"""Reads the value at the window's position. A reader is used for one value.
 
-    `stops` are texts that end the frame around the value (a closing tag): met outside a string
-    they close whatever is still open, and a string that was never closed. `whole` is true once the
-    last closer was reached, even by a value that is refused.
+    `stops` are texts that end the frame around the value, such as a closing tag. A stop outside a
+    string closes all open brackets; a stop inside a string without a proper end closes the string,
+    too. `whole` is true once the last closing bracket was read, even if the value is refused.
 
-    In a string of JSON with unknown escapes, \b and \f are meant as written: a regular expression
-    like `\bclass\s` would else become half backspace, half text. So what follows the first of them
-    is kept back until an unknown escape comes, or the end.
+    In a JSON string with unknown escapes, \b and \f are taken literally, or else the regular
+    expression `\bclass\s` would become a backspace and text. Therefore the string from the first
+    \b or \f on is kept back until an unknown escape or the string's end decides.
     """
 
     brackets = "{["
     closers = "}]"
     styles: ClassVar[Mapping[str, Style]] = _JSON_STYLES
-    """How a string is written, by the character that begins it."""
+    """The styles of strings, by their first character."""
     bare_key = _KEY_WORD
     bare_key_repair = "bare-key"
     bare_words_repair = "unquoted-string"
-    """The repairs of a key and of words without quotes."""
+    """The codes of the repairs of a key and of a string without quotes; "" if none is needed."""
     signs: ClassVar[Mapping[str, str]] = {":": "", "=": "separator", "": "missing-colon"}
-    """What is between a key and its value, perhaps nothing, and the repair of that."""
+    """The separators allowed between a key and its value, each with the code of its repair."""
     numbers = "-"
-    """What begins a number, besides digits."""
+    """The characters besides digits that may begin a number."""
     comments = "/#"
-    """What begins a comment."""
+    """The characters that may begin a comment."""
     trailing_comma = "trailing-comma"
-    """The repair of a comma before a closer."""
+    """The code of the repair of a comma before a closing bracket; "" if it is allowed."""
     codes = "u"
-    """What begins an escape by a character's number or name."""
+    """The letters after a backslash that begin an escape by code point or name."""
     unknown_escape = "invalid-escape"
-    """The repair of any other escape that means nothing."""
+    """The code of the repair of any other escape that is unknown."""
     owns_stops = False
-    """Whether the frame's end inside of a string may be its own, even if it is never closed."""
+    """Whether a stop inside a string may be part of it, even if the string is never closed."""
 
     whole = False
     _step: Step | None = None
     _bare_key = False
     _comment = ""
-    """What ends the comment that the position is in; "" outside of comments."""
+    """The text that ends the comment at the position; "" outside of comments."""
     _comment_began = 0
     _pending = ""
     """A key with its colon, written when its value begins."""
     _comma: int | None = None
-    """Where a comma was read; it is written when something follows it."""
+    """The offset of a comma that is written once a value follows; None if there is none."""
     _lost_at = 0
-    """How many pieces there were right behind a closer that lost the comma before it."""
+    """The number of pieces right after a closing bracket whose trailing comma was dropped."""
 
     _in_key = False
     _released: list[str] | None = None
-    """Where the string is written to once what is kept back of it is released."""
+    """The list that gets the kept-back part of a string (see the class); None if none is kept."""
 
     def __init__(self, window: Window, stops: tuple[str, ...] = ()) -> None:
         self.pieces: list[str] = []
-        """What has been understood, as pieces of sound JSON."""
+        """What has been read, as pieces of valid JSON."""
         self.open: list[str] = []
         """The kinds of brackets that are open; see `CLOSER`."""
         self._window = window
         self._string_stops = stops
-        # Brackets are values outside of strings, whatever begins with them.
+        # Outside of strings a bracket belongs to the value, even if a stop begins with one.
         self._stops = stops = tuple([stop for stop in stops if stop[0] not in "[{"])
         self._special = _ANY_SPACE + self.comments + "".join([stop[0] for stop in stops])
-        """The characters between tokens that may be no part of the value."""
+        """The characters that may begin white space, a comment or a stop between tokens."""
         self._out = self.pieces
-        """Where the string that is read is written to."""
+        """The list to which the current string is written."""
         self._noted: list[tuple[str, int]] = []
         self._levels: set[str] = set()
-        """The levels of the repairs that are noted."""
+        """The levels of the repairs in `_noted`."""
 
     def read(self) -> Reading[Read | Unreadable]:
-        """Read the value. The window's position is then behind it, or where it made no sense."""
+        """Read the value, and leave the window's position after it, or at the error."""
         while (result := self.advance()) is None:
             yield
         return result
 
     def advance(self) -> Read | Unreadable | None:
-        """Go on as far as the text allows; return None if the value goes on behind it."""
+        """Read on in the text so far; return the result, or None if more text is needed."""
         truncated = False
         step = self._step or self._value
-        self._step = None  # it refers to the reader, which would refer to itself for ever
+        self._step = None  # a bound method kept here would be a reference cycle
         try:
             while not self.whole:
                 step = step()
@@ -309,14 +309,14 @@ class JsonReader:
                 so_far = "".join(self.pieces) + self._pending
                 return Unreadable(end.code, str(end), self._window.offset, so_far)
             self.pieces += [_CLOSED[kind] for kind in reversed(self.open)]
-            # A string that ends with the frame's end was never closed. But a frame's end of signs
-            # alone, a code fence, may as well be part of a string that was cut off.
+            # If the text ends with a stop, the value is not cut off, only not closed. Stops without
+            # letters, such as a code fence, do not count: a string that is cut off may contain one.
             stops = tuple(stop for stop in self._stops if any(map(str.isalpha, stop)))
             ended = self._window.text[-limits.MARGIN :].rstrip().endswith(stops)
             truncated = end.code == "truncated" and not ended
             self._repair("truncated" if truncated else "missing-closer")
         written = "".join(self.pieces)
-        # The pieces may take many times its memory, so all but a bracket and a key are dropped.
+        # Pieces take far more memory than the text; only the bracket and the first key are kept.
         self.pieces = self._out = self.pieces[:2]
         made = values.decode(written)
         if isinstance(made, Unreadable):
@@ -328,7 +328,7 @@ class JsonReader:
         return Read(made[0], tuple(repairs), made[2], truncated)
 
     def _repair(self, code: str, at: int | None = None) -> None:
-        """Note a repair at the offset `at`, by default the window's.
+        """Note a repair at `at`, an offset in the whole text; by default the position's.
 
         Beyond `MAX_REPAIRS` only the first repair of a level that has none yet is noted.
         """
@@ -338,7 +338,7 @@ class JsonReader:
             self._levels.add(level)
 
     def _begin_value(self, written: str = "") -> None:
-        """Write the key or the comma that waited for a value, and the beginning of it."""
+        """Write the pending key or comma, and then `written`, the value's beginning as JSON."""
         if self._pending:
             self.pieces.append(self._pending)
             self._pending = ""
@@ -349,12 +349,12 @@ class JsonReader:
             self.pieces.append(written)
 
     def _begin_member(self, key: str) -> None:
-        """Keep a key, written as JSON, until its value begins."""
+        """Keep `key`, a JSON string, to be written when its value begins."""
         self._pending = f"{key}:" if self._comma is None else f",{key}:"
         self._comma = None
 
     def _open(self, kind: str) -> Step:
-        """Step over an opening bracket; the caller has begun its value."""
+        """Read an opening bracket; the caller has called `_begin_value`."""
         if len(self.open) >= limits.MAX_DEPTH:
             raise EndError("too-deep", f"nested deeper than {limits.MAX_DEPTH}")
         self._window.pos += 1
@@ -363,7 +363,7 @@ class JsonReader:
         return self._item
 
     def _close(self, char: str, otherwise: Step) -> Step:
-        """Pass over a closer; `otherwise` is the next step if it closes nothing."""
+        """Read the closing bracket `char`; if it closes nothing, `otherwise` is the next step."""
         opened = self.open
         if char not in [CLOSER[kind] for kind in opened]:
             self._repair("extra-closer")
@@ -385,7 +385,7 @@ class JsonReader:
         self.pieces.append(_CLOSED[kind])
 
     def _char(self, ahead: int) -> str:
-        """Return the character so far behind the position, "" at the end of the text."""
+        """Return the character `ahead` places after the position; "" after the end of the text."""
         window, index = self._window, self._window.pos + ahead
         if index < len(window.text):
             return window.text[index]
@@ -394,7 +394,7 @@ class JsonReader:
         return ""
 
     def _longest(self, pattern: re.Pattern[str], most: int = 2 * limits.MAX_DIGITS) -> str:
-        """Return what `pattern`, of `most` characters, matches here when no text can extend it."""
+        """Return the match of `pattern` here; wait while more text could extend it up to `most`."""
         window, start = self._window, self._window.pos
         found = pattern.match(window.text, start)
         end = found.end() if found else start
@@ -403,7 +403,10 @@ class JsonReader:
         return window.text[start:end]
 
     def _behind_space(self, index: int, most: int) -> tuple[int, str]:
-        """Return the index behind at most so much white space, and the character there, if any."""
+        """Skip white space from `index`; return the index and the character after it.
+
+        The character is "" at the end of the text, and where `most` characters were skipped.
+        """
         window = self._window
         space = _SPACES_BEHIND.match(window.text, index, index + most)
         end = space.end() if space else index
@@ -414,7 +417,7 @@ class JsonReader:
         return end, window.text[end : end + 1]
 
     def _stop_at(self, index: int, stops: tuple[str, ...]) -> bool:
-        """Whether the frame around the value ends at an index."""
+        """Whether one of `stops` is at `index` of the window's text."""
         text, near = self._window.text, False
         for stop in stops:
             if text.startswith(stop, index):
@@ -425,12 +428,12 @@ class JsonReader:
         return False
 
     def _cut_off(self) -> NoReturn:
-        """Drop the word or number that the text ends in."""
+        """Drop the unfinished word or number at the end of the text, as truncated."""
         self._window.pos = len(self._window.text)
         raise EndError("truncated")
 
     def _next(self) -> str:
-        """Pass over white space and comments; return the next character."""
+        """Skip white space and comments; return the next character without reading it."""
         window = self._window
         while True:
             if self._comment:
@@ -452,7 +455,7 @@ class JsonReader:
                 return char
 
     def _begin_comment(self, char: str) -> bool:
-        """Whether a comment begins here; if so pass over its first characters."""
+        """Whether a comment begins here; if so, skip the characters that open it."""
         opener = char if char == "#" else char + self._char(1)
         if opener not in ("#", "//", "/*"):
             return False
@@ -462,7 +465,7 @@ class JsonReader:
         return True
 
     def _pass_comment(self) -> None:
-        """Pass over the rest of the comment, as it arrives."""
+        """Skip the rest of the comment, or as much of it as has arrived."""
         window = self._window
         ends = (self._comment, *self._stops)
         found = [window.text.find(end, window.pos) for end in ends]
@@ -481,7 +484,7 @@ class JsonReader:
         self._repair("comment", self._comment_began)
 
     def _value(self) -> Step:
-        """Read the whole value, or the one behind a key and its sign."""
+        """Read a value: the outermost one, or one after a key and its separator."""
         return self._begin(self._next())
 
     def _begin(self, char: str) -> Step:
@@ -497,7 +500,7 @@ class JsonReader:
         return self._after
 
     def _style_of(self, char: str) -> Style | None:
-        """Return how the string that begins with `char` is written; None if none begins here."""
+        """Return the style of the string that begins with `char`; None if no string begins here."""
         return self.styles.get(char)
 
     def _item(self) -> Step:
@@ -515,9 +518,9 @@ class JsonReader:
         return self._name(char) if self.open[-1] in KEYED else self._begin(char)
 
     def _sound_member(self) -> bool:
-        """Read a whole member that is sound JSON, as most are; return False if none is here.
+        """Read a key and its value at once if both are valid JSON; return whether they are.
 
-        The other steps would read it in the same way, and take three times as long.
+        This is a shortcut for most members: the other steps take three times as long.
         """
         window, at = self._window, self._window.pos
         found = _SOUND_MEMBER.match(window.text, at)
@@ -527,7 +530,7 @@ class JsonReader:
             window.pos = found.end() - 1
             try:
                 ends = self._ends()
-            except EndError:  # the other steps report what is here
+            except EndError:  # the other steps raise it again
                 ends = False
             if not ends:
                 window.pos = at
@@ -538,7 +541,7 @@ class JsonReader:
         return True
 
     def _after(self) -> Step:
-        """Read what is behind a value: a comma, a closer, or what should come behind a comma."""
+        """Read what follows a value: a comma, a closing bracket, or a member without its comma."""
         if not self.open:
             self.whole = True
             return self._after
@@ -558,7 +561,7 @@ class JsonReader:
         return self._item
 
     def _refuse_after(self, char: str) -> NoReturn:
-        """Refuse what is behind a value, when it is known whether that computes one."""
+        """Refuse `char` after a value, once enough text shows whether it is arithmetic."""
         window = self._window
         before = window.text[max(0, window.pos - 40) : window.pos].rstrip()
         code = "invalid-json"
@@ -570,18 +573,18 @@ class JsonReader:
         raise EndError(code, f"{char!r} after a value")
 
     def _lost_comma(self, char: str) -> str:
-        """Return the repair if the next member begins here, without its comma."""
+        """Return the repair's code if a member begins here without a comma before it, or ""."""
         quoted = self._style_of(char)
         if self.open[-1] not in KEYED:
             return "missing-comma" if char in "{[" else "guessed-comma" if quoted else ""
         if not (quoted or char.isalpha() or char == "_"):
             return ""
-        # A comma right before the end of the last value may be the one that belongs behind it.
+        # A comma inside the end of the last value may be the missing one, in the wrong place.
         elsewhere = self._lost_at == len(self.pieces) or "".join(self.pieces[-2:]).endswith(',"')
         return "guessed-comma" if elsewhere else "missing-comma"
 
     def _number(self) -> str:
-        """Read a number, or something that begins like one; return it as JSON."""
+        """Read a number, or a value that begins like a number; return it as JSON."""
         window, number = self._window, self._longest(NUMBER)
         if len(number) > limits.MAX_DIGITS:
             raise EndError("too-many-digits", f"a number of more than {limits.MAX_DIGITS} digits")
@@ -597,7 +600,7 @@ class JsonReader:
         return self._unquoted()
 
     def _word(self) -> str:
-        """Read true, false, null, their Python forms, or a string that lost its quotes."""
+        """Read true, false, null, their Python forms, or an unquoted string; return it as JSON."""
         word = self._longest(_KEY_WORD)
         after = self._char(len(word))
         known = WORDS.get(word) or PYTHON_WORDS.get(word)
@@ -613,7 +616,7 @@ class JsonReader:
         return self._unquoted()
 
     def _unquoted(self) -> str:
-        """Read plain characters up to the end of the member."""
+        """Read an unquoted string or an odd number up to the member's end; return it as JSON."""
         window = self._window
         run = _UNQUOTED.match(window.text, window.pos)
         if run is None:
@@ -655,7 +658,7 @@ class JsonReader:
         return self._sign
 
     def _sign(self) -> Step:
-        """Read what is between a key and its value."""
+        """Read the separator between a key and its value."""
         char = self._next()
         begins = char in self.styles or char in "{[-" or char.isalnum()
         sign = "" if begins and not self._bare_key else char
@@ -668,7 +671,7 @@ class JsonReader:
         return self._value
 
     def _begin_string(self, style: Style) -> Step:
-        """Pass over the quote at the position; one is already written."""
+        """Read the opening quote at the position; the caller has written it already."""
         self._style, self._plain, self._encode = style, style.plain, style.encode
         self._first = len(self._out)
         self._owns_stops, self._literal = self.owns_stops, False
@@ -679,9 +682,9 @@ class JsonReader:
         return self._string
 
     def _string(self) -> Step:
-        """Read a string up to its end, as it arrives."""
+        """Read a string up to its closing quote, or as much of it as has arrived."""
         window, style = self._window, self._style
-        self._seen = len(self._out)  # who follows the pieces knows these; later ones may be joined
+        self._seen = len(self._out)  # callers know the pieces so far; later ones may be joined
         while True:
             text, at = window.text, window.pos
             run = self._plain.match(text, at)
@@ -710,7 +713,7 @@ class JsonReader:
             window.pos += 1
 
     def _named(self) -> Step:
-        """Behind a key in quotes."""
+        """Continue after a quoted key."""
         self._begin_member("".join(self._out))
         self._in_key, self._out = False, self.pieces
         return self._sign
@@ -729,7 +732,7 @@ class JsonReader:
         self._out.append('"')
 
     def _cut_string(self) -> NoReturn:
-        """Close a string that the text ends in, when there is no more of it."""
+        """At the end of the text: wait for more, or close the string as truncated."""
         window = self._window
         if not window.final:
             raise EndError(WAIT)
@@ -739,7 +742,7 @@ class JsonReader:
         raise EndError("truncated")
 
     def _escape(self) -> None:
-        """Pass over a backslash and what it escapes."""
+        """Read a backslash and what it escapes."""
         char = self._char(1) or self._cut_string()
         written, size, repair = self._escape_of(char)
         if written not in ("\b", "\f"):
@@ -758,7 +761,7 @@ class JsonReader:
         self._window.pos += size
 
     def _escape_of(self, char: str) -> tuple[str, int, str]:
-        """Return what is written for an escape, how many characters it has, and its repair."""
+        """Return an escape's JSON, its length in the text, and the code of its repair or ""."""
         escapes, repair = self._style.escapes, ""
         if escapes is not None:
             if char in escapes:
@@ -771,7 +774,7 @@ class JsonReader:
         return "\\\\" + _escaped(char), 2, repair
 
     def _by_code(self) -> tuple[str, int] | None:
-        """Read an escape by a character's number or name; None if it means nothing."""
+        """Return the JSON for an escape by code point or name, and its length; None if invalid."""
         code = self._longest(_CODE)
         try:
             octal = code[1:].isdigit()
@@ -780,12 +783,12 @@ class JsonReader:
             if code != r"\N" and self._window.pos + len(code) == len(self._window.text):
                 self._cut_string()
             return None
-        # In JSON two escapes may be one character, in Python not.
+        # In JSON two escapes may form one character (a surrogate pair), in Python not.
         python = self._style.escapes is PYTHON_ESCAPES
         return (encode_basestring if python else encode_basestring_ascii)(char)[1:-1], len(code)
 
     def _release(self, *, literal: bool) -> None:
-        """Write what was kept back of the string."""
+        r"""Write the kept-back part of the string, with \b and \f as plain text if `literal`."""
         if self._released is None:
             return
         kept, self._out, self._released = "".join(self._out), self._released, None
@@ -797,10 +800,10 @@ class JsonReader:
     def _ends(self) -> bool:
         """Whether the quote at the position ends its string.
 
-        JSON is damaged most, so this takes the longest look. In an object a value's string is
-        followed by a closer, or by a comma and something that looks like a key; in an array by a
-        closer, or by a comma and the start of a value. Every other quote is one that the writer
-        forgot to escape. A key ends at its first quote.
+        A key ends at its first quote. A value in an object ends if a closing bracket follows, or a
+        comma and what looks like a key; in an array, if a closing bracket follows, or a comma and
+        the start of a value. A comma or a closing bracket may be missing. Any other quote is one
+        that the writer forgot to escape.
         """
         if self._in_key:
             return True
@@ -809,7 +812,7 @@ class JsonReader:
         comma = char == ","
         if comma:
             index, char = self._behind_space(index + 1, limits.SPACE_AHEAD)
-        if not char or (comma and char == ","):  # one comma too many
+        if not char or (comma and char == ","):  # an extra comma
             return True
         if comma and in_array:
             return self._is_element(index)
@@ -824,7 +827,7 @@ class JsonReader:
         return self._stop_at(index, self._string_stops)
 
     def _is_key(self, index: int) -> bool:
-        """Return whether a key and a colon, a key too long to see, or a comment is at an index."""
+        """Whether a key and its colon, a key beyond the lookahead, or a comment is at `index`."""
         text, char = self._window.text, self._window.text[index]
         if _KEY.match(text, index):
             return True
@@ -837,14 +840,14 @@ class JsonReader:
         return False
 
     def _is_element(self, index: int) -> bool:
-        """Whether what begins at an index may be an element of an array, or a comment."""
+        """Whether an element of an array or a comment may begin at `index` of the window's text."""
         text, char = self._window.text, self._window.text[index]
         if not self._window.final and len(text) - index < 6 and (char.isalpha() or char == "/"):
             raise EndError(WAIT)
         return _ELEMENT.match(text, index) is not None
 
     def _goes_on(self) -> None:
-        """Refuse a string that ended long ago, as the first key of a call is inside of it."""
+        """Refuse a string that was never closed, as a stop or another call is inside it."""
         self._end_at_stop()
         self._owns_stops = True
         window, text = self._window, self._window.text
@@ -861,10 +864,10 @@ class JsonReader:
             raise EndError("invalid-json", "a string that never ends")
 
     def _end_at_stop(self, *, behind_bracket: bool = False) -> None:
-        """End a string that was never closed where its frame ends, if that is inside of it.
+        """If a stop is inside the string, which thus was never closed, end the string there.
 
-        Brackets before the frame's end are no part of the string; with `behind_bracket` there has
-        to be one.
+        Closing brackets right before the stop are removed from the string; with `behind_bracket`
+        nothing is done unless there is one. A stop too far back refuses the string.
         """
         if self._owns_stops or self._released is not None:
             return
@@ -885,13 +888,13 @@ class JsonReader:
         self._out[self._first :] = [
             _without_brackets(kept, len(self.open)),
             *[""] * (len(self._out) - self._first - 1),
-        ]  # as many pieces as before, for who follows them
+        ]  # the number of pieces stays, as others count them
         self._end()
         raise EndError("missing-closer")
 
 
 def read_json(text: str) -> Read | Unreadable:
-    """Read a text that is one object or array, white space around it apart."""
+    """Read a text that is one object or array, apart from white space around it."""
     start = len(text) - len(text.lstrip())
     if text.startswith(("{", "["), start):
         if (value := values.read_sound(text)) is not None:

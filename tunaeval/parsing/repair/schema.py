@@ -1,13 +1,13 @@
-"""Values against JSON schemas: what a schema says, and values bent to it where nothing is lost.
+"""Compares values with JSON schemas, and converts values to a schema's types without loss.
 
 Keywords read: type (one or a list), enum, const, nullable, $ref, allOf, anyOf, oneOf, properties,
-required, additionalProperties, items, prefixItems, additionalItems. What a schema says beyond that
-is not checked. `#` and JSON pointers (`#/$defs/Point`, with their escapes) lead into the root
-schema; nothing else is followed, and a schema is never fetched. Schemas come from anybody:
-whatever they contain, nothing here raises or runs in a circle.
+required, additionalProperties, items, prefixItems, additionalItems. No other keyword is checked. A
+`$ref` may be `#` or a JSON pointer into the root schema (`#/$defs/Point`, with its escapes); other
+references are not followed, and no schema is fetched. Schemas are not trusted: whatever a schema
+contains, nothing here raises an error or loops for ever.
 
-`fit` does all of it. `fits` is the shortcut for the arguments of a call, most of which fit: where
-a tool's schema names plain types, it compares them, and asks `fit` otherwise.
+`fit` does the whole comparison. `fits` is a fast check of a call's arguments, most of which fit:
+it compares plain types if the tool's schema has no others, and calls `fit` if they do not match.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ CLASSES: dict[object, tuple[type, ...]] = {
     "null": (type(None),), "boolean": (bool,), "integer": (int,), "number": (int, float),
     "array": (list,), "object": (dict,), "string": (str,),
 }  # fmt: skip
-"""The types that JSON schema knows, from the narrowest on, and the classes of their values."""
+"""The types of JSON schema, narrowest first, and the Python classes of their values."""
 
 ANY = frozenset(map(str, CLASSES))
-"""Every type."""
+"""The names of all types of JSON schema."""
 
 UNBENT: JsonValue = object()
-"""Instead of a value: no value of the type that was asked for is written the same."""
+"""Returned in place of a value that cannot be converted without loss."""
 
 _WORDS: dict[str, dict[str, JsonValue]] = {
     "boolean": {"true": True, "false": False},
@@ -47,12 +47,12 @@ _WORDS: dict[str, dict[str, JsonValue]] = {
 
 
 def kind_of(value: JsonValue) -> str:
-    """Return the narrowest type of a value; "" for what is no JSON value."""
+    """Return the narrowest schema type of a value; "" if it is no JSON value."""
     return next((str(kind) for kind in CLASSES if is_of(value, kind)), "")
 
 
 def is_of(value: JsonValue, kind: object) -> bool:
-    """Whether a value is of a schema's type. True is no number; 3.0 is no integer as it is."""
+    """Whether a value has the schema type `kind`. True is no number, and 3.0 no integer."""
     accepted = CLASSES.get(kind) if isinstance(kind, str) else None
     if accepted is None:
         return True  # a type that JSON schema does not know allows anything
@@ -60,7 +60,7 @@ def is_of(value: JsonValue, kind: object) -> bool:
 
 
 def kinds_named(schema: Schema) -> list[object]:
-    """Return what a schema's `type` names, one or several; some providers write capitals."""
+    """Return the types in a schema's `type`, in lower case, as some providers write capitals."""
     named = schema.get("type")
     if type(named) is str:
         return [named.lower()]
@@ -69,7 +69,7 @@ def kinds_named(schema: Schema) -> list[object]:
 
 
 def choices_of(schema: Schema) -> list[object] | None:
-    """Return the values that `const` or `enum` leaves; None if there is neither."""
+    """Return the values that `const` or `enum` allows; None if the schema has neither."""
     if "const" in schema:
         return [schema["const"]]
     listed = schema.get("enum")
@@ -77,10 +77,10 @@ def choices_of(schema: Schema) -> list[object] | None:
 
 
 def bent(value: JsonValue, kind: object) -> JsonValue:
-    """Return `value` as that type if nothing is lost by it, else `UNBENT`."""
+    """Return `value` converted to the type `kind`, or `UNBENT` if that would lose something."""
     match kind, value:
         case "null", str() if value.strip().lower() == "none":
-            return UNBENT  # a guess: the word may be meant as it is
+            return UNBENT  # a guess: the word itself may be meant
         case _, str():
             return of_text(value, kind)
         case "integer", float() if value.is_integer() and abs(value) < 2**53:
@@ -93,7 +93,7 @@ def bent(value: JsonValue, kind: object) -> JsonValue:
 
 
 def of_text(text: str, kind: object) -> JsonValue:
-    """Return the value of that type that a text writes out ("3", "true", "[1]"), or `UNBENT`."""
+    """Return the value of the type `kind` that a text spells ("3", "true", "[1]"), or `UNBENT`."""
     match kind:
         case "array" | "object":
             inner = read_json(text) if text.lstrip()[:1] in ("[", "{") else None
@@ -116,10 +116,10 @@ _REPR.maxlevel = 2
 
 
 def shown(value: object) -> str:
-    """Return the beginning of a value for people, at a bounded cost."""
+    """Return a value's `repr` for a message, cut to `SHOWN_VALUE` characters at bounded cost."""
     try:
         text = _REPR.repr(value)
-    except (ValueError, TypeError):  # an integer beyond Python's limit; keys of no order
+    except (ValueError, TypeError):  # an integer too long for Python; unsortable keys
         return f"a {type(value).__name__}"
     return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 3] + "..."
 
@@ -131,12 +131,12 @@ _MORE_THAN_A_TYPE = _COMBINING.union(
     ("enum", "const", "nullable", "properties", "required", "additionalProperties"),
     ("patternProperties", *_ITEM_KEYWORDS),
 )
-"""The keywords that are read, beside `type`."""
+"""The keywords that are read, apart from `type`."""
 _PERCENTS = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
 
 
 def resolved(reference: object, root: object) -> object | LookupError:
-    """Return the schema that a `$ref` means, or an error, not raised, if it leads to none."""
+    """Return the schema that a `$ref` names; if there is none, return (not raise) an error."""
     name = f"$ref {shown(reference)}"
     if not isinstance(reference, str) or not reference.startswith("#"):
         return LookupError(
@@ -161,14 +161,14 @@ def _bytes_named(signs: re.Match[str]) -> str:
 
 
 def parts_of(schema: Schema, root: object) -> Iterator[object | LookupError]:
-    """Yield the schemas that apply beside this one: what `$ref` means, and all of `allOf`."""
+    """Yield the schemas that apply in addition to this one: those of `$ref` and `allOf`."""
     if "$ref" in schema:
         yield resolved(schema["$ref"], root)
     yield from _listed(schema.get("allOf"))
 
 
 def alternatives_of(schema: Schema) -> Iterator[list[object]]:
-    """Yield the lists of which one schema has to fit: `anyOf`, and `oneOf` read in the same way."""
+    """Yield the lists of schemas of which one has to fit: `anyOf`, and `oneOf` treated alike."""
     for keyword in _ALTERNATIVES:
         if options := _listed(schema.get(keyword)):
             yield options
@@ -179,10 +179,11 @@ def _listed(keyword: object) -> list[object]:
 
 
 def _asked(schema: object, root: object, join: Callable[..., Any], unknown: Any) -> Any:
-    """Return the answer of a schema, given those of all schemas that apply beside it.
+    """Compute a property of a schema from itself and all schemas that it combines.
 
-    `join` makes it of the schema, the answers of its parts, and those of each list of alternatives.
-    The answer of what is no schema, or too deep, is `unknown`, as is what a circle says of itself.
+    `join(schema, parts, options)` gets the results of `parts_of`, and a list of results for each
+    list of `alternatives_of`. `unknown` is the result where there is no schema, where schemas are
+    nested too deeply, and where a schema refers back to itself.
     """
     if type(schema) is dict and _COMBINING.isdisjoint(schema):  # most are no more than that
         return join(schema, (), ())
@@ -205,7 +206,7 @@ def _asked(schema: object, root: object, join: Callable[..., Any], unknown: Any)
 
 
 def admitted(schema: object, root: object) -> frozenset[str]:
-    """Return the types that a schema admits; all of them when it says nothing."""
+    """Return the types that a schema admits; all types if it does not restrict them."""
     types: frozenset[str] = _asked(schema, root, _types, ANY)
     return types
 
@@ -224,9 +225,9 @@ def _types(
 
 
 def member(schema: object, key: str, root: object, *, or_item: bool = False) -> object:
-    """Return what a schema says of the property `key`: a schema, or None if it says nothing.
+    """Return the schema of the property `key`, or None if `schema` says nothing of it.
 
-    `or_item`: the value may as well be a list whose items have that name.
+    With `or_item`, `key` may also be a name of a list's items, whose schema is returned then.
     """
 
     def joined(schema: Schema, parts: Iterable[object], options: Iterable[list[object]]) -> object:
@@ -264,18 +265,18 @@ def fit(
     root: object = None,
     level: Level = "standard",
 ) -> Read:
-    """Bend `value` to `schema` as little as possible.
+    """Convert `value` to the types of `schema`, with as few changes as possible.
 
-    Only changes that lose nothing are made ("3" to 3, "true" to True, one plain text to a list of
-    one where a list of texts is asked for); each is listed in `repairs`. At level "lenient" any
-    lone item becomes a list of one, and "None" becomes None. What cannot be bent is left alone
-    and listed in `notes`. The messages of both begin with a path like `$.items[0].name`. References
-    lead into `root`, which is `schema` itself unless it is given.
+    Only lossless changes are made ("3" to 3, "true" to True, and a string without a comma to a list
+    of one where the schema asks for a list of strings); `repairs` lists them. At level "lenient",
+    any single item becomes a list of one, and "None" becomes None. A value that does not fit stays
+    unchanged and is listed in `notes`. Messages begin with a path like `$.items[0].name`.
+    References are resolved in `root`, by default `schema`. `span` is that of the repairs.
     """
     try:
         fitting = _Fitting(schema if root is None else root, guesses=level == "lenient")
         fitted, found = fitting.fit(value, schema, 0)
-    except RecursionError:  # a caller deep in its own stack
+    except RecursionError:  # the caller has used most of the stack
         deep = Note("too-deep", "$: nested too deeply to be compared with its schema")
         return Read(value, (), (deep,))
     repairs, notes = list[Repair](), list[Note]()
@@ -288,9 +289,9 @@ def fit(
 
 
 Findings: TypeAlias = dict[tuple[str, str, str], None]
-"""What was found in a value, in order: paths inside of it, codes and messages.
+"""The findings about a value as (path in the value, code, message), in order.
 
-What several schemas say is there once, so sharing schemas makes no more of them.
+The keys of a dict are an ordered set, so the same finding of several schemas is there once.
 """
 
 
@@ -299,15 +300,15 @@ def _is_sound(found: Findings) -> bool:
 
 
 def _is_wrong(found: Findings) -> bool:
-    """Whether the value is not even of the type that was asked for."""
+    """Whether the value itself, not only a part of it, has a wrong type."""
     return any(code == "wrong-type" and not path for path, code, _ in found)
 
 
 class _Fitting:
-    """One walk down a value and its schema. Each step returns the value as it came out.
+    """One call of `fit`: a walk down a value and its schema. Each step returns the converted value.
 
-    A value meets a schema at most once (`_branch`), so the work is linear in the value, whatever
-    alternatives are nested in each other and shared.
+    Each pair of a value and a schema is compared at most once (`_branch`), so that the work stays
+    linear in the size of the value, however the alternatives are nested and shared.
     """
 
     def __init__(self, root: object, *, guesses: bool) -> None:
@@ -317,7 +318,7 @@ class _Fitting:
 
     def fit(self, value: JsonValue, schema: object, depth: int) -> tuple[JsonValue, Findings]:
         found: Findings = {}
-        if not isinstance(schema, (dict, Mapping)):  # dict first: the abstract class is slow
+        if not isinstance(schema, (dict, Mapping)):  # dict first: a check for `Mapping` is slow
             if schema is False:
                 found["", "not-allowed", "nothing is allowed here"] = None
         elif depth > MAX_SCHEMA_DEPTH:
@@ -349,11 +350,11 @@ class _Fitting:
         return value
 
     def _branch(self, value: JsonValue, schema: object, depth: int) -> tuple[JsonValue, Findings]:
-        """Fit a value to one of several schemas: once, and never in a circle."""
+        """Fit a value to a schema, once for each pair; a circle of schemas is a finding."""
         met = (id(value), id(schema))
         if met not in self._met:
             circle = "the schema leads back to itself and asks for nothing"
-            # Both are kept, so that their ids stay theirs.
+            # Value and schema are kept, so that no other object can get their ids.
             self._met[met] = value, schema, value, {("", "unresolved-ref", circle): None}
             self._met[met] = value, schema, *self.fit(value, schema, depth + 1)
         return self._met[met][2:]
@@ -361,9 +362,9 @@ class _Fitting:
     def _any_of(
         self, value: JsonValue, options: list[object], depth: int, found: Findings
     ) -> JsonValue:
-        """Take the first option that fits unchanged, else the first that fits after a coercion.
+        """Fit a value to the first option that fits unchanged, or else after conversion.
 
-        Else, if exactly one has the right type, take that one, so that its findings are reported.
+        If no option fits, but exactly one has the right type, report the findings of that option.
         """
         each = []
         for option in options:
@@ -402,7 +403,7 @@ class _Fitting:
         return value
 
     def _is_lone_item(self, value: JsonValue, schema: Schema, depth: int) -> bool:
-        """Whether a value could be an item of the list that is asked for."""
+        """Whether a value could be an item of the list that the schema asks for."""
         if value is None or value == "" or (isinstance(value, str) and value.lstrip()[:1] in "[{"):
             return False
         return _is_sound(self._branch(value, _item_schema(schema, 0), depth)[1])
@@ -412,11 +413,11 @@ class _Fitting:
         for name in required if isinstance(required, list | tuple) else ():
             if isinstance(name, str) and name not in value:
                 found["", "missing-argument", f"{name[:SHOWN_NAME]!r} is required"] = None
-        # Patterns are the schema's own, and are not run: what may match one is left alone.
+        # The patterns of `patternProperties` are not trusted and not run: any name may match one.
         others = True if schema.get("patternProperties") else schema.get("additionalProperties")
         changed = {}
         for name, inner in value.items():
-            path = str(name)[:SHOWN_NAME]  # objects that were never JSON may have any key
+            path = str(name)[:SHOWN_NAME]  # an object that does not come from JSON may have any key
             if name not in properties and others is False:
                 found["", "unknown-argument", f"{path!r} is no argument"] = None
                 continue
@@ -439,10 +440,10 @@ class _Fitting:
     def _part(
         self, step: str, value: JsonValue, schema: object, depth: int, found: Findings
     ) -> JsonValue:
-        """Fit a value inside of another one, one step further."""
+        """Fit a member or an item; `step` (".name" or "[0]") precedes the paths of its findings."""
         if _fits_plainly(value, schema):
             return value
-        # Several schemas may lead to a container, so it is remembered; lone values are cheaper.
+        # Several schemas may lead to a container, so its result is cached; a scalar is cheaper.
         if isinstance(value, dict | list):
             value, more = self._branch(value, schema, depth)
         else:
@@ -453,12 +454,12 @@ class _Fitting:
 
 
 def _is_none(value: JsonValue) -> bool:
-    """Whether a text is the word for no value, in Python or in JSON."""
+    """Whether a value is the string "None" or "null", in any case."""
     return isinstance(value, str) and value.strip().lower() in ("none", "null")
 
 
 def _fits_plainly(value: JsonValue, schema: object) -> bool:
-    """Whether a lone value is of the one type that is asked for, and a choice if there are any."""
+    """Whether a scalar has the schema's one type, and is among its choices, if it has any."""
     if type(schema) is not dict:
         return schema is None
     kind = schema.get("type")
@@ -471,7 +472,7 @@ def _fits_plainly(value: JsonValue, schema: object) -> bool:
 
 
 def _item_schema(schema: Schema, index: int) -> object:
-    """Return what a schema says of the item at `index`. Older drafts wrote `items` as a list."""
+    """Return the schema of a list's item at `index`. In older drafts `items` may be a list."""
     first, rest = schema.get("prefixItems"), schema.get("items")
     if isinstance(rest, list | tuple):
         first, rest = rest, schema.get("additionalItems")
@@ -479,7 +480,7 @@ def _item_schema(schema: Schema, index: int) -> object:
 
 
 def _chosen(value: JsonValue, schema: Schema, found: Findings) -> JsonValue:
-    """Compare the value with `enum` or `const`; bend one that only differs in type."""
+    """Compare a value with `enum` or `const`; convert it if it only differs in type."""
     choices = choices_of(schema)
     if choices is None or any(_same(value, choice) for choice in choices):
         return value
@@ -506,9 +507,9 @@ _USUAL = _SILENT_ON_OTHERS | {"additionalProperties"}
 def _prepared(
     schema: Mapping[str, JsonValue],
 ) -> tuple[dict[str, tuple[type, ...]], frozenset[str]]:
-    """Return for each argument the classes of values that fit as they are, and what is required.
+    """Return the classes of values that fit each argument, and the names that are required.
 
-    An argument whose schema says more than a type, and no known one, has no classes.
+    An argument is left out if its schema says more than a type, as are all if `schema` does.
     """
     required = schema.get("required")
     accepted = {
@@ -522,7 +523,7 @@ def _prepared(
 
 
 def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
-    """Whether the call is of a known tool and its arguments fit as they are."""
+    """Whether `name` is one of the tools and the arguments fit its schema unchanged."""
     if (prepared := tools.prepared.get(name)) is None:
         if name not in tools:
             return False
@@ -538,7 +539,11 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
 def misplaced(
     tool: str, arguments: JsonObject, beside: JsonObject, tools: Tools | None
 ) -> list[str]:
-    """List keys beside the arguments that the tool declares as one, or that have arguments, too."""
+    """List keys of a call object, beside its arguments, that probably belong to these.
+
+    That is a key that the tool declares as an argument and that is missing among them, and another
+    usual key for arguments (`ARGUMENTS_KEYS`) whose object is different and not empty.
+    """
     known = _properties(tools[tool].parameters) if tools is not None else {}
     lost = [key for key in beside if key in known and key not in arguments]
     more = [key for key in beside if key in ARGUMENTS_KEYS and key not in lost]
@@ -548,7 +553,7 @@ def misplaced(
 
 
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
-    """List arguments that are not among the properties of a schema that says nothing of others."""
+    """List arguments not among a schema's properties, if no keyword of it concerns others."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping) or not schema.keys() <= _SILENT_ON_OTHERS:
         return []
@@ -556,9 +561,10 @@ def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[s
 
 
 def unwrapped(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> JsonObject | None:
-    """Return the arguments inside of the only one, where that is certain.
+    """Return the arguments that are wrapped in a single argument; None if that is not certain.
 
-    The tool declares none of that name, and every one that is inside. It may be JSON as a text.
+    It is certain if the schema has no argument of the outer name and has all of the inner ones. The
+    outer argument is an object, or a string that is the JSON of one.
     """
     properties = schema.get("properties")
     if len(arguments) != 1 or not isinstance(properties, Mapping):

@@ -1,15 +1,15 @@
-r"""JSON text to values, with the project's one rule for each thing JSON leaves open.
+r"""Decodes JSON, with one rule of the project for everything that the JSON standard leaves open.
 
 Integers stay integers of any size up to `MAX_DIGITS` digits. NaN, Infinity and numbers too large
 for a float are invalid. Of duplicate keys the last wins, with a note. Lone surrogates and NUL are
 kept as they are, with a note. Nesting beyond `MAX_DEPTH` is refused.
 
-There are two decoders. orjson is fast, but does not report what is odd: it keeps the last of
-duplicate keys, makes floats of integers beyond 64 bits, and accepts NUL and deep nesting. So its
-value counts only if `nothing_hidden` finds nothing of that; else the standard library's decoder
-reads the text again. Overwritten keys are found by counting quotes: every key and string that
-arrived has two in the text, and one for each quote inside it; a key that was overwritten leaves two
-too many. An escape spelled `\u0022` could hide that, so with quotes inside strings there is none.
+There are two decoders. orjson is fast, but silently keeps the last of duplicate keys, turns
+integers beyond 64 bits into floats, and accepts NUL and deep nesting. Therefore its value is only
+used if `nothing_hidden` excludes all of that; otherwise the standard library's decoder reads the
+text again. Duplicate keys are found by counting quotes: each key and string of the value has two in
+the text, and one for each quote inside it, so an overwritten key leaves two quotes too many. As the
+escape `\u0022` could hide these, a text with quotes inside strings must not contain that escape.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from tunaeval.types.calls import JsonObject, JsonValue, Repair
 from tunaeval.types.makers import cheap
 
 SPACES = " \t\r\n"
-"""White space as JSON knows it."""
+"""The characters that JSON allows as white space."""
 
 ODD_SPACES = (
     "\v\f\x85\xa0\u1680\u200b\u2028\u2029\u202f\u205f\u2060\u3000"
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 )
-"""White space that JSON does not know: text that was copied from a page or a document has it."""
+"""White space that JSON does not allow; text copied from a page or a document has it."""
 
 QUOTES = "\"'“”‘’"
-"""Characters that begin a string of nearly-JSON."""
+"""The characters that may begin a string in damaged JSON."""
 
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?P<real>(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+)")
-"""A number of JSON; an integer if nothing of it is in the group `real`."""
+"""A JSON number; an integer if the group `real` is empty."""
 
 _FLOAT = re.compile(r"([+-]?)([0-9_]*+)\.?([0-9_]*+)([eE][+-]?[0-9]++)?")
 
 
 def number_as_json(text: str) -> str | None:
-    """Return a number as JSON spells it, given as Python does; None if it is no number.
+    """Convert a number in Python's syntax to JSON's; return None if it is no number.
 
     Examples:
         >>> number_as_json("1_000"), number_as_json("0x1F"), number_as_json(".5")
@@ -65,11 +65,11 @@ def number_as_json(text: str) -> str | None:
 
 
 begins_soundly = re.compile(r'[ \t\r\n]*+\{[ \t\r\n]*+["}]').match
-"""Whether an object of JSON may begin behind an index: a cheap look before it is decoded."""
+"""Match the beginning of a JSON object at an index: a cheap test before decoding."""
 
 
 class Note(NamedTuple):
-    """Something odd about a value that was read all the same."""
+    """Something unusual about a value that was read without a repair."""
 
     code: str
     message: str
@@ -77,9 +77,9 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a text gives no value; `at` is an index into the whole text, `so_far` what was sound.
+    """Why a text has no value. `at` is the error's offset in the whole text.
 
-    `cut`: the text ended before more could be known.
+    `so_far` is the JSON read before the error. `cut`: the text ended too early to say more.
     """
 
     code: str
@@ -90,7 +90,7 @@ class Unreadable:
 
 
 class Read(NamedTuple):
-    """A value and what it took to read it; `truncated` when the text ended inside it."""
+    """A value with its repairs and notes; `truncated` if the text ended inside the value."""
 
     value: JsonValue
     repairs: tuple[Repair, ...] = ()
@@ -128,23 +128,23 @@ REPAIRS = {
     "extra-closer": ("lenient", "a bracket that closes nothing"),
     "truncated": ("lenient", "the text ends inside the value; what is missing is unknown"),
 }
-"""Every repair of JSON: its level, and what was found.
+"""Every repair of JSON by its code: the level at which it is made, and what was found.
 
-Repairs of level "standard" change no value; those of level "lenient" lose or guess.
+A repair of level "standard" changes no value; one of level "lenient" may lose or guess something.
 """
 
 repair_of = cheap(Repair)
-"""Make a `Repair` in half the time that its own class takes."""
+"""Make a `Repair` in half the time that calling the class takes."""
 
 Decoded: TypeAlias = tuple[JsonValue, int, tuple[Note, ...]]
-"""A value, the index behind it, and what is odd about it."""
+"""A value, the index of the text after it, and notes on it."""
 
 
 def read_sound(text: str, start: int = 0, end: int | None = None) -> JsonObject | None:
-    """Return the object that this stretch of text is, if it is sound JSON and nothing is odd.
+    """Return the object that `text[start:end]` is, if it is valid JSON and nothing is unusual.
 
-    None says nothing but that: `decode_at` may still find a value. A long text is not looked at,
-    because the fast decoder takes a buffer of twelve times its size.
+    If the result is None, `decode_at` may still find a value. A piece longer than `MAX_FAST` is not
+    decoded, because the fast decoder needs a buffer of twelve times its size.
     """
     piece = text[start:end]
     if len(piece) > MAX_FAST:
@@ -157,7 +157,7 @@ def read_sound(text: str, start: int = 0, end: int | None = None) -> JsonObject 
 
 
 def decode_at(text: str, at: int) -> Decoded | None:
-    """Return the sound value that begins at `at`; None if there is none, or a number too long."""
+    """Return the valid JSON value at index `at`; None if it is invalid or has too long a number."""
     found = scan(text, at)
     if isinstance(found, Unreadable) or has_long_number(text, at, found[1]):
         return None
@@ -165,13 +165,13 @@ def decode_at(text: str, at: int) -> Decoded | None:
 
 
 def decode(text: str) -> Decoded | Unreadable:
-    """Decode a text that a reader wrote, and say what is odd about its value."""
+    """Decode the JSON that a reader such as `JsonReader` wrote, with notes on its value."""
     value = read_sound(text)
     return scan(text, 0) if value is None else (value, len(text), ())
 
 
 ATOMS = frozenset({int, bool, type(None)})
-"""What hides nothing: integers of more than 64 bits arrive as floats."""
+"""Types whose values are always decoded exactly; orjson makes floats of large integers."""
 
 _LARGE = float(2**63)
 _LONG_NUMBER = re.compile(rf"[0-9][0-9.eE+-]{{{MAX_DIGITS}}}")
@@ -182,9 +182,10 @@ _RUN = re.compile(rf"[0-9.eE+-]{{{_STEP}}}")
 def nothing_hidden(
     arguments: JsonObject | list[JsonValue], piece: str, outer: tuple[str, ...]
 ) -> bool:
-    """Whether `piece` contains nothing but `arguments` and, around them, the texts of `outer`.
+    """Whether orjson lost nothing when it decoded the JSON `piece` to `arguments`.
 
-    Where it is false, there may still be nothing odd.
+    `outer` are the keys and strings of `piece` that are not in `arguments`. True is certain; False
+    only means that another decoder has to look.
     """
     strings = [*outer]
     if not _gather(arguments, strings):
@@ -201,12 +202,12 @@ def nothing_hidden(
 
 
 def _gather(arguments: JsonObject | list[JsonValue], strings: list[str]) -> bool:
-    """Add all keys and strings to `strings`.
+    """Add all keys and strings in `arguments` to `strings`; return whether it can be trusted.
 
-    Return False, early, at a very large number, or where the value is nested too deeply.
+    A float of 2**63 or more, which may have been an integer, and too deep nesting give False.
     """
     level: list[JsonValue] = [arguments]
-    for _ in range(MAX_DEPTH - 2):  # two levels are those of a call object and of its array
+    for _ in range(MAX_DEPTH - 2):  # two levels are the call object and the array around it
         below: list[JsonValue] = []
         for outer in level:
             if type(outer) is dict:
@@ -226,9 +227,9 @@ def _gather(arguments: JsonObject | list[JsonValue], strings: list[str]) -> bool
 
 
 def has_long_number(text: str, start: int, end: int) -> bool:
-    """Whether what may be a number of too many digits (or part of a string) is there.
+    """Whether `text[start:end]` may have a number longer than `MAX_DIGITS`, perhaps in a string.
 
-    A look at every so many characters is enough to know that there is none.
+    A check at every `_STEP`-th character suffices to exclude one in most texts.
     """
     if end - start <= MAX_DIGITS:
         return False
@@ -239,10 +240,10 @@ def has_long_number(text: str, start: int, end: int) -> bool:
 
 
 def scan(text: str, start: int) -> Decoded | Unreadable:
-    """Read the sound JSON value that begins at `start`: the value, its end and what is odd.
+    """Decode the valid JSON value at index `start`; return the value, its end and notes on it.
 
-    An error of the decoder counts the lines before it, so what begins late in a text is looked at
-    in a piece of it, which grows as long as the value may go on behind it.
+    When the decoder fails, it counts all lines before the error. So a value late in a text is
+    decoded in a piece of the text, which grows while the value may go on after the piece.
     """
     if start <= FIRST_LOOK:
         return _scan(text, start)
@@ -250,7 +251,7 @@ def scan(text: str, start: int) -> Decoded | Unreadable:
     while True:
         piece = text[start : start + size]
         found, whole, near = _scan(piece, 0), start + size >= len(text), len(piece) - CUT_TOKEN
-        if isinstance(found, Unreadable):  # more text may change it near the end of the piece
+        if isinstance(found, Unreadable):  # near the piece's end more text may help
             if whole or not (found.at > near or found.message.startswith("Unterminated")):
                 return Unreadable(found.code, found.message, start + found.at)
         elif whole or found[1] <= near or piece[found[1] - 1] in '}]"':
@@ -311,7 +312,7 @@ def _repeated_keys(text: str) -> list[Note]:
 
 
 def _is_no_unicode(text: str) -> bool:
-    """Whether a text has half a surrogate pair: encoding it is ten times as fast as a search."""
+    """Whether a text has a lone surrogate; encoding is ten times as fast as a search."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -320,11 +321,11 @@ def _is_no_unicode(text: str) -> bool:
 
 
 def _levels(value: JsonValue) -> Iterator[list[JsonValue]]:
-    """Yield the value in a list, then all that is one level deeper, and so on."""
+    """Yield the values of each nesting level: the value itself, then its members, and so on."""
     level: list[JsonValue] = [value]
     while level:
         yield level
-        # Each once: what contains itself would be more on every level.
+        # Each object once, as one that contains itself would multiply on every level.
         outer = {id(item): item for item in level if isinstance(item, dict | list)}.values()
         level = [
             inner for item in outer for inner in (item.values() if isinstance(item, dict) else item)
@@ -332,14 +333,14 @@ def _levels(value: JsonValue) -> Iterator[list[JsonValue]]:
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
-    """Yield all keys and strings."""
+    """Yield all keys and strings in a value."""
     for level in _levels(value):
         for item in level:
             yield from (item,) if isinstance(item, str) else item if isinstance(item, dict) else ()
 
 
 def not_json(value: JsonValue) -> str | None:
-    """Return why a value made elsewhere could not have come from JSON; None if it could."""
+    """Return why a Python value cannot be written as JSON; None if it can."""
     for depth, level in enumerate(_levels(value)):
         if any(isinstance(item, float) and not isfinite(item) for item in level):
             return "NaN and Infinity are no JSON values"
