@@ -155,7 +155,8 @@ def _order_fault(row: Sequence[Word], kind: str) -> str | None:
             known = " or ".join(name for code, name in _NAMES.items() if begins(codes[:at] + code))
             where = "" if kind in ("block", "addressed") else f"in ⟨{kind.partition(' ')[0]}⟩, "
             place = f"follows {shown(row[at - 1])}" if at else "comes first"
-            return f"{where}{shown(word)} {place}, where {known or 'nothing'} may be"
+            why = ", which shows where an argument begins" if kind == "each" and not at else ""
+            return f"{where}{shown(word)} {place}, where {known or 'nothing'} may be{why}"
     return None if matches(codes) else _lack(codes, kind)
 
 
@@ -283,7 +284,7 @@ def _frame_faults(form: Format) -> Iterator[str]:
         if not text.strip():
             yield f"{text!r} is found everywhere; leave it out, or add a character"
     for text in words.spellings(form.opener):
-        if re.fullmatch(r"[\w.,;:!?'\"()/-]", text.strip()):
+        if re.fullmatch(r"(?![\[{<])[!-~\w]", text.strip()):
             yield f"{text!r} opens a call, and is in any sentence; use a longer text"
     if form.prompted and (not form.opener or form.envelope):
         yield "prompted=True wants fixed text first, which the prompt then ends with"

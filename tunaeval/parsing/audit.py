@@ -1,8 +1,9 @@
 """Finds tool names in content (text that is no call) which were meant as calls.
 
-While a text is read, `quoting.Unread` judges openers that no call follows. After that, if tools are
-known, `audit` searches the content again: a call may lack its opener before the name and arguments,
-and in a text without any call, a name that is written as in a call is an attempt or a mention.
+While a text is read, `_Unread` of the scanner judges openers that no call follows. After that, if
+tools are known, `audit` searches the content again: a call may lack its opener before the name and
+arguments, and in a text without any call, a name that is written as in a call is an attempt or a
+mention.
 """
 
 from __future__ import annotations

@@ -22,7 +22,15 @@ from tunaeval.types.parsing import Level
 
 from .collect import Collector, LiveCall, LiveObject
 from .finder import FENCE, twice
-from .judge import JudgedCall, Objects, judge, may_have_ended_early, object_at, refusal, unreadable
+from .judge import (
+    JudgedCall,
+    Objects,
+    forbidden_at,
+    judge,
+    may_have_ended_early,
+    object_at,
+    unreadable,
+)
 from .repair.dialects import BraceReader, PythonReader, plain_arguments
 from .repair.machine import JsonReader
 from .repair.values import QUOTES, Read, Unreadable
@@ -124,7 +132,8 @@ class Begun(ABC):
 
     `quoted`: the block is in inline code, where calls do not count. After `read`, the window is
     after the block, or inside it if `failed`: a part could not be read. `had_body`: the block had
-    anything like a call. `closed`: nothing more of the block can follow. If `doubtful` is set, a
+    anything like a call. `closed`: the closer was read, or the text
+    ends where it belongs. If `doubtful` is set, a
     name without arguments is no call.
     """
 
@@ -191,7 +200,7 @@ class Begun(ABC):
             return
         calls, self._held = self._held, []
         made = [repair for call in calls for repair in call.repairs]
-        forbidden = refusal(made, self._setting.level)
+        forbidden = forbidden_at(made, self._setting.level)
         for call in calls:
             span = call.span or Span(self._done, self._done)
             if forbidden:
@@ -310,7 +319,9 @@ class Begun(ABC):
 
 
 def another(form: Format, window: Window) -> Reading[bool]:
-    """Whether the text before a tool's name is here, so that an unclosed block has another call."""
+    """Whether the fixed text that begins a call after the opener is here, so that an unclosed block
+    has another call.
+    """
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
     inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     texts = inner.spellings if isinstance(inner, Literal) else (before,) if before else ()
@@ -440,7 +451,7 @@ class ObjectBlock(Begun):
         while True:
             char = yield from next_char(window)
             if char == "{":
-                if self._collector.is_full(self._count):
+                if self._collector.note_full(self._count):
                     return False
                 if count == 1 and single:
                     message = "several calls in one pair of markers"
@@ -781,7 +792,7 @@ class PythonBlock(Begun):
         return cut
 
     def _is_full(self) -> bool:
-        return self._collector.is_full(self._count + len(self._found))
+        return self._collector.note_full(self._count + len(self._found))
 
     def _places(self, name: str) -> tuple[str, ...]:
         """Return the names of a tool's parameters in order, for positional arguments."""

@@ -533,7 +533,7 @@ class Collector:
         spans = (note.span for note in self.diagnoses if note.span)
         return any(span.start < end and start < max(span.end, span.start + 1) for span in spans)
 
-    def is_full(self, waiting: int = 0) -> bool:
+    def note_full(self, waiting: int = 0) -> bool:
         """Set and return `full`: whether the calls and `waiting` more reach `MAX_CALLS`."""
         self.full = len(self.calls) + waiting >= MAX_CALLS
         return self.full

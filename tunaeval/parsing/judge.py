@@ -99,7 +99,7 @@ def judge(
         inner, fault = _arguments(value.get(keys[1] or ""), name, tools, span)
     cut = read.truncated or inner.truncated
     repairs = (*frame, *read.repairs, *renamed, *inner.repairs)
-    fault = fault or refusal(repairs, level)
+    fault = fault or forbidden_at(repairs, level)
     if fault:
         return JudgedCall(None, (fault,), attempt, cut)
     notes, arguments = (*read.notes, *inner.notes), inner.value
@@ -287,7 +287,7 @@ def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:
     return "properties" not in properties
 
 
-def refusal(repairs: Iterable[Repair], level: Level) -> Note | None:
+def forbidden_at(repairs: Iterable[Repair], level: Level) -> Note | None:
     """Return why `level` refuses a call with these repairs; None if it allows all repairs."""
     allowed = _RANK[level]
     for each in repairs:

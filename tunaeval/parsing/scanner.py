@@ -2,10 +2,10 @@ r"""The engine: one pass over a text, complete or streamed, for any set of forma
 
 Text between blocks is content. At each hit of the finder, the scanner reads a block, reads
 reasoning, or finds that the marker is only mentioned. Each decision is made once, from a bounded
-look-ahead, and is final, with one exception: a reasoning closer without an opener turns the text
-before it into reasoning, because chat templates write the opener in the prompt. Whether a marker
-that begins or ends no call is quoted, named in a sentence, or part of a broken call is decided from
-nearby text only, so that a stream and a complete text give the same result.
+look-ahead (a unit, and reasoning in which a call may be, wait for their end), and is final. One
+exception: a reasoning closer without an opener turns the text before it into reasoning, as chat
+templates write the opener in the prompt. Whether a marker of no call is quoted, in a sentence, or
+part of a broken call is decided from nearby text, so that streams and whole texts agree.
 
 In formats with messages, the header of a message says where the message goes. Before the first
 header, any text may have calls; a message that does not go to a tool has none.
@@ -88,7 +88,6 @@ _TICK = re.compile(r"(?<!`)``?(?!`)")
 
 _in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
 
-
 ELLIPSES = ("...", "…")
 
 _BODY = re.compile(r"""[{}\[\]("'=\n<]""")
@@ -96,7 +95,6 @@ _BODY = re.compile(r"""[{}\[\]("'=\n<]""")
 
 _BEGINNINGS = ("<", "{", "[", "(")
 """The first characters of a call, its tag or a list of calls."""
-
 
 _IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
 
@@ -149,7 +147,7 @@ class Scanner:
     `inside`: the text is the end of a reasoning block that is never closed.
 
     Attributes:
-        _channel: The channel of the message that is being read; None outside of messages.
+        _channel: The channel of the current message; None outside of messages.
         _announced: The offset of a marker that announces calls, until the first call is read.
         _region: The opening marker around all calls of a format, until its closer is read.
         _mention: The last opener that nothing like a call followed.
@@ -186,15 +184,13 @@ class Scanner:
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:
-        """Read to the end; return the collector. `length` is the whole text's; all after `MAX_TEXT`
-        is not in the window, and becomes content with the diagnosis `too-long`.
-        """
+        """Read to the end. Of a text of `length`, all after `MAX_TEXT` is content (`too-long`)."""
         self.window.final = True
         read_all(self.window.text, self.reading)
-        if length > limits.MAX_TEXT:
-            message = f"only the first {limits.MAX_TEXT} characters were looked at"
-            self.collector.diagnose("too-long", message, limits.MAX_TEXT, length)
-            self.collector.piece("content", limits.MAX_TEXT, length)
+        if length > (most := limits.MAX_TEXT):
+            message = f"only the first {most} characters were looked at"
+            self.collector.diagnose("too-long", message, most, length)
+            self.collector.piece("content", most, length)
         return self.collector
 
     def _run(self) -> Reading[None]:
@@ -339,7 +335,7 @@ class Scanner:
 
     def _open(self, token: Token) -> Reading[None] | None:
         """Read the block that an opener begins; a fence may instead end code or a mention."""
-        if self.collector.is_full():
+        if self.collector.note_full():
             return None
         window, fence = self.window, token.text == FENCE
         if fence and (self._in_code or self._ends_mention(token)):
@@ -355,13 +351,13 @@ class Scanner:
         return self._chosen(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
-        """Read an object without markers, but not in code (unless calls were announced), and not
-        inside a refused block (unless that is such an object, too, and this one begins a line).
+        """Read an object or list without markers, but not in code (unless calls were announced),
+        and not inside a refused block (unless that is one, too, and this one begins a line).
         """
         behind_line = self.window.preceding(self.window.pos).endswith("\n")
         refused = self._refused and not (self._refused.kind == "bare" and behind_line)
         code = self._in_code and self._announced is None
-        if (code or refused) and not self.collector.is_full():
+        if (code or refused) and not self.collector.note_full():
             self._pass_as_text("{")
             return None
         return self._open(token)
@@ -441,7 +437,7 @@ class Scanner:
             yield from block.read()
             if not block.had_body or block.closed or block.failed:
                 break
-            if not (yield from another(form, self.window)) or self.collector.is_full():
+            if not (yield from another(form, self.window)) or self.collector.note_full():
                 break
             at, name, doubtful = self.window.offset, None, False
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
@@ -1007,7 +1003,7 @@ def _pass_joints(setting: Setting) -> bool:
     collector.piece("markup", start, window.offset)
     follows = window.pos < len(window.text)
     if follows:
-        collector.is_full()
+        collector.note_full()
     return follows
 
 

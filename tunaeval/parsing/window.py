@@ -30,7 +30,9 @@ class Window:
         self.base = base
         self.final = final
         self.held = -1, 0
-        """A finder's notes: the end of the text that it has searched, and an offset in it."""
+        """A finder's notes: the end of the text that it has searched, and a place in it; both are
+        offsets in the whole text.
+        """
 
     def feed(self, chunk: str) -> None:
         """Append `chunk`, and drop the text before `pos` except for its last `KEPT` characters."""

@@ -10,8 +10,9 @@ and returns the next step. A step that needs more text to decide raises `EndErro
 called again at the same position when more text is there. The dialects are subclasses.
 
 The pieces are valid JSON at any moment, once the open brackets are closed: a comma or a key is only
-written when the value after it begins. A written piece is never changed, except for a Python
-bracket that turns out to open no tuple or no dictionary.
+written when the value after it begins. A written piece is never changed, with two exceptions:
+a Python bracket that turns out to open no tuple or no dictionary, and the end of a string that ran
+over the end of its frame.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ REPAIRS = {
     "extra-closer": ("lenient", "a bracket that closes nothing"),
     "truncated": ("lenient", "the text ends inside the value; what is missing is unknown"),
 }
-"""Every repair of JSON by its code: the level at which it is made, and what was found.
+"""Every repair of a value by its code: the level at which it is made, and what was found.
 
 A repair of level "standard" changes no value; one of level "lenient" may lose or guess something.
 """
