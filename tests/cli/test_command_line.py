@@ -44,6 +44,7 @@ def test_the_hint_of_an_unknown_word_names_the_help_of_its_command(
         ([], "required: COMMAND"),
         (["prase"], "no command is called 'prase'; did you mean 'parse'"),
         (["run", "--nope"], "unrecognized arguments: --nope"),
+        (["run", "--api-key", "k"], "no option --api-key: set $TUNAEVAL_API_KEY to the key"),
         (
             ["run", "--suit", "smoke"],
             "there is no option --suit; did you mean --suite?",

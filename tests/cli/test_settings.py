@@ -92,6 +92,19 @@ def test_what_contradicts_itself_is_refused(tuna: Tuna, options: list[str], said
     assert said in done.stderr
 
 
+@pytest.mark.parametrize("address", ["http://u:pw123456@h/v1", "http://h/v1?key=pw123456"])
+def test_no_message_about_an_option_shows_a_secret(
+    tuna: Tuna, tmp_path: Path, address: str
+) -> None:
+    twice = tuna("run", "--base-url", "http://h/v1", "--base-url", address)
+    unknown = tuna("run", "--secret", "pw123456", "--suite", "smoke")
+    (tmp_path / "tunaeval.toml").write_text(f'[run]\nbase_url = "{address}"\n')
+    shown = tuna("run", "--show-config")
+    assert (twice.returncode, unknown.returncode, shown.returncode) == (2, 2, 0)
+    for done in (twice, unknown, shown):
+        assert "pw123456" not in done.stdout + done.stderr
+
+
 def test_only_what_was_chosen_is_asked(tuna: Tuna) -> None:
     choose = ("--suite", "smoke", "--recording", "smollm2-135m-free-text", "--quiet", "--json")
     done = json.loads(tuna("run", *choose, "--tag", "read_file").stdout)

@@ -22,7 +22,7 @@ from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageE
 from .ending import Terminated
 from .options import OPTIONS, USAGE, add_options
 from .output import Output, print_listing
-from .settings import apply, settings_of, shown
+from .settings import apply, settings_of, shown, visible_value
 
 COMMANDS = {
     "run": "ask a model the scenarios of a suite, and score its calls",
@@ -176,13 +176,15 @@ class _StoreOnce(argparse.Action):
         before = getattr(namespace, self.dest, None)
         seen = namespace.__dict__.setdefault("given", set())
         if option_string and self.dest in seen and before != values:
-            parser.error(
-                f"{option_string} is given twice, as {before!r} and as {values!r}; give it once"
-            )
+            both = " and as ".join(repr(visible_value(self.dest, one)) for one in (before, values))
+            parser.error(f"{option_string} is given twice, as {both}; give it once")
         if option_string:
             seen.add(self.dest)
         setattr(namespace, self.dest, values)
 
+
+_KEYS = frozenset({"api-key", "api_key", "apikey", "key", "token"})
+"""Names under which other tools take a key; here it comes from the environment alone."""
 
 _OF_PYTHON = {"deadline-seconds": "timeout", "ask": "tools"}
 """Parameters of `tunaeval.run` with the option that does the same."""
@@ -204,14 +206,18 @@ class _Parser(argparse.ArgumentParser):
         found.given = getattr(found, "given", set())
         found.given |= {named[word].dest for word in words if word in named}
         known = [option.lstrip("-") for option in self._option_string_actions]
-        for option in (one.partition("=")[0] for one in unknown if one.startswith("--")):
+        options = [one.partition("=")[0] for one in unknown if one.startswith("-")]
+        for option in options:
             name = option.lstrip("-")
+            if name in _KEYS:
+                self.error(f"there is no option {option}: set $TUNAEVAL_API_KEY to the key instead")
             near = UnknownNameError("option", name, known).near
             python = [_OF_PYTHON[name]] if _OF_PYTHON.get(name) in known else []
             for meant in [*python, *near][:1]:
                 self.error(f"there is no option {option}; did you mean --{meant}?")
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            # What follows an unknown option is not shown, as it may be a key.
+            self.error(f"unrecognized arguments: {' '.join(options or unknown)}")
         return found, unknown
 
     def error(self, message: str) -> NoReturn:

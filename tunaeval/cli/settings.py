@@ -134,13 +134,20 @@ def shown(
 
 
 _USER = re.compile(r"(?:(?<=://)|^(?!\w+://)).*@")
-"""Who a proxy is asked as, up to its host."""
+"""The user and the password of an address, up to its host."""
+_QUERY = re.compile(r"(?<=\?).+", re.DOTALL)
+"""The query of an address, which may contain a key."""
+_ADDRESSES = frozenset({"proxy", "base-url", "base_url"})
 
 
 def visible_value(option: str, value: JsonValue) -> JsonValue:
-    """An option's value without secrets: of headers the names, of a proxy not who asks it."""
+    """Return an option's value without secrets: of headers the names alone, and addresses without
+    user, password and query.
+    """
     from tunaeval.files.keys import COVER  # noqa: PLC0415 - --help must be quick
 
     if option == "header" and isinstance(value, list):
         return [f"{str(line).partition(':')[0].strip()}: {COVER}" for line in value]
-    return _USER.sub(f"{COVER}@", value) if option == "proxy" and isinstance(value, str) else value
+    if option in _ADDRESSES and isinstance(value, str):
+        return _QUERY.sub(COVER, _USER.sub(f"{COVER}@", value))
+    return value
