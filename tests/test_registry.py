@@ -144,7 +144,7 @@ def test_a_plugin_cannot_take_a_built_in_name(site: Site, name: str) -> None:
         f"[tried({name!r}), [[e.status, e.reason] for e in plugins.entries() "
         "if e.source == 'tuna-greedy 1.0']]"
     )
-    assert found.startswith(f"PluginClashError: parser {name!r} is claimed by tunaeval")
+    assert found.startswith(f"PluginClashError: parser {name!r} is a name of tunaeval itself")
     assert "tuna-greedy 1.0" in found
     assert listed[0][0] == "clash"
     assert "also claimed by tunaeval" in listed[0][1]

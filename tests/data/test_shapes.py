@@ -90,7 +90,7 @@ FAULTS: list[tuple[Any, str]] = [
     ({"messages": ["x"]}, "openai: message 0 is str"),
     ({"messages": [{"content": "x"}]}, "openai: message 0 has the role None"),
     (openai(tools="no tools"), "openai: tools is 'no tools'"),
-    (sharegpt(("alien", "x")), "message 0 is from 'alien'"),
+    (sharegpt(("alien", "x")), "message 0 is from the unknown speaker 'alien'"),
     (sharegpt(("human", "x"), ("function_call", "no call")), "message 1 is a call that is no JSON"),
     (sharegpt(("human", "x"), ("function_call", "7")), "message 1"),
     ({"query": "x", "answers": "[7]", "tools": "[]"}, "xlam: 'answers'"),

@@ -26,7 +26,7 @@ def test_a_scenario_is_chosen_by_its_id_and_by_one_of_the_tags(
         if (not ids or one.id in ids) and (not tags or set(tags) & set(one.tags))
     ]
     if not wanted:
-        with pytest.raises(SuiteError, match="none of 156 scenarios fits"):
+        with pytest.raises(SuiteError, match="none of 156 scenarios matches"):
             SUITE.where(ids=ids, tags=tags)
         return
     assert [one.id for one in SUITE.where(ids=ids, tags=tags).scenarios] == wanted
@@ -58,7 +58,7 @@ def test_a_pattern_is_a_part_of_id_or_prompt_or_all_of_an_id(pattern: str, found
     [
         ({"ids": ["read-file-redme"]}, "did you mean 'read-file-readme'"),
         ({"tags": ["no-cal"]}, "did you mean 'no-call'"),
-        ({"like": ["zebra"]}, "none of 12 scenarios fits"),
+        ({"like": ["zebra"]}, "none of 12 scenarios matches"),
     ],
 )
 def test_what_is_not_there_is_said(names: dict[str, Any], said: str) -> None:

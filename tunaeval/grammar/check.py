@@ -284,7 +284,7 @@ def _frame_faults(form: Format) -> Iterator[str]:
         if not text.strip():
             yield f"{text!r} is found everywhere; leave it out, or add a character"
     for text in words.spellings(form.opener):
-        if re.fullmatch(r"(?![\[{<])[!-~\w]", text.strip()):
+        if re.fullmatch(r"(?![\[{<|])[!-~\w]", text.strip()):
             yield f"{text!r} opens a call, and is in any sentence; use a longer text"
     if form.prompted and (not form.opener or form.envelope):
         yield "prompted=True wants fixed text first, which the prompt then ends with"
