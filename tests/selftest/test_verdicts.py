@@ -58,7 +58,7 @@ def test_a_parser_that_misbehaves_is_named() -> None:
 
 
 def test_null_models_earn_what_is_declared_and_no_more() -> None:
-    found = null(subjects(["hermes", "json", "pythonic"]))
+    found = null(subjects(["hermes", "json", "pythonic", "granite"]))
     assert found.ok, found.faults[:3]
     highest = found.figures["highest_scores"]
     assert highest["breaks every call"] == highest["calls a tool that is none"] == 0

@@ -162,7 +162,7 @@ def _row_of_pieces(tape: Tape, marks: Sequence[str]) -> str:
 
 
 def _tools(tape: Tape, meant: Sequence[ToolCall]) -> Tools | None:
-    """Return None, tools for the calls with their types, or a few names that may occur."""
+    """Draw no tools, tools that fit the calls in `meant`, or a few names that may occur."""
     kind = tape.below(4)
     if kind < 2:
         return None

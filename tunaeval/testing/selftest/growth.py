@@ -133,7 +133,7 @@ Read: TypeAlias = Callable[[str], object]
 
 
 class Case(NamedTuple):
-    """One flood for one subject, parsed in one way."""
+    """A measurement: a family of texts, the reader that parses them, and how it does."""
 
     subject: Subject
     flood: Flood

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 from tunaeval.grammar.format import Format
@@ -30,7 +31,6 @@ ABSTENTIONS_AT_MOST = 0.2
 
 _ONE_TOOL_SHARE = 0.05
 """The share that always calling one tool may pass: suites ask for more than a tool's name."""
-
 
 _RIGHT_TOOL_SHARE = 0.05
 """The share that the right tools without arguments may pass: few questions are about no value."""
@@ -90,7 +90,7 @@ def _right_tools(asked: _Question) -> str:
 
 
 def _echo(asked: _Question) -> str:
-    """Return the prompt. It is lazy because it answers with the question."""
+    """Return the prompt itself, as a model that only repeats the question."""
     return asked.scenario.prompt
 
 
@@ -130,11 +130,12 @@ def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
             faults.append(
                 MeasuredFault("", "silence is rewarded", name, f"{share:.3f} want no call")
             )
-        for subject in subjects:
-            for model in NULL_MODELS:
-                results = list(_answers(model, suite, subject))
-                if not results:
-                    continue  # the subject's formats do not mark calls: no result for this model
+        for subject, model in product(subjects, NULL_MODELS):
+            forms = subject.forms or (None,)
+            for form in forms[:1] if model.abstains else forms:  # its text has no format
+                if model.marked and form is not None and (form.whole or form.by_tool):
+                    continue  # the format does not mark calls, so the text is no attempt in it
+                results = list(_answers(model, suite, subject.parser, form))
                 passed = sum(result.ok for result in results) / len(results)
                 scores[model.name] = round(max(passed, scores.get(model.name, 0.0)), 4)
                 faults += _above(model, suite, subject, results)
@@ -176,23 +177,22 @@ def _tools_of(scenario: Scenario, suite: Suite) -> Tools:
     return suite.tools if scenario.tools is None else scenario.tools
 
 
-def _answers(model: NullModel, suite: Suite, subject: Subject) -> Iterator[ScenarioResult]:
+def _answers(
+    model: NullModel, suite: Suite, parser: Parser, form: Format | None
+) -> Iterator[ScenarioResult]:
+    """Yield the result of each scenario, answered by the model with calls in the format `form`."""
     wording, options = asking(suite), RunOptions().for_suite(suite)
-    for form in subject.forms or (None,):
-        if model.marked and form is not None and (form.whole or form.by_tool):
-            continue
-        readers: dict[tuple[object, ...], Read] = {}
-        for scenario in suite.scenarios:
-            tools = _tools_of(scenario, suite)
-            text = model.says(_Question(scenario, tools, form))
-            reply = Reply({"role": "assistant", "content": text}, "stop")
-            same = (text, *map(id, tools.values()))
-            if same not in readers:
-                readers[same] = _reader(subject.parser, tools, reply)
-            talk = episode(
-                scenario, asking=wording, tools=tools, read=readers[same], options=options
-            )
-            yield _ended(talk, reply)
+    readers: dict[tuple[object, ...], Read] = {}
+    for scenario in suite.scenarios:
+        tools = _tools_of(scenario, suite)
+        text = model.says(_Question(scenario, tools, form))
+        reply = Reply({"role": "assistant", "content": text}, "stop")
+        same = (text, *map(id, tools.values()))
+        if same not in readers:
+            readers[same] = _reader(parser, tools, reply)
+        read = readers[same]
+        talk = episode(scenario, asking=wording, tools=tools, read=read, options=options)
+        yield _ended(talk, reply)
 
 
 def _reader(parser: Parser, tools: Tools, reply: Reply) -> Read:
