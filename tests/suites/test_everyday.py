@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import date
-from itertools import combinations
 
 import pytest
 
@@ -123,16 +122,6 @@ def test_a_scenario_offers_all_tools_or_some_with_the_one_that_is_right() -> Non
         names = [call.name for call in one.expect.calls or ()]
         assert set(names) <= tools_of(one).keys(), one.id
         assert len(tools_of(one)) > len(set(names)), one.id
-
-
-def test_no_two_prompts_are_nearly_the_same() -> None:
-    words = {s.id: set(re.findall(r"\w+", s.prompt.casefold())) for s in SUITE.scenarios}
-    near = [
-        (one, other)
-        for one, other in combinations(words, 2)
-        if len(words[one] & words[other]) > 0.7 * len(words[one] | words[other])
-    ]
-    assert near == []
 
 
 def test_ids_addresses_and_numbers_have_to_be_copied_from_the_prompt() -> None:

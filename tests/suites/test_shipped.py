@@ -222,12 +222,14 @@ def test_ids_are_readable(tunacode: Suite) -> None:
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", scenario.id)
 
 
-def test_no_two_prompts_are_nearly_the_same(tunacode: Suite) -> None:
-    words = {s.id: set(re.findall(r"\w+", s.prompt.casefold())) for s in tunacode.scenarios}
+@pytest.mark.parametrize(("name", "most"), [("tunacode", 0.75), ("everyday", 0.7)])
+def test_no_two_prompts_are_nearly_the_same(name: str, most: float) -> None:
+    scenarios = load_suite(name).scenarios
+    words = {s.id: set(re.findall(r"\w+", s.prompt.casefold())) for s in scenarios}
     near = [
         (one, other)
         for one, other in combinations(words, 2)
-        if len(words[one] & words[other]) > 0.75 * len(words[one] | words[other])
+        if len(words[one] & words[other]) > most * len(words[one] | words[other])
     ]
     assert near == []
 

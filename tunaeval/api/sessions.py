@@ -368,8 +368,9 @@ class Beginning:
         return index + 1, f"{_COMPACTED}; the task begins at message {index + 1} now"
 
     def _place_in(self, items: Sequence[object]) -> int | None:
-        """Return the index of the message before the task: the same object, else an equal message.
-        Its old index is tried first.
+        """Return the index of the message before the task, or None if it is gone.
+
+        The same object is looked for first, then an equal message; both at the old index first.
         """
         where = list(range(len(items)))
         if self.start <= len(items):

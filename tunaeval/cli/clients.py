@@ -195,7 +195,7 @@ def _recorded_ask(path: Path) -> Ask:
 
 
 def network_of(arguments: argparse.Namespace) -> Network:
-    """What the options say. Raises UsageError and ClientSetupError."""
+    """Return the network settings of the options. Raises UsageError and ClientSetupError."""
     given = {keyword: getattr(arguments, _dest(option)) for keyword, option in NETWORK.items()}
     headers = headers_of(given.pop("headers") or ())
     return Network(headers, **{keyword: one for keyword, one in given.items() if one is not None})

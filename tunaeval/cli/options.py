@@ -14,7 +14,7 @@ from .budget import ErrorBudget
 
 
 class Option(NamedTuple):
-    """The names of an option, or of an argument, and what argparse is told about it."""
+    """An option or an argument: its names, and the settings that argparse gets for it."""
 
     names: list[str]
     settings: dict[str, Any]

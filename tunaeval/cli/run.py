@@ -404,7 +404,7 @@ def suspicion(report: Report, client: Client) -> str | None:
             map(_has_broken_arguments, report.results)
         ),
         "the finish reason tool_calls without a call": sum(map(_lost_its_calls, report.results)),
-        "calls from two sources": _of_two_sources(report),
+        "calls from two sources": _with_both_sources(report),
     }
     seen = [f"{what} ({counted(count, 'scenario')})" for what, count in counts.items() if count]
     if not seen:
@@ -457,7 +457,7 @@ def _is_broken(call: JsonValue) -> bool:
         return True
 
 
-def _of_two_sources(report: Report) -> int:
+def _with_both_sources(report: Report) -> int:
     """Count scenarios whose calls were read from text, if other scenarios had structured ones."""
     formats = [call.format for result in report.results for call in result.got]
     if _STRUCTURED not in formats:

@@ -180,7 +180,7 @@ def _read(
 
 
 def _runs(tiles: Iterable[tuple[Kind, int, int]], result: ParseResult) -> list[_Run]:
-    """Join adjacent tiles to runs of content, reasoning, and frames (markup with its calls)."""
+    """Merge adjacent tiles into runs of content, of reasoning, or of markup with its calls."""
     waiting = iter(result.calls)
     runs: list[_Run] = []
     for kind, group in groupby(tiles, key=lambda tile: _RUNS.get(tile[0], "frame")):

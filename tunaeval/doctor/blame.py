@@ -67,7 +67,7 @@ class Seen:
     @property
     def nobody(self) -> bool:
         """Whether nothing answered before the end, apart from a refusal that names flags."""
-        flags = names_flags(self.one(asks.ONE[0]))
+        flags = mentions_flags(self.one(asks.ONE[0]))
         return self.stopped is not None and not self.raw_share[1] and not flags
 
     @cached_property
@@ -119,7 +119,7 @@ class Seen:
         return blame(answer, self.native)
 
 
-def names_flags(answer: ServerAnswer) -> bool:
+def mentions_flags(answer: ServerAnswer) -> bool:
     """Whether a refusal names the flags with which vLLM has to be started."""
     return FLAGS in (answer.error or "")
 
@@ -528,7 +528,7 @@ def refused_or(answer: ServerAnswer, verdict: Verdict, words: str) -> Judgement:
 
 
 def misshapen(answer: ServerAnswer) -> Judgement | None:
-    """Return a fault in the shape of the calls that no model can cause, or None."""
+    """Return the verdict on calls whose shape is wrong, which only a server can cause, or None."""
     for call in answer.calls:
         if not isinstance(call.name, str) or not call.name:
             return Judgement("server", f"a call's name is {call.name!r}", "shape", answer)

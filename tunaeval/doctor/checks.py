@@ -1,9 +1,9 @@
 """All checks of the doctor: the asks, the rule that judges them, and the remedy.
 
-A rule judges what was seen, and none sends a request. The rules on what reaches the prompt judge by
-the prompt tokens that the server reports, and need no skill of the model: one text is put into
-different parts of a request, and each time the prompt has to grow by more than half of what the
-text adds to a plain message.
+Rules send no requests; they judge the answers. The rules on what reaches the prompt compare the
+prompt tokens that the server reports, so that the model needs no skill: one text is put into
+several parts of a request, and each time the prompt has to grow by more than half of what the text
+adds to a plain message.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def accepted(_: Seen, answer: ServerAnswer) -> Judgement:
 
 
 def sound_ids(_: Seen, answer: ServerAnswer) -> Judgement:
-    """Check that each call has a distinct id, to which results can refer, and the type function."""
+    """Check that each call has an id of its own, for its result, and the type "function"."""
     if not answer.ok:
         return no_answer(answer)
     ids = [call.id for call in answer.calls]
@@ -394,7 +394,7 @@ class Check:
 
     @property
     def quick(self) -> bool:
-        """Whether `--quick` makes this check: its first ask, which it is about, is quick."""
+        """Whether `--quick` includes this check: its first and main request is a quick one."""
         return self.asks[0].quick
 
 

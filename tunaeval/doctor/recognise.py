@@ -13,7 +13,7 @@ from .values import ServerIdentity, json_object
 
 Get: TypeAlias = Callable[[str], Awaitable[Heard]]
 
-_NOWHERE = "/tunaeval-no-such-path"
+_UNKNOWN_PATH = "/tunaeval-no-such-path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Signs:
 
     models: Heard
     front: Heard
-    nowhere: Heard
+    unknown_path: Heard
     pages: Mapping[str, JsonObject]
 
     @property
@@ -46,20 +46,20 @@ async def look(get: Get, root: str) -> Signs:
     models = await get("models")
     if models.status is None:  # no server is listening, so nothing else will answer
         return Signs(models, Heard(), Heard(), {})
-    front, nowhere = await get(f"{root}/"), await get(f"{root}{_NOWHERE}")
+    front, unknown_path = await get(f"{root}/"), await get(f"{root}{_UNKNOWN_PATH}")
     pages = {}
-    if not _answers_all(nowhere):
+    if not _answers_all(unknown_path):
         for path in _PAGES:
             heard = await get(f"{root}{path}")
             if heard.status == 200 and (found := json_object(heard.body)) is not None:
                 pages[path] = found
-    return Signs(models, front, nowhere, pages)
+    return Signs(models, front, unknown_path, pages)
 
 
 def recognise(signs: Signs) -> ServerIdentity:
     """Return the server that these signs identify, or an unknown one."""
     models = tuple(str(one["id"]) for one in signs.listed if one.get("id"))
-    everything = _answers_all(signs.nowhere)
+    everything = _answers_all(signs.unknown_path)
     found = next(((kind, words) for kind, words, has_sign in _SIGNS if has_sign(signs)), None)
     if found is None:
         return ServerIdentity(models=models, answers_all=everything)
@@ -99,8 +99,8 @@ def by_answer(server: ServerIdentity, heard: Heard) -> ServerIdentity:
     return replace(server, kind=kind, version=version, sign=sign)
 
 
-def _answers_all(nowhere: Heard) -> bool:
-    return nowhere.status == 200
+def _answers_all(unknown_path: Heard) -> bool:
+    return unknown_path.status == 200
 
 
 def _text(value: JsonValue) -> str | None:
@@ -112,7 +112,7 @@ _SIGNS: tuple[tuple[str, str, Callable[[Signs], object]], ...] = (
     (
         "LM Studio",
         "it answers 200 'Unexpected endpoint or method' on any path",
-        lambda signs: _answers_all(signs.nowhere) and _ANY_PATH in signs.nowhere.body,
+        lambda signs: _answers_all(signs.unknown_path) and _ANY_PATH in signs.unknown_path.body,
     ),
     (
         "LiteLLM",

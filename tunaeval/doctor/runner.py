@@ -19,7 +19,7 @@ from tunaeval.models.clients.server import Server as Connection
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from . import asks
-from .blame import Seen, compare_pair, names_flags, same_calls
+from .blame import Seen, compare_pair, mentions_flags, same_calls
 from .checks import REPEATED, Check, pairs
 from .reading import detokenized, extras, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
@@ -120,7 +120,7 @@ class Runner:
                 first = await self._ask(asks.ONE[0])
         elif first.status in (401, 403):
             self._stop(f"the server refuses the key ({first.status}); set $TUNAEVAL_API_KEY")
-        elif names_flags(first):
+        elif mentions_flags(first):
             self._stop("every request with tools is refused until the server has its flags")
         elif self.model is None and first.status in (400, 422):
             self._stop(
@@ -308,7 +308,7 @@ class _Fields:
         if answer.ok:
             self._settled.add(_kind(answer.ask))
             return False
-        if answer.status not in _REFUSED or names_flags(answer):
+        if answer.status not in _REFUSED or mentions_flags(answer):
             return False
         return self._adapt(answer) or self._fewer(answer.ask)
 

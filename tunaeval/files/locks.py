@@ -98,7 +98,10 @@ class DirectoryLock:
         )
 
     def _taken_from(self, *, take_over: bool) -> str | None:
-        """Return a note on a former holder, or None. Raise RecordError if it may still run."""
+        """Return a note on the holder that left the lock behind, or None if there was none.
+
+        Raises RecordError if the holder may still run, unless `take_over`.
+        """
         holder = _read(self._file)
         if not holder:
             return None

@@ -161,7 +161,7 @@ def _order_fault(row: Sequence[Word], kind: str) -> str | None:
 
 
 def _lack(codes: str, kind: str) -> str:
-    """Return what is missing in words that end too early."""
+    """Return what a row of words lacks at its end; `codes` has a character for each word."""
     if kind == "each" and "V" in codes:
         return "nothing is behind ⟨value⟩, so it never knows where it ends; put fixed text there"
     if kind == "each":
@@ -238,12 +238,19 @@ def _texts(row: Sequence[Word]) -> list[str]:
     ]
 
 
-def _is_usual(text: str) -> bool:
+def _is_usual(text: str, *, opens_calls: bool = False) -> bool:
     """Whether a text is too common in prose to be a marker.
 
-    Too common are white space, one character, and two of which one is a letter, digit or `_`.
+    Too common are white space, one character, and two of which one is a letter, digit or `_`. What
+    follows the opener of a call decides, too, so that it may be two characters, or one of `[{<|`.
     """
-    return not text.strip() or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", text.strip(), re.DOTALL))
+    text = text.strip()
+    if opens_calls and (text in _FIRST_OF_CALLS or len(text) > 1):
+        return False
+    return not text or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", text, re.DOTALL))
+
+
+_FIRST_OF_CALLS = frozenset("[{<|")
 
 
 def _is_known_shape(form: Format) -> bool:
@@ -284,7 +291,7 @@ def _frame_faults(form: Format) -> Iterator[str]:
         if not text.strip():
             yield f"{text!r} is found everywhere; leave it out, or add a character"
     for text in words.spellings(form.opener):
-        if re.fullmatch(r"(?![\[{<|])[!-~\w]", text.strip()):
+        if text.strip() and _is_usual(text, opens_calls=True):
             yield f"{text!r} opens a call, and is in any sentence; use a longer text"
     if form.prompted and (not form.opener or form.envelope):
         yield "prompted=True wants fixed text first, which the prompt then ends with"

@@ -56,7 +56,7 @@ _UNKNOWN = ToolSpec("")
 
 
 def _present(want: JsonValue, schema: JsonValue) -> JsonValue:
-    """Return a value for an argument that only the schema requires to be given."""
+    """Return a value for an argument that the schema requires and the expectation does not."""
     alternatives = want.get("$any_of", ()) if isinstance(want, dict) else ()
     values = (_value(one, schema) for one in alternatives)
     found = next((value for value in values if value is not ABSENT), ABSENT)

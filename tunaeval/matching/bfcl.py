@@ -135,7 +135,7 @@ def _fits(
 def _are_listed(
     value: JsonValue, alternatives: Sequence[JsonValue], item_kind: type | None
 ) -> bool:
-    """Whether a list that is an alternative surely passes, and no other alternative crashes."""
+    """Whether BFCL's checker accepts `value` if it is one of the alternatives, without crashing."""
     return (
         item_kind in _FLAT
         and {item_kind}.issuperset(map(type, value))

@@ -21,7 +21,7 @@ from tunaeval.types.calls import JsonValue, Repair, Span, ToolCall, Tools
 from tunaeval.types.parsing import Level
 
 from .collect import Collector, LiveCall, LiveObject
-from .finder import FENCE, twice
+from .finder import FENCE, SPACE, after_opener, twice
 from .judge import (
     JudgedCall,
     Objects,
@@ -36,7 +36,7 @@ from .repair.machine import JsonReader
 from .repair.values import QUOTES, Read, Unreadable
 from .window import Reading, T, Window
 
-_SPACE = re.compile(r"[ \t\r\n]*+")
+_SPACE = re.compile(SPACE)
 _NAMED = CallObject()
 """Has the keys of a call object that is made where the name is outside of the arguments."""
 
@@ -167,7 +167,7 @@ class Begun(ABC):
         self._done = end
 
     def _content_to(self, end: int) -> None:
-        """Pass held calls to the collector, then add the rest up to offset `end` as content."""
+        """Pass the held calls to the collector; then add the text up to `end` as content."""
         self._release()
         self._collector.piece("content", self._done, end)
         self._done = end
@@ -184,9 +184,10 @@ class Begun(ABC):
             self._waiting = replace(self._waiting, repairs=repairs)
 
     def _settle(self) -> None:
-        """Move the waiting call, which nothing can change now, to the held calls; release these.
+        """Move the waiting call to the held calls, because nothing can change it any more.
 
-        At level "strict" they stay held until the block ends, which gives all of its calls or none.
+        Then release the held calls, except at level "strict": there they stay held until the block
+        ends, because it gives all of its calls or none.
         """
         if self._waiting:
             self._held.append(self._waiting)
@@ -195,7 +196,7 @@ class Begun(ABC):
             self._release()
 
     def _release(self) -> None:
-        """Pass held calls to the collector, or refuse all if the level forbids a repair of one."""
+        """Pass the held calls to the collector; if the level forbids a repair, refuse all."""
         if not self._held:
             return
         calls, self._held = self._held, []
@@ -323,8 +324,8 @@ def another(form: Format, window: Window) -> Reading[bool]:
     has another call.
     """
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
-    inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
-    texts = inner.spellings if isinstance(inner, Literal) else (before,) if before else ()
+    inner = after_opener(form)
+    texts = inner.spellings if inner else (before,) if before else ()
     return bool(form.opener) and (yield from peek(window, literal(window, texts)))
 
 
@@ -780,7 +781,7 @@ class PythonBlock(Begun):
         return not broken
 
     def _no_call(self, name: str, start: int, char: str) -> bool:
-        """Report a name without a parenthesis after it; whether the text ends there."""
+        """Report a name that no parenthesis follows, and return whether the text ends there."""
         cut = not char
         self.had_body = self.had_body or (cut and not self._apart)
         if self.had_body:

@@ -564,7 +564,7 @@ class Collector:
         self.full = self.full or found.full
 
     def repeats(self, other: Collector) -> bool:
-        """Whether all calls are among the last calls of `other`, which have content after them."""
+        """Whether all calls repeat some of the last calls of `other`, which ends with content."""
         if not self.calls or not other.calls or other.last != "content":
             return False
         made = [(call.name, call.arguments) for call in other.calls[-MAX_ECHOED:]]

@@ -173,8 +173,9 @@ def start_of(form: Format, end: str = "") -> str:
 
 
 def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
-    r"""Return a pattern of the first words, up to so many literals; if `end` is `\Z`, also of texts
-    that end within them.
+    r"""Return a pattern that matches the first words, at most `literals` fixed texts among them.
+
+    If `end` is `\Z`, the pattern also matches texts that end within these words.
     """
     if not literals or not words:
         return ""
@@ -236,7 +237,7 @@ def _beginnings(atoms: Iterable[str]) -> str:
 class Token:
     """A text with a meaning in some formats, such as an opener or a closer.
 
-    `around`: an opener or closer is also a marker around all calls of some format. `announces`: the
+    `around`: in some format, the text also encloses the whole list of calls. `announces`: the
     text comes before the first of all calls.
     """
 
@@ -271,9 +272,15 @@ class Token:
         return (next(named, None) if _NAME_NEAR(text, at) else None) or self.formats[0]
 
     def may_be_word(self, form: Format) -> bool:
-        """Whether this opener (ambiguous, ends in `=`) has a name after it that may be any word."""
+        """Whether any word may be the name after this opener: it is ambiguous and ends in `=`."""
         ends = len(self.formats) > 1 and form.opener and form.opener.text.endswith("=")
         return bool(ends) and isinstance(form.words[1], Name)
+
+
+def after_opener(form: Format) -> Literal | None:
+    """Return the fixed text that follows a format's opener, or None if another word does."""
+    word = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
+    return word if isinstance(word, Literal) else None
 
 
 def words_behind(form: Format) -> list[type[Word]]:

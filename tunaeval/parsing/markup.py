@@ -35,7 +35,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 
 from .block import literal, peek
 from .collect import LiveText
-from .finder import SPACE, any_of, chain, row, start_of
+from .finder import SPACE, after_opener, any_of, chain, row, start_of
 from .repair.schema import member
 from .repair.values import Note, Unreadable
 from .window import Reading, Window
@@ -209,7 +209,7 @@ class Closing:
     def _plain(
         self, many: Many, closers: tuple[Literal, ...], rest: list[Word]
     ) -> re.Pattern[str] | None:
-        """Return a pattern of a whole argument whose value has no first character of markup.
+        """Return a pattern of a whole argument whose value has no character that begins markup.
 
         Its groups are the key, the attribute if the format has one, and the value's text. Reading
         word by word would give the same. None if one of the words has no pattern.
@@ -389,9 +389,8 @@ def _onward(form: Format) -> str:
 
     The next call may lack its opener if the format has fixed text after the opener.
     """
-    inner = next((word for word in form.words[1:] if not isinstance(word, Space)), None)
     opener = any_of(form.opener) if form.opener else ""
-    optional = "?" if isinstance(inner, Literal) and opener else ""
+    optional = "?" if after_opener(form) and opener else ""
     return f"(?:{opener}{optional}{start_of(form)}|{_ignored(form)})"
 
 

@@ -363,7 +363,7 @@ class Scanner:
         return self._open(token)
 
     def _ends_mention(self, token: Token) -> bool:
-        """Whether a fence is the closer of the last mentioned or refused opener, and no opener."""
+        """Whether a fence, here no opener, closes the last opener that was mentioned or refused."""
         mention, text = self._mention, token.text
         if mention and text in closers_of(mention.token.formats):
             self._close_unread(mention, token)
@@ -740,7 +740,7 @@ class Scanner:
         self.collector.diagnose("unclosed-reasoning", message, start, self.window.offset)
 
     def _late_calls(self, late: int, text: str, token: Token, start: int) -> bool:
-        """Collect the calls at the end of `text`, if nothing else follows them; whether it did so.
+        """Collect the calls that end `text`, and return whether there are any.
 
         `text`, at offset `late`, is the end of reasoning that began at offset `start` and is never
         closed. Reasoning nested in it is not examined in the same way, nor is any at "strict".

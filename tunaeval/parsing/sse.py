@@ -308,7 +308,7 @@ def first_choice(response: Delta) -> Delta:
 
 
 def choice_order(index: object) -> int:
-    """Return the sort key of a choice by its index, so that the answer comes first."""
+    """Return the sort key of a choice, which puts index 0, the answer, first."""
     return 1 if index is None else 2 if index else 0
 
 

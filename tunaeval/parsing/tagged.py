@@ -232,7 +232,7 @@ class TaggedBlock(Begun):
         return (yield from self._value())
 
     def _literal(self, word: Literal) -> Reading[bool]:
-        """Skip the literal if it is here; whether it was. A cut-off one is noted in `_cut_at`."""
+        """Skip the literal if it comes next; return whether it did. A cut one sets `_cut_at`."""
         found = yield from literal(self._window, word.spellings)
         if found and self._name:
             self._begin(self._name)

@@ -206,7 +206,7 @@ def _reactions(a: Side, b: Side, scenario: str) -> Iterator[tuple[str, float, fl
 
 
 def _places(question: Question) -> Iterator[tuple[str, str] | None]:
-    """Yield the sections and names under which a scenario counts; None stands for the total."""
+    """Yield the rows in which a scenario counts, as section and name; None is that of the total."""
     yield None
     for tool in question.tools:
         yield "tool", tool

@@ -38,7 +38,6 @@ def _write_pages(reports: Sequence[Report], path: Path) -> None:
     """Write GitHub's Markdown: headings, tables and lists, within the limit of a step's summary.
 
     Several runs are written one below the other; `tunaeval compare` shows their differences.
-
     """
     share = MOST_BYTES // max(1, len(reports))
     write_text(path, "\n".join(_page(report, share) for report in reports))

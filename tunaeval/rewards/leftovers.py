@@ -239,7 +239,7 @@ def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None) -> list[Tr
 
 
 def _events(beginnings: Beginnings, text: str, tools: Tools | None) -> list[tuple[str, Try]]:
-    """Return each mark of code and each beginning of a call, in order.
+    """Return the code fences and the beginnings of calls, in the order of the text.
 
     A name after an opener belongs to the same call. Without tools, any name in a Python call list
     counts, and any name in an object that also has a key for arguments.

@@ -6,11 +6,14 @@
 ParseResult                            a result of an earlier parse
 None, or anything else                 no completion
 
-A call in a code fence is perhaps only shown, not made. One with a repeated key, or with two keys
-for one thing, makes two guesses: like every JSON reader, ours takes the last of equal keys; of
-several keys for the name, or for the arguments, it takes its format's own. Texts of several turns
-have parts that the model did not write, answers of tools and turns of others (verl passes them to
-rewards like this): each is replaced by as many blanks, so that offsets stay the same.
+A call in a code fence may be only shown, and not made.
+
+A call with a repeated key, or with two keys for one thing, makes two guesses. The last of equal
+keys is read, as in every JSON reader; of several keys for the name or the arguments, the format's
+own.
+
+Texts of several turns have parts that the model did not write: tools' answers and turns of others
+(verl passes them to rewards like this). Each is replaced by as many blanks, so that offsets stay.
 """
 
 from __future__ import annotations

@@ -198,8 +198,10 @@ class _Ending:
 
 
 def _ending(history: History, verdicts: Mapping[str, _Verdict], *, fixed: bool) -> _Ending | None:
-    """Return how the total is settled, if it is: a failure of the run, of a grader or of our own
-    leaves no total; a failed check or a forbidden call leaves 0.
+    """Return what decides the total in place of the categories, or None.
+
+    A failure of the run, a check, a judge or a category leaves no total. A check that says no, or a
+    forbidden call (unless the preset is `fixed`), makes the total 0.
     """
     transcript = history.transcript
     if transcript.failure is not None:

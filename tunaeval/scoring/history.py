@@ -73,7 +73,7 @@ class CallRun(NamedTuple):
 
     @property
     def worked(self) -> bool:
-        """Whether the tool did its work, whatever the result."""
+        """Whether the tool ran to its end, with a good result or with tests that fail."""
         return self.succeeded or self.tested
 
     @property

@@ -107,7 +107,10 @@ def _is_test(words: list[str], known: Iterable[tuple[str, ...]]) -> bool:
 
 
 def _beginnings(words: list[str]) -> Iterator[int]:
-    """Yield where the program may be: up to the first word that does not only start one."""
+    """Yield the indices at which the program may be.
+
+    The last one is that of the first word that does not start another program, as `env` does.
+    """
     for at, word in enumerate(words):
         yield at
         if not (word in _STARTERS or _is_setting(word)):

@@ -52,8 +52,9 @@ def retried(history: History) -> list[CallRun]:
 
 
 def looping(history: History) -> list[CallRun]:
-    """Return calls that repeat others with the same answer: within one step, or in a cycle whose
-    calls and answers come again up to `LONGEST_CYCLE` steps later.
+    """Return calls that repeat others with the same answer: within one step, or in a cycle.
+
+    In a cycle, all calls and answers of up to `LONGEST_CYCLE` steps come again.
     """
     if _all_differ(history):
         return []

@@ -98,9 +98,9 @@ class Recorder:
 
     @property
     def taker(self) -> object:
-        """The key under which a call is marked as answered.
+        """The key under which this recorder marks a call as answered.
 
-        Of runs that nest, the first to mark the call answers it, so the inner ones do not.
+        Where wrapped tools call each other, the outer one marks the call; the inner ones do not.
         """
         return self
 

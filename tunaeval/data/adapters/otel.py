@@ -177,7 +177,7 @@ _USAGE = {
 
 
 def claims(message: object) -> bool:
-    """Whether it is a message as the conventions write it into an attribute."""
+    """Whether it has the shape of a message in an attribute of OpenTelemetry's conventions."""
     parts = get(message, "parts")
     return (
         isinstance(parts, list)

@@ -246,7 +246,7 @@ class Weights:
     quantisation: str | None
 
     def sha256(self) -> str:
-        """Of the whole file: a third of a second for 100 MB."""
+        """Return the digest of the whole file, which takes a third of a second for 100 MB."""
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 

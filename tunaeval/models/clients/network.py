@@ -298,7 +298,7 @@ class Pools:
         )
 
     async def _keep_few(self) -> None:
-        """Keep few idle connections from now on: descriptors were wanting, also for others."""
+        """Keep few idle connections from now on, as the process ran out of file descriptors."""
         if self._most_idle == _CONNECTIONS:
             self._most_idle = _FEW
             await self._end([pool for pool in self._forgotten() if not pool.in_flight])

@@ -93,9 +93,7 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
 
     @property
     def is_of_server(self) -> bool:
-        """Whether it says that the server, and not this request, is in trouble, and not when to
-        come back.
-        """
+        """Whether the server is in trouble, not this request alone, and named no time to wait."""
         is_trouble = self.kind in ("connect", "timeout") or (self.status or 0) >= 500
         return self.again and is_trouble and not self.asks_all and not self.is_ours
 

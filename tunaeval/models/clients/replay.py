@@ -27,11 +27,12 @@ from tunaeval.types.wanted import wanted_path
 
 
 class ReplayClient:
-    """A client that gives the replies of a recorded run, by scenario, repeat and attempt.
+    """A client that answers each request with the reply that a run recorded for its scenario,
+    repeat and attempt.
 
-    `path` is a run directory or a file of `write_recording`. A question that nobody asked then
-    is a TransportFailure of the kind "replay". What headed the scores of the recorded run heads
-    those of the replay too.
+    `path` is a run directory or a file of `write_recording`. A request without a recorded reply is
+    a TransportFailure of the kind "replay". A heading above the scores of the recorded run is also
+    above the scores of the replay.
 
     Examples:
         >>> report = tunaeval.run(
@@ -146,7 +147,7 @@ class _Line(BaseModel):
     source: Source | None = None
 
     def as_reply(self) -> Reply:
-        """Return the reply without its latency, since nobody waited for it now."""
+        """Return the recorded reply. It has no latency, because no model was run for it."""
         return Reply(
             message=self.message,
             finish_reason=self.finish_reason,

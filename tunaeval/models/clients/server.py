@@ -155,9 +155,9 @@ class Server:
     ) -> Heard:
         """Return the answer at `path`, whatever its status, in one try within its time.
 
-        For those who look at the server itself, or ask it for somebody else, whose `authorization`
-        goes along. A body that breaks off is kept as far as it came. Never raises for what a server
-        does.
+        It is used to examine the server, and to pass on the request of another client, whose
+        `authorization` goes along. A body that breaks off is kept as far as it came. Never raises
+        for what a server does.
         """
         request = self._request(path, payload)
         if authorization is not None:
@@ -440,8 +440,8 @@ class Chat:
     ) -> tuple[T, int]:
         """Return the result of the last try, and the number of tries that failed before it.
 
-        When the time is over, the last failure says why there is nothing: a server that answers
-        every try with an error has not kept silent.
+        When the time is over, the last try's failure is raised in place of a timeout, because a
+        server that answers every try with an error did answer.
         """
         hard = self._patience.deadline
         failures: list[TryFailed] = []

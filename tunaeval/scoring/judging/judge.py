@@ -416,7 +416,10 @@ def _check(judge: Judge) -> None:
 
 @dataclass
 class Judged:
-    """A `Scorer` with a judge's verdict; the first one asks for those of all `names` at once."""
+    """A `Scorer` whose score is a judge's verdict.
+
+    The first scorer that runs asks for the verdicts of all `names` at once; the others use them.
+    """
 
     name: str
     weight: float

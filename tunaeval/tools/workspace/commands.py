@@ -171,7 +171,7 @@ class ProgramRead(NamedTuple):
 
 
 def configurations() -> Mapping[str, Program]:
-    """Return the listed programs by name."""
+    """Return the programs that the package knows, by name."""
     programs: Mapping[str, Mapping[str, Sequence[str]]] = _list()["programs"]
     return {
         name: Program(**{key: tuple(names) for key, names in one.items()})
@@ -205,7 +205,7 @@ def read_by(commands: Commands) -> tuple[ProgramRead, ...]:
 
 @lru_cache(maxsize=256)
 def _run_by(commands: Commands) -> Mapping[str, str]:
-    """Map each program that allowed commands run to the program in a command that starts it."""
+    """Map each program that may run, also one that another starts, to the allowed command's own."""
     table = configurations()
     found: dict[str, str] = {}
     for name in sorted(set(_programs(commands))):
