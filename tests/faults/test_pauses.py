@@ -10,13 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.clients.asking import HELLO, ask, failure
 from tests.faults import Answer, FaultServer, Seen, chat
 from tests.faults.runs import asked, small_suite, within
 from tunaeval.errors import TransportFailure
 from tunaeval.models.clients.openai import OpenAIClient
-from tunaeval.models.clients.pace import Pace, TryFailed
+from tunaeval.models.clients.pace import Breaker, Pace, TryFailed
 from tunaeval.runs.options import RunOptions
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply
@@ -111,6 +113,20 @@ def test_while_the_breaker_is_open_nobody_waits_longer_than_its_deadline(tmp_pat
     assert report.summary.infrastructure_failures == 30
     assert all("500" in (result.error or "") for result in report.results)
     assert all("boom" in (result.error or "") for result in report.results)
+
+
+@given(left=st.lists(st.floats(0, 60), min_size=1, max_size=12))
+def test_the_next_probe_comes_while_the_last_one_has_time(left: list[float]) -> None:
+    """Pauses that double would else outlast the deadline of all that wait, by chance."""
+    logging.getLogger("tunaeval.clients").setLevel(logging.ERROR)
+    breaker = Breaker("here")
+    for _ in range(10):
+        breaker.failed(TryFailed("gone", kind="timeout"), is_probe=False)
+    for seconds in left:
+        breaker.probe()
+        breaker.failed(TryFailed("gone", kind="timeout"), is_probe=True, left=seconds)
+        assert breaker.wait() <= 0.7 * seconds
+    logging.getLogger("tunaeval.clients").setLevel(logging.NOTSET)
 
 
 def test_fewer_are_asked_at_once_after_429_and_more_again_after_replies() -> None:

@@ -261,8 +261,12 @@ class Breaker:
         if is_probe:
             self._probes = False
 
-    def failed(self, failure: TryFailed, *, is_probe: bool) -> None:
-        """Count a failure that says something of the server."""
+    def failed(self, failure: TryFailed, *, is_probe: bool, left: float = math.inf) -> None:
+        """Count a failure that says something of the server.
+
+        `left` are the seconds that the failed request still has. The next probe comes before
+        they are over, or an outage that ends in them would fail every request that waits.
+        """
         self._in_a_row += 1
         now = time.monotonic()
         if self.last is None and self._in_a_row >= _FAILURES_IN_A_ROW:
@@ -276,7 +280,8 @@ class Breaker:
         else:
             self._pause = min(CAP_SECONDS, 2 * self._pause)
         self.last, self._probes = failure, False
-        self._next_at = now + self._pause * random.uniform(0.5, 1.0)
+        pause = self._pause * random.uniform(0.5, 1.0)
+        self._next_at = now + min(pause, _LAST_SHARE * max(0.0, left))
 
     def succeeded(self) -> bool:
         """Note an answer of the server; return whether the server counted as down."""
@@ -355,7 +360,7 @@ class Pace:
         try:
             answer = await ask()
         except TryFailed as failure:
-            self._failed(failure, started, is_probe=is_probe)
+            self._failed(failure, started, clock, is_probe=is_probe)
             raise
         except BaseException:
             self.breaker.gave_up(is_probe=is_probe)
@@ -409,7 +414,9 @@ class Pace:
             with _stopped(clock):
                 await asyncio.sleep(start - now)
 
-    def _failed(self, failure: TryFailed, started: float, *, is_probe: bool) -> None:
+    def _failed(
+        self, failure: TryFailed, started: float, clock: Deadline | None, *, is_probe: bool
+    ) -> None:
         self._rest.ask(failure)
         if failure.asks_all and time.monotonic() - self._told_at > _TOLD_SECONDS:
             self._told_at = time.monotonic()
@@ -422,7 +429,8 @@ class Pace:
             _LOG.info("asked %d at a time from now on (%s)", self.limit, failure)
         if failure.is_of_server:
             was_open = self.breaker.is_open
-            self.breaker.failed(failure, is_probe=is_probe)
+            left = math.inf if clock is None else clock.left
+            self.breaker.failed(failure, is_probe=is_probe, left=left)
             if self.breaker.is_open and not was_open:
                 for lane in self._lanes.values():
                     lane.wake(len(lane.waiting))  # their clocks go on
