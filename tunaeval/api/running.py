@@ -127,40 +127,40 @@ async def arun(
         >>> report.passed, report.total
         (2, 12)
     """
-    given = {name: value for name, value in locals().items() if name in _FIELDS}
+    given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
     kept = {name: value for name, value in locals().items() if name in _OF_A_RUN}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    chosen = _options(options, client, given)
-    async with _opened(client, dict(client_settings)) as model:
+    chosen = chosen_options(options, client, given)
+    async with opened(client, dict(client_settings)) as model:
         return await SuiteRun(loaded, model, sole_parser_for(format), chosen, **kept).run()
 
 
-_FIELDS = frozenset(field.name for field in fields(RunOptions))
+OPTION_NAMES = frozenset(field.name for field in fields(RunOptions))
 _OF_A_RUN = frozenset({"out", "resume", "environment", "retry_failures", "take_over"})
 
 
-def _blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:
+def blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:
     """Return a synchronous `work`; in a running event loop it names what to await `instead`."""
 
     @wraps(work)
-    def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
+    def waiting(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(work(*args, **kwargs))
         raise UsageError(
-            f"tunaeval.{blocking.__name__}() runs an event loop of its own, and one is running "
+            f"tunaeval.{waiting.__name__}() runs an event loop of its own, and one is running "
             f"here already, as in a notebook or an async test; use: {instead}"
         )
 
-    return blocking
+    return waiting
 
 
-run = _blocking(arun, "await tunaeval.arun(...)")
+run = blocking(arun, "await tunaeval.arun(...)")
 run.__name__ = run.__qualname__ = "run"
 
 
-def _options(
+def chosen_options(
     options: RunOptions | None, client: Client | str, given: Mapping[str, Any]
 ) -> RunOptions:
     if options is not None and not isinstance(options, RunOptions):
@@ -175,7 +175,7 @@ def _usual(client: Client | str) -> RunOptions:
 
 
 @asynccontextmanager
-async def _opened(client: Client | str, settings: dict[str, Any]) -> AsyncIterator[Client]:
+async def opened(client: Client | str, settings: dict[str, Any]) -> AsyncIterator[Client]:
     """Yield the client; close it at the end if it was made here."""
     model = _made(client, settings)
     try:

@@ -48,6 +48,7 @@ _OPTIONS = {
     "replies": "--recording",
     "rpm": "--rpm",
     "stream": "--stream",
+    "key_variables": "--key-variable",
     **NETWORK,
 }
 _IN_FLIGHT = ("connections", "slots")

@@ -208,15 +208,14 @@ _NETWORK = (
 )
 
 
-def _client(otherwise: str) -> tuple[Option, ...]:
+def _client(otherwise: str, *addresses: Option) -> tuple[Option, ...]:
     """Return `--client` and its settings; `otherwise` names the default client in the help."""
     return (
         value(
             "--client NAME",
             f"llamacpp, openai, replay, scripted or a plug-in (default: {otherwise})",
         ),
-        value("--base-url URL", "an OpenAI-compatible server's address"),
-        value("--model NAME", "the server's model (its first)"),
+        *addresses,
         value("--model-file FILE", "weights for the embedded model"),
         value(
             "--recording PATH|NAME",
@@ -259,9 +258,31 @@ _QUESTIONS = (
         "(default: api; the embedded model can only write what fits a schema of the calls)",
     ),
     flag("--free-text", "the embedded model answers without a schema"),
+    many(
+        "--system-prompt FILE",
+        "a text in place of the suite's system prompt; given several times, every model is asked "
+        "with each",
+    ),
 )
 _MODEL = (
-    *_client("the embedded model, or its recording where it is not installed"),
+    *_client(
+        "the embedded model, or its recording where it is not installed",
+        many(
+            "--base-url URL",
+            "an OpenAI-compatible server's address; given once for all models, or once for each",
+        ),
+        many(
+            "--model NAME",
+            "the server's model (its first), or the name of a column in tunaeval.toml; given "
+            "several times, all are asked and ranked",
+        ),
+    ),
+    many(
+        "--key-variable NAME",
+        "the environment variable with the server's key (TUNAEVAL_API_KEY, OPENAI_API_KEY); may "
+        "be given again, and the first that is set counts",
+        default=None,
+    ),
     value("--rpm N", "begin at most N requests in a minute", type=above_zero),
     flag(
         "--check-server",
@@ -333,6 +354,12 @@ _OUTPUTS = (
     _QUIET,
     _JSON,
 )
+_OF_COLUMNS = ("--format", "--timeout", "--tools", "--free-text")
+COLUMN_OPTIONS: Options = (
+    *_MODEL,
+    *(one for one in (*_QUESTIONS, *_RULES) if one.names[0] in _OF_COLUMNS),
+)
+"""The options that a column of a matrix may have of its own."""
 _PARSE = (
     value(
         "file",
@@ -530,7 +557,11 @@ _DOCTOR = (
     Group(None, (_JSON, flag("--markdown", "Markdown for an issue report instead of text"))),
 )
 _JUDGE = (
-    *_client("the embedded model"),
+    *_client(
+        "the embedded model",
+        value("--base-url URL", "an OpenAI-compatible server's address"),
+        value("--model NAME", "the server's model (its first)"),
+    ),
     _TEMPERATURE,
     value("--max-tokens N", "of a reply (500)", type=int, default=500),
     value("--seed N", "counted up for votes and repeats", type=any_whole_number),

@@ -20,6 +20,9 @@ from tunaeval.types.calls import JsonObject, JsonValue
 FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
 """The files that may have defaults, with the table below which each has them."""
 
+COLUMNS = "columns"
+"""The table that has the columns of a matrix by name, each with options of its own."""
+
 _NEVER = frozenset({"help", "show_config"})
 _WANTED = "wanted a table for each command, as in [run]"
 
@@ -31,8 +34,10 @@ class Settings(NamedTuple):
     options: JsonObject
 
 
-def settings_of(command: str, commands: Mapping[str, str]) -> Settings:
-    """Return the settings of a command. Raise UsageError for a file that cannot be read."""
+def settings_of(command: str, commands: Mapping[str, str] | None = None) -> Settings:
+    """Return the settings of a command. Raise UsageError for a file that cannot be read, or that
+    has a table for none of the `commands`.
+    """
     for name, tables in FILES:
         path = Path(name)
         if not path.is_file():
@@ -41,12 +46,24 @@ def settings_of(command: str, commands: Mapping[str, str]) -> Settings:
         if found is None:
             continue
         for one in found:
-            if one not in commands:
+            if commands and one != COLUMNS and one not in commands:
                 raise UsageError(f"{name}: {UnknownNameError('command', one, commands)}")
             if not isinstance(found[one], dict):
                 raise UsageError(f"{name}: {one} is {found[one]!r:.60}; {_WANTED}")
         return Settings(name, found.get(command, {}))
     return Settings(None, {})
+
+
+def column_settings() -> Settings:
+    """Return the columns of `tunaeval run` by name, each with its options. Raise UsageError."""
+    found = settings_of(COLUMNS)
+    for name, options in found.options.items():
+        if not isinstance(options, dict):
+            raise UsageError(
+                f"{found.file}: {COLUMNS}.{name} is {options!r:.60}; wanted a table of options, as "
+                f"in [{COLUMNS}.{name}]"
+            )
+    return found
 
 
 def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:

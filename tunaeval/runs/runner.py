@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -76,7 +77,8 @@ class SuiteRun:
     client. `told` replaces the prompts and tools that `asking` would make for the suite. `resume`
     is the directory of an interrupted run, which is continued there: finished results are not asked
     for again, except infrastructure failures if `retry_failures` is set. `take_over` continues even
-    if another machine has locked the directory.
+    if another machine has locked the directory. `directory` is where the run is kept in place of a
+    directory below `out`. Runs that share the semaphore `turns` wait for each other's scenarios.
     """
 
     def __init__(
@@ -88,12 +90,14 @@ class SuiteRun:
         *,
         out: Path | str | None = None,
         run_id: str | None = None,
+        directory: Path | str | None = None,
         on_result: OnResult | None = None,
         told: Asking | None = None,
         resume: Path | str | None = None,
         retry_failures: bool = False,
         take_over: bool = False,
         environment: Environment | None = None,
+        turns: asyncio.Semaphore | None = None,
     ) -> None:
         _prepare(suite, resume, retry_failures=retry_failures)
         self.options = (options or RunOptions()).for_suite(suite)
@@ -102,6 +106,8 @@ class SuiteRun:
             suite, client, parser, options=self.options, told=self.asking, run_id=run_id
         )
         self.directory = None if out is None else wanted_path(out, "out") / self.info.run_id
+        if directory is not None:
+            self.directory = wanted_path(directory, "directory")
         self._begun = InterruptedRun(self.info)
         if resume is not None:
             self.directory = wanted_path(resume, "resume")
@@ -115,6 +121,7 @@ class SuiteRun:
         self._resumed, self._environment = resume is not None, environment or Environment()
         self._again = self._begun.failed if retry_failures else frozenset()
         self._take_over = take_over
+        self._turns: AbstractAsyncContextManager[object] = turns or nullcontext()
         self._journal = self._new_journal(None)
         self._contact = Contact(
             self.options.concurrency, self._journal.left, was_answered=self._begun.was_answered
@@ -223,11 +230,12 @@ class SuiteRun:
             if scenario.tools is not None:
                 tools = scenario.tools
                 told = told.remade(self._suite.with_(tools=tools))
-            self.in_flight += 1
-            try:
-                result = await self._result(scenario, told, tools, repeat)
-            finally:
-                self.in_flight -= 1
+            async with self._turns:
+                self.in_flight += 1
+                try:
+                    result = await self._result(scenario, told, tools, repeat)
+                finally:
+                    self.in_flight -= 1
             if self._resumed:
                 self._begun.check_model(self._client)
             self._take(self._contact.known(place, result))
