@@ -12,18 +12,24 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tunaeval.api.extensions import registries
 from tunaeval.errors import TunaevalError, UsageError
 from tunaeval.registry import who, words_of
 from tunaeval.reports.files import try_to_write, write_text
+from tunaeval.reports.json import json_text
+from tunaeval.reports.ranking import ranking_csv, ranking_markdown
 from tunaeval.runs.directory import load_report
-from tunaeval.runs.matrix import MATRIX_TEXTS, Matrix, is_matrix, load_matrix
+from tunaeval.runs.matrix import Matrix, is_matrix, load_matrix, matrix_object
 from tunaeval.types.roles import Writer
 from tunaeval.types.runs import Report
 
 from .options import SHAPES
 from .output import Output
+
+if TYPE_CHECKING:
+    from tunaeval.runs.viewer.html import PageWriter
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -82,6 +88,21 @@ SUFFIXES = {
 }
 """The writer for each suffix of a report's file name."""
 
+MATRIX_WRITERS: dict[str, Callable[[Matrix, Path], None]] = {
+    "json": lambda matrix, path: write_text(path, json_text(matrix_object(matrix)) + "\n"),
+    "markdown": lambda matrix, path: write_text(path, ranking_markdown(matrix.ranking)),
+    "csv": lambda matrix, path: write_text(path, ranking_csv(matrix.ranking)),
+    "html": lambda matrix, path: _page_writer().write_ranked(matrix.cells, matrix.ranking, path),
+}
+"""How a matrix is written, by the name of the writer that is asked for."""
+
+
+def _page_writer() -> PageWriter:
+    from tunaeval.runs.viewer.html import page_writer  # noqa: PLC0415 - most reports are no page
+
+    return page_writer
+
+
 _KIND = "report writer"
 
 
@@ -106,16 +127,16 @@ class RequestedReport:
 
     def refuse_matrix(self) -> None:
         """Raise UsageError if the writer cannot write a matrix."""
-        if self.writer.name not in MATRIX_TEXTS:
+        if self.writer.name not in MATRIX_WRITERS:
             several_with(self.writer)
 
     def write_matrix(self, matrix: Matrix) -> str | None:
         """Write a report of a matrix. Return what went wrong, in words, or None."""
-        text = MATRIX_TEXTS.get(self.writer.name)
-        if text is None:
+        write = MATRIX_WRITERS.get(self.writer.name)
+        if write is None:
             return self.write(matrix.cells)
         try:
-            write_text(self.path, text(matrix))
+            write(matrix, self.path)
         except TunaevalError as error:
             return str(error)
         return None

@@ -21,13 +21,11 @@ from tunaeval.errors import ClientSetupError, RecordError, UsageError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.plain_files import is_there
 from tunaeval.files.records import read_document, write_document
-from tunaeval.reports.json import json_text, summary_object
+from tunaeval.reports.json import summary_object
 from tunaeval.reports.ranking import (
     CellName,
     Ranking,
     rank,
-    ranking_csv,
-    ranking_markdown,
     ranking_object,
 )
 from tunaeval.showing import counted, shows
@@ -116,14 +114,6 @@ def matrix_object(matrix: Matrix) -> JsonObject:
         "ranking": ranking_object(matrix.ranking),
         "directory": matrix.directory,
     }
-
-
-MATRIX_TEXTS: dict[str, Callable[[Matrix], str]] = {
-    "json": lambda matrix: json_text(matrix_object(matrix)) + "\n",
-    "markdown": lambda matrix: ranking_markdown(matrix.ranking),
-    "csv": lambda matrix: ranking_csv(matrix.ranking),
-}
-"""How a matrix is written as a text, by the name of the writer that is asked for."""
 
 
 @dataclass(slots=True)

@@ -25,12 +25,13 @@ from functools import cache
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tunaeval.errors import ComparisonError
 from tunaeval.reports.compare import Comparison, compare_runs
 from tunaeval.reports.compared import power_words
 from tunaeval.reports.files import new_text
+from tunaeval.reports.ranking import COLUMNS, Ranking, lines_below, table_rows
 from tunaeval.reports.sides import source_of
 from tunaeval.reports.summary import INFRASTRUCTURE, expected_tools, source_of_format
 from tunaeval.reports.tables import verdict_of
@@ -61,6 +62,20 @@ class PageWriter:
 
     def write_runs(self, reports: Sequence[Report], path: Path) -> None:
         """Write several runs side by side into a new file; the first is the baseline."""
+        self._write(reports, path, comparisons=[*_comparisons(reports)], ranked=None)
+
+    def write_ranked(self, reports: Sequence[Report], ranking: Ranking, path: Path) -> None:
+        """Write the cells of a matrix into a new file, with their ranking above them."""
+        self._write(reports, path, comparisons=[], ranked=_ranked(reports, ranking))
+
+    def _write(
+        self,
+        reports: Sequence[Report],
+        path: Path,
+        *,
+        comparisons: Sequence[ComparisonOnPage],
+        ranked: RankingOnPage | None,
+    ) -> None:
         style, script = _asset("page.css"), _asset("page.js")
         names = Names()
         with new_text(path) as file:
@@ -72,7 +87,8 @@ class PageWriter:
                 title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
                 runs=[_run(number, report) for number, report in enumerate(reports)],
                 tables=[*_tables(reports)],
-                comparisons=[*_comparisons(reports)],
+                comparisons=comparisons,
+                ranked=ranked,
                 blocks=blocks_of(reports, names),
                 names=lambda: list(names.numbers),  # complete only once the blocks are written
                 letters=[LETTERS[number % len(LETTERS)] for number in range(len(reports))],
@@ -92,6 +108,7 @@ def _template() -> Template:
     )
     environment.filters["visible"] = _safe
     environment.globals["counted"] = counted
+    environment.globals["ranking_columns"] = COLUMNS[6:]
     return environment.from_string(_asset("page.html"))
 
 
@@ -132,6 +149,57 @@ class ComparisonOnPage:
     def power(self) -> str:
         """A sentence on how large a difference the run's scenarios can detect."""
         return "" if self.found is None else power_words(self.found.overall)
+
+
+class RankedRow(NamedTuple):
+    """A cell in the table of a ranking."""
+
+    run: int
+    name: str
+    score: Whisker
+    ties: str
+    facts: tuple[str, ...]
+
+
+class GridRow(NamedTuple):
+    """A scenario in the matrix: for each cell "p", "f" or "e", and "" where it has no result."""
+
+    scenario: str
+    verdicts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingOnPage:
+    """A ranking as the template shows it; the columns of the grid are in the order of the rows."""
+
+    rows: tuple[RankedRow, ...]
+    lines: tuple[str, ...]
+    grid: tuple[GridRow, ...]
+
+
+def _ranked(reports: Sequence[Report], ranking: Ranking) -> RankingOnPage:
+    """Return the ranking, and a grid of scenarios and cells with the scenarios that fail first."""
+    numbers = {report.run.run_id: number for number, report in enumerate(reports)}
+    order = [numbers[cell.run_id] for cell in ranking.cells]
+    rows = tuple(
+        RankedRow(number, _safe(cell.name.words), whisker(cell.score), cell.letters, tuple(facts))
+        for number, cell, facts in zip(
+            order, ranking.cells, (row[6:] for row in table_rows(ranking)), strict=True
+        )
+    )
+    found: dict[str, dict[int, str]] = {}
+    for number, report in enumerate(reports):
+        for result in report.results:
+            verdicts = found.setdefault(result.scenario, {})
+            verdict = _VERDICTS[verdict_of(result)]
+            # Of several repeats the worst is shown, as it is the one to look at.
+            verdicts[number] = max(verdicts.get(number, "p"), verdict, key="pef".index)
+    grid = [
+        GridRow(_safe(scenario), tuple(verdicts.get(number, "") for number in order))
+        for scenario, verdicts in found.items()
+    ]
+    grid.sort(key=lambda row: row.verdicts.count("p"))
+    return RankingOnPage(rows, tuple(_safe(line) for line in lines_below(ranking)), tuple(grid))
 
 
 def _run(number: int, report: Report) -> dict[str, object]:
