@@ -53,6 +53,7 @@ async def arun_matrix(
     options: RunOptions | None = None,
     retry_failures: bool = False,
     take_over: bool = False,
+    cache: Path | str | None = None,
     price_in: float | None = None,
     price_out: float | None = None,
     **settings: Unpack[MatrixSettings],
@@ -106,7 +107,7 @@ async def arun_matrix(
                     "base_urls are for models that are named; a client has its address already"
                 )
             made = await stack.enter_async_context(
-                opened(client if isinstance(model, str) else model, given)
+                opened(client if isinstance(model, str) else model, given, cache)
             )
             label = model if isinstance(model, str) else label_of(made)
             labels[label] += 1

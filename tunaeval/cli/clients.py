@@ -17,6 +17,8 @@ from tunaeval.api.running import EMBEDDED
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files.keys import Secret
 from tunaeval.files.plain_files import is_there, read_plain
+from tunaeval.files.reply_store import ReplyStore
+from tunaeval.models.clients.cached import CachedClient
 from tunaeval.models.clients.llamacpp import LlamaCppClient
 from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.replay import ReplayClient, read_recording
@@ -83,7 +85,11 @@ def make_client(arguments: argparse.Namespace, output: Output) -> ClientChoice:
     concurrency = arguments.concurrency or usual.concurrency
     deadline = arguments.timeout or usual.deadline_seconds
     client = _made(name, arguments, concurrency)
-    return ClientChoice(client, _way(client, arguments), concurrency, deadline)
+    way = _way(client, arguments)
+    if arguments.cache:
+        client = CachedClient(client, ReplyStore(arguments.cache))
+        output.note(f"tunaeval: replies in {arguments.cache} are used, and new ones kept there")
+    return ClientChoice(client, way, concurrency, deadline)
 
 
 def named_client(arguments: argparse.Namespace, concurrency: int) -> Client:

@@ -228,6 +228,9 @@ def _client(otherwise: str, *addresses: Option) -> tuple[Option, ...]:
 # --- the commands --------------------------------------------------------------------------------
 
 
+_CACHE = value(
+    "--cache DIR", "keep replies in this directory, and ask a model only what is not there (off)"
+)
 _QUESTIONS = (
     value("--suite NAME|FILE", "see `tunaeval suites` (tunacode)", default="tunacode"),
     _BFCL,
@@ -304,6 +307,7 @@ _MODEL = (
         "calls that come in pieces are those of the whole",
         default=None,
     ),
+    _CACHE,
     _TEMPERATURE,
     value("--max-tokens N", "(300)", type=POSITIVE, default=300),
     value("--seed N", "the server's own unless given", type=any_whole_number),
@@ -573,7 +577,7 @@ _JUDGE = (
     flag("--together", "ask all categories in one request"),
     value("--votes N", "for each question (1)", type=int, default=1),
     flag("--swap", "ask each vote in both orders"),
-    value("--cache FILE", "keep replies, and ask nothing twice"),
+    _CACHE,
     value(
         "--characters N",
         "how much of a transcript is shown (24000; a small model takes less)",

@@ -278,12 +278,15 @@ def _letter(number: int) -> str:
 def cost_of(
     summary: Summary, price_in: float | None = None, price_out: float | None = None
 ) -> float | None:
-    """Return the cost by the prices of a million tokens; None if prices or counts are missing."""
+    """Return the cost by the prices of a million tokens; None if prices or counts are missing.
+
+    Replies from a cache cost nothing.
+    """
     parts = [
-        None if tokens is None else tokens * price / 1e6
-        for tokens, price in (
-            (summary.prompt_tokens, price_in),
-            (summary.completion_tokens, price_out),
+        None if tokens is None else (tokens - cached) * price / 1e6
+        for tokens, cached, price in (
+            (summary.prompt_tokens, summary.cached_prompt_tokens, price_in),
+            (summary.completion_tokens, summary.cached_completion_tokens, price_out),
         )
         if price is not None
     ]

@@ -18,6 +18,7 @@ from tunaeval.types.exchange import is_blank
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import (
     AtK,
+    AttemptRecord,
     Expectation,
     Rate,
     Repeats,
@@ -158,7 +159,8 @@ class Tally:
         self._tokens: Counter[str] = Counter()
         self._latencies = array("d")
         self._results = self._attempts = self._failures = self._leaked = self._empty = 0
-        self._cut = 0
+        self._cut = self._cached = 0
+        self._oldest_cached: str | None = None
 
     def add(self, result: ScenarioResult) -> None:
         self._results += 1
@@ -167,6 +169,9 @@ class Tally:
         for kind in ("prompt_tokens", "completion_tokens"):
             if (tokens := getattr(result, kind)) is not None:
                 self._tokens[kind] += tokens
+        for attempt in result.attempts:
+            if attempt.cached_at is not None:
+                self._count_cached(attempt)
         if result.latency_seconds is not None:
             self._latencies.append(result.latency_seconds)
         if result.outcome in INFRASTRUCTURE:
@@ -174,6 +179,13 @@ class Tally:
             self._causes[cause_of(result.outcome, result.error)] += 1
         else:
             self._score(result)
+
+    def _count_cached(self, attempt: AttemptRecord) -> None:
+        self._cached += 1
+        at = attempt.cached_at or ""
+        self._oldest_cached = min(self._oldest_cached or at, at)
+        self._tokens["cached_prompt_tokens"] += attempt.prompt_tokens or 0
+        self._tokens["cached_completion_tokens"] += attempt.completion_tokens or 0
 
     def _score(self, result: ScenarioResult) -> None:
         again = result.scenario if self._repeats > 1 else None
@@ -246,6 +258,10 @@ class Tally:
             prompt_tokens=self._tokens.get("prompt_tokens"),
             completion_tokens=self._tokens.get("completion_tokens"),
             latency_seconds_median=median(self._latencies) if self._latencies else None,
+            cached_replies=self._cached,
+            oldest_cached=self._oldest_cached,
+            cached_prompt_tokens=self._tokens["cached_prompt_tokens"],
+            cached_completion_tokens=self._tokens["cached_completion_tokens"],
         )
 
     def _weighted(self) -> Rate | None:

@@ -74,6 +74,12 @@ def remarks(report: Report) -> list[str]:
     summary, lines = report.summary, []
     if report.interrupted:
         lines.append(interruption(report))
+    if summary.cached_replies:
+        lines.append(
+            f"{summary.cached_replies} of {counted(summary.attempts, 'reply', 'replies')} are from "
+            f"the cache, the oldest of {(summary.oldest_cached or '')[:10]}; they have no latency "
+            "and cost nothing"
+        )
     for outcome, words in INFRASTRUCTURE.items():
         if lost := summary.outcomes.get(outcome):
             lines.append(f"{lost} of {how_many(summary)} {words} and are not in the score")
