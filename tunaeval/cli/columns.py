@@ -23,7 +23,7 @@ from tunaeval.errors import UsageError
 from tunaeval.types.runs import Suite
 
 from .options import COLUMN_OPTIONS, add_options
-from .settings import Settings, apply, column_settings
+from .settings import COLUMNS, Settings, apply, prices_of, tables_by_name
 
 LISTS = ("model", "base_url", "system_prompt")
 """The options that a matrix has several of; a run has one value of each, or None."""
@@ -42,7 +42,7 @@ def columns_of(arguments: argparse.Namespace) -> list[Column]:
 
     Raises UsageError for addresses that do not fit the models, and for a wrong column in the file.
     """
-    file, named = column_settings()
+    file, named = tables_by_name(COLUMNS)
     models: list[str | None] = list(arguments.model)
     if not models:
         models = [None] * max(1, len(arguments.base_url))
@@ -73,6 +73,14 @@ def _column(
                         "wanted one"
                     )
                 setattr(one, name, value[0])
+    price_in, price_out = prices_of(one.model)
+    one.price_in = price_in if one.price_in is None else one.price_in
+    one.price_out = price_out if one.price_out is None else one.price_out
+    if one.max_cost is not None and one.price_in is None and one.price_out is None:
+        raise UsageError(
+            f"--max-cost needs prices, and there are none for {one.model or 'the model'}; give "
+            "--price-in and --price-out, or a table [prices.MODEL] in tunaeval.toml"
+        )
     return Column(model or address or "", one)
 
 

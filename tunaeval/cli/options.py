@@ -301,6 +301,22 @@ _MODEL = (
         "of a million tokens that are answered: the run says what it cost",
         type=amount,
     ),
+    value(
+        "--max-cost COST",
+        "ask nothing more once the run has cost this much, by the prices (exit code 3)",
+        type=amount,
+    ),
+    value(
+        "--max-total-tokens N",
+        "ask nothing more once so many tokens went in and out (exit code 3)",
+        type=POSITIVE,
+    ),
+    value(
+        "--max-requests N",
+        "ask nothing more after so many requests (exit code 3)",
+        type=POSITIVE,
+    ),
+    flag("--dry-run", "only print how many requests, tokens and what cost it would be at most"),
     flag(
         "--stream",
         "have replies streamed: time to the first token, tokens per second, and whether the "

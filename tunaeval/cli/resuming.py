@@ -20,7 +20,8 @@ from .settings import visible_value
 
 _NOT_KEPT = frozenset(
     {"out", "resume", "retry_failures", "take_over", "record"}
-    | {"quiet", "json", "given", "check_server"}
+    | {"quiet", "json", "given", "check_server", "dry_run"}
+    | {"max_cost", "max_total_tokens", "max_requests"}
 )
 """Options of one command that are not part of the run."""
 

@@ -23,6 +23,8 @@ from tunaeval.reports.files import try_to_write
 from tunaeval.reports.json import json_text, summary_object
 from tunaeval.reports.ranking import cost_of, show_ranking
 from tunaeval.reports.summary import INFRASTRUCTURE
+from tunaeval.reports.wording import interruption
+from tunaeval.runs.budget import Budget
 from tunaeval.runs.matrix import Cell, Matrix, MatrixRun, is_matrix, matrix_object
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.runner import SuiteRun
@@ -34,6 +36,7 @@ from tunaeval.types.runs import Report, Scenario, Suite
 from .budget import TOO_MANY_FAILURES, is_over
 from .clients import ClientChoice, make_client, network_of
 from .columns import Column, columns_of, prompts_of, with_prompt
+from .dry_run import print_estimate
 from .ending import Terminated
 from .output import Output
 from .report import asked_for
@@ -63,12 +66,16 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
     whole = with_prompt(chosen_suite(arguments, output), arguments)
     written = asked_for(arguments.report, arguments.writer)
     _refuse_unwritable(arguments)
+    suite = _shortened(whole, arguments.limit)
     chosen = make_client(arguments, output)
+    if arguments.dry_run:
+        cell = _cell(suite, Column(arguments.model or "", arguments), None, chosen)
+        return print_estimate([cell], arguments, output)
     if isinstance(chosen.client, ReplayClient):
         _refuse_to_record_replay(arguments)
         if not (arguments.ids or arguments.tags or arguments.patterns or arguments.exclude):
             _compare_suites(chosen.client, whole, output)
-    report, ended = _run(_shortened(whole, arguments.limit), chosen, arguments, output, begun_with)
+    report, ended = _run(suite, chosen, arguments, output, begun_with)
     if arguments.json:
         output.result(json_text(summary_object(report)))
     elif report.results:
@@ -116,6 +123,8 @@ def _run(
         resume=arguments.resume,
         retry_failures=arguments.retry_failures,
         take_over=arguments.take_over,
+        budget=_budget(arguments),
+        prices=(arguments.price_in, arguments.price_out),
     )
     suite_run.info = suite_run.info.model_copy(update={"options": begun_with})
     _announce(suite_run, suite, chosen, arguments, output)
@@ -165,6 +174,10 @@ def _kept(run: SuiteRun) -> str:
     finished = "results" if run.options.repeats > 1 else "finished scenarios"
     words = f"{len(results)} {finished} are kept in {run.directory}"
     return f"{words}, {failed} of them without an answer" if failed else words
+
+
+def _budget(arguments: argparse.Namespace) -> Budget:
+    return Budget(arguments.max_requests, arguments.max_total_tokens, arguments.max_cost)
 
 
 def options_of(arguments: argparse.Namespace, chosen: ClientChoice) -> RunOptions:
@@ -223,6 +236,9 @@ def verdict(
 ) -> int:
     """Return the exit code for a finished run; `whose` names the cell if there are several."""
     summary, bar = report.summary, arguments.fail_under
+    if report.run.budget_reached:
+        output.note(f"tunaeval: {whose}{interruption(report)}")
+        return TOO_MANY_FAILURES
     if is_over(arguments, summary.failures, output, gate=bar, of=summary.scenarios, whose=whose):
         return TOO_MANY_FAILURES
     rate = summary.final.value
@@ -267,6 +283,8 @@ def _run_matrix(
         for name, file in prompts:
             column.arguments.system_prompt = file
             cells.append(_cell(suite, column, name, chosen))
+    if arguments.dry_run:
+        return print_estimate(cells, arguments, output)
     live = Live(output.err, in_flight=lambda: matrix_run.in_flight)
     matrix_run = MatrixRun(
         cells,
@@ -277,6 +295,7 @@ def _run_matrix(
         on_result=None if arguments.quiet else live,
         retry_failures=arguments.retry_failures,
         take_over=arguments.take_over,
+        budget=_budget(arguments),
     )
     _check_servers(columns, cells, matrix_run, output)
     if words := expected_bare(suite, matrix_run.runs[0].info.profile):

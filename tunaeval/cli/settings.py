@@ -20,8 +20,8 @@ from tunaeval.types.calls import JsonObject, JsonValue
 FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
 """The files that may have defaults, with the table below which each has them."""
 
-COLUMNS = "columns"
-"""The table that has the columns of a matrix by name, each with options of its own."""
+COLUMNS, PRICES = "columns", "prices"
+"""The tables that have the columns of a matrix, and the prices of models, by name."""
 
 _NEVER = frozenset({"help", "show_config"})
 _WANTED = "wanted a table for each command, as in [run]"
@@ -46,7 +46,7 @@ def settings_of(command: str, commands: Mapping[str, str] | None = None) -> Sett
         if found is None:
             continue
         for one in found:
-            if commands and one != COLUMNS and one not in commands:
+            if commands and one not in {COLUMNS, PRICES, *commands}:
                 raise UsageError(f"{name}: {UnknownNameError('command', one, commands)}")
             if not isinstance(found[one], dict):
                 raise UsageError(f"{name}: {one} is {found[one]!r:.60}; {_WANTED}")
@@ -54,16 +54,32 @@ def settings_of(command: str, commands: Mapping[str, str] | None = None) -> Sett
     return Settings(None, {})
 
 
-def column_settings() -> Settings:
-    """Return the columns of `tunaeval run` by name, each with its options. Raise UsageError."""
-    found = settings_of(COLUMNS)
+def tables_by_name(table: str) -> Settings:
+    """Return the tables below `columns` or `prices`, by name. Raise UsageError."""
+    found = settings_of(table)
     for name, options in found.options.items():
         if not isinstance(options, dict):
             raise UsageError(
-                f"{found.file}: {COLUMNS}.{name} is {options!r:.60}; wanted a table of options, as "
-                f"in [{COLUMNS}.{name}]"
+                f"{found.file}: {table}.{name} is {options!r:.60}; wanted a table, as in "
+                f"[{table}.{name}]"
             )
     return found
+
+
+def prices_of(model: str | None) -> tuple[float | None, float | None]:
+    """Return the prices of a million tokens, in and out, that the file has for a model.
+
+    Raises UsageError for what is no price.
+    """
+    file, tables = tables_by_name(PRICES)
+    table = tables.get(model or "", {})
+    for name, price in table.items():
+        if name not in {"in", "out"} or not isinstance(price, int | float) or price < 0:
+            raise UsageError(
+                f"{file}, [{PRICES}.{model}]: {name} = {price!r:.40}; wanted in and out, each the "
+                "price of a million tokens"
+            )
+    return table.get("in"), table.get("out")
 
 
 def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:

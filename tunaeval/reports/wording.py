@@ -134,7 +134,15 @@ def how_many(summary: Summary) -> str:
 
 
 def interruption(report: Report) -> str:
-    """Return how far an interrupted run came."""
+    """Return how far a run came that was interrupted or has spent its budget."""
+    if report.run.budget_reached:
+        option = f"--{report.run.budget_reached.replace('_', '-')}"
+        return (
+            f"the budget is spent ({option}): {report.summary.outcomes.get('not_asked', 0)} of "
+            f"{counted(report.run.scenarios * report.run.repeats, 'result')} were not asked; "
+            f"tunaeval run --resume {report.directory or 'RUN'} goes on, with another budget or "
+            "without one"
+        )
     wanted = report.run.scenarios * report.run.repeats
     return f"the run was interrupted: {report.summary.scenarios} of {counted(wanted, 'result')}"
 

@@ -34,6 +34,7 @@ from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, ScenarioResult, Suite
 from tunaeval.types.wanted import wanted_path
 
+from .budget import Budget
 from .directory import RUN_FILE, load_report
 from .options import RunOptions, born
 from .prompts import Asking
@@ -139,7 +140,8 @@ class MatrixRun:
     """One run of a matrix: await `run()` once, and call `matrix()` at any time.
 
     `in_flight` is the number of scenarios of all cells together that are asked at once. `resume` is
-    the directory of a matrix that is continued. `on_result` is called with each result.
+    the directory of a matrix that is continued. `on_result` is called with each result. `budget` is
+    that of all cells together.
 
     Raises UsageError for no cells or for two of one name, RecordError for a directory that cannot
     be continued.
@@ -156,6 +158,7 @@ class MatrixRun:
         on_result: Callable[[ScenarioResult], None] | None = None,
         retry_failures: bool = False,
         take_over: bool = False,
+        budget: Budget | None = None,
     ) -> None:
         _refuse_doubles(cells)
         infos = [
@@ -199,6 +202,8 @@ class MatrixRun:
                 told=cell.told,
                 on_result=on_result,
                 turns=turns,
+                budget=budget,
+                prices=cell.prices,
             )
             run.info = run.info.model_copy(update={"options": dict(cell.options_kept)})
             self.runs.append(run)

@@ -25,8 +25,9 @@ from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.types.wanted import refusal, wanted_path
 
+from .budget import Budget, Prices
 from .contact import Contact, Placed, answer_of
-from .directory import InterruptedRun, Journal, RunDirectory, begun, without_secrets
+from .directory import InterruptedRun, Journal, RunDirectory, begun, with_not_asked, without_secrets
 from .driving import Environment, drive, drive_agent
 from .episode import Episode, episode
 from .options import RunOptions, model_of, run_info
@@ -79,6 +80,7 @@ class SuiteRun:
     for again, except infrastructure failures if `retry_failures` is set. `take_over` continues even
     if another machine has locked the directory. `directory` is where the run is kept in place of a
     directory below `out`. Runs that share the semaphore `turns` wait for each other's scenarios.
+    When `budget` is spent, by these `prices` of a million tokens, no further scenario is asked.
     """
 
     def __init__(
@@ -98,6 +100,8 @@ class SuiteRun:
         take_over: bool = False,
         environment: Environment | None = None,
         turns: asyncio.Semaphore | None = None,
+        budget: Budget | None = None,
+        prices: Prices = (None, None),
     ) -> None:
         _prepare(suite, resume, retry_failures=retry_failures)
         self.options = (options or RunOptions()).for_suite(suite)
@@ -122,6 +126,7 @@ class SuiteRun:
         self._again = self._begun.failed if retry_failures else frozenset()
         self._take_over = take_over
         self._turns: AbstractAsyncContextManager[object] = turns or nullcontext()
+        self._budget, self._prices = budget or Budget(), prices
         self._journal = self._new_journal(None)
         self._contact = Contact(
             self.options.concurrency, self._journal.left, was_answered=self._begun.was_answered
@@ -169,7 +174,7 @@ class SuiteRun:
         """Return the report of what has been finished so far, in the order of the suite."""
         return Report.model_construct(
             run=self.info,
-            summary=self._journal.summary(),
+            summary=with_not_asked(self._journal.summary(), self.info, self.left),
             results=self._journal.results(),
             interrupted=self.left > 0,
             directory=None if self.directory is None else str(self.directory),
@@ -214,7 +219,8 @@ class SuiteRun:
         learned = {"model": model, "model_details": details}
         # A resumed run that had nothing left to ask has learned nothing about the model.
         known = {name: value for name, value in learned.items() if value or not self._resumed}
-        self.info = self.info.model_copy(update=known)
+        reached = self._budget.reached if self.left else None
+        self.info = self.info.model_copy(update={**known, "budget_reached": reached})
 
     def _jobs(self) -> Iterator[tuple[int, int, Scenario]]:
         """Yield the place, repeat and scenario of each result that is still missing."""
@@ -226,11 +232,15 @@ class SuiteRun:
 
     async def _work(self, jobs: Iterator[tuple[int, int, Scenario]]) -> None:
         for place, repeat, scenario in jobs:
+            if self._budget.reached:
+                return
             told, tools = self.asking, self._suite.tools
             if scenario.tools is not None:
                 tools = scenario.tools
                 told = told.remade(self._suite.with_(tools=tools))
             async with self._turns:
+                if self._budget.reached:
+                    return
                 self.in_flight += 1
                 try:
                     result = await self._result(scenario, told, tools, repeat)
@@ -278,7 +288,10 @@ class SuiteRun:
                 return result
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:
+        self._budget.count_request()
         answer = await answer_of(self._client, request, deadline)
+        if isinstance(answer, Reply):
+            self._budget.count_reply(answer, self._prices)
         self._contact.heard(answer)
         return answer
 

@@ -187,6 +187,8 @@ class RunInfo(BaseModel):
     """The options of `tunaeval run`, stored so that `--resume` needs none."""
     tools_from: list[str] = Field(default_factory=list)
     """MODULE:NAME of the installed tools that replaced the suite's."""
+    budget_reached: str | None = None
+    """The budget that ended the run before all scenarios were asked, such as "max_cost"."""
     rescored: Source | None = None
     """For a run that asked no model: the run whose replies were read again."""
 
