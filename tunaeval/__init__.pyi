@@ -5,6 +5,8 @@ from .api.comparing import compare as compare
 from .api.extensions import registries as registries
 from .api.matching import expect as expect
 from .api.matching import match as match
+from .api.matrices import arun_matrix as arun_matrix
+from .api.matrices import run_matrix as run_matrix
 from .api.running import arun as arun
 from .api.running import run as run
 from .api.scores import ascore as ascore
@@ -44,6 +46,8 @@ from .runs.directory import load_report as load_report
 from .runs.driving import Environment as Environment
 from .runs.grading.checks import Checks as Checks
 from .runs.grading.grades import FinalState as FinalState
+from .runs.matrix import Matrix as Matrix
+from .runs.matrix import load_matrix as load_matrix
 from .runs.options import RunOptions as RunOptions
 from .runs.rescore import Rescored as Rescored
 from .runs.rescore import rescore as rescore

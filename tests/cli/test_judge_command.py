@@ -76,9 +76,9 @@ def test_bad_labels_are_wrong_use(here: Tuna, tmp_path: Path) -> None:
 
 
 def test_replies_are_kept(here: Tuna, tmp_path: Path) -> None:
-    once = here(*CALIBRATE, "--cache", "kept.jsonl", "--json")
+    once = here(*CALIBRATE, "--cache", "kept", "--json")
     (tmp_path / "replies.jsonl").write_text("")
-    again = here(*CALIBRATE, "--cache", "kept.jsonl", "--json")
+    again = here(*CALIBRATE, "--cache", "kept", "--json")
     assert json.loads(once.stdout)["categories"] == json.loads(again.stdout)["categories"]
 
 

@@ -48,9 +48,9 @@ def test_the_boundary_is_new_for_every_request_unless_it_is_seeded() -> None:
 
 def test_a_cached_reply_is_not_asked_for_again(tmp_path: Path) -> None:
     client = Rule(lambda _: verdict(len(client.requests)))
-    judge = Judge(client, categories=GOAL, cache=tmp_path / "new" / "replies.jsonl", votes=2)
+    judge = Judge(client, categories=GOAL, cache=tmp_path / "new" / "replies", votes=2)
     first = goal(judge)
-    again = goal(replace(judge, cache=tmp_path / "new" / "replies.jsonl"))
+    again = goal(replace(judge, cache=tmp_path / "new" / "replies"))
     assert len(client.requests) == 2
     assert first.judged
     assert again.judged
@@ -68,7 +68,7 @@ def test_a_cached_reply_is_not_asked_for_again(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_another_question_is_asked_anew(change: dict[str, Any], tmp_path: Path) -> None:
     client = Rule(lambda _: verdict(1))
-    judge = Judge(client, categories=GOAL, cache=tmp_path / "replies.jsonl")
+    judge = Judge(client, categories=GOAL, cache=tmp_path / "replies")
     goal(judge)
     score = goal(replace(judge, **change))
     assert score.judged
@@ -78,17 +78,17 @@ def test_another_question_is_asked_anew(change: dict[str, Any], tmp_path: Path) 
 def test_a_model_that_is_not_known_yet_is_not_looked_up(tmp_path: Path) -> None:
     def judged(model: str | None) -> CategoryScore:
         client = Rule(lambda _: verdict(1), model=model)
-        return goal(Judge(client, categories=GOAL, cache=tmp_path / "replies.jsonl"))
+        return goal(Judge(client, categories=GOAL, cache=tmp_path / "replies"))
 
     judged(None)
     judged(None)
-    assert not (tmp_path / "replies.jsonl").exists()
+    assert not (tmp_path / "replies").exists()
 
 
 def test_a_file_that_is_no_cache_is_a_failure_that_says_so(tmp_path: Path) -> None:
-    (tmp_path / "replies.jsonl").write_text('{"a": 1}\n')
+    (tmp_path / "replies").write_text('{"a": 1}\n')
     client = ScriptedClient([verdict(1)])
-    score = goal(Judge(client, categories=GOAL, cache=tmp_path / "replies.jsonl"))
+    score = goal(Judge(client, categories=GOAL, cache=tmp_path / "replies"))
     assert "RecordError" in score.reason
     assert score.value is None
 

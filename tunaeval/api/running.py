@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.files.reply_store import ReplyStore
 from tunaeval.grammar.format import Format
+from tunaeval.models.clients.cached import CachedClient
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.registry import closed, made_client
 from tunaeval.runs.driving import Environment
@@ -93,6 +95,7 @@ async def arun(
     environment: Environment | None = None,
     retry_failures: bool = False,
     take_over: bool = False,
+    cache: Path | str | None = None,
     ask: Ask = _UNSET,
     level: Level = _UNSET,
     profile: str | None = _UNSET,
@@ -114,9 +117,10 @@ async def arun(
     `client` is a `Client`, which the caller closes, or the name of one, which is made with the
     `client_settings` (for "openai": `base_url`, `model`). `format` is the wire format of the
     replies. Runs are stored in the directory `out`, or nowhere if it is None; `resume` is the
-    directory of a stored run to go on with (see `SuiteRun`). `environment` has the tools and the
-    user of tasks of many turns. The parameters from `ask` on are fields of `RunOptions` and
-    override `options`.
+    directory of a stored run to go on with (see `SuiteRun`). `cache` is a directory of replies: a
+    model is asked only what is not there, and what it replies is kept there. `environment` has the
+    tools and the user of tasks of many turns. The parameters from `ask` on are fields of
+    `RunOptions` and override `options`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
 
@@ -127,40 +131,40 @@ async def arun(
         >>> report.passed, report.total
         (2, 12)
     """
-    given = {name: value for name, value in locals().items() if name in _FIELDS}
+    given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
     kept = {name: value for name, value in locals().items() if name in _OF_A_RUN}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    chosen = _options(options, client, given)
-    async with _opened(client, dict(client_settings)) as model:
+    chosen = chosen_options(options, client, given)
+    async with opened(client, dict(client_settings), cache) as model:
         return await SuiteRun(loaded, model, sole_parser_for(format), chosen, **kept).run()
 
 
-_FIELDS = frozenset(field.name for field in fields(RunOptions))
+OPTION_NAMES = frozenset(field.name for field in fields(RunOptions))
 _OF_A_RUN = frozenset({"out", "resume", "environment", "retry_failures", "take_over"})
 
 
-def _blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:
+def blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:
     """Return a synchronous `work`; in a running event loop it names what to await `instead`."""
 
     @wraps(work)
-    def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
+    def waiting(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(work(*args, **kwargs))
         raise UsageError(
-            f"tunaeval.{blocking.__name__}() runs an event loop of its own, and one is running "
+            f"tunaeval.{waiting.__name__}() runs an event loop of its own, and one is running "
             f"here already, as in a notebook or an async test; use: {instead}"
         )
 
-    return blocking
+    return waiting
 
 
-run = _blocking(arun, "await tunaeval.arun(...)")
+run = blocking(arun, "await tunaeval.arun(...)")
 run.__name__ = run.__qualname__ = "run"
 
 
-def _options(
+def chosen_options(
     options: RunOptions | None, client: Client | str, given: Mapping[str, Any]
 ) -> RunOptions:
     if options is not None and not isinstance(options, RunOptions):
@@ -176,11 +180,17 @@ def usual_options(client: Client | str) -> RunOptions:
 
 
 @asynccontextmanager
-async def _opened(client: Client | str, settings: dict[str, Any]) -> AsyncIterator[Client]:
-    """Yield the client; close it at the end if it was made here."""
+async def opened(
+    client: Client | str, settings: dict[str, Any], cache: Path | str | None = None
+) -> AsyncIterator[Client]:
+    """Yield the client, with a cache if one is named; close it at the end if it was made here."""
     model = _made(client, settings)
     try:
-        yield model
+        if cache is None:
+            yield model
+        else:
+            with ReplyStore(cache) as store:
+                yield CachedClient(model, store)
     finally:
         if isinstance(client, str):
             fault = await closed(model)

@@ -17,6 +17,8 @@ from tunaeval.api.running import usual_options
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files.keys import Secret
 from tunaeval.files.plain_files import is_there, read_plain
+from tunaeval.files.reply_store import ReplyStore
+from tunaeval.models.clients.cached import CachedClient
 from tunaeval.models.clients.llamacpp import LlamaCppClient
 from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.replay import ReplayClient, read_recording
@@ -48,6 +50,7 @@ _OPTIONS = {
     "replies": "--recording",
     "rpm": "--rpm",
     "stream": "--stream",
+    "key_variables": "--key-variable",
     **NETWORK,
 }
 _IN_FLIGHT = ("connections", "slots")
@@ -82,7 +85,11 @@ def make_client(arguments: argparse.Namespace, output: Output) -> ClientChoice:
     concurrency = arguments.concurrency or usual.concurrency
     deadline = arguments.timeout or usual.deadline_seconds
     client = _made(name, arguments, concurrency)
-    return ClientChoice(client, _ask_of(client, arguments), concurrency, deadline)
+    way = _ask_of(client, arguments)
+    if arguments.cache:
+        client = CachedClient(client, ReplyStore(arguments.cache))
+        output.note(f"tunaeval: replies in {arguments.cache} are used, and new ones kept there")
+    return ClientChoice(client, way, concurrency, deadline)
 
 
 def named_client(arguments: argparse.Namespace, concurrency: int) -> Client:

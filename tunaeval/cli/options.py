@@ -227,18 +227,14 @@ _NETWORK = (
 )
 
 
-def _client(otherwise: str) -> tuple[Option, ...]:
+def _client(otherwise: str, *addresses: Option) -> tuple[Option, ...]:
     """Return `--client` and its settings; `otherwise` names the default client in the help."""
     return (
         value(
             "--client NAME",
             f"what answers: llamacpp, openai, replay, scripted or a plug-in (default: {otherwise})",
         ),
-        value(
-            "--base-url URL",
-            "the address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1",
-        ),
-        value("--model NAME", "the model to ask (default: the first that the server lists)"),
+        *addresses,
         value("--model-file FILE", "the weights of the embedded model (a GGUF file)"),
         value(
             "--recording PATH|NAME",
@@ -252,6 +248,9 @@ def _client(otherwise: str) -> tuple[Option, ...]:
 # --- the commands --------------------------------------------------------------------------------
 
 
+_CACHE = value(
+    "--cache DIR", "keep replies in this directory, and ask a model only what is not there (off)"
+)
 _QUESTIONS = (
     value(
         "--suite NAME|FILE",
@@ -289,9 +288,32 @@ _QUESTIONS = (
         "embedded model gets a schema of the calls, and its replies have to fit it)",
     ),
     flag("--free-text", "let the embedded model answer without a schema"),
+    many(
+        "--system-prompt FILE",
+        "a text in place of the suite's system prompt; given several times, every model is asked "
+        "with each",
+    ),
 )
 _MODEL = (
-    *_client("the embedded model if installed, otherwise its recording"),
+    *_client(
+        "the embedded model if installed, otherwise its recording",
+        many(
+            "--base-url URL",
+            "the address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1; given "
+            "once for all models, or once for each",
+        ),
+        many(
+            "--model NAME",
+            "the model to ask (default: the first that the server lists), or the name of a column "
+            "in tunaeval.toml; given several times, all are asked and ranked",
+        ),
+    ),
+    many(
+        "--key-variable NAME",
+        "the environment variable with the server's key (default: TUNAEVAL_API_KEY or "
+        "OPENAI_API_KEY); may be given again, and the first that is set counts",
+        default=None,
+    ),
     value("--rpm N", "start at most N requests per minute", type=above_zero),
     flag(
         "--check-server",
@@ -307,12 +329,29 @@ _MODEL = (
         "the price of a million completion tokens; the run then reports its cost",
         type=amount,
     ),
+    value(
+        "--max-cost COST",
+        "ask nothing more once the run has cost this much, by the prices (exit code 3)",
+        type=amount,
+    ),
+    value(
+        "--max-total-tokens N",
+        "ask nothing more once so many tokens went in and out (exit code 3)",
+        type=POSITIVE,
+    ),
+    value(
+        "--max-requests N",
+        "ask nothing more after so many requests (exit code 3)",
+        type=POSITIVE,
+    ),
+    flag("--dry-run", "only print how many requests, tokens and what cost it would be at most"),
     flag(
         "--stream",
         "stream the replies. Measures the time to the first token and tokens per second, and "
         "checks that the streamed pieces give the same calls as the whole text",
         default=None,
     ),
+    _CACHE,
     _TEMPERATURE,
     value(
         "--max-tokens N", "the most tokens of a reply (default: 300)", type=POSITIVE, default=300
@@ -385,6 +424,12 @@ _OUTPUTS = (
     _QUIET,
     _JSON,
 )
+_OF_COLUMNS = ("--format", "--timeout", "--tools", "--free-text")
+COLUMN_OPTIONS: Options = (
+    *_MODEL,
+    *(one for one in (*_QUESTIONS, *_RULES) if one.names[0] in _OF_COLUMNS),
+)
+"""The options that a column of a matrix may have of its own."""
 _PARSE = (
     value(
         "file",
@@ -639,7 +684,14 @@ _DOCTOR = (
     Group(None, (_JSON, flag("--markdown", "print Markdown, for an issue, instead of text"))),
 )
 _JUDGE = (
-    *_client("the embedded model"),
+    *_client(
+        "the embedded model",
+        value(
+            "--base-url URL",
+            "the address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1",
+        ),
+        value("--model NAME", "the model to ask (default: the first that the server lists)"),
+    ),
     _TEMPERATURE,
     value("--max-tokens N", "the most tokens of a reply (default: 500)", type=int, default=500),
     value(
@@ -653,7 +705,7 @@ _JUDGE = (
     flag("--together", "ask all categories in one request"),
     value("--votes N", "ask each question N times (default: 1)", type=int, default=1),
     flag("--swap", "ask each vote in both orders of the scale"),
-    value("--cache FILE", "keep the replies in FILE, and ask no question twice"),
+    _CACHE,
     value(
         "--characters N",
         "show the judge at most N characters of a transcript (default: 24000); small models need "

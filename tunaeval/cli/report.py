@@ -15,8 +15,11 @@ from pathlib import Path
 from tunaeval.api.extensions import registries
 from tunaeval.errors import TunaevalError, UsageError
 from tunaeval.registry import who, words_of
-from tunaeval.reports.files import try_to_write
+from tunaeval.reports.files import try_to_write, write_text
+from tunaeval.reports.json import json_text
+from tunaeval.reports.ranking import ranking_csv, ranking_markdown
 from tunaeval.runs.directory import load_report
+from tunaeval.runs.matrix import Matrix, is_matrix, load_matrix, matrix_object
 from tunaeval.types.roles import Writer
 from tunaeval.types.runs import Report
 
@@ -32,14 +35,18 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     writer = writer_called(arguments.writer or by_suffix(arguments.out))
     if len(arguments.runs) > 1:
         several_with(writer)
+    if is_one_matrix(arguments.runs):
+        RequestedReport(Path(), writer).refuse_matrix()
     if arguments.out:
         try_to_write(Path(arguments.out))
     elif arguments.writer == "parquet" and output.out.isatty():
         raise UsageError("Parquet is binary and cannot be shown on a terminal; give -o FILE")
-    reports = [load_report(path) for path in arguments.runs]
+    matrix = load_matrix(arguments.runs[0]) if is_one_matrix(arguments.runs) else None
+    reports = [load_report(path) for path in arguments.runs] if matrix is None else []
     with tempfile.TemporaryDirectory(prefix="tunaeval-") as folder:
         file = Path(arguments.out) if arguments.out else Path(folder) / "report"
-        fault = RequestedReport(file, writer).write(reports)
+        report = RequestedReport(file, writer)
+        fault = report.write(reports) if matrix is None else report.write_matrix(matrix)
         if fault is not None:
             output.note(f"tunaeval: {fault}")
             return 2
@@ -48,6 +55,11 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
                 for line in source:
                     output.write(line)
     return 0
+
+
+def is_one_matrix(paths: Sequence[str]) -> bool:
+    """Whether the directories of a command are one, and that of a matrix."""
+    return len(paths) == 1 and is_matrix(paths[0])
 
 
 SUFFIXES = {
@@ -61,6 +73,22 @@ SUFFIXES = {
     ".xml": "junit",
 }
 """The writer for each suffix of a report's file name."""
+
+
+def _write_matrix_page(matrix: Matrix, path: Path) -> None:
+    from tunaeval.runs.viewer.html import write_page  # noqa: PLC0415 - most reports are no page
+
+    write_page(matrix.cells, path, matrix.ranking)
+
+
+MATRIX_WRITERS: dict[str, Callable[[Matrix, Path], None]] = {
+    "json": lambda matrix, path: write_text(path, json_text(matrix_object(matrix)) + "\n"),
+    "markdown": lambda matrix, path: write_text(path, ranking_markdown(matrix.ranking)),
+    "csv": lambda matrix, path: write_text(path, ranking_csv(matrix.ranking)),
+    "html": _write_matrix_page,
+}
+"""How a matrix is written, by the name of the writer that is asked for."""
+
 
 _KIND = "report writer"
 
@@ -83,6 +111,22 @@ class RequestedReport:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
             return f"{who(self.writer, _KIND)} raised {words_of(error)}"
         return None if self.path.exists() else f"{who(self.writer, _KIND)} wrote nothing"
+
+    def refuse_matrix(self) -> None:
+        """Raise UsageError if the writer cannot write a matrix."""
+        if self.writer.name not in MATRIX_WRITERS:
+            several_with(self.writer)
+
+    def write_matrix(self, matrix: Matrix) -> str | None:
+        """Write a report of a matrix. Return what went wrong, in words, or None."""
+        write = MATRIX_WRITERS.get(self.writer.name)
+        if write is None:
+            return self.write(matrix.cells)
+        try:
+            write(matrix, self.path)
+        except TunaevalError as error:
+            return str(error)
+        return None
 
 
 def asked_for(files: Sequence[str], writer: str | None) -> list[RequestedReport]:

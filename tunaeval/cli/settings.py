@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
 """The files that may have defaults, with the table below which each has them."""
 
+COLUMNS, PRICES = "columns", "prices"
+"""The tables that have the columns of a matrix, and the prices of models, by name."""
+
 _NEVER = frozenset({"help", "show_config"})
 _WANTED = "wanted a table for each command, as in [run]"
 
@@ -32,8 +35,10 @@ class Settings(NamedTuple):
     options: JsonObject
 
 
-def settings_of(command: str, commands: Mapping[str, str]) -> Settings:
-    """Return the settings of a command. Raise UsageError for a file that cannot be read."""
+def settings_of(command: str, commands: Mapping[str, str] | None = None) -> Settings:
+    """Return the settings of a command. Raise UsageError for a file that cannot be read, or that
+    has a table for none of the `commands`.
+    """
     for name, tables in FILES:
         path = Path(name)
         if not path.is_file():
@@ -42,12 +47,40 @@ def settings_of(command: str, commands: Mapping[str, str]) -> Settings:
         if found is None:
             continue
         for one in found:
-            if one not in commands:
+            if commands and one not in {COLUMNS, PRICES, *commands}:
                 raise UsageError(f"{name}: {UnknownNameError('command', one, commands)}")
             if not isinstance(found[one], dict):
                 raise UsageError(f"{name}: {one} is {found[one]!r:.60}; {_WANTED}")
         return Settings(name, found.get(command, {}))
     return Settings(None, {})
+
+
+def tables_by_name(table: str) -> Settings:
+    """Return the tables below `columns` or `prices`, by name. Raise UsageError."""
+    found = settings_of(table)
+    for name, options in found.options.items():
+        if not isinstance(options, dict):
+            raise UsageError(
+                f"{found.file}: {table}.{name} is {options!r:.60}; wanted a table, as in "
+                f"[{table}.{name}]"
+            )
+    return found
+
+
+def prices_of(model: str | None) -> tuple[float | None, float | None]:
+    """Return the prices of a million tokens, in and out, that the file has for a model.
+
+    Raises UsageError for what is no price.
+    """
+    file, tables = tables_by_name(PRICES)
+    table = tables.get(model or "", {})
+    for name, price in table.items():
+        if name not in {"in", "out"} or not isinstance(price, int | float) or price < 0:
+            raise UsageError(
+                f"{file}, [{PRICES}.{model}]: {name} = {price!r:.40}; wanted in and out, each the "
+                "price of a million tokens"
+            )
+    return table.get("in"), table.get("out")
 
 
 def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
+from pathlib import Path
 
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.reports.console import failed_lines, show
 from tunaeval.reports.json import json_text, summary_object
+from tunaeval.reports.ranking import show_ranking
 from tunaeval.runs.directory import load_report
+from tunaeval.runs.matrix import is_matrix, load_matrix, matrix_object
 from tunaeval.runs.viewer.console import show_scenario
 from tunaeval.runs.viewer.scenario import Viewer
 from tunaeval.showing import counted
@@ -22,6 +25,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         raise UsageError("--repeat chooses a repeat of one scenario; give --scenario ID, too")
     if len(arguments.runs) > 1:
         raise UsageError(_several(arguments.runs))
+    if is_matrix(arguments.runs[0]):
+        return _matrix(arguments, output)
     report = load_report(arguments.runs[0])
     if arguments.scenario:
         _conversation(report, arguments, output)
@@ -31,6 +36,21 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         output.result(json_text(summary_object(report)))
     else:
         output.draw(partial(show, report))
+    return 0
+
+
+def _matrix(arguments: argparse.Namespace, output: Output) -> int:
+    """Print the ranking of a kept matrix."""
+    if arguments.scenario or arguments.failed:
+        raise UsageError(
+            f"{arguments.runs[0]} is a matrix; name one of its cells, such as "
+            f"{Path(arguments.runs[0]) / 'cells' / '01'}"
+        )
+    matrix = load_matrix(arguments.runs[0])
+    if arguments.json:
+        output.result(json_text(matrix_object(matrix)))
+    else:
+        output.draw(partial(show_ranking, matrix.ranking))
     return 0
 
 

@@ -19,6 +19,7 @@ from tunaeval.types.exchange import is_blank
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import (
     AtK,
+    AttemptRecord,
     Expectation,
     Rate,
     Repeats,
@@ -144,7 +145,7 @@ _COUNTED = ("outcomes", "repairs", "formats", "sources", "abstentions")
 """Fields of a summary that count results by a name."""
 _TOTALS = (
     "scenarios", "attempts", "infrastructure_failures", "leaked_calls", "empty_replies",
-    "cut_replies", "unmet_faults",
+    "cut_replies", "unmet_faults", "cached_replies",
 )  # fmt: skip
 """Fields of a summary that are one number."""
 
@@ -163,6 +164,7 @@ class Tally:
         self._tokens = Counter[str]()
         self._totals = dict.fromkeys(_TOTALS, 0)
         self._latencies = array("d")
+        self._oldest_cached: str | None = None
 
     def add(self, result: ScenarioResult) -> None:
         self._totals["scenarios"] += 1
@@ -171,6 +173,9 @@ class Tally:
         for kind in ("prompt_tokens", "completion_tokens"):
             if (tokens := getattr(result, kind)) is not None:
                 self._tokens[kind] += tokens
+        for attempt in result.attempts:
+            if attempt.cached_at is not None:
+                self._count_cached(attempt)
         if result.latency_seconds is not None:
             self._latencies.append(result.latency_seconds)
         if result.outcome in INFRASTRUCTURE:
@@ -178,6 +183,13 @@ class Tally:
             self._causes[cause_of(result.outcome, result.error)] += 1
         else:
             self._score(result)
+
+    def _count_cached(self, attempt: AttemptRecord) -> None:
+        self._totals["cached_replies"] += 1
+        at = attempt.cached_at or ""
+        self._oldest_cached = min(self._oldest_cached or at, at)
+        self._tokens["cached_prompt_tokens"] += attempt.prompt_tokens or 0
+        self._tokens["cached_completion_tokens"] += attempt.completion_tokens or 0
 
     def _score(self, result: ScenarioResult) -> None:
         again = result.scenario if self._repeats > 1 else None
@@ -241,6 +253,9 @@ class Tally:
             prompt_tokens=self._tokens.get("prompt_tokens"),
             completion_tokens=self._tokens.get("completion_tokens"),
             latency_seconds_median=median(self._latencies) if self._latencies else None,
+            oldest_cached=self._oldest_cached,
+            cached_prompt_tokens=self._tokens["cached_prompt_tokens"],
+            cached_completion_tokens=self._tokens["cached_completion_tokens"],
         )
 
     def _weighted(self) -> Rate | None:

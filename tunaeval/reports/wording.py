@@ -81,6 +81,12 @@ def remarks(report: Report) -> list[str]:
     summary, lines = report.summary, []
     if report.interrupted:
         lines.append(interruption(report))
+    if summary.cached_replies:
+        lines.append(
+            f"{summary.cached_replies} of {counted(summary.attempts, 'reply', 'replies')} are from "
+            f"the cache, the oldest of {(summary.oldest_cached or '')[:10]}; they have no latency "
+            "and cost nothing"
+        )
     for outcome, words in INFRASTRUCTURE.items():
         if lost := summary.outcomes.get(outcome):
             lines.append(f"{lost} of {how_many(summary)} {words} and are not in the score")
@@ -135,7 +141,15 @@ def how_many(summary: Summary) -> str:
 
 
 def interruption(report: Report) -> str:
-    """Return how far an interrupted run came."""
+    """Return how far a run came that was interrupted or has spent its budget."""
+    if report.run.budget_reached:
+        option = f"--{report.run.budget_reached.replace('_', '-')}"
+        return (
+            f"the budget is spent ({option}): {report.summary.outcomes.get('not_asked', 0)} of "
+            f"{counted(report.run.scenarios * report.run.repeats, 'result')} were not asked; "
+            f"tunaeval run --resume {report.directory or 'RUN'} goes on, with another budget or "
+            "without one"
+        )
     wanted = report.run.scenarios * report.run.repeats
     return f"the run was interrupted: {report.summary.scenarios} of {counted(wanted, 'result')}"
 

@@ -157,13 +157,21 @@ def load_report(directory: Path | str) -> Report:
     found = found_results(path, info)
     results = KeptResults(path, found.offsets)
     summary = summarise(results, repeats=info.repeats)
+    summary = summary.model_copy(update={"doubled_results": found.doubled})
     return Report.model_construct(
         run=info,
-        summary=summary.model_copy(update={"doubled_results": found.doubled}),
+        summary=with_not_asked(summary, info, info.scenarios * info.repeats - len(results)),
         results=results,
         interrupted=len(results) < info.scenarios * info.repeats,
         directory=str(path),
     )
+
+
+def with_not_asked(summary: Summary, info: RunInfo, left: int) -> Summary:
+    """Return the summary; what a spent budget left out is among its outcomes, and in no score."""
+    if not (info.budget_reached and left > 0):
+        return summary
+    return summary.model_copy(update={"outcomes": {**summary.outcomes, "not_asked": left}})
 
 
 def read_info(path: Path) -> RunInfo:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -25,8 +26,9 @@ from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.types.wanted import refusal, wanted_path
 
+from .budget import Budget, Prices
 from .contact import Contact, Placed, answer_of
-from .directory import InterruptedRun, Journal, RunDirectory, begun, without_secrets
+from .directory import InterruptedRun, Journal, RunDirectory, begun, with_not_asked, without_secrets
 from .driving import Environment, drive, drive_agent
 from .episode import conclude, episode
 from .options import RunOptions, model_of, run_info
@@ -77,7 +79,9 @@ class SuiteRun:
     client. `told` replaces the prompts and tools that `asking` would make for the suite. `resume`
     is the directory of an interrupted run, which is continued there: finished results are not asked
     for again, except infrastructure failures if `retry_failures` is set. `take_over` continues even
-    if another machine has locked the directory.
+    if another machine has locked the directory. `directory` is where the run is kept in place of a
+    directory below `out`. Runs that share the semaphore `turns` wait for each other's scenarios.
+    When `budget` is spent, by these `prices` of a million tokens, no further scenario is asked.
     """
 
     def __init__(
@@ -89,12 +93,16 @@ class SuiteRun:
         *,
         out: Path | str | None = None,
         run_id: str | None = None,
+        directory: Path | str | None = None,
         on_result: OnResult | None = None,
         told: Asking | None = None,
         resume: Path | str | None = None,
         retry_failures: bool = False,
         take_over: bool = False,
         environment: Environment | None = None,
+        turns: asyncio.Semaphore | None = None,
+        budget: Budget | None = None,
+        prices: Prices = (None, None),
     ) -> None:
         _prepare(suite, resume, retry_failures=retry_failures)
         self.options = (options or RunOptions()).for_suite(suite)
@@ -103,6 +111,8 @@ class SuiteRun:
             suite, client, parser, options=self.options, told=self.asking, run_id=run_id
         )
         self.directory = None if out is None else wanted_path(out, "out") / self.info.run_id
+        if directory is not None:
+            self.directory = wanted_path(directory, "directory")
         self._begun = InterruptedRun(self.info)
         if resume is not None:
             self.directory = wanted_path(resume, "resume")
@@ -115,6 +125,8 @@ class SuiteRun:
         self._resumed, self._environment = resume is not None, environment or Environment()
         self._again = self._begun.failed if retry_failures else frozenset()
         self._take_over = take_over
+        self._turns: AbstractAsyncContextManager[object] = turns or nullcontext()
+        self._budget, self._prices = budget or Budget(), prices
         self._journal = self._new_journal(None)
         self._contact = Contact(
             self.options.concurrency, self._journal.left, was_answered=self._begun.was_answered
@@ -162,7 +174,7 @@ class SuiteRun:
         """Return the report of what has been finished so far, in the order of the suite."""
         return Report.model_construct(
             run=self.info,
-            summary=self._journal.summary(),
+            summary=with_not_asked(self._journal.summary(), self.info, self.left),
             results=self._journal.results(),
             interrupted=self.left > 0,
             directory=None if self.directory is None else str(self.directory),
@@ -207,7 +219,8 @@ class SuiteRun:
         learned = {"model": model, "model_details": details}
         # A resumed run that had nothing left to ask has learned nothing about the model.
         known = {name: value for name, value in learned.items() if value or not self._resumed}
-        self.info = self.info.model_copy(update=known)
+        reached = self._budget.reached if self.left else None
+        self.info = self.info.model_copy(update={**known, "budget_reached": reached})
 
     def _jobs(self) -> Iterator[tuple[int, int, Scenario]]:
         """Yield the place, repeat and scenario of each result that is still missing."""
@@ -219,15 +232,20 @@ class SuiteRun:
 
     async def _work(self, jobs: Iterator[tuple[int, int, Scenario]]) -> None:
         for place, repeat, scenario in jobs:
+            if self._budget.reached:
+                return
             told, tools = self.asking, self._suite.tools
             if scenario.tools is not None:
                 tools = scenario.tools
                 told = told.remade(self._suite.with_(tools=tools))
-            self.in_flight += 1
-            try:
-                result = await self._result(scenario, told, tools, repeat)
-            finally:
-                self.in_flight -= 1
+            async with self._turns:
+                if self._budget.reached:
+                    return
+                self.in_flight += 1
+                try:
+                    result = await self._result(scenario, told, tools, repeat)
+                finally:
+                    self.in_flight -= 1
             if self._resumed:
                 self._begun.check_model(self._client)
             self._take(self._contact.known(place, result))
@@ -261,7 +279,10 @@ class SuiteRun:
         )  # fmt: skip
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:
+        self._budget.count_request()
         answer = await answer_of(self._client, request, deadline)
+        if isinstance(answer, Reply):
+            self._budget.count_reply(answer, self._prices)
         self._contact.heard(answer)
         return answer
 

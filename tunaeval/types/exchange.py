@@ -54,15 +54,18 @@ class Reply:
     source: Source | None = None
     streamed: Streamed | None = None
     notes: tuple[str, ...] = ()
+    cached_at: str | None = None
+    """When the reply was received that a cache repeats, in ISO 8601; None for a new one."""
 
     def kept(self) -> JsonObject:
-        """Return the fields of an `AttemptRecord` on the source of calls and on streaming."""
+        """Return the fields of an `AttemptRecord` on the source of calls, streaming and cache."""
         streamed = self.streamed or Streamed(None)
         return {
             "source": self.source,
             "first_token_seconds": streamed.first_token_seconds,
             "tokens_per_second": streamed.tokens_per_second,
             "stream_notes": (*self.notes, *streamed.notes),
+            "cached_at": self.cached_at,
         }
 
 

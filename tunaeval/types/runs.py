@@ -94,6 +94,8 @@ class AttemptRecord(Data):
     tokens_per_second: float | None = None
     stream_notes: tuple[str, ...] = ()
     """Of a streamed reply, like the two fields before; see `Streamed`."""
+    cached_at: str | None = None
+    """When a reply was received that was taken from a cache, in ISO 8601."""
 
 
 class LevelResult(Data):
@@ -185,6 +187,8 @@ class RunInfo(BaseModel):
     """The options of `tunaeval run`, stored so that `--resume` needs none."""
     tools_from: list[str] = Field(default_factory=list)
     """MODULE:NAME of the installed tools that replaced the suite's."""
+    budget_reached: str | None = None
+    """The budget that ended the run before all scenarios were asked, such as "max_cost"."""
     rescored: Source | None = None
     """For a run that asked no model: the run whose replies were read again."""
 
@@ -237,6 +241,12 @@ class Summary(Data):
     prompt_tokens: int | None
     completion_tokens: int | None
     latency_seconds_median: float | None
+    cached_replies: int = 0
+    """How many replies were taken from a cache: they have no latency, and cost nothing."""
+    oldest_cached: str | None = None
+    """When the oldest of these was received, in ISO 8601."""
+    cached_prompt_tokens: int = 0
+    cached_completion_tokens: int = 0
 
 
 @shows

@@ -384,8 +384,8 @@ class Chat:
         self._pace = Pace(server.address, connections, rpm=rpm)
 
     async def complete(self, request: Request) -> Reply:
-        clock = _clock(request)
-        model = self.model or await self._first_model(clock)
+        clock = clock_of(request)
+        model = await self.find_model(clock)
         payload = chat_payload(request, model)
         if self.streams:
             payload |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -414,6 +414,10 @@ class Chat:
 
     async def close(self) -> None:
         await self.server.close()
+
+    async def find_model(self, clock: Deadline | None) -> str:
+        """Return the model that is asked: the one that was named, else the server's first."""
+        return self.model or await self._first_model(clock)
 
     async def _first_model(self, clock: Deadline | None) -> str:
         advice = "name one with the option 'model'"
@@ -505,7 +509,7 @@ class Chat:
         )
 
 
-def _clock(request: Request) -> Deadline | None:
+def clock_of(request: Request) -> Deadline | None:
     """Return the clock of a request whose time is limited, else None."""
     if request.deadline is not None or request.within_seconds is None:
         return request.deadline

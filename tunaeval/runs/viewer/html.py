@@ -31,6 +31,7 @@ from tunaeval.errors import ComparisonError
 from tunaeval.reports.compare import compare_runs
 from tunaeval.reports.compared import power_words
 from tunaeval.reports.files import RunsWriter, new_text
+from tunaeval.reports.ranking import COLUMNS, Ranking, lines_below, table_rows
 from tunaeval.reports.sides import source_of
 from tunaeval.reports.summary import INFRASTRUCTURE, expected_tools, source_of_format
 from tunaeval.reports.tables import verdict_of
@@ -51,8 +52,11 @@ FLIPS_SHOWN = 200
 """The most scenarios shown that flipped one way; the table has all of them."""
 
 
-def _write_page(reports: Sequence[Report], path: Path) -> None:
-    """A `Writer` of one HTML page for one run, or for several side by side."""
+def write_page(reports: Sequence[Report], path: Path, ranking: Ranking | None = None) -> None:
+    """Write one HTML page for one run, or for several side by side, the first as the baseline.
+
+    With a ranking of them, as a matrix has, that stands at the top in place of the comparisons.
+    """
     style, script = _asset("page.css"), _asset("page.js")
     names = Names()
     with new_text(path) as file:
@@ -64,7 +68,8 @@ def _write_page(reports: Sequence[Report], path: Path) -> None:
             title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
             runs=[_run(number, report) for number, report in enumerate(reports)],
             tables=[*_tables(reports)],
-            comparisons=[*_comparisons(reports)],
+            comparisons=[] if ranking else [*_comparisons(reports)],
+            ranked=_ranked(reports, ranking) if ranking else None,
             blocks=blocks_of(reports, names),
             names=lambda: list(names.numbers),  # complete only once the blocks are written
             letters=[LETTERS[number % len(LETTERS)] for number in range(len(reports))],
@@ -72,7 +77,7 @@ def _write_page(reports: Sequence[Report], path: Path) -> None:
             file.write(part)
 
 
-page_writer = RunsWriter("html", _write_page)
+page_writer = RunsWriter("html", write_page)
 
 
 @cache
@@ -84,6 +89,7 @@ def _template() -> Template:
     )
     environment.filters["visible"] = _safe
     environment.globals["counted"] = counted
+    environment.globals["ranking_columns"] = COLUMNS[6:]
     return environment.from_string(_asset("page.html"))
 
 
@@ -105,6 +111,40 @@ def _digest(text: str) -> str:
 
 View: TypeAlias = dict[str, object]
 """What the template shows of one thing, by name."""
+
+
+def _ranked(reports: Sequence[Report], ranking: Ranking) -> View:
+    """Return the ranking, and a grid of scenarios and cells with the scenarios that fail first.
+
+    The grid has for each cell, in the order of the ranking, "p", "f" or "e", and "" where the cell
+    has no result.
+    """
+    numbers = {report.run.run_id: number for number, report in enumerate(reports)}
+    order = [numbers[cell.run_id] for cell in ranking.cells]
+    rows = [
+        {
+            "run": number,
+            "name": _safe(cell.name.words),
+            "score": whisker(cell.score),
+            "ties": cell.letters,
+            "facts": row[6:],
+        }
+        for number, cell, row in zip(order, ranking.cells, table_rows(ranking), strict=True)
+    ]
+    found: dict[str, dict[int, str]] = {}
+    for number, report in enumerate(reports):
+        for result in report.results:
+            verdicts = found.setdefault(result.scenario, {})
+            verdict = _VERDICTS[verdict_of(result)]
+            # Of several repeats the worst is shown, as it is the one to look at.
+            verdicts[number] = max(verdicts.get(number, "p"), verdict, key="pef".index)
+    grid = [
+        (_safe(scenario), [verdicts.get(number, "") for number in order])
+        for scenario, verdicts in found.items()
+    ]
+    grid.sort(key=lambda row: row[1].count("p"))
+    lines = [_safe(line) for line in lines_below(ranking)]
+    return {"rows": rows, "lines": lines, "grid": grid}
 
 
 def _run(number: int, report: Report) -> View:

@@ -4,19 +4,17 @@ Whatever the model replies, a category has a value from 0 to 1, or none and the 
 score off the scale, or a broken connection is a judge failure, never a middling score. Votes become
 a verdict by their median or their majority.
 
-The cache is a file of JSON lines, by a digest of the whole question. Whatever changes the question
-(model, words, transcript, settings, number of the vote) changes the digest, except for the
-boundary, which is random. Failures to get a reply are not kept.
+The cache has replies by a digest of the whole question. Whatever changes the question (model,
+words, transcript, settings, number of the vote) changes the digest, except for the boundary, which
+is random. Failures to get a reply are not kept.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from statistics import fmean, median
 from typing import Literal, NamedTuple, TypeAlias
@@ -24,13 +22,11 @@ from typing import Literal, NamedTuple, TypeAlias
 from tunaeval.errors import (
     ClientSetupError,
     PluginError,
-    RecordError,
     TransportFailure,
     TunaevalError,
     UsageError,
 )
-from tunaeval.files import records
-from tunaeval.files.keys import of_environment, without
+from tunaeval.files.reply_store import ReplyStore, digest_of
 from tunaeval.registry import reply_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request, text_of
@@ -58,42 +54,6 @@ USUAL = ("goal-completion", "plan-correctness")
 """The categories of a judge by default; the other two are then formulas."""
 
 
-class ReplyCache:
-    """A file of replies, read on first access; several judges may share it, one at a time."""
-
-    def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
-        self._replies: dict[str, Reply] | None = None
-
-    def get(self, key: str) -> Reply | None:
-        if self._replies is None:
-            self._replies = self._read()
-        return self._replies.get(key)
-
-    def put(self, key: str, reply: Reply) -> None:
-        """Keep a reply. Raises RecordError if the file cannot be written."""
-        self.get(key)
-        record = {"key": key, "message": reply.message, "finish_reason": reply.finish_reason}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        records.append(self.path, without(record, of_environment()))
-        if self._replies is not None:
-            self._replies[key] = reply
-
-    def _read(self) -> dict[str, Reply]:
-        if not self.path.exists():
-            return {}
-        return dict(map(self._entry, records.read(self.path)))
-
-    def _entry(self, record: JsonObject) -> tuple[str, Reply]:
-        match record:
-            case {"key": str(key), "message": dict(message), "finish_reason": reason}:
-                return key, Reply(message, reason if isinstance(reason, str) else None)
-        raise RecordError(
-            f"{self.path}: found {sorted(record)!r:.100} in a line; wanted key, message and "
-            "finish_reason, as a judge writes them; give the judge another file"
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Judge:
     """A client and how it is asked; frozen, except for what `cache` stores.
@@ -110,7 +70,7 @@ class Judge:
     held_to         "schema": the server is given a JSON schema of the reply; "text": none;
                     "auto": none after the server refused one
     shown           how much of the transcript is shown
-    cache           a file of replies, or a `ReplyCache`
+    cache           a directory of replies, or a `ReplyStore`
     calibration     a file of `tunaeval judge calibrate`, or a `Calibration`
     boundary_seed   makes the boundary around the transcript the same in every run, for tests
 
@@ -139,16 +99,13 @@ class Judge:
     held_to: HeldTo = "auto"
     deadline_seconds: float = 120.0
     shown: Shown = Shown()  # noqa: RUF009 - frozen
-    cache: ReplyCache | Path | str | None = None
+    cache: ReplyStore | Path | str | None = None
     calibration: Calibration | Path | str | None = None
     boundary_seed: int | None = None
 
     def __post_init__(self) -> None:
         _check(self)
         object.__setattr__(self, "categories", tuple(self.categories))
-        # Files named by path are opened once, when the judge is made.
-        if isinstance(self.cache, str | Path):
-            object.__setattr__(self, "cache", ReplyCache(self.cache))
         if isinstance(self.calibration, str | Path):
             object.__setattr__(self, "calibration", Calibration.read(Path(self.calibration)))
 
@@ -262,10 +219,14 @@ class Judge:
         # If the server refuses a schema, its reply is cached for the request without one.
         ways = (base, replace(base, schema=None)) if self.held_to == "auto" else (base,)
         for one in ways:
-            kept = None if (cache := self._known_cache()) is None else cache.get(self._key(one))
+            kept = (
+                None
+                if (cache := self._known_cache()) is None
+                else cache.get(digest_of(self._asked(one)))
+            )
             if kept is not None:
                 return _read(kept, cached=True, by_schema=one.schema is not None)
-        word = boundary(self.boundary_seed, self._key(base))
+        word = boundary(self.boundary_seed, digest_of(self._asked(base)).hex())
         try:
             async with asyncio.timeout(self.deadline_seconds):
                 sent = replace(base, messages=messages_for(question, text, word))
@@ -277,13 +238,20 @@ class Judge:
         except TunaevalError as error:
             return _Result("", f"no reply: {type(error).__name__}: {error}", cached=False)
         if (cache := self._known_cache()) is not None:
-            cache.put(self._key(base if by_schema else replace(base, schema=None)), reply)
+            asked = base if by_schema else replace(base, schema=None)
+            cache.put(digest_of(self._asked(asked)), reply)
         return _read(reply, cached=False, by_schema=by_schema)
 
-    def _known_cache(self) -> ReplyCache | None:
-        """Return the cache, but None for an unnamed model, which may be another one tomorrow."""
-        cache = self.cache if isinstance(self.cache, ReplyCache) else None
-        return None if self.model is None else cache
+    def _known_cache(self) -> ReplyStore | None:
+        """Return the cache, but None for an unnamed model, which may be another one tomorrow.
+
+        A directory is opened when it is first needed.
+        """
+        if self.model is None:
+            return None
+        if isinstance(self.cache, str | Path):
+            object.__setattr__(self, "cache", ReplyStore(self.cache))
+        return self.cache if isinstance(self.cache, ReplyStore) else None
 
     def _request(self, question: JudgeQuestion, text: str, number: int) -> Request:
         """Return the request without its boundary, which is random and no part of the question."""
@@ -307,8 +275,9 @@ class Judge:
                 raise
             return await reply_of(self.client, replace(request, schema=None)), False
 
-    def _key(self, request: Request) -> str:
-        content = {
+    def _asked(self, request: Request) -> JsonObject:
+        """Return everything that the reply to a request depends on."""
+        return {
             "client": self.client.name,
             "model": self.model,
             "messages": request.messages,
@@ -318,7 +287,6 @@ class Judge:
             "seed": request.seed,
             "number": request.repeat,
         }
-        return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 class _Result(NamedTuple):

@@ -179,6 +179,7 @@
     by("verdict-of").textContent = VERDICTS[row[ROW.verdict]];
     by("verdict-of").className = "verdict v-" + row[ROW.verdict];
     if (!dialog.open) dialog.showModal();
+    history.replaceState(null, "", linkOf(row));
     by("title").focus({ preventScroll: true });
     let details;
     try {
@@ -190,6 +191,26 @@
     if (state.open !== index) return; // another was asked for meanwhile
     body.replaceChildren(...sections(row, details));
     body.scrollTop = 0;
+  }
+
+  // ---- a link to one result: #result=RUN/REPEAT/SCENARIO
+
+  const linkOf = (row) =>
+    `#result=${row[ROW.run]}/${row[ROW.repeat]}/${encodeURIComponent(row[ROW.scenario])}`;
+
+  function openResult(run, scenario, repeat) {
+    const index = rows.findIndex((row) => row[ROW.run] === run && row[ROW.scenario] === scenario &&
+      (repeat === 0 || row[ROW.repeat] === repeat));
+    if (index < 0) return;
+    for (const id of ["verdict", "outcome", "tool", "tag", "run"]) by(id).value = "";
+    by("search").value = "";
+    choose();
+    open(state.shown.indexOf(index));
+  }
+
+  function followLink() {
+    const found = /^#result=(\d+)\/(\d+)\/(.+)$/.exec(location.hash);
+    if (found) openResult(+found[1], decodeURIComponent(found[3]), +found[2]);
   }
 
   function* sections(row, details) {
@@ -335,7 +356,11 @@
   by("close").addEventListener("click", () => by("details").close());
   by("previous").addEventListener("click", () => open(state.active - 1));
   by("next").addEventListener("click", () => open(state.active + 1));
-  by("details").addEventListener("close", () => { state.open = -1; scroll.focus({ preventScroll: true }); });
+  by("details").addEventListener("close", () => {
+    state.open = -1;
+    history.replaceState(null, "", location.pathname + location.search);
+    scroll.focus({ preventScroll: true });
+  });
   by("details").addEventListener("click", (event) => { if (event.target === by("details")) by("details").close(); });
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -355,5 +380,13 @@
       by("results").scrollIntoView();
       scroll.focus({ preventScroll: true });
     });
+  const grid = document.querySelector("table.grid");
+  if (grid)
+    grid.addEventListener("click", (event) => {
+      const button = event.target.closest("button.open");
+      if (button) openResult(+button.dataset.run, button.dataset.scenario, 0);
+    });
+  addEventListener("hashchange", followLink);
   choose();
+  followLink();
 })();

@@ -1,0 +1,196 @@
+"""`run_matrix` and `arun_matrix`: a suite asked of several models with several system prompts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, Unpack
+
+from tunaeval.errors import UsageError
+from tunaeval.files.plain_files import read_plain
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import sole_parser_for
+from tunaeval.runs.matrix import Cell, Matrix, MatrixRun
+from tunaeval.runs.options import RunOptions
+from tunaeval.runs.prompts import Ask
+from tunaeval.runs.suites.loading import load_suite
+from tunaeval.types.parsing import Level
+from tunaeval.types.roles import Client, Parser
+from tunaeval.types.runs import CountedCalls, Suite
+
+from .running import OPTION_NAMES, ClientSettings, blocking, chosen_options, opened
+
+
+class MatrixSettings(ClientSettings, total=False):
+    """The keywords of `RunOptions`, and those of the clients that are made for the models."""
+
+    ask: Ask
+    level: Level
+    profile: str | None
+    calls: CountedCalls
+    abstain: tuple[str, ...]
+    attempts: int
+    max_tokens: int
+    temperature: float | None
+    seed: int | None
+    repeats: int
+    deadline_seconds: float
+    concurrency: int
+
+
+async def arun_matrix(
+    suite: Suite | str | Path,
+    *,
+    models: Sequence[str | Client],
+    system_prompts: Sequence[str | Path] | Mapping[str, str] = (),
+    base_urls: Sequence[str] | str = (),
+    client: str = "openai",
+    format: str | Format | Parser = "auto",  # noqa: A002 - the public word for it
+    out: Path | str | None = "runs/",
+    resume: Path | str | None = None,
+    options: RunOptions | None = None,
+    retry_failures: bool = False,
+    take_over: bool = False,
+    cache: Path | str | None = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    **settings: Unpack[MatrixSettings],
+) -> Matrix:
+    """Ask every model the suite with every system prompt, and return the reports with a ranking.
+
+        matrix = tunaeval.run_matrix(
+            "suite.yaml",
+            models=["qwen3-8b", "qwen3-14b"],
+            system_prompts=["Be brief.", "Be kind."],
+            base_urls=["http://127.0.0.1:8000/v1"],
+        )
+
+    `models` are names, for which a `client` is made, or clients, which the caller closes.
+    `system_prompts` replace that of the suite: texts, files (`Path`), or texts by name; without
+    any, the suite's own is used. `base_urls` has one address for all models, or one for each. At
+    most `concurrency` scenarios of all cells together are asked at once. `price_in` and `price_out`
+    are the prices of a million tokens. The other parameters are those of `arun`.
+
+    Raises UsageError (SuiteError, UnknownNameError), ClientSetupError for a client that cannot be
+    made, RecordError. A model that cannot be reached is reported in the ranking.
+
+    Examples:
+        >>> from tunaeval import ScriptedClient
+        >>> matrix = tunaeval.run_matrix(
+        ...     "smoke",
+        ...     models=[ScriptedClient([""] * 48)],
+        ...     system_prompts={"terse": "Be brief.", "kind": "Be kind."},
+        ...     out=None,
+        ...     attempts=1,
+        ... )
+        >>> [cell.name.words for cell in matrix.ranking.cells]
+        ['scripted, terse', 'scripted, kind']
+        >>> [report.passed for report in matrix.cells]
+        [2, 2]
+    """
+    loaded = suite if isinstance(suite, Suite) else load_suite(suite)
+    prompts = named_prompts(system_prompts)
+    addresses = paired([base_urls] if isinstance(base_urls, str) else list(base_urls), len(models))
+    fields = {name: value for name, value in settings.items() if name in OPTION_NAMES}
+    others = {name: value for name, value in settings.items() if name not in OPTION_NAMES}
+    parser = sole_parser_for(format)
+    async with AsyncExitStack() as stack:
+        cells, labels = [], Counter[str]()
+        for model, address in zip(models, addresses, strict=True):
+            given: dict[str, Any] = dict(others)
+            if isinstance(model, str):
+                given |= {"model": model} | ({"base_url": address} if address else {})
+            elif address:
+                raise UsageError(
+                    "base_urls are for models that are named; a client has its address already"
+                )
+            made = await stack.enter_async_context(
+                opened(client if isinstance(model, str) else model, given, cache)
+            )
+            label = model if isinstance(model, str) else label_of(made)
+            labels[label] += 1
+            if labels[label] > 1 and not isinstance(model, str):
+                label = f"{label} ({labels[label]})"
+            for name, text in prompts:
+                cells.append(
+                    Cell(
+                        model=label,
+                        suite=loaded if text is None else loaded.with_(system_prompt=text),
+                        client=made,
+                        parser=parser,
+                        options=chosen_options(options, made, fields),
+                        system_prompt=name,
+                        base_url=address,
+                        prices=(price_in, price_out),
+                    )
+                )
+        if not cells:
+            raise UsageError("models is empty; name one or more")
+        run = MatrixRun(
+            cells,
+            out=out,
+            resume=resume,
+            in_flight=cells[0].options.concurrency,
+            retry_failures=retry_failures,
+            take_over=take_over,
+        )
+        return await run.run()
+
+
+run_matrix = blocking(arun_matrix, "await tunaeval.arun_matrix(...)")
+run_matrix.__name__ = run_matrix.__qualname__ = "run_matrix"
+
+
+def label_of(client: Client) -> str:
+    """Return what a made client is called in a matrix: its model, else its own name."""
+    return str(getattr(client, "model", None) or client.name)
+
+
+def named_prompts(
+    given: Sequence[str | Path] | Mapping[str, str],
+) -> list[tuple[str | None, str | None]]:
+    """Return system prompts as pairs of name and text; without any, one pair of None."""
+    if isinstance(given, str):
+        raise UsageError("system_prompts is a text; wanted a list of texts or files")
+    if isinstance(given, Mapping):
+        return [(name, text) for name, text in given.items()] or [(None, None)]
+    found: list[tuple[str | None, str | None]] = []
+    for number, one in enumerate(given, start=1):
+        if isinstance(one, Path):
+            found.append((_name_of(one, given), prompt_text(one)))
+        else:
+            found.append((f"prompt {number}", one))
+    return found or [(None, None)]
+
+
+def _name_of(path: Path, paths: Sequence[object]) -> str:
+    """Return the file's name without its suffix, or all of its path if another has that name."""
+    alike = [one for one in paths if isinstance(one, Path) and one.stem == path.stem]
+    return path.stem if len(alike) == 1 else str(path)
+
+
+def prompt_text(path: Path) -> str:
+    """Return the system prompt in a file. Raises UsageError for a file that cannot be read."""
+    try:
+        return read_plain(path).decode("utf-8-sig").strip()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(
+            f"the system prompt {str(path)!r} cannot be read: {why}; wanted a text file in UTF-8"
+        ) from error
+
+
+def paired(addresses: Sequence[str], models: int) -> list[str | None]:
+    """Return an address for each model: the one of all, each its own, or None."""
+    if not addresses:
+        return [None] * models
+    if len(addresses) == 1:
+        return [addresses[0]] * models
+    if len(addresses) != models:
+        raise UsageError(
+            f"there are {len(addresses)} addresses for {models} models; give one for all, or one "
+            "for each model in its order"
+        )
+    return list(addresses)

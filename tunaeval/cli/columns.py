@@ -1,0 +1,106 @@
+"""Which models, servers and system prompts `tunaeval run` asks: a namespace of options for each.
+
+`--model`, `--base-url` and `--system-prompt` may be given several times; every model is asked with
+every system prompt. A model may be the name of a column in `tunaeval.toml`, which has options of
+its own:
+
+    [columns.fast]
+    model = "qwen3-8b"
+    base-url = "http://127.0.0.1:8001/v1"
+    key-variable = "FAST_KEY"
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+
+from tunaeval.api.matrices import named_prompts, paired, prompt_text
+from tunaeval.errors import UsageError
+from tunaeval.types.runs import Suite
+
+from .options import COLUMN_OPTIONS, add_options
+from .settings import COLUMNS, Settings, apply, prices_of, tables_by_name
+
+LISTS = ("model", "base_url", "system_prompt")
+"""The options that a matrix has several of; a run has one value of each, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A model and its options; `arguments` have one value of each of `LISTS`."""
+
+    label: str
+    arguments: argparse.Namespace
+
+
+def columns_of(arguments: argparse.Namespace) -> list[Column]:
+    """Return a column for each model; one for the default client if no model is named.
+
+    Raises UsageError for addresses that do not fit the models, and for a wrong column in the file.
+    """
+    file, named = tables_by_name(COLUMNS)
+    models: list[str | None] = list(arguments.model)
+    if not models:
+        models = [None] * max(1, len(arguments.base_url))
+    addresses = paired(arguments.base_url, len(models))
+    return [
+        _column(arguments, model, address, Settings(file, named.get(model or "", {})))
+        for model, address in zip(models, addresses, strict=True)
+    ]
+
+
+def _column(
+    arguments: argparse.Namespace, model: str | None, address: str | None, settings: Settings
+) -> Column:
+    one = copy(arguments)
+    one.model, one.base_url, one.system_prompt = model, address, None
+    if settings.options:
+        parser = argparse.ArgumentParser(add_help=False)
+        add_options(parser, COLUMN_OPTIONS)
+        one.given = set()
+        apply(settings, f"columns.{model}", parser, one)
+        one.given = arguments.given
+        for name in ("model", "base_url"):
+            value = getattr(one, name)
+            if isinstance(value, list):
+                if len(value) != 1:
+                    raise UsageError(
+                        f"{settings.file}, [columns.{model}]: {name} has {len(value)} values; "
+                        "wanted one"
+                    )
+                setattr(one, name, value[0])
+    price_in, price_out = prices_of(one.model)
+    one.price_in = price_in if one.price_in is None else one.price_in
+    one.price_out = price_out if one.price_out is None else one.price_out
+    if one.max_cost is not None and one.price_in is None and one.price_out is None:
+        raise UsageError(
+            f"--max-cost needs prices, and there are none for {one.model or 'the model'}; give "
+            "--price-in and --price-out, or a table [prices.MODEL] in tunaeval.toml"
+        )
+    return Column(model or address or "", one)
+
+
+def prompts_of(arguments: argparse.Namespace) -> list[tuple[str | None, str | None]]:
+    """Return the system prompts' names and files, or one pair of None for the suite's own."""
+    files = arguments.system_prompt
+    names = [name for name, _ in named_prompts([Path(file) for file in files])]
+    return list(zip(names, files or [None], strict=True))
+
+
+def with_prompt(suite: Suite, arguments: argparse.Namespace) -> Suite:
+    """Return the suite with the system prompt of a run's options, if they have one."""
+    file = arguments.system_prompt
+    return suite if file is None else suite.with_(system_prompt=prompt_text(Path(file)))
+
+
+def as_lists(options: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield kept options; those that may be given several times become lists, as they are given."""
+    for name, value in options.items():
+        if name in LISTS and not isinstance(value, list):
+            yield name, [] if value is None else [value]
+        else:
+            yield name, value

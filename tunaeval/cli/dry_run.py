@@ -1,0 +1,85 @@
+"""`tunaeval run --dry-run`: what a run would ask and cost at most, without asking anything."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from tunaeval.models.clients.server import chat_payload
+from tunaeval.reports.json import json_text
+from tunaeval.runs.episode import request_of
+from tunaeval.runs.matrix import Cell
+from tunaeval.runs.prompts import asking
+from tunaeval.showing import counted
+
+from .output import Output
+
+_CHARACTERS_OF_A_TOKEN = 4
+"""About how many characters of a request make a token, for texts in English and JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would ask. Tokens and cost are for one attempt, replies as long as allowed.
+
+    `most_requests` is with every attempt; a task of many turns counts as one request, as nobody
+    knows how many turns it takes.
+    """
+
+    requests: int
+    most_requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+
+
+def print_estimate(cells: Sequence[Cell], arguments: argparse.Namespace, output: Output) -> int:
+    """Print the estimate for all cells together, and return the exit code."""
+    each = [estimate_of(cell) for cell in cells]
+    costs = [one.cost for one in each if one.cost is not None]
+    found = Estimate(
+        requests=sum(one.requests for one in each),
+        most_requests=sum(one.most_requests for one in each),
+        prompt_tokens=sum(one.prompt_tokens for one in each),
+        completion_tokens=sum(one.completion_tokens for one in each),
+        cost=sum(costs) if len(costs) == len(each) else None,
+    )
+    if arguments.json:
+        output.result(json_text({"dry_run": asdict(found)}))
+        return 0
+    cost = "unknown, without prices" if found.cost is None else f"{found.cost:.4f}"
+    output.result(
+        f"{counted(found.requests, 'request')} (at most {found.most_requests}), about "
+        f"{found.prompt_tokens} tokens in, at most {found.completion_tokens} tokens out; cost: "
+        f"{cost}; nothing was asked"
+    )
+    return 0
+
+
+def estimate_of(cell: Cell) -> Estimate:
+    """Return the estimate for one cell; the tokens of a request are guessed by its length."""
+    options = cell.options.for_suite(cell.suite)
+    told = cell.told or asking(cell.suite, options.ask)
+    characters = 0
+    for scenario in cell.suite.scenarios:
+        own = told
+        if scenario.tools is not None:
+            own = told.remade(cell.suite.with_(tools=scenario.tools))
+        messages = own.messages(scenario.prompt, scenario.messages)
+        request = request_of(scenario, own, options, messages, repeat=1, attempt=1)
+        characters += len(json.dumps(chat_payload(request, cell.model)))
+    requests = len(cell.suite.scenarios) * options.repeats
+    tokens_in = options.repeats * characters // _CHARACTERS_OF_A_TOKEN
+    tokens_out = requests * options.max_tokens
+    price_in, price_out = cell.prices
+    known = price_in is not None or price_out is not None
+    cost = (tokens_in * (price_in or 0.0) + tokens_out * (price_out or 0.0)) / 1e6
+    return Estimate(
+        requests=requests,
+        most_requests=requests * options.attempts,
+        prompt_tokens=tokens_in,
+        completion_tokens=tokens_out,
+        cost=cost if known else None,
+    )

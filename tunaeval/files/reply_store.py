@@ -1,0 +1,123 @@
+"""Replies of models that are kept from run to run, by the digest of what was asked: SQLite.
+
+Several processes may share a store. It has no key and no header: a reply is stored without the
+secrets of the environment, and of the question only a digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from tunaeval.errors import RecordError
+from tunaeval.types.calls import JsonValue
+from tunaeval.types.exchange import Reply
+from tunaeval.types.messages import Usage
+
+from .keys import of_environment, without
+from .records import decode, encode
+
+FILE = "replies.sqlite"
+_BUSY_SECONDS = 30.0
+"""How long to wait for another process that writes."""
+
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS replies (asked BLOB PRIMARY KEY, reply BLOB NOT NULL, "
+    "at TEXT NOT NULL) WITHOUT ROWID"
+)
+
+
+def digest_of(asked: Mapping[str, JsonValue]) -> bytes:
+    """Return the SHA-256 of everything that a reply depends on."""
+    return hashlib.sha256(encode(asked)).digest()
+
+
+class ReplyStore:
+    """The replies in a directory, which is made if it is missing.
+
+    Raises RecordError, here and in `put`, for a place that cannot be written to.
+
+    Examples:
+        >>> from tunaeval.files.reply_store import ReplyStore, digest_of
+        >>> from tunaeval.types.exchange import Reply
+        >>> with ReplyStore("replies") as store:
+        ...     store.put(digest_of({"model": "m"}), Reply({"role": "assistant", "content": "Hi"}))
+        ...     store.get(digest_of({"model": "m"})).message["content"]
+        'Hi'
+    """
+
+    def __init__(self, directory: Path | str) -> None:
+        self.path = Path(directory) / FILE
+        self._secrets = of_environment()
+        with self._guarded("opened"):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._base = sqlite3.connect(
+                self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            weakref.finalize(self, self._base.close)
+            self._base.execute("PRAGMA journal_mode = WAL")
+            self._base.execute("PRAGMA synchronous = NORMAL")
+            self._base.execute(_TABLE)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def get(self, asked: bytes) -> Reply | None:
+        """Return the reply to a question, with `cached_at` and without a latency, or None."""
+        with self._guarded("read"):
+            row = self._base.execute(
+                "SELECT reply, at FROM replies WHERE asked = ?", (asked,)
+            ).fetchone()
+            return None if row is None else _read(*row)
+
+    def put(self, asked: bytes, reply: Reply) -> None:
+        """Keep a reply; one that is there already is replaced."""
+        usage = reply.usage
+        record = {
+            "message": reply.message,
+            "finish_reason": reply.finish_reason,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "source": reply.source,
+            "notes": list(reply.notes),
+        }
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._guarded("written"):
+            self._base.execute(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)",
+                (asked, encode(without(record, self._secrets)), now),
+            )
+
+    def close(self) -> None:
+        self._base.close()
+
+    @contextmanager
+    def _guarded(self, action: str) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError, ValueError, KeyError) as error:
+            raise RecordError(
+                f"the kept replies in {str(self.path)!r} cannot be {action}: {error}; choose "
+                "another directory, or move it away"
+            ) from error
+
+
+def _read(stored: bytes, at: str) -> Reply:
+    record = decode(stored)
+    return Reply(
+        record["message"],
+        record["finish_reason"],
+        usage=Usage(record["prompt_tokens"], record["completion_tokens"]),
+        source=record["source"],
+        notes=tuple(record["notes"]),
+        cached_at=at,
+    )

@@ -1,0 +1,82 @@
+"""A client that asks another one only what is not in a store of replies."""
+
+from __future__ import annotations
+
+from tunaeval.errors import UsageError
+from tunaeval.files.reply_store import ReplyStore, digest_of
+from tunaeval.registry import reply_of
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.roles import Agent, Client
+
+from .replay import ReplayClient
+from .scripted import ScriptedClient
+from .server import Chat, chat_payload, clock_of
+
+_CUT = "length"
+"""The finish reason of a reply that was cut off; asked again, it may be whole."""
+
+
+class CachedClient:
+    """Answers from `store` what was asked before, and keeps what `client` replies.
+
+    What is asked includes the address, the body that is sent, and the number of the scenario's
+    repeat and attempt, so that repeats are different questions. Failures and replies that were cut
+    off are not kept. Closing it closes both.
+
+    Raises UsageError for a client that asks no model, or that streams.
+    """
+
+    def __init__(self, client: Client, store: ReplyStore) -> None:
+        if isinstance(client, ReplayClient | ScriptedClient | Agent):
+            raise UsageError(
+                f"a cache of replies is for clients that ask a model, and {client.name!r} does "
+                "not; leave out 'cache' (--cache)"
+            )
+        if getattr(client, "streams", False):
+            raise UsageError(
+                "a streamed reply is measured as it arrives, so it is never taken from a cache; "
+                "leave out either 'stream' or 'cache' (--stream, --cache)"
+            )
+        self.client, self.store = client, store
+        self.name = client.name
+
+    @property
+    def details(self) -> JsonObject:
+        found = getattr(self.client, "details", None)
+        return dict(found) if found else {}
+
+    @property
+    def model(self) -> str | None:
+        model = getattr(self.client, "model", None)
+        return None if model is None else str(model)
+
+    @property
+    def heading(self) -> str | None:
+        heading = getattr(self.client, "heading", None)
+        return None if heading is None else str(heading)
+
+    async def complete(self, request: Request) -> Reply:
+        if isinstance(self.client, Chat):
+            await self.client.find_model(clock_of(request))
+        asked = digest_of(
+            {
+                "client": self.name,
+                "details": self.details,
+                "body": chat_payload(request, self.model or ""),
+                "scenario": request.scenario,
+                "repeat": request.repeat,
+                "attempt": request.attempt,
+            }
+        )
+        known = self.store.get(asked)
+        if known is not None:
+            return known
+        reply = await reply_of(self.client, request)
+        if reply.finish_reason != _CUT:
+            self.store.put(asked, reply)
+        return reply
+
+    async def close(self) -> None:
+        self.store.close()
+        await self.client.close()

@@ -1,0 +1,324 @@
+"""A matrix: one suite asked of several models with several system prompts, in one directory.
+
+    NAME/matrix.json        what the cells are, and the options that they were begun with
+    NAME/cells/01, 02, ...  each a run, as `tunaeval run` keeps it
+
+The cells run side by side within one limit of requests in flight. A cell whose server cannot be
+reached ends alone; `resume` goes on with every cell that is not finished.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tunaeval.errors import ClientSetupError, RecordError, UsageError
+from tunaeval.files.keys import of_environment, without
+from tunaeval.files.plain_files import is_there
+from tunaeval.files.records import read_document, write_document
+from tunaeval.reports.json import summary_object
+from tunaeval.reports.ranking import (
+    CellName,
+    Ranking,
+    rank,
+    ranking_object,
+)
+from tunaeval.showing import counted, shows
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.roles import Client, Parser
+from tunaeval.types.runs import Report, ScenarioResult, Suite
+from tunaeval.types.wanted import wanted_path
+
+from .budget import Budget
+from .directory import RUN_FILE, load_report
+from .options import RunOptions, born
+from .prompts import Asking
+from .runner import SuiteRun
+
+MATRIX_FILE = "matrix.json"
+CELLS = "cells"
+MATRIX_VERSION = 1
+
+
+class CellInfo(BaseModel):
+    """A cell in `matrix.json`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    cell: str
+    model: str
+    system_prompt: str | None = None
+    base_url: str | None = None
+    prices: tuple[float | None, float | None] = (None, None)
+    """The prices of a million prompt and completion tokens."""
+    error: str | None = None
+    """Why the cell could not be asked when the matrix last ran."""
+
+    @property
+    def name(self) -> CellName:
+        return CellName(self.cell, self.model, self.system_prompt)
+
+
+class MatrixInfo(BaseModel):
+    """The content of `matrix.json`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    schema_version: int = MATRIX_VERSION
+    name: str
+    started_at: str
+    suite: str
+    cells: tuple[CellInfo, ...]
+    options: dict[str, Any] = Field(default_factory=dict)
+    """The options of `tunaeval run`, stored so that `--resume` needs none."""
+
+
+@shows
+@dataclass(frozen=True, slots=True, repr=False)
+class Matrix:
+    """The reports of all cells in the order in which they were named, and their ranking.
+
+    `directory` is where the matrix is kept, None for nowhere. The report of a cell that could not
+    be asked has no results.
+    """
+
+    cells: tuple[Report, ...]
+    ranking: Ranking
+    directory: str | None
+    names: tuple[CellName, ...]
+
+    def _in_short(self) -> str:
+        return f"Matrix of {counted(len(self.cells), 'cell')}: {self.ranking._in_short()}"  # noqa: SLF001
+
+    def _in_rows(self) -> Iterator[tuple[str, ...]]:
+        return self.ranking._in_rows()  # noqa: SLF001 - the same table
+
+
+def matrix_object(matrix: Matrix) -> JsonObject:
+    """Return a matrix without its results as a JSON object."""
+    cells = [
+        {
+            "cell": name.cell,
+            "model": name.model,
+            "system_prompt": name.system_prompt,
+            **summary_object(report),
+        }
+        for name, report in zip(matrix.names, matrix.cells, strict=True)
+    ]
+    return {
+        "cells": cells,
+        "ranking": ranking_object(matrix.ranking),
+        "directory": matrix.directory,
+    }
+
+
+@dataclass(slots=True)
+class Cell:
+    """A cell before it runs: what it is called, and everything that its run is made of.
+
+    The caller closes the client. `options_kept` is what the cell's `run.json` has as its options.
+    """
+
+    model: str
+    suite: Suite
+    client: Client
+    parser: Parser
+    options: RunOptions
+    system_prompt: str | None = None
+    base_url: str | None = None
+    prices: tuple[float | None, float | None] = (None, None)
+    told: Asking | None = None
+    options_kept: Mapping[str, Any] = field(default_factory=dict)
+
+
+class MatrixRun:
+    """One run of a matrix: await `run()` once, and call `matrix()` at any time.
+
+    `in_flight` is the number of scenarios of all cells together that are asked at once. `resume` is
+    the directory of a matrix that is continued. `on_result` is called with each result. `budget` is
+    that of all cells together.
+
+    Raises UsageError for no cells or for two of one name, RecordError for a directory that cannot
+    be continued.
+    """
+
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        *,
+        out: Path | str | None = None,
+        resume: Path | str | None = None,
+        in_flight: int = 8,
+        options: Mapping[str, Any] | None = None,
+        on_result: Callable[[ScenarioResult], None] | None = None,
+        retry_failures: bool = False,
+        take_over: bool = False,
+        budget: Budget | None = None,
+    ) -> None:
+        _refuse_doubles(cells)
+        infos = [
+            CellInfo(
+                cell=f"{number:02}",
+                model=cell.model,
+                system_prompt=cell.system_prompt,
+                base_url=cell.base_url,
+                prices=cell.prices,
+            )
+            for number, cell in enumerate(cells, start=1)
+        ]
+        birth = born(f"{cells[0].suite.name}-matrix")
+        self.info = MatrixInfo(
+            name=birth["run_id"],
+            started_at=birth["started_at"],
+            suite=cells[0].suite.name,
+            cells=tuple(infos),
+            options=dict(options or {}),
+        )
+        self.directory = None if out is None else wanted_path(out, "out") / self.info.name
+        self._is_new = resume is None
+        if resume is not None:
+            self.directory = wanted_path(resume, "resume")
+            self.info = _continued(self.directory, self.info)
+        turns = asyncio.Semaphore(in_flight)
+        self.runs: list[SuiteRun] = []
+        for info, cell in zip(self.info.cells, cells, strict=True):
+            place = None if self.directory is None else self.directory / CELLS / info.cell
+            is_begun = place is not None and (place / RUN_FILE).exists()
+            run = SuiteRun(
+                cell.suite,
+                cell.client,
+                cell.parser,
+                cell.options,
+                directory=None if is_begun else place,
+                run_id=f"{self.info.name}-{info.cell}",
+                resume=place if is_begun else None,
+                retry_failures=retry_failures and is_begun,
+                take_over=take_over,
+                told=cell.told,
+                on_result=on_result,
+                turns=turns,
+                budget=budget,
+                prices=cell.prices,
+            )
+            run.info = run.info.model_copy(update={"options": dict(cell.options_kept)})
+            self.runs.append(run)
+        self._errors: list[str | None] = [None] * len(self.runs)
+
+    async def run(self) -> Matrix:
+        """Run all cells and return the matrix. Raises what `SuiteRun.run` raises, except
+        ClientSetupError, which ends a cell alone.
+        """
+        if self._is_new and self.directory is not None:
+            self._write()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for number, run in enumerate(self.runs):
+                    group.create_task(self._run_cell(number, run))
+        except BaseExceptionGroup as failures:
+            first = failures.exceptions[0]
+            raise first from first.__cause__
+        return self.matrix()
+
+    async def _run_cell(self, number: int, run: SuiteRun) -> None:
+        try:
+            await run.run()
+        except ClientSetupError as error:
+            self._errors[number] = str(error)
+
+    def _write(self) -> None:
+        """Create the directory and `matrix.json` before the first request."""
+        assert self.directory is not None  # noqa: S101 - the caller has checked it
+        try:
+            (self.directory / CELLS).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RecordError(
+                f"cannot make the directory {str(self.directory)!r}: {error.strerror or error}; "
+                "choose a place that can be written to, or keep nothing"
+            ) from error
+        document = without(self.info.model_dump(mode="json"), of_environment())
+        write_document(self.directory / MATRIX_FILE, document)
+
+    def matrix(self) -> Matrix:
+        """Return what has been finished so far."""
+        names = tuple(info.name for info in self.info.cells)
+        reports = tuple(run.report() for run in self.runs)
+        prices = [info.prices for info in self.info.cells]
+        ranking = rank(reports, names, prices=prices, errors=self._errors)
+        directory = None if self.directory is None else str(self.directory)
+        return Matrix(reports, ranking, directory, names)
+
+    @property
+    def left(self) -> int:
+        """The number of results still to come, of all cells together."""
+        return sum(run.left for run in self.runs)
+
+    @property
+    def in_flight(self) -> int:
+        return sum(run.in_flight for run in self.runs)
+
+
+def _refuse_doubles(cells: Sequence[Cell]) -> None:
+    if not cells:
+        raise UsageError("a matrix of no cells has nothing to ask; name one or more models")
+    seen = set()
+    for cell in cells:
+        name = (cell.model, cell.system_prompt, cell.base_url)
+        if name in seen:
+            words = CellName("", cell.model, cell.system_prompt).words
+            raise UsageError(f"the cell {words!r} is named twice; name it once, or use repeats")
+        seen.add(name)
+
+
+def _continued(directory: Path, new: MatrixInfo) -> MatrixInfo:
+    """Return the info of the matrix in a directory. Raise RecordError if its cells are others."""
+    old = read_matrix(directory)
+    was, now = ([cell.name for cell in info.cells] for info in (old, new))
+    if was != now:
+        raise RecordError(
+            f"{directory} has the cells {_listed(was)}; asked for are {_listed(now)}; name the "
+            "same, or begin another matrix"
+        )
+    return old
+
+
+def _listed(names: Sequence[CellName]) -> str:
+    return "; ".join(name.words for name in names)
+
+
+def read_matrix(directory: Path) -> MatrixInfo:
+    """Return the `matrix.json` of a directory. Raises `RecordError`."""
+    path = directory / MATRIX_FILE
+    if not is_there(path):
+        raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
+    document = read_document(path)
+    version = document.get("schema_version")
+    if version != MATRIX_VERSION:
+        raise RecordError(
+            f"{path}: schema_version is {version!r}, this tunaeval reads {MATRIX_VERSION}; use the "
+            "version that wrote it"
+        )
+    try:
+        return MatrixInfo.model_validate(document)
+    except ValidationError as error:
+        raise RecordError(f"{path}: this is no matrix of tunaeval: {error}") from error
+
+
+def is_matrix(directory: Path | str) -> bool:
+    """Whether a directory has a matrix."""
+    return is_there(Path(directory) / MATRIX_FILE)
+
+
+def load_matrix(directory: Path | str) -> Matrix:
+    """Return a kept matrix, complete or interrupted; cells that never began are left out."""
+    path = wanted_path(directory, "directory")
+    info = read_matrix(path)
+    there = [cell for cell in info.cells if (path / CELLS / cell.cell / RUN_FILE).exists()]
+    reports = tuple(load_report(path / CELLS / cell.cell) for cell in there)
+    names = tuple(cell.name for cell in there)
+    ranking = rank(reports, names, prices=[cell.prices for cell in there])
+    return Matrix(reports, ranking, str(path), names)
