@@ -91,7 +91,7 @@ async def arun_matrix(
         [2, 2]
     """
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    prompts = named_prompts(system_prompts)
+    prompts, parser = named_prompts(system_prompts), sole_parser_for(format)
     addresses = paired([base_urls] if isinstance(base_urls, str) else list(base_urls), len(models))
     fields = {name: value for name, value in settings.items() if name in OPTION_NAMES}
     others = {name: value for name, value in settings.items() if name not in OPTION_NAMES}
@@ -101,16 +101,10 @@ async def arun_matrix(
             using = client if isinstance(model, str) else model
             given = _settings_of(model, address, others)
             made = await stack.enter_async_context(opened(using, given, cache))
-            column = Cell(
-                model=_label(model, made, cells),
-                suite=loaded,
-                client=made,
-                parser=sole_parser_for(format),
-                options=chosen_options(options, made, fields),
-                base_url=address,
-                prices=(price_in, price_out),
-            )
-            cells += [_with_prompt(column, name, text) for name, text in prompts]
+            chosen = chosen_options(options, made, fields)
+            name = _label(model, made, cells)
+            column = Cell(name, loaded, made, parser, chosen, None, address, (price_in, price_out))
+            cells += [_with_prompt(column, *prompt) for prompt in prompts]
         if not cells:
             raise UsageError("models is empty; name one or more")
         run = MatrixRun(

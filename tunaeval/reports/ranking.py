@@ -1,8 +1,8 @@
 """Several runs of the same questions in one order: which differences are real, and which are ties.
 
 Every pair of cells is tested over the scenarios that both answered, and the p values are adjusted
-after Holm over all pairs. Cells get letters: two cells that share a letter may be
-equally good.
+after Holm over all pairs. Cells get letters: two cells that share a letter may be equally
+good.
 """
 
 from __future__ import annotations
