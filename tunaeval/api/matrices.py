@@ -68,10 +68,10 @@ async def arun_matrix(
         )
 
     `models` are names, for which a `client` is made, or clients, which the caller closes.
-    `system_prompts` replace that of the suite: texts, files (`Path`), or texts by name; without
-    any, the suite's own is used. `base_urls` has one address for all models, or one for each. At
-    most `concurrency` scenarios of all cells together are asked at once. `price_in` and `price_out`
-    are the prices of a million tokens. The other parameters are those of `arun`.
+    `system_prompts` replace the suite's own: texts, files (`Path`), or texts by name. `base_urls` has
+    one address for all models, or one for each. At most `concurrency` scenarios of all cells
+    together are asked at once. `price_in` and `price_out` are the prices of a million tokens. The
+    other parameters are those of `arun`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError for a client that cannot be
     made, RecordError. A model that cannot be reached is reported in the ranking.
@@ -105,13 +105,11 @@ async def arun_matrix(
             name = _label(model, made, cells)
             column = Cell(name, loaded, made, parser, chosen, None, address, (price_in, price_out))
             cells += [_with_prompt(column, *prompt) for prompt in prompts]
-        if not cells:
-            raise UsageError("models is empty; name one or more")
         run = MatrixRun(
             cells,
             out=out,
             resume=resume,
-            in_flight=cells[0].options.concurrency,
+            in_flight=max((cell.options.concurrency for cell in cells), default=1),
             retry_failures=retry_failures,
             take_over=take_over,
         )
