@@ -68,8 +68,8 @@ async def arun_matrix(
         )
 
     `models` are names, for which a `client` is made, or clients, which the caller closes.
-    `system_prompts` replace the suite's own: texts, files (`Path`), or texts by name. `base_urls` has
-    one address for all models, or one for each. At most `concurrency` scenarios of all cells
+    `system_prompts` replace the suite's own: texts, files (`Path`), or texts by name. `base_urls`
+    has one address for all models, or one for each. At most `concurrency` scenarios of all cells
     together are asked at once. `price_in` and `price_out` are the prices of a million tokens. The
     other parameters are those of `arun`.
 
