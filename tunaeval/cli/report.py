@@ -25,6 +25,7 @@ from tunaeval.types.runs import Report
 
 from .options import SHAPES
 from .output import Output
+from .show import taken_runs
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -35,14 +36,16 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     writer = writer_called(arguments.writer or by_suffix(arguments.out))
     if len(arguments.runs) > 1:
         several_with(writer)
-    if is_one_matrix(arguments.runs):
+    runs = taken_runs(arguments, output)
+    is_one_matrix = len(runs) == 1 and is_matrix(runs[0])
+    if is_one_matrix:
         RequestedReport(Path(), writer).refuse_matrix()
     if arguments.out:
         try_to_write(Path(arguments.out))
     elif arguments.writer == "parquet" and output.out.isatty():
         raise UsageError("Parquet is binary and cannot be shown on a terminal; give -o FILE")
-    matrix = load_matrix(arguments.runs[0]) if is_one_matrix(arguments.runs) else None
-    reports = [load_report(path) for path in arguments.runs] if matrix is None else []
+    matrix = load_matrix(runs[0]) if is_one_matrix else None
+    reports = [load_report(path) for path in runs] if matrix is None else []
     with tempfile.TemporaryDirectory(prefix="tunaeval-") as folder:
         file = Path(arguments.out) if arguments.out else Path(folder) / "report"
         report = RequestedReport(file, writer)
@@ -55,11 +58,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
                 for line in source:
                     output.write(line)
     return 0
-
-
-def is_one_matrix(paths: Sequence[str]) -> bool:
-    """Whether the directories of a command are one, and that of a matrix."""
-    return len(paths) == 1 and is_matrix(paths[0])
 
 
 SUFFIXES = {
