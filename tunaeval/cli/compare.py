@@ -17,7 +17,7 @@ from tunaeval.reports.sides import RunFigures
 from tunaeval.runs.directory import run_source
 from tunaeval.showing import visible
 
-from .budget import TOO_MANY_FAILURES, is_over
+from .budget import TOO_MANY_FAILURES, is_empty, is_over
 from .output import Output
 from .show import taken_runs
 
@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             output,
             gate=margin,
             of=one.answers + one.failures + one.missing,
+            empty=is_empty(one.answers, one.outcomes, one.empty_replies),
             whose=f"run {one.run_id}: ",
         )
         for one in runs
