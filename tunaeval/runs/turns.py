@@ -144,7 +144,7 @@ def task_episode(
     state = _EpisodeState(
         asking, read, options.level, asking.messages(scenario.prompt, scenario.messages)
     )
-    ended: Ending | None = None
+    ended: Ending | TransportFailure | None = None
     failure: TransportFailure | None = None
     while ended is None:
         answer = yield request_of(
@@ -163,6 +163,8 @@ def task_episode(
                 ended = "failure"
             else:
                 ended = yield from _turn(state, answer, task)
+                if isinstance(ended, TransportFailure):  # of a server that runs the calls
+                    ended, failure = "failure", ended
         else:
             ended = "seconds"
     record = TaskRecord(ended=ended, answer=state.answer)
@@ -174,7 +176,9 @@ def task_episode(
     )
 
 
-def _turn(state: _EpisodeState, reply: Reply, task: Task) -> Generator[Step, Sent, Ending | None]:
+def _turn(
+    state: _EpisodeState, reply: Reply, task: Task
+) -> Generator[Step, Sent, Ending | TransportFailure | None]:
     """Handle a reply; return how it ended the episode, or None if the episode goes on."""
     found = read_at_all_levels(reply, state.read)
     result = found[state.level]
@@ -190,7 +194,7 @@ def _turn(state: _EpisodeState, reply: Reply, task: Task) -> Generator[Step, Sen
     if calls:
         ran = yield Run(calls)
         if not isinstance(ran, Results):
-            return "seconds"
+            return ran if isinstance(ran, TransportFailure) else "seconds"
         state.turns[-1] = replace(turn, results=ran.records, touched=ran.touched)
         state.messages += _calls_and_results(result, calls, ran.records, state.asking)
     done = task.done
