@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 

@@ -138,14 +138,13 @@ async def drive(
         return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
     with workspace:
         async with AsyncExitStack() as stack:
-            opened: list[McpServer] = []
-            for place in servers:
-                server = McpServer(place, workspace=workspace)
-                try:
-                    opened.append(await stack.enter_async_context(server))
-                except TransportFailure as caught:
-                    failure = caught
-                    return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
+            opened = [McpServer(place, workspace=workspace) for place in servers]
+            try:
+                for server in opened:
+                    await stack.enter_async_context(server)
+            except TransportFailure as caught:
+                failure = caught
+                return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
             driver = _Driver(
                 scenario, task, tools, workspace, environment, ask, turn_seconds, profile, opened
             )
@@ -250,9 +249,7 @@ class _Driver:
             return OUT_OF_TIME
         return self.faulting.reply(answer) if isinstance(answer, Reply) else answer
 
-    async def _results(
-        self, calls: tuple[ToolCall, ...]
-    ) -> Results | TransportFailure | OutOfTime:
+    async def _results(self, calls: tuple[ToolCall, ...]) -> Results | TransportFailure | OutOfTime:
         """Run the calls; a tool that takes too long is abandoned, and the episode ends."""
         records: tuple[ResultRecord, ...] | OutOfTime
         try:

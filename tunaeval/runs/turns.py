@@ -144,7 +144,7 @@ def task_episode(
     state = _EpisodeState(
         asking, read, options.level, asking.messages(scenario.prompt, scenario.messages)
     )
-    ended: Ending | TransportFailure | None = None
+    ended: Ending | None = None
     failure: TransportFailure | None = None
     while ended is None:
         answer = yield request_of(
@@ -162,9 +162,11 @@ def task_episode(
             if failure is not None:
                 ended = "failure"
             else:
-                ended = yield from _turn(state, answer, task)
-                if isinstance(ended, TransportFailure):  # of a server that runs the calls
-                    ended, failure = "failure", ended
+                how = yield from _turn(state, answer, task)
+                if isinstance(how, TransportFailure):  # of a server that runs the calls
+                    ended, failure = "failure", how
+                else:
+                    ended = how
         else:
             ended = "seconds"
     record = TaskRecord(ended=ended, answer=state.answer)

@@ -34,8 +34,6 @@ from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import in_daemon
 
-from .specs import to_tools
-
 CONNECT_SECONDS = 30.0
 """Seconds that a server may take to start, to agree on a version, and to list its tools."""
 MAX_TOOLS = 10_000
@@ -93,12 +91,10 @@ async def _offered(places: Iterable[str]) -> Tools:
         try:
             with tempfile.TemporaryDirectory(prefix="tunaeval-") as folder:
                 async with McpServer(place, workspace=folder) as server:
-                    found = to_tools(server.tools)
+                    found = [_spec(tool) for tool in server.tools]
         except TransportFailure as failure:
             raise ToolsError(str(failure)) from failure
-        except ToolsError as error:  # a schema that describes no arguments
-            raise ToolsError(f"{server}: {error}") from error
-        for spec in found.values():
+        for spec in found:
             if spec.name in specs:
                 raise ToolsError(
                     f"{server}: the tool {spec.name!r} is also one of {source[spec.name]}; a call "
@@ -106,6 +102,13 @@ async def _offered(places: Iterable[str]) -> Tools:
                 )
             specs[spec.name], source[spec.name] = spec, str(server)
     return Tools(specs.values())
+
+
+def _spec(tool: McpTool) -> ToolSpec:
+    try:
+        return ToolSpec.of(tool)
+    except ToolsError as error:  # a schema that describes no arguments
+        raise ToolsError(f"{tool.server}: {tool.name!r:.80}: {error}") from error
 
 
 def _waited(work: Coroutine[Any, Any, T]) -> T:
@@ -117,7 +120,7 @@ def _waited(work: Coroutine[Any, Any, T]) -> T:
     return in_daemon(lambda: asyncio.run(work)).result()
 
 
-def read_servers(servers: object, where: str) -> tuple[str, ...]:
+def read_servers(servers: str | Iterable[str], where: str) -> tuple[str, ...]:
     """Return the servers of an option or a field, one or several. Raises UsageError for what is
     neither a command nor an address.
     """
@@ -186,13 +189,16 @@ class McpServer:
         ready = asyncio.create_task(self._ready.wait())
         try:
             await asyncio.wait({ready, self._living}, return_when=asyncio.FIRST_COMPLETED)
-            if not self._ready.is_set():
-                raise self._why()
+            return self._connected()
         except BaseException:
             await self._close()
             raise
         finally:
             ready.cancel()
+
+    def _connected(self) -> Self:
+        if not self._ready.is_set():
+            raise self._why()
         return self
 
     async def __aexit__(self, *_: object) -> None:
