@@ -1,15 +1,13 @@
-"""An MCP server for tests, over stdio or HTTP: `python offering.py [HOW] [PORT]`."""
+"""A server with the official SDK: `python offering.py DIRECTORY`, or `offering.py --port PORT`."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from mcp.server import MCPServer
-from mcp.types import CallToolResult, TextContent
+from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel
 
 
@@ -18,36 +16,23 @@ class Weather(BaseModel):
     degrees: int
 
 
-server = MCPServer("offering")
-how = sys.argv[1] if len(sys.argv) > 1 else "well"
-
-
-@server.tool()
 def weather(city: str) -> Weather:
     """Say the weather in a city."""
     if city == "Atlantis":
-        raise ValueError("no such city")
+        raise ToolError("no such city")
     return Weather(city=city, degrees=21)
 
 
-@server.tool()
 def note(text: str) -> str:
-    """Write a text to note.txt in the directory that the server was given."""
-    Path(sys.argv[2], "note.txt").write_text(text, encoding="utf-8")
-    return f"{os.getpid()} wrote"
+    """Write a text to note.txt."""
+    Path(sys.argv[1], "note.txt").write_text(text, encoding="utf-8")
+    return f"written by process {os.getpid()}"
 
 
-@server.tool()
-async def misbehave(how: str) -> Any:
-    """Hang, die, print to stdout, or answer with garbage."""
-    match how:
-        case "hang":
-            await asyncio.sleep(600)
-        case "die":
-            print("out of luck \x1b[31m", file=sys.stderr, flush=True)
-            os._exit(3)
-        case "print":
-            os.write(1, b"hello\n")
-        case "error":
-            return CallToolResult(content=[TextContent(text="Error: no")], is_error=True)
-    return "fine"
+server = MCPServer("offering")
+for tool in (weather, note):
+    server.add_tool(tool)
+if __name__ == "__main__":
+    if sys.argv[1] == "--port":
+        server.run("streamable-http", port=int(sys.argv[2]))
+    server.run()

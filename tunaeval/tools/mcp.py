@@ -27,6 +27,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Self, TypeVar
 
+from pydantic import ValidationError
+
 from tunaeval.errors import ToolsError, TransportFailure, UsageError
 from tunaeval.registry import words_of
 from tunaeval.showing import visible
@@ -299,7 +301,7 @@ class McpServer:
         if error is None:
             return _read(asked.result())
         if not isinstance(error, MCPError):  # the SDK's own check of the answer
-            words = f"answered the call of {name!r} with what MCP does not allow: {words_of(error)}"
+            words = f"answered the call of {name!r} with {_fault(error)}"
             raise self._failed(self._failure(words, "body")) from error
         if error.code in _OF_THE_CALL or not _RESERVED[0] <= error.code <= _RESERVED[1]:
             return McpResult(error.message, is_error=True)
@@ -320,6 +322,8 @@ class McpServer:
                 raise error
             case ToolsError():
                 return self._failure(f"cannot be used: {error}", "body")
+            case ValidationError():
+                return self._failure(f"answered with {_fault(error)}", "body")
             case TimeoutError():
                 return self._failure(f"did not answer within {CONNECT_SECONDS:g} s", "timeout")
             case FileNotFoundError() | PermissionError():
@@ -339,6 +343,15 @@ class McpServer:
             else ""
         )
         return TransportFailure(f"{self} {words}{said}{strays}", kind=kind)
+
+
+def _fault(error: BaseException) -> str:
+    """Return what the SDK found wrong with an answer."""
+    words = words_of(error)
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        words = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return f"what MCP does not allow: {words}"
 
 
 _KEPT_BYTES = 4096
