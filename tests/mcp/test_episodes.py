@@ -12,6 +12,7 @@ import pytest
 import tunaeval
 from tunaeval import Environment, RunOptions, ScriptedClient
 from tunaeval.errors import SuiteError
+from tunaeval.runs.suites.loading import write_suite
 from tunaeval.types.runs import ScenarioResult, Suite
 
 Raw = Callable[..., str]
@@ -118,7 +119,7 @@ def test_a_suite_names_those_tools_of_a_server_that_it_asks_with(tmp_path: Path,
 
 def test_a_written_suite_keeps_its_servers(tmp_path: Path, raw: Raw) -> None:
     suite = suite_of(tmp_path, DONE, mcp=raw("many"), tools=["do_7"])
-    tunaeval.runs.suites.loading.write_suite(suite, tmp_path / "written.jsonl")
+    write_suite(suite, tmp_path / "written.jsonl")
     again = tunaeval.load_suite(tmp_path / "written.jsonl")
     assert (again.mcp, again.digest) == (suite.mcp, suite.digest)
 
