@@ -82,6 +82,10 @@ def mcp_tools(*servers: str) -> Tools:
     "http://127.0.0.1:8000/mcp". In a command `{workspace}` is a directory: that of the task whose
     calls the server runs, and here an empty one. Raises ToolsError for a server that cannot be
     asked, and for a name that two tools have; UsageError if the extra `mcp` is not installed.
+
+    Examples:
+        >>> [*tunaeval.mcp_tools("mcp-server-time")]  # doctest: +SKIP
+        ['get_current_time', 'convert_time']
     """
     return _waited(_offered(servers))
 
