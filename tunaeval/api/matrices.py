@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -68,10 +68,10 @@ async def arun_matrix(
         )
 
     `models` are names, for which a `client` is made, or clients, which the caller closes.
-    `system_prompts` replace that of the suite: texts, files (`Path`), or texts by name; without
-    any, the suite's own is used. `base_urls` has one address for all models, or one for each. At
-    most `concurrency` scenarios of all cells together are asked at once. `price_in` and `price_out`
-    are the prices of a million tokens. The other parameters are those of `arun`.
+    `system_prompts` replace the suite's own: texts, files (`Path`), or texts by name. `base_urls`
+    has one address for all models, or one for each. At most `concurrency` scenarios of all cells
+    together are asked at once. `price_in` and `price_out` are the prices of a million tokens. The
+    other parameters are those of `arun`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError for a client that cannot be
     made, RecordError. A model that cannot be reached is reported in the ranking.
@@ -91,48 +91,25 @@ async def arun_matrix(
         [2, 2]
     """
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    prompts = named_prompts(system_prompts)
+    prompts, parser = named_prompts(system_prompts), sole_parser_for(format)
     addresses = paired([base_urls] if isinstance(base_urls, str) else list(base_urls), len(models))
     fields = {name: value for name, value in settings.items() if name in OPTION_NAMES}
     others = {name: value for name, value in settings.items() if name not in OPTION_NAMES}
-    parser = sole_parser_for(format)
     async with AsyncExitStack() as stack:
-        cells, labels = [], Counter[str]()
+        cells: list[Cell] = []
         for model, address in zip(models, addresses, strict=True):
-            given: dict[str, Any] = dict(others)
-            if isinstance(model, str):
-                given |= {"model": model} | ({"base_url": address} if address else {})
-            elif address:
-                raise UsageError(
-                    "base_urls are for models that are named; a client has its address already"
-                )
-            made = await stack.enter_async_context(
-                opened(client if isinstance(model, str) else model, given, cache)
-            )
-            label = model if isinstance(model, str) else label_of(made)
-            labels[label] += 1
-            if labels[label] > 1 and not isinstance(model, str):
-                label = f"{label} ({labels[label]})"
-            for name, text in prompts:
-                cells.append(
-                    Cell(
-                        model=label,
-                        suite=loaded if text is None else loaded.with_(system_prompt=text),
-                        client=made,
-                        parser=parser,
-                        options=chosen_options(options, made, fields),
-                        system_prompt=name,
-                        base_url=address,
-                        prices=(price_in, price_out),
-                    )
-                )
-        if not cells:
-            raise UsageError("models is empty; name one or more")
+            using = client if isinstance(model, str) else model
+            given = _settings_of(model, address, others)
+            made = await stack.enter_async_context(opened(using, given, cache))
+            chosen = chosen_options(options, made, fields)
+            name = _label(model, made, cells)
+            column = Cell(name, loaded, made, parser, chosen, None, address, (price_in, price_out))
+            cells += [_with_prompt(column, *prompt) for prompt in prompts]
         run = MatrixRun(
             cells,
             out=out,
             resume=resume,
-            in_flight=cells[0].options.concurrency,
+            in_flight=max((cell.options.concurrency for cell in cells), default=1),
             retry_failures=retry_failures,
             take_over=take_over,
         )
@@ -141,6 +118,33 @@ async def arun_matrix(
 
 run_matrix = blocking(arun_matrix, "await tunaeval.arun_matrix(...)")
 run_matrix.__name__ = run_matrix.__qualname__ = "run_matrix"
+
+
+def _with_prompt(cell: Cell, name: str | None, text: str | None) -> Cell:
+    suite = cell.suite if text is None else cell.suite.with_(system_prompt=text)
+    return replace(cell, suite=suite, system_prompt=name)
+
+
+def _label(model: str | Client, made: Client, cells: Sequence[Cell]) -> str:
+    """Return what a model is called: its name, numbered where a client's name was seen before."""
+    if isinstance(model, str):
+        return model
+    label = label_of(made)
+    clients = {id(cell.client) for cell in cells if label_of(cell.client) == label}
+    return f"{label} ({len(clients) + 1})" if clients else label
+
+
+def _settings_of(
+    model: str | Client, address: str | None, others: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the settings of the client for a model; UsageError for a client with an address."""
+    if isinstance(model, str):
+        return {**others, "model": model} | ({"base_url": address} if address else {})
+    if address:
+        raise UsageError(
+            "base_urls are for models that are named; a client has its address already"
+        )
+    return dict(others)
 
 
 def label_of(client: Client) -> str:

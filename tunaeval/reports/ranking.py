@@ -1,7 +1,8 @@
 """Several runs of the same questions in one order: which differences are real, and which are ties.
 
 Every pair of cells is tested over the scenarios that both answered, and the p values are adjusted
-after Holm over all pairs. Cells get letters: two cells that share a letter cannot be told apart.
+after Holm over all pairs. Cells get letters: two cells that share a letter may be equally
+good.
 """
 
 from __future__ import annotations
@@ -406,7 +407,7 @@ def lines_below(ranking: Ranking) -> Iterator[str]:
     yield from _about_cells(ranking.cells)
     if ranking.pairs:
         yield (
-            "cells that share a letter cannot be told apart (exact tests of all pairs, Holm, 5 %)"
+            "cells that share a letter may be equally good (exact tests of all pairs, Holm, 5 %)"
         )
     words = {cell.name.cell: cell.name.words for cell in ranking.cells}
     yield from (_difference(pair, words) for pair in ranking.pairs if pair.is_real)

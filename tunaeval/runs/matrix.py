@@ -85,6 +85,13 @@ class Matrix:
 
     `directory` is where the matrix is kept, None for nowhere. The report of a cell that could not
     be asked has no results.
+
+    Examples:
+        >>> from tunaeval import ScriptedClient
+        >>> clients = [ScriptedClient(["No."] * 12) for _ in range(2)]
+        >>> matrix = tunaeval.run_matrix("smoke", models=clients, out=None, attempts=1)
+        >>> [name.words for name in matrix.names], [report.passed for report in matrix.cells]
+        (['scripted', 'scripted (2)'], [2, 2])
     """
 
     cells: tuple[Report, ...]
@@ -93,7 +100,8 @@ class Matrix:
     names: tuple[CellName, ...]
 
     def _in_short(self) -> str:
-        return f"Matrix of {counted(len(self.cells), 'cell')}: {self.ranking._in_short()}"  # noqa: SLF001
+        ranked = self.ranking._in_short()  # noqa: SLF001 - the same words
+        return f"Matrix of {counted(len(self.cells), 'cell')}: {ranked}"
 
     def _in_rows(self) -> Iterator[tuple[str, ...]]:
         return self.ranking._in_rows()  # noqa: SLF001 - the same table
@@ -161,24 +169,7 @@ class MatrixRun:
         budget: Budget | None = None,
     ) -> None:
         _refuse_doubles(cells)
-        infos = [
-            CellInfo(
-                cell=f"{number:02}",
-                model=cell.model,
-                system_prompt=cell.system_prompt,
-                base_url=cell.base_url,
-                prices=cell.prices,
-            )
-            for number, cell in enumerate(cells, start=1)
-        ]
-        birth = born(f"{cells[0].suite.name}-matrix")
-        self.info = MatrixInfo(
-            name=birth["run_id"],
-            started_at=birth["started_at"],
-            suite=cells[0].suite.name,
-            cells=tuple(infos),
-            options=dict(options or {}),
-        )
+        self.info = _info_of(cells, dict(options or {}))
         self.directory = None if out is None else wanted_path(out, "out") / self.info.name
         self._is_new = resume is None
         if resume is not None:
@@ -262,6 +253,27 @@ class MatrixRun:
         return sum(run.in_flight for run in self.runs)
 
 
+def _info_of(cells: Sequence[Cell], options: dict[str, Any]) -> MatrixInfo:
+    birth = born(f"{cells[0].suite.name}-matrix")
+    infos = [
+        CellInfo(
+            cell=f"{number:02}",
+            model=cell.model,
+            system_prompt=cell.system_prompt,
+            base_url=cell.base_url,
+            prices=cell.prices,
+        )
+        for number, cell in enumerate(cells, start=1)
+    ]
+    return MatrixInfo(
+        name=birth["run_id"],
+        started_at=birth["started_at"],
+        suite=cells[0].suite.name,
+        cells=tuple(infos),
+        options=options,
+    )
+
+
 def _refuse_doubles(cells: Sequence[Cell]) -> None:
     if not cells:
         raise UsageError("a matrix of no cells has nothing to ask; name one or more models")
@@ -314,7 +326,17 @@ def is_matrix(directory: Path | str) -> bool:
 
 
 def load_matrix(directory: Path | str) -> Matrix:
-    """Return a kept matrix, complete or interrupted; cells that never began are left out."""
+    """Return a kept matrix, complete or interrupted; cells that never began are left out.
+
+        matrix = tunaeval.load_matrix("runs/everyday-matrix-20261126-101500-4f2a")
+
+    Raises RecordError where the directory has no `matrix.json`, or one that cannot be read.
+
+    Examples:
+        >>> tunaeval.load_matrix("runs/nowhere")
+        Traceback (most recent call last):
+        tunaeval.errors.RecordError: runs/nowhere is no matrix: there is no matrix.json in it
+    """
     path = wanted_path(directory, "directory")
     info = read_matrix(path)
     there = [cell for cell in info.cells if (path / CELLS / cell.cell / RUN_FILE).exists()]
