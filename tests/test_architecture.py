@@ -55,6 +55,7 @@ HOMES = {
     "socket": ("models",),
     "urllib": ("models",),
     "subprocess": ("models", "api", "tools"),
+    "mcp": ("tools",),
     "multiprocessing": ("workers",),
 }
 """Where a package may be imported, and nowhere else."""

@@ -57,6 +57,7 @@ _NAMES = {
     "scoring.settings": "ScoreSettings",
     "tools.answering": "call_id",
     "tools.executor": "Backoff Executor ToolResult execute",
+    "tools.mcp": "mcp_tools",
     "tools.recorder": "ContextRecorder Recorder ResultRecorder busy_seconds",
     "tools.specs": "to_tools",
     "tools.success": "classifiers",

@@ -65,6 +65,7 @@ from .tools.executor import Executor as Executor
 from .tools.executor import ToolResult as ToolResult
 from .tools.executor import execute as execute
 from .tools.frameworks import wrap_tool as wrap_tool
+from .tools.mcp import mcp_tools as mcp_tools
 from .tools.recorder import ContextRecorder as ContextRecorder
 from .tools.recorder import Recorder as Recorder
 from .tools.recorder import ResultRecorder as ResultRecorder

@@ -263,3 +263,73 @@ def test_a_schema_that_was_made_to_be_endless_ends(keyword: str) -> None:
     begun = process_time()
     assert find_drift(endless, endless).changes == ()
     assert process_time() - begun < 10
+
+
+def breaks(ours: ToolSpec, theirs: ToolSpec) -> list[str]:
+    return [change.place for change in find_drift(ours, theirs).changes if change.breaks]
+
+
+LINE = {"type": "object", "properties": {"line": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "broken"),
+    [
+        ({"a": {"type": "integer"}}, {"a": {"type": "number"}}, False),
+        ({"a": {"type": "number"}}, {"a": {"type": "integer"}}, True),
+        ({"a": {"type": "string"}}, {"a": {"type": ["string", "null"]}}, False),
+        ({"a": {"type": "string"}}, {"a": {}}, False),
+        ({"a": {}}, {"a": {"type": "string"}}, True),
+        ({"a": {"enum": [1, 2]}}, {"a": {"enum": [2, 1, 3]}}, False),
+        ({"a": {"enum": [1, 2]}}, {"a": {"enum": [1]}}, True),
+        ({"a": {"enum": [1, 2]}}, {"a": {"type": "integer"}}, False),
+        ({"a": {"type": "integer"}}, {"a": {"type": "integer", "minimum": 1}}, True),
+        ({"a": {"type": "integer", "minimum": 1}}, {"a": {"type": "integer"}}, False),
+        ({"a": {"default": 1}}, {"a": {"default": 2, "description": "other"}}, False),
+        ({"a": {"type": "object"}}, {"a": LINE}, False),
+        ({"a": LINE}, {"a": {"type": "object"}}, True),
+        ({"a": LINE}, {"a": {**LINE, "required": ["line"]}}, True),
+        ({"a": {}}, {"a": {}, "b": {"type": "integer"}}, False),
+        ({"a": {}, "b": {}}, {"a": {}}, True),
+    ],
+)
+def test_what_is_narrowed_or_gone_breaks(old: JsonObject, new: JsonObject, broken: bool) -> None:
+    ours, theirs = (ToolSpec("t", "", {"properties": one}) for one in (old, new))
+    assert bool(breaks(ours, theirs)) is broken
+
+
+def test_a_tool_that_is_gone_breaks_and_a_new_one_does_not() -> None:
+    drifts = compare_tools([{"name": "a"}], [{"name": "b"}])
+    assert [[change.breaks for change in drift.changes] for drift in drifts] == [[True], [False]]
+
+
+KINDS: tuple[JsonValue, ...] = ("string", "integer", "number", "boolean", ["string", "null"], None)
+VALUES: tuple[JsonValue, ...] = ("x", 1, 1.5, True, None, "y")
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(KINDS[:-1]),
+        "enum": st.lists(st.sampled_from(VALUES[:2]), min_size=1, unique=True),
+        "minimum": st.integers(0, 2),
+    },
+)
+SCHEMAS = st.dictionaries(st.sampled_from("abc"), FIELDS, max_size=3).flatmap(
+    lambda properties: st.builds(
+        lambda required: {"type": "object", "properties": properties, "required": required},
+        st.lists(st.sampled_from(sorted(properties) or ["a"]), unique=True)
+        if properties
+        else st.just([]),
+    )
+)
+
+
+@given(old=SCHEMAS, new=SCHEMAS, data=st.data())
+def test_where_nothing_breaks_every_right_call_stays_right(
+    old: JsonObject, new: JsonObject, data: st.DataObject
+) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    named = {key: st.sampled_from(VALUES) for key in old["properties"]}
+    call = data.draw(st.fixed_dictionaries({}, optional=named))
+    right, stays = (jsonschema.Draft202012Validator(one).is_valid(call) for one in (old, new))
+    if right and not breaks(ToolSpec("t", "", old), ToolSpec("t", "", new)):
+        assert stays, (old, new, call)

@@ -23,9 +23,9 @@ from tunaeval.errors import UsageError
 from tunaeval.reports.files import new_bytes
 from tunaeval.types.calls import JsonObject, JsonValue
 
+from .named_tools import read_tools
 from .output import Output, json_line
 from .packed_files import opened
-from .tools import read_tools
 
 _NOT_CONVERTED = 1
 _PARQUET = b"PAR1"

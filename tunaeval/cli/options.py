@@ -286,6 +286,11 @@ _QUESTIONS = (
         "use the tools of an installed agent instead of the suite's; NAME is a list, a dictionary "
         "or a single tool; may be given again",
     ),
+    many(
+        "--mcp COMMAND|URL",
+        "use the tools of an MCP server instead of the suite's, and run the calls of tasks of many "
+        "turns against it; in a command, {workspace} is the task's directory; may be given again",
+    ),
     one_of(
         "--tools",
         ("api", "prompt"),
@@ -804,6 +809,26 @@ OPTIONS: dict[str, Options] = {
         _JSON,
     ),
     "suites": _SUITES,
+    "tools": (
+        one_of(
+            "action", ("snapshot", "diff"), "snapshot: write the tools to a file; diff: compare"
+        ),
+        value(
+            "files FILE",
+            "diff: the old tools, and the new ones unless a source is given",
+            nargs="*",
+        ),
+        Group(
+            "the source of the tools",
+            (
+                many("--mcp COMMAND|URL", "an MCP server; may be given again"),
+                many("--tools-from MODULE:NAME", "an installed agent; may be given again"),
+            ),
+        ),
+        value("-o --out FILE", "snapshot: the file to write (default: stdout)", default="-"),
+        flag("--words", "diff: a changed description or default counts as a break, too"),
+        _JSON,
+    ),
     "formats": (
         value("format", "show this format in full; a name or an alias", nargs="?"),
         Group(
@@ -828,5 +853,6 @@ OPTIONS: dict[str, Options] = {
 USAGE = {
     "judge": "%(prog)s calibrate LABELS.jsonl [options]",
     "suites": "%(prog)s [-h] [options] [[check|renamed] SUITE]",
+    "tools": "%(prog)s (snapshot | diff OLD [NEW]) [options]",
 }
 """The usage of commands whose first word is a part of the command."""

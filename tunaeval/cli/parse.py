@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 def _tools(file: str | None) -> Tools | None:
     if not file:
         return None
-    from .tools import read_tools  # noqa: PLC0415 - its import takes as long as all others together
+    from .named_tools import read_tools  # noqa: PLC0415 - its import takes as long as all others together
 
     return read_tools(file)
 

@@ -11,6 +11,7 @@ from tunaeval.files.plain_files import is_there
 from tunaeval.runs.directory import read_info
 from tunaeval.runs.matrix import is_matrix, read_matrix
 from tunaeval.runs.suites import SUITES
+from tunaeval.tools.mcp import shown_place
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.runs import RunInfo
 
@@ -109,6 +110,8 @@ def as_kept(arguments: argparse.Namespace) -> JsonObject:
     addresses = [given] if isinstance(given, str) else given
     if any("?" in address or "@" in address for address in addresses):
         del options["base_url"]  # it may contain a key, so it has to be given again
+    if any(shown_place(one) != one for one in arguments.mcp):
+        del options["mcp"]  # as above
     if files := options.get("system_prompt"):
         options["system_prompt"] = (
             str(Path(files).absolute())

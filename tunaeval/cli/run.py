@@ -38,11 +38,11 @@ from .clients import ClientChoice, make_client, network_of
 from .columns import Column, columns_of, prompts_of, with_prompt
 from .dry_run import print_estimate
 from .ending import Terminated
+from .named_tools import chosen_suite
 from .output import Output
 from .report import asked_for
 from .resuming import as_kept, resumed_options
 from .server_check import checked, suspicion
-from .tools import chosen_suite
 
 _NO_REPORT = "report {!r} is not written, and the score is as reported"
 _UNDONE = 2

@@ -22,9 +22,9 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
 from tunaeval.types.runs import ScoreResult
 
+from .named_tools import read_tools
 from .output import Output, print_listing
 from .packed_files import opened
-from .tools import read_tools
 
 _SHOWN_EVIDENCE = 8
 _SHOWN_QUERY = 100

@@ -15,8 +15,8 @@ from tunaeval.reports.json import json_text
 from tunaeval.reports.wording import call_words
 from tunaeval.showing import counted, visible
 
+from .named_tools import read_tools
 from .output import Output
-from .tools import read_tools
 
 _MOST = 1 << 16
 

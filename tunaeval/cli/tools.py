@@ -1,259 +1,109 @@
-"""The tools that a command line names: a JSON file, a built-in catalogue, or those of an agent.
+"""`tunaeval tools snapshot` and `diff`: keep the tools that a model sees, and find what breaks.
 
-With `--tools-from MODULE:NAME` a suite is asked with the tools of an installed agent. NAME is an
-attribute, dotted if it is nested: one tool (anything that `to_tools` reads), a list of tools, or a
-dictionary, whose keys name its functions. A function is a tool; none is called to get tools from
-it.
+A snapshot is a JSON file that `diff` and every `--tools` reads, sorted by name, so that it can be
+kept under version control. A break is a difference by which a call that was right may be wrong.
 """
 
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
-import os
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace
-from difflib import get_close_matches
-from functools import partial
-from importlib import import_module
 from pathlib import Path
 
-from tunaeval.errors import ToolsError, UnknownNameError, UsageError
-from tunaeval.files.plain_files import is_there, read_plain
-from tunaeval.registry import shown, words_of
-from tunaeval.reports.drift import compare_tools
-from tunaeval.runs.suites.loading import catalogue_names, load_catalogue, load_suite, own_tools
-from tunaeval.runs.suites.with_faults import with_faults
+from tunaeval.errors import UsageError
+from tunaeval.reports.drift import Change, compare_tools
+from tunaeval.reports.files import new_bytes
 from tunaeval.showing import counted
-from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import Tools, ToolSpec
-from tunaeval.types.runs import Suite
+from tunaeval.tools.mcp import read_servers
+from tunaeval.types.calls import JsonObject, JsonValue, Tools
 
-from .output import Output
+from .named_tools import offered_tools, read_tools
+from .output import Output, print_listing
 
-
-def read_tools(name: str) -> Tools:
-    """Return the tools of a catalogue, or of a file with a list of tools or {"tools": [...]}."""
-    path = Path(name)
-    if name in catalogue_names():
-        return load_catalogue(name)
-    if not (path.suffix or is_there(path)):
-        raise UnknownNameError("tool catalogue or file", name, catalogue_names())
-    text = _text(path)
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ToolsError(f"{name}: this is no JSON: {error}; wanted a list of tools") from error
-    if isinstance(value, dict) and isinstance(value.get("tools"), list):
-        value = value["tools"]
-    if not isinstance(value, list):
-        raise ToolsError(
-            f'{name}: found {text.strip()[:40]!r}; wanted a list of tools, or {{"tools": [...]}}'
-        )
-    try:
-        return to_tools(value)
-    except ToolsError as error:
-        raise ToolsError(f"{name}: {error}") from error
+_BREAK = 1
 
 
-def _text(path: Path) -> str:
-    try:
-        return read_plain(path).decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ToolsError(
-            f"{path} cannot be read: {why}; wanted a JSON file with a list of tools"
-        ) from error
-
-
-_MOST_SHOWN = 5
-
-
-def chosen_suite(arguments: argparse.Namespace, output: Output) -> Suite:
-    """Return the suite of the command line, with the tools of `--tools-from` in place of its own.
-    Prints how the two sets of tools differ.
-    """
-    name, places = arguments.suite, arguments.tools_from
-    load = partial(_chosen, arguments)
-    if not places:
-        return load()
-    theirs, ours = installed_tools(places), own_tools(name)
-    _report(theirs, ours, places, output)
-    suite = load(tools=theirs if ours is None else _with_paths(theirs, ours))
-    apart = sum(
-        one.tools is not None and not one.tools.items() <= suite.tools.items()
-        for one in suite.scenarios
-    )
-    if apart == len(suite.scenarios):
-        raise UsageError(
-            f"--tools-from: every scenario of {name!r} has tools of its own, so the tools of "
-            f"{', '.join(places)} would not be used; leave it out"
-        )
-    if apart:
-        output.note(f"tunaeval: {apart} of the scenarios have tools of their own, and keep them")
-    return suite.with_(tools_from=tuple(places))
-
-
-def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Suite:
-    """Load the suite and apply every option that selects scenarios, except `--limit`."""
-    for option, names in (("--id", arguments.ids), ("--tag", arguments.tags)):
-        for name in names:
-            if name in arguments.exclude:
-                raise UsageError(
-                    f"{option} {name!r} and --exclude {name!r} contradict each other; leave one out"
-                )
-    suite = load_suite(arguments.suite, bfcl=arguments.bfcl, exclude=arguments.exclude, tools=tools)
-    left = suite.where(ids=arguments.ids, tags=arguments.tags, like=arguments.patterns)
-    return left if arguments.faults is None else with_faults(left, arguments.faults)
-
-
-def installed_tools(places: Sequence[str]) -> Tools:
-    """Return the tools at all places, each MODULE:NAME. Raise UsageError if one cannot be had."""
-    specs: dict[str, ToolSpec] = {}
-    source: dict[str, str] = {}
-    with _working_directory_first():
-        for place in places:
-            for spec in _tools_at(place):
-                if spec.name in specs:
-                    raise UsageError(
-                        f"--tools-from {place!r}: the tool {spec.name!r} is also in "
-                        f"{source[spec.name]!r}; a call could mean either, so keep one of them"
-                    )
-                specs[spec.name], source[spec.name] = spec, place
-    return Tools(specs.values())
-
-
-@contextmanager
-def _working_directory_first() -> Iterator[None]:
-    """Import from the working directory first, as `python -m` does."""
-    if sys.flags.safe_path:  # python -P asks for the opposite
-        yield
-        return
-    here = os.getcwd()  # noqa: PTH109 - sys.path wants a str
-    sys.path.insert(0, here)
-    try:
-        yield
-    finally:
-        with suppress(ValueError):  # a module may have changed the path
-            sys.path.remove(here)
-
-
-def _tools_at(place: str) -> Iterator[ToolSpec]:
-    module, _, name = place.partition(":")
-    if not (module.strip() and name.strip()):
-        raise UsageError(f"--tools-from {place!r}: wanted MODULE:NAME, as in my_agent.tools:TOOLS")
-    found = _attribute(_imported(module, place), place)
-    given = [*_listed(found)]
-    if not given:
-        raise UsageError(f"--tools-from {place!r} has no tool; wanted one or more")
-    for where, named, tool in given:
-        yield _described(tool, named, f"{place!r}{where}")
-
-
-def _imported(module: str, place: str) -> object:
-    try:
-        return import_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a module may call sys.exit
-        missing = error.name if isinstance(error, ModuleNotFoundError) else None
-        if missing and f"{module}.".startswith(f"{missing}."):
+def run(arguments: argparse.Namespace, output: Output) -> int:
+    """Return 0, or 1 if `diff` finds a break."""
+    servers = read_servers(arguments.mcp, "--mcp")
+    files, has_source = arguments.files, bool(servers or arguments.tools_from)
+    if arguments.action == "snapshot":
+        if files or not has_source:
             raise UsageError(
-                f"--tools-from {place!r}: there is no module {missing!r}; install its package, or "
-                "run in an environment in which it can be imported"
-            ) from error
-        raise UsageError(
-            f"--tools-from {place!r}: importing {module!r} failed with {words_of(error)}; name "
-            "a module that can be imported"
-        ) from error
-
-
-def _attribute(found: object, place: str) -> object:
-    """Return the attribute that a place names. Raise UsageError if the module lacks it."""
-    inside, _, name = place.partition(":")
-    for part in name.split("."):
-        try:
-            found, inside = getattr(found, part), f"{inside}.{part}"
-        except AttributeError as error:
-            known = [one for one in dir(found) if not one.startswith("_")]
-            near = get_close_matches(part, known, n=3, cutoff=0.5)
-            hint = (
-                f"did you mean {' or '.join(map(repr, near))}?" if near else "wanted a name in it"
+                "snapshot needs a source of tools, --mcp or --tools-from, and no file but that of "
+                "-o; write: tunaeval tools snapshot --mcp 'python server.py' -o tools.json"
             )
-            raise UsageError(
-                f"--tools-from {place!r}: there is no {part!r} in {inside}; {hint}"
-            ) from error
-        except Exception as error:  # modules and properties may run code
-            raise UsageError(
-                f"--tools-from {place!r}: looking up {part!r} failed with {words_of(error)}"
-            ) from error
-    return found
-
-
-def _listed(found: object) -> Iterator[tuple[str, str | None, object]]:
-    """Yield each tool with its place in the list or dictionary, and the name that its key gives."""
-    match found:
-        case Mapping() if not _is_tool(found):
-            for key, tool in found.items():
-                yield f"[{key!r}]", key if isinstance(key, str) else None, tool
-        case list() | tuple():
-            for index, tool in enumerate(found):
-                yield f"[{index}]", None, tool
-        case _:
-            yield "", None, found
-
-
-def _is_tool(found: Mapping[object, object]) -> bool:
-    """Whether a dictionary is one tool, in the shape of some API, and not several by name."""
-    return isinstance(found.get("name"), str) or isinstance(found.get("function"), Mapping)
-
-
-def _described(tool: object, name: str | None, where: str) -> ToolSpec:
-    is_function = inspect.isroutine(tool) or isinstance(tool, partial)
-    try:
-        return ToolSpec.of(tool, name=name if is_function else None)
-    except ToolsError as error:
+        return _snapshot(offered_tools(arguments.tools_from, servers), arguments.out, output)
+    if len(files) != (1 if has_source else 2):
         raise UsageError(
-            f"--tools-from {where}: {error}, or a list or dictionary of such tools"
-        ) from error
-    except Exception as error:  # a framework's object may run code
-        raise UsageError(
-            f"--tools-from {where}: describing {shown(tool)} failed with {words_of(error)}"
-        ) from error
+            f"diff got {counted(len(files), 'file')}; wanted the old tools and the new ones: two "
+            "files, or one file and a source, --mcp or --tools-from"
+        )
+    old = read_tools(files[0])
+    new = offered_tools(arguments.tools_from, servers) if has_source else read_tools(files[1])
+    return _diff(old, new, arguments, output)
 
 
-def _with_paths(theirs: Tools, ours: Tools) -> Tools:
-    """Return their tools with the suite's declarations of path arguments, which no model sees."""
-    return Tools(
-        replace(spec, paths=spec.paths | (ours[name].paths & {*spec.parameters["properties"]}))
-        if name in ours and "properties" in spec.parameters
-        else spec
-        for name, spec in theirs.items()
-    )
+def _snapshot(tools: Tools, file: str, output: Output) -> int:
+    if not tools:
+        raise UsageError("the source has no tool, so there is nothing to keep")
+    rows = sorted(tools.as_openai(), key=lambda row: str(row["function"]["name"]))
+    # In ASCII: what a server wrote into descriptions cannot command the terminal of a reader.
+    text = json.dumps({"tools": rows}, indent=1) + "\n"
+    if file == "-":
+        output.result(text.rstrip())
+        return 0
+    with new_bytes(Path(file)) as write:
+        write(text.encode())
+    output.note(f"tunaeval: {counted(len(tools), 'tool')} in {file}")
+    return 0
 
 
-def _report(theirs: Tools, ours: Tools | None, places: Sequence[str], output: Output) -> None:
-    """Print the differences, those that mislead a model first, and no more than `_MOST_SHOWN`."""
-    intro = f"tunaeval: asking with {counted(len(theirs), 'tool')} from {', '.join(places)}"
-    if ours is None:
-        output.note(intro)
-        return
-    lines = [
-        f"only {whose}: {', '.join(names)}"
-        for whose, some, others in (("ours", ours, theirs), ("theirs", theirs, ours))
-        if (names := [name for name in some if name not in others])
+def _diff(old: Tools, new: Tools, arguments: argparse.Namespace, output: Output) -> int:
+    found = [
+        (drift.tool, change, _effect(change))
+        for drift in compare_tools(old, new)
+        for change in drift.changes
     ]
-    drifts = [one for one in compare_tools(ours, theirs) if one.tool in ours and one.tool in theirs]
-    changes = [(drift.tool, change) for drift in drifts for change in drift.changes]
-    changes.sort(key=lambda change: not change[1].misleads)
-    lines += [f"{tool}: {change}" for tool, change in changes]
-    output.note(
-        f"{intro} (theirs) for the suite's {len(ours)} (ours): {counted(len(lines), 'difference')}"
-    )
-    for line in lines[:_MOST_SHOWN]:
-        output.note(f"tunaeval: {line}")
-    if len(lines) > _MOST_SHOWN:
-        output.note(f"tunaeval: and {len(lines) - _MOST_SHOWN} more")
+    counting = {"break", "words"} if arguments.words else {"break"}
+    breaks = sum(effect in counting for _, _, effect in found)
+    rows = [
+        {"effect": effect, "tool": tool, "place": change.place, **_sides(change)}
+        for tool, change, effect in sorted(found, key=lambda one: one[2] not in counting)
+        if arguments.words or effect != "words"
+    ]
+    if arguments.json:
+        output.result(json.dumps({"breaks": breaks, "changes": rows}))
+    elif rows:
+        shown = [{**row, **{side: _short(row[side]) for side in ("old", "new")}} for row in rows]
+        columns = ("effect", "tool", "place", "old", "new")
+        print_listing(output, "changes", shown, columns, as_json=False, limit=60)
+    hidden = 0 if arguments.words else len(found) - len(rows)
+    output.note(f"tunaeval: {_summary(len(rows), breaks, hidden)}")
+    return _BREAK if breaks else 0
+
+
+def _effect(change: Change) -> str:
+    if change.breaks:
+        return "break"
+    if not change.misleads:
+        return "words"
+    return "added" if change.ours is ... else "wider"
+
+
+def _sides(change: Change) -> JsonObject:
+    """Return both sides, with null for one that is missing."""
+    sides = {"old": change.ours, "new": change.theirs}
+    return {name: None if side is ... else side for name, side in sides.items()}
+
+
+def _short(value: JsonValue) -> str:
+    text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _summary(shown: int, breaks: int, hidden: int) -> str:
+    said = f"{counted(shown, 'difference')}, {counted(breaks, 'break')}"
+    if not shown:
+        said = "no tool, argument or type differs"
+    return f"{said}; {counted(hidden, 'other wording')} (see --words)" if hidden else said

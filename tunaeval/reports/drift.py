@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from os import PathLike
 from typing import TypeAlias
@@ -125,7 +125,7 @@ def compare_tools(
     drifts = [
         find_drift(spec, others[name])
         if name in others
-        else Drift(name, changes=(Change("name", name, ...),))
+        else Drift(name, changes=(Change("name", name, ..., breaks=True),))
         for name, spec in mine.items()
     ]
     new = [name for name in others if name not in mine]
@@ -250,7 +250,10 @@ class Change:
     """A difference between two descriptions of a tool; `...` stands for a missing value.
 
     It `misleads` if a call that is right by one may be wrong by the other: other names, types,
-    choices or required arguments. Other wording, defaults and formats do not mislead.
+    choices or required arguments. Other wording, defaults and formats do not mislead. It `breaks`
+    if a call that is right by ours may be wrong by theirs, but not only the other way: because a
+    tool or an argument is missing, a type or a choice is no longer admitted, or something is
+    required that was not. What is only added, or admits more, does not break.
 
     Examples:
         >>> ours = {"name": "ls", "parameters": {"properties": {"depth": {"type": "integer"}}}}
@@ -264,6 +267,7 @@ class Change:
     ours: JsonValue
     theirs: JsonValue
     misleads: bool = True
+    breaks: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         if self.theirs is ...:
@@ -293,7 +297,8 @@ def changes_between(ours: ToolSpec, theirs: ToolSpec) -> tuple[Change, ...]:
             one = _facts(mine[name], ours.parameters)
             found += _changed(f"{place}.", one, _facts(others[name], theirs.parameters))
         else:
-            found.append(Change(place, mine.get(name, ...), others.get(name, ...)))
+            one, other = mine.get(name, ...), others.get(name, ...)
+            found.append(Change(place, one, other, breaks=other is ...))
     return tuple(found)
 
 
@@ -316,7 +321,37 @@ def _changed(
         one, other = ours.get(key, ...), theirs.get(key, ...)
         if one != other:
             misleads = key.rpartition(".")[2] not in _HARMLESS
-            yield Change(f"{place}{key}", one, other, misleads)
+            breaks = misleads and not _is_new(key, ours) and _narrows(key, one, other)
+            yield Change(f"{place}{key}", one, other, misleads, breaks)
+
+
+def _is_new(key: str, ours: Mapping[str, JsonValue]) -> bool:
+    """Whether a fact is about a nested property that ours lacks, which no old call names."""
+    parts = key.split(".")
+    return any(
+        part == "properties" and ".".join([*parts[: index + 2], "type"]) not in ours
+        for index, part in enumerate(parts[:-2])
+    )
+
+
+def _narrows(key: str, ours: JsonValue, theirs: JsonValue) -> bool:
+    """Whether a value that fits a fact of ours may not fit that of theirs."""
+    match key.rpartition(".")[2]:
+        case "required":
+            return not {*_items(theirs)} <= {*_items(ours)}
+        case "enum" if ours is not ... and theirs is not ...:
+            return any(value not in theirs for value in ours)
+        case "type" if theirs is ...:
+            return "properties." in key  # the property is gone, not only what was said about it
+        case "type" if ours is not ...:
+            admits = {*theirs.split(" or ")}
+            admits |= {"integer"} if "number" in admits else set()
+            return theirs != "any" and not {*ours.split(" or ")} <= admits
+    return theirs is not ...
+
+
+def _items(value: JsonValue) -> Iterable[JsonValue]:
+    return () if value is ... else value
 
 
 def _facts(schema: JsonValue, root: JsonValue) -> dict[str, JsonValue]:

@@ -1,7 +1,7 @@
 """Drive an episode of many turns: the workspace, tools, faults, user and checks around `turns`.
 
-A tool's error is a result that the model sees; an error of the workspace or a check is an
-infrastructure failure. Neither ends the run.
+A tool's error is a result that the model sees; an error of the workspace, a check or a server that
+runs calls is an infrastructure failure. None of them ends the run.
 
 A whole agent that has its own tools works in its own way; its model's replies are known only if the
 agent reports them. A turn is a reply of that model. All changes count as the last turn's, because
@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from itertools import zip_longest
@@ -24,7 +25,8 @@ from typing import ParamSpec, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
 from tunaeval.registry import shown, who, words_of
-from tunaeval.tools.executor import Backoff, Executor, ToolResult
+from tunaeval.tools.executor import Backoff, Executor, ToolResult, named_tools
+from tunaeval.tools.mcp import McpResult, McpServer
 from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 from tunaeval.types.calls import JsonObject, ToolCall, Tools
@@ -120,10 +122,13 @@ async def drive(
     environment: Environment,
     turn_seconds: float,
     profile: str | None = None,
+    servers: Sequence[str] = (),
 ) -> ScenarioResult:
     """Run an episode to its end in its own workspace, which is removed afterwards.
 
-    Each turn may take `turn_seconds`; the whole may take what the task's limits allow.
+    Each turn may take `turn_seconds`; the whole may take what the task's limits allow. The MCP
+    `servers` run the calls of their tools; the episode has connections of its own, so that a
+    command is started for it alone, and no episode sees the state of another.
     """
     task = scenario.task or Task()
     try:
@@ -132,8 +137,18 @@ async def drive(
         failure = TransportFailure(words_of(error), kind="workspace")
         return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
     with workspace:
-        driver = _Driver(scenario, task, tools, workspace, environment, ask, turn_seconds, profile)
-        return await conclude(conversation, driver.answer)
+        async with AsyncExitStack() as stack:
+            opened = [McpServer(place, workspace=workspace) for place in servers]
+            try:
+                for server in opened:
+                    await stack.enter_async_context(server)
+            except TransportFailure as caught:
+                failure = caught
+                return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
+            driver = _Driver(
+                scenario, task, tools, workspace, environment, ask, turn_seconds, profile, opened
+            )
+            return await conclude(conversation, driver.answer)
 
 
 def not_run(tools: Collection[str], runnables: Collection[str]) -> str | None:
@@ -159,6 +174,7 @@ class _Driver:
     ask: Ask
     turn_seconds: float
     profile: str | None
+    servers: Sequence[McpServer] = ()
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     seen: Snapshot = field(init=False)
     executor: Executor = field(init=False)
@@ -167,7 +183,7 @@ class _Driver:
     def __post_init__(self) -> None:
         self.faulting = _Faulting(self.task.faults)
         self.seen = self.workspace.before
-        found = self.environment.tools_in(self.workspace)
+        found = self._tools()
         left = (
             {name: _leaving(tool) for name, tool in found.items()}
             if isinstance(found, Mapping)
@@ -176,6 +192,17 @@ class _Driver:
         self.executor = Executor(left, backoff=Backoff(max_attempts=1))
         if words := not_run(self.tools, self.executor.runnables):
             raise UsageError(f"scenario {self.scenario.id!r}: {words}")
+
+    def _tools(self) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
+        """Return the tools that run the calls. Those of servers come before those of a workspace,
+        and after what the caller has given under the same name.
+        """
+        found = self.environment.tools_in(self.workspace)
+        if not self.servers:
+            return found
+        offered = {tool.name: tool for server in self.servers for tool in server.tools}
+        own = {name: tool for name, tool, _ in named_tools(found)}
+        return {**own, **offered} if self.environment.tools is None else {**offered, **own}
 
     async def answer(self, step: Step) -> Sent:
         match step:
@@ -222,13 +249,18 @@ class _Driver:
             return OUT_OF_TIME
         return self.faulting.reply(answer) if isinstance(answer, Reply) else answer
 
-    async def _results(self, calls: tuple[ToolCall, ...]) -> Results | OutOfTime:
+    async def _results(self, calls: tuple[ToolCall, ...]) -> Results | TransportFailure | OutOfTime:
         """Run the calls; a tool that takes too long is abandoned, and the episode ends."""
+        records: tuple[ResultRecord, ...] | OutOfTime
         try:
             async with asyncio.timeout_at(self._deadline()):
                 records = await self._ran(calls)
         except TimeoutError:
-            return OUT_OF_TIME
+            records = OUT_OF_TIME
+        if faults := [server.fault for server in self.servers if server.fault]:
+            return faults[0]
+        if not isinstance(records, tuple):
+            return records
         before = self.seen
         self.seen = await beside(self.workspace.snapshot, before)
         return Results(records, before.changes(self.seen).paths)
@@ -321,12 +353,18 @@ def _failed(call: ToolCall, words: str) -> ResultRecord:
 
 
 def _record(result: ToolResult) -> ResultRecord:
+    value = result.value if isinstance(result.value, McpResult) else None
     try:
-        given = str(result.as_openai()["content"])
+        given = str(result.as_openai()["content"]) if value is None else value.text
     except Exception as error:  # noqa: BLE001 - str() of a tool's value may raise anything
         given = f"Error: the result has no words: {words_of(error)}"
     if len(given) > MAX_RESULT:
         given = f"{given[:MAX_RESULT]}\n({len(given) - MAX_RESULT} more characters)"
+    if value is not None:
+        return ResultRecord(
+            id=result.call.id, tool=result.call.name, ok=not value.is_error, content=given,
+            structured=value.structured,
+        )  # fmt: skip
     ok = result.ok and not given.startswith("Error: the result has no words")
     return ResultRecord(id=result.call.id, tool=result.call.name, ok=ok, content=given)
 

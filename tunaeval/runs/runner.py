@@ -278,7 +278,7 @@ class SuiteRun:
         return await drive(
             task_episode(scenario, **shared), scenario, tools, ask=self._ask,
             environment=self._environment, turn_seconds=self.options.deadline_seconds,
-            profile=self.options.profile,
+            profile=self.options.profile, servers=self._suite.mcp,
         )  # fmt: skip
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:

@@ -162,7 +162,11 @@ def task_episode(
             if failure is not None:
                 ended = "failure"
             else:
-                ended = yield from _turn(state, answer, task)
+                how = yield from _turn(state, answer, task)
+                if isinstance(how, TransportFailure):  # of a server that runs the calls
+                    ended, failure = "failure", how
+                else:
+                    ended = how
         else:
             ended = "seconds"
     record = TaskRecord(ended=ended, answer=state.answer)
@@ -174,7 +178,9 @@ def task_episode(
     )
 
 
-def _turn(state: _EpisodeState, reply: Reply, task: Task) -> Generator[Step, Sent, Ending | None]:
+def _turn(
+    state: _EpisodeState, reply: Reply, task: Task
+) -> Generator[Step, Sent, Ending | TransportFailure | None]:
     """Handle a reply; return how it ended the episode, or None if the episode goes on."""
     found = read_at_all_levels(reply, state.read)
     result = found[state.level]
@@ -190,7 +196,7 @@ def _turn(state: _EpisodeState, reply: Reply, task: Task) -> Generator[Step, Sen
     if calls:
         ran = yield Run(calls)
         if not isinstance(ran, Results):
-            return "seconds"
+            return ran if isinstance(ran, TransportFailure) else "seconds"
         state.turns[-1] = replace(turn, results=ran.records, touched=ran.touched)
         state.messages += _calls_and_results(result, calls, ran.records, state.asking)
     done = task.done

@@ -294,7 +294,7 @@ def runnables_of(
 ) -> dict[str, Runnable]:
     """Return the tools by name. Raises ToolsError naming what is no tool or has a taken name."""
     found: dict[str, Runnable] = {}
-    for name, tool, where in _named(tools):
+    for name, tool, where in named_tools(tools):
         if name in found:
             raise ToolsError(f"{where}: the name {name!r} is taken; rename one, or pass a dict")
         parts = (tool, *(getattr(tool, inner, None) for inner in _INSIDE))
@@ -303,7 +303,7 @@ def runnables_of(
     return found
 
 
-def _named(
+def named_tools(
     tools: Mapping[str, AnyTool] | Iterable[AnyTool],
 ) -> Iterator[tuple[str, AnyTool, str]]:
     """Yield each tool with its name and its place in `tools`, for errors."""

@@ -5,7 +5,7 @@
     {"name", "description", "parameters"}                                       bare
     {"name", "description", "input_schema"}                                     Anthropic
     {"name", "description", "inputSchema"}                                      MCP
-    an object with a name, a description and a schema        LangChain, pydantic-ai, tinyagent
+    an object with a name, a description and a schema        LangChain, pydantic-ai, tinyagent, MCP
     def search(pattern: str, directory: Path = Path(".")) -> str: ...           a function
 
 A list may be JSON text, as data sets keep it, and so may each tool in it. Schemas in the dialects
@@ -43,6 +43,8 @@ _OBJECT_SCHEMAS: tuple[Callable[[Any], object], ...] = (
     lambda tool: tool.function_schema.json_schema,  # pydantic-ai
     lambda tool: tool.tool_call_schema,  # LangChain, for a tool made with a schema
     lambda tool: tool.tool_call_schema.model_json_schema(),  # LangChain, made with a model
+    lambda tool: tool.input_schema,  # MCP's SDK, version 2
+    lambda tool: tool.inputSchema,  # MCP's SDK, version 1
 )
 """How to get the schema of the arguments from a framework's tool."""
 

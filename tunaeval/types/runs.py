@@ -186,7 +186,7 @@ class RunInfo(BaseModel):
     options: dict[str, Any] = Field(default_factory=dict)
     """The options of `tunaeval run`, stored so that `--resume` needs none."""
     tools_from: list[str] = Field(default_factory=list)
-    """MODULE:NAME of the installed tools that replaced the suite's."""
+    """Where the tools came from, if not from the suite: MODULE:NAME, or MCP servers."""
     budget_reached: str | None = None
     """The budget that ended the run before all scenarios were asked, such as "max_cost"."""
     rescored: Source | None = None

@@ -143,7 +143,9 @@ class Suite(BaseModel):
     abstain: tuple[str, ...] = ()
     """Names whose calls mean no call, as the prompt says; see `parse`."""
     tools_from: tuple[str, ...] = ()
-    """Where the tools come from that replace the suite's own."""
+    """Where the tools come from that the suite does not describe: MODULE:NAME, or MCP servers."""
+    mcp: tuple[str, ...] = ()
+    """The MCP servers, as commands or addresses, that run the calls of tasks of many turns."""
 
     @field_validator("scenarios", mode="wrap")
     @classmethod

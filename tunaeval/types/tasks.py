@@ -275,6 +275,8 @@ class ResultRecord(Data):
     tool: str
     ok: bool
     content: str
+    structured: Any = None
+    """The structured result of an MCP server's tool, if it is not longer than 1 MiB."""
 
 
 class CheckRecord(Data):

@@ -51,7 +51,7 @@ def check_suite(suite: Suite, *, profile: str | None = None) -> tuple[Doubt, ...
 def _doubt(scenario: Scenario, suite: Suite, profile: str) -> Doubt | None:
     tools = suite.tools if scenario.tools is None else scenario.tools
     if scenario.task is not None:
-        return _idle(scenario, scenario.task, tools)
+        return _idle(scenario, scenario.task, Tools() if suite.mcp else tools)
     try:
         answer = own_answer(scenario.expect, tools)
     except NoExampleError as error:

@@ -23,7 +23,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 MAX_BYTES = 64 * 1024 * 1024
 HEADER_KEYS = frozenset(
     {"name", "description", "catalogue", "tools", "paths", "system_prompt", "system_prompt_file"}
-    | {"from", "select", "profile", "abstain", "parameter_descriptions"}
+    | {"from", "select", "profile", "abstain", "parameter_descriptions", "mcp"}
 )
 _ROW_KEYS = frozenset({"prompt", "query"})  # tell a row of .jsonl from a header
 

@@ -20,6 +20,7 @@ from typing import TypeAlias, TypeVar
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_there
 from tunaeval.matching.profiles import profile_of
+from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.runs import PackedScenarios, Scenario, Suite
@@ -35,7 +36,7 @@ _Which: TypeAlias = Callable[[Scenario], bool]
 
 _BESIDE_A_SELECTION = {"name", "description", "profile", "abstain", "from", "select"}
 
-_EXCLUDES = (("system_prompt", "system_prompt_file"),)
+_EXCLUDES = (("system_prompt", "system_prompt_file"), ("mcp", "catalogue"))
 
 
 def suite_names() -> tuple[str, ...]:
@@ -57,6 +58,7 @@ def load_suite(
     name_or_path: str | Path,
     *,
     tools: Tools | Iterable[ToolLike] | None = None,
+    mcp: str | Iterable[str] = (),
     bfcl: str | Path | None = None,
     exclude: Iterable[str] = (),
 ) -> Suite:
@@ -64,9 +66,11 @@ def load_suite(
 
     `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, read from the
     directory `bfcl` or from the installed package `bfcl-eval`, which is not imported. `tools`
-    replace those that the suite names. `exclude` are ids and tags of scenarios to leave out, as
-    with `without`; these may expect tools that do not exist. Raises `SuiteError`, naming file, line
-    or index, and field, for a file that cannot be used, and for an unknown built-in name.
+    replace those that the suite names, and so do those of the MCP servers `mcp` (commands or
+    addresses, see `mcp_tools`), which also run the calls of tasks of many turns. `exclude` are ids
+    and tags of scenarios to leave out, as with `without`; these may expect tools that do not exist.
+    Raises `SuiteError`, naming file, line or index, and field, for a file that cannot be used, and
+    for an unknown built-in name; ToolsError for a server that cannot be asked.
 
     Examples:
         >>> suite = tunaeval.load_suite("smoke")
@@ -79,7 +83,10 @@ def load_suite(
             f"({', '.join(SUITES)}) or the path of a suite file; write scenarios of a program to a "
             "file first (tunaeval.run takes a Suite, too)"
         )
-    unwanted = frozenset(exclude)
+    unwanted, servers = frozenset(exclude), read_servers(mcp, "mcp")
+    if servers:
+        theirs = mcp_tools(*servers).values()
+        tools = theirs if tools is None else [*to_tools(tools).values(), *theirs]
     try:
         if isinstance(name_or_path, str) and name_or_path.startswith(BFCL_PREFIX):
             # Calls are compared by BFCL's own rules unless a run names others; each scenario has
@@ -100,7 +107,17 @@ def load_suite(
             )
     except RecursionError as error:
         raise SuiteError(f"{name_or_path}: is nested too deeply to be read") from error
+    if servers:
+        suite = served(suite, servers)
     return without(suite, unwanted) if unwanted else suite
+
+
+def served(suite: Suite, servers: Iterable[str], others: Iterable[str] = ()) -> Suite:
+    """Return the suite with MCP servers that run its calls, and where its tools come from: these
+    servers, and `others`.
+    """
+    servers = tuple(servers)
+    return suite.with_(mcp=servers, tools_from=(*others, *map(shown_place, servers)))
 
 
 def own_tools(name_or_path: str | Path) -> Tools | None:
@@ -113,7 +130,7 @@ def own_tools(name_or_path: str | Path) -> Tools | None:
     file = _find(name_or_path)
     if "from" in file.header:
         file = _find(_source(file))
-    names_tools = "catalogue" in file.header or "tools" in file.header
+    names_tools = not {"catalogue", "tools", "mcp"}.isdisjoint(file.header)
     return _header_tools(file.header, file.place) if names_tools else None
 
 
@@ -166,7 +183,7 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
     if not file.rows:
         raise place.error("has no scenario, so there is nothing to run; add one or more")
     read = partial(read_scenario, tools=tools, wanted=wanted)
-    return Suite(
+    suite = Suite(
         name=name,
         scenarios=PackedScenarios(_read_in_turn(file, read)),
         tools=tools,
@@ -174,6 +191,18 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
         profile=_profile(header, place),
         abstain=_abstain(header, place),
     )
+    return served(suite, _servers(header, place)) if "mcp" in header else suite
+
+
+def _servers(header: JsonObject, place: Place) -> tuple[str, ...]:
+    """Return the MCP servers that the file names, one or more."""
+    try:
+        servers = read_servers(header["mcp"], "mcp")
+    except UsageError as error:
+        raise place.at("mcp").error(error) from error
+    if not servers:
+        raise place.at("mcp").error("has no server; give a command or an address, or leave it out")
+    return servers
 
 
 def _abstain(header: JsonObject, place: Place) -> tuple[str, ...]:
@@ -278,7 +307,13 @@ def _suites_folder() -> Traversable:
 
 def _header_tools(header: JsonObject, place: Place) -> Tools:
     """Return the tools that a suite's header selects, by default those of the default catalogue."""
-    if "catalogue" in header or "tools" not in header:
+    if "mcp" in header:
+        try:
+            offered = mcp_tools(*_servers(header, place))
+        except ToolsError as error:
+            raise place.at("mcp").error(error) from error
+        tools = _named_tools(header, offered, "the MCP server", place.at("tools"))
+    elif "catalogue" in header or "tools" not in header:
         tools = _of_catalogue(header, place)
     elif header["tools"] is None:
         tools = Tools()  # every scenario has its own
@@ -299,18 +334,25 @@ def _header_tools(header: JsonObject, place: Place) -> Tools:
 
 
 def _of_catalogue(header: JsonObject, place: Place) -> Tools:
-    name, at = _text(header, "catalogue", place) or DEFAULT_CATALOGUE, place.at("tools")
-    chosen = header.get("tools", [name])
-    if not isinstance(chosen, list) or not chosen or not all(isinstance(a, str) for a in chosen):
-        raise at.error(
-            f"found {shown(chosen)}, wanted names of tools in the catalogue {name!r}; leave "
-            "catalogue out to describe tools of your own"
-        )
+    name = _text(header, "catalogue", place) or DEFAULT_CATALOGUE
     try:
         whole = load_catalogue(name)
     except UnknownNameError as error:
         raise place.at("catalogue").error(error) from error
-    return Tools(_picked(chosen, whole, f"tool of {name}", at)) if "tools" in header else whole
+    return _named_tools(header, whole, f"the catalogue {name!r}", place.at("tools"))
+
+
+def _named_tools(header: JsonObject, whole: Tools, source: str, place: Place) -> Tools:
+    """Return the tools that a header names out of its catalogue or servers, by default all."""
+    if "tools" not in header:
+        return whole
+    chosen = header["tools"]
+    if not isinstance(chosen, list) or not chosen or not all(isinstance(a, str) for a in chosen):
+        raise place.error(
+            f"found {shown(chosen)}, wanted names of tools in {source}; to describe tools of your "
+            "own, leave that out"
+        )
+    return Tools(_picked(chosen, whole, f"tool of {source}", place))
 
 
 def _picked(names: list[JsonValue], known: Mapping[str, T], kind: str, place: Place) -> Iterator[T]:
@@ -388,7 +430,8 @@ def _header(suite: Suite) -> JsonObject:
     """Return the header; `tools` is null if every scenario has its own."""
     return {
         "name": suite.name,
-        "tools": suite.tools.as_openai() or None,
+        "tools": [*suite.tools] if suite.mcp else suite.tools.as_openai() or None,
+        **({"mcp": [*suite.mcp]} if suite.mcp else {}),
         "paths": {one.name: sorted(one.paths) for one in suite.tools.values() if one.paths},
         "system_prompt": suite.system_prompt,
         **({"profile": suite.profile} if suite.profile else {}),
