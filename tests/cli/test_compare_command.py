@@ -63,7 +63,8 @@ def test_three_runs_are_two_comparisons(here: Tuna, runs: list[str]) -> None:
 
 
 def test_runs_of_other_suites_are_refused(here: Tuna, runs: list[str], tmp_path: Path) -> None:
-    here("run", "--recording", "smollm2-135m-constrained", "--quiet", "--out", "whole")
+    whole_suite = ("--suite", "tunacode", "--recording", "smollm2-135m-constrained")
+    here("run", *whole_suite, "--quiet", "--out", "whole")
     whole = str(next((tmp_path / "whole").iterdir()))
     done = here("compare", runs[0], whole)
     assert done.returncode == 2
