@@ -85,7 +85,8 @@ def test_a_folder_of_one_run_is_that_run_and_of_several_only_the_latest_if_asked
 
 
 def test_runs_of_other_suites_are_refused(here: Tuna, runs: list[str], tmp_path: Path) -> None:
-    here("run", "--recording", "smollm2-135m-constrained", "--quiet", "--out", "whole")
+    whole_suite = ("--suite", "tunacode", "--recording", "smollm2-135m-constrained")
+    here("run", *whole_suite, "--quiet", "--out", "whole")
     whole = str(next((tmp_path / "whole").iterdir()))
     done = here("compare", runs[0], whole)
     assert done.returncode == 2

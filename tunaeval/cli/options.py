@@ -259,8 +259,8 @@ _CACHE = value(
 _QUESTIONS = (
     value(
         "--suite NAME|FILE",
-        "a built-in suite (see `tunaeval suites`) or a file (default: tunacode)",
-        default="tunacode",
+        "a built-in suite (see `tunaeval suites`) or a file (default: everyday)",
+        default="everyday",
     ),
     _BFCL,
     many(

@@ -67,7 +67,7 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
     written = asked_for(arguments.report, arguments.writer)
     _refuse_unwritable(arguments)
     suite = _shortened(whole, arguments.limit)
-    chosen = make_client(arguments, output)
+    chosen = make_client(arguments, suite, output)
     if arguments.dry_run:
         cell = _cell(suite, Column(arguments.model or "", arguments), None, chosen)
         return print_estimate([cell], arguments, output)
@@ -292,7 +292,7 @@ def _run_matrix(
         report.refuse_matrix()
     cells = []
     for column in columns:
-        chosen = make_client(column.arguments, output)
+        chosen = make_client(column.arguments, suite, output)
         for name, file in prompts:
             column.arguments.system_prompt = file
             cells.append(_cell(suite, column, name, chosen))
