@@ -53,6 +53,10 @@ T = TypeVar("T")
 class McpResult:
     """The result of a call: the text for the model, whether the server calls it an error, and its
     structured result, a JSON value or None.
+
+    Examples:
+        >>> McpResult("21 degrees", structured={"degrees": 21}).is_error
+        False
     """
 
     text: str
