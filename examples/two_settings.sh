@@ -12,4 +12,4 @@ tunaeval run --suite smoke --free-text --quiet --out runs/free "$@"
 tunaeval run --suite smoke --quiet --out runs/constrained "$@"
 
 # They were given their tools in different ways, so this has to be asked for.
-exec tunaeval compare runs/free/* runs/constrained/* --intersect
+exec tunaeval compare runs/free runs/constrained --latest --different-prompts

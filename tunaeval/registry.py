@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from types import FrameType
 from typing import (
     TYPE_CHECKING,
@@ -53,6 +54,12 @@ if TYPE_CHECKING:
 
 LONGEST = 300
 """How many characters of an exception's message are kept."""
+
+_NOT_THEIRS = re.compile(
+    rf"<|{re.escape(str(Path(__file__).parent))}|{re.escape(str(Path(os.__file__).parent))}"
+    "(?!.*site-packages)"
+)
+"""How the file names of generated code, of this package and of the standard library begin."""
 
 _BROUGHT: dict[int, tuple[object, str]] = {}
 """Things from entry points, by `id`, with who brought each; kept, so that no id is used again."""
@@ -146,6 +153,17 @@ def words_of(error: BaseException) -> str:
     return f"{name}: {message[:LONGEST]}" if message else name
 
 
+def told(error: BaseException) -> str:
+    """Return `words_of` a plug-in's exception, with the line of its code that raised it."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not _NOT_THEIRS.match(code.co_filename):
+            place = f" ({'/'.join(Path(code.co_filename).parts[-2:])}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return words_of(error) + place
+
+
 def shown(value: object) -> str:
     """Return the first 60 characters of a value's repr, or its type if the repr raises."""
     try:
@@ -156,7 +174,7 @@ def shown(value: object) -> str:
 
 def raised(thing: object, kind: str, error: BaseException, wanted: str) -> PluginError:
     """Return the PluginError for a plug-in that raised `error`; raise it `from error`."""
-    return PluginError(f"{who(thing, kind)} raised {words_of(error)}; wanted {wanted}")
+    return PluginError(f"{who(thing, kind)} raised {told(error)}; wanted {wanted}")
 
 
 def returned(thing: object, kind: str, value: str, wanted: str) -> PluginError:
@@ -583,10 +601,11 @@ class Registry(Generic[T]):
     def _entry(self, name: str, source: str) -> Entry:
         aliases = tuple(sorted(short for short, long in self._aliases.items() if long == name))
         try:
-            self.get(name)
+            found: object = self.get(name)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a listing survives what it lists
             return Entry(name, self.group, source, "broken", _words(error), aliases)
-        return Entry(name, self.group, source, "ok", "", aliases)
+        reason = _needs(found) if self.kind == _CLIENT and callable(found) else ""
+        return Entry(name, self.group, source, "ok", reason, aliases)
 
     def _plugin_entry(self, name: str, point: EntryPoint) -> Entry:
         source = _distribution(point)
@@ -599,6 +618,17 @@ class Registry(Generic[T]):
             reason = f"{name!r} is also claimed by {' and '.join(rivals)}"
             return Entry(name, self.group, source, "clash", reason)
         return self._entry(name, source)
+
+
+def _needs(maker: Callable[..., object]) -> str:
+    """Return which settings a client cannot be made without, in words."""
+    try:
+        parameters = inspect.signature(maker).parameters.values()
+    except (TypeError, ValueError):  # written in C, without a signature
+        return ""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    names = [one.name for one in parameters if one.default is one.empty and one.kind in named]
+    return f"needs {', '.join(names)}" if names else ""
 
 
 def in_order(entry: Entry) -> tuple[str, str]:
@@ -741,7 +771,7 @@ def made_client(maker: Callable[..., object], name: str, settings: Mapping[str, 
     except (Exception, SystemExit) as error:
         kind = UsageError if isinstance(error, TypeError) else PluginError
         given = f" with {', '.join(sorted(settings))}" if settings else ""
-        raise kind(f"{this} cannot be made{given}: {words_of(error)}") from error
+        raise kind(f"{this} cannot be made{given}: {told(error)}") from error
     if fault := _IS_CLIENT(made):
         raise PluginError(f"{this} made something that is no client: {fault}")
     return cast("Client", made)
@@ -756,7 +786,7 @@ async def reply_of(client: Client, request: Request) -> Reply:
     except (TunaevalError, TimeoutError):
         raise
     except (Exception, SystemExit) as error:
-        raise PluginError(f"{who(client, _CLIENT)} raised {words_of(error)}") from error
+        raise PluginError(f"{who(client, _CLIENT)} raised {told(error)}") from error
     if not (isinstance(reply, Reply) and isinstance(reply.message, dict)):
         given = f"{shown(reply)}, wanted a Reply with a message"
     elif not isinstance(reply.usage, Usage):
@@ -771,5 +801,5 @@ async def closed(client: Client) -> str | None:
     try:
         await client.close()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-        return f"{who(client, _CLIENT)} raised {words_of(error)} when it was closed"
+        return f"{who(client, _CLIENT)} raised {told(error)} when it was closed"
     return None

@@ -49,6 +49,8 @@ def test_the_hint_of_an_unknown_word_names_the_help_of_its_command(
             ["run", "--suit", "smoke"],
             "there is no option --suit; did you mean --suite?",
         ),
+        (["doctor", "--base-ur", "http://x"], "no option --base-ur; did you mean --base-url?"),
+        (["run", "--base-url", ""], "client 'openai' needs the address of a server"),
         (["run", "--limit", "0"], "found '0'; wanted a whole number, 1 or more"),
         (["run", "--limit", "x"], "found 'x'; wanted a whole number, 1 or more"),
         (["run", "--fail-under", "101"], "found '101'; wanted a percentage from 0 to 100"),

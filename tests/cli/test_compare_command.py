@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,27 @@ def test_the_gate_is_shut_while_the_interval_reaches_below_the_margin(
 def test_three_runs_are_two_comparisons(here: Tuna, runs: list[str]) -> None:
     done = here("compare", *runs, runs[0], "--json")
     assert len(json.loads(done.stdout)["comparisons"]) == 2
+    plain = here("compare", *runs, runs[0], "--fail-if-worse", "50%").stdout
+    assert plain.count("\nB: ") == plain.count("\nC: ") == 1
+    assert "C - A" in plain
+    assert "C is surely not worse than A" in plain
+
+
+def test_a_folder_of_one_run_is_that_run_and_of_several_only_the_latest_if_asked(
+    here: Tuna, runs: list[str], tmp_path: Path
+) -> None:
+    done = here("compare", "runs-2", "runs-1")
+    assert done.returncode == 0
+    assert "attempts: 2 in A, 1 in B" in done.stdout
+    assert f"in runs-1: run {Path(runs[1]).name}" in done.stderr
+    assert here("show", "runs-1").stdout == here("show", runs[1]).stdout
+    shutil.copytree(tmp_path / runs[0], tmp_path / "runs-1" / "0-stale")
+    refused = here("compare", "runs-2", "runs-1")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"runs-1 holds 2 runs, and one is wanted; name it, or give --latest for {runs[1]}" in (
+        refused.stderr
+    )
+    assert here("compare", "runs-2", "runs-1", "--latest").stdout == done.stdout
 
 
 def test_runs_of_other_suites_are_refused(here: Tuna, runs: list[str], tmp_path: Path) -> None:
@@ -68,7 +90,7 @@ def test_runs_of_other_suites_are_refused(here: Tuna, runs: list[str], tmp_path:
     done = here("compare", runs[0], whole)
     assert done.returncode == 2
     assert "another suite" in done.stderr
-    met = here("compare", runs[0], whole, "--intersect")
+    met = here("compare", runs[0], whole, "--intersect", "--different-prompts")
     assert met.returncode == 0
     assert "mind: another suite" in met.stdout
     assert "144 only in the second run" in met.stdout

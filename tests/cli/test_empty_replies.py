@@ -85,13 +85,17 @@ def test_a_kept_reply_that_a_filter_took_is_no_answer_either(suite: str, tmp_pat
 
 def test_empty_replies_are_answers_and_told(here: Tuna, suite: str, tmp_path: Path) -> None:
     done = gated(here, suite, completion({"role": "assistant", "content": None}))
-    assert done.returncode == 0
+    assert done.returncode == 3, "the two that want no call would pass the bar"
+    assert "every reply is empty" in done.stderr
     assert "50.0 %" in done.stdout
     assert "warning: in 4 of 4 scenarios a reply was empty" in done.stdout
     (directory,) = (tmp_path / "runs").iterdir()
     report = load_report(directory)
     assert report.summary.empty_replies == 4
     assert tunaeval.rescore(directory).report.summary.empty_replies == 4
+    both = ("compare", str(directory), str(directory))
+    assert here(*both).returncode == 0
+    assert here(*both, "--fail-if-worse", "100%").returncode == 3
 
 
 @pytest.mark.parametrize(

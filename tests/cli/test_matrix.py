@@ -156,6 +156,14 @@ def test_the_ranking_is_json_markdown_and_csv(
     rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
     assert [(row["model"], row["letters"]) for row in rows] == [("good", "a"), ("poor", "b")]
     assert "| `good` |" in (tmp_path / "r.md").read_text()
+    matrix = matrix_of(tmp_path)
+    shown = json.loads(here("show", "runs", "--json").stdout)
+    assert shown["directory"] == found["directory"], "the only one in this directory"
+    refused = here("compare", "runs", str(matrix / "cells" / "01"))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "is a matrix of several runs; rank them by `tunaeval show runs/" in refused.stderr
+    both = [str(matrix / "cells" / cell) for cell in ("01", "02")]
+    assert "A: good, run" in here("compare", *both).stdout
 
 
 def test_a_cell_that_cannot_be_reached_says_so_and_the_rest_is_judged(

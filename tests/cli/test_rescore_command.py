@@ -24,7 +24,8 @@ def test_a_run_is_rescored_at_another_level(here: Tuna, suite: str, tmp_path: Pa
     assert done.returncode == 0
     assert "read again; no model was asked" in done.stdout
     assert "against the old run: 0 more passed, 1 no longer pass" in done.stdout
-    assert len(list((tmp_path / "runs").iterdir())) == 2
+    assert len(list((tmp_path / "runs").iterdir())) == 1, "a gate reads this folder"
+    assert len(list((tmp_path / old / "rescored").iterdir())) == 1
 
 
 def test_machines_are_told_the_same(here: Tuna, suite: str, tmp_path: Path) -> None:

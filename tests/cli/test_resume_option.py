@@ -196,6 +196,22 @@ def test_what_failed_is_asked_again_on_request(
     assert len((kept / "results.jsonl").read_bytes().splitlines()) == 8
 
 
+@pytest.mark.parametrize("option", [(), ("--retry-failures",)])
+def test_a_run_that_goes_on_without_an_answer_is_no_success(
+    here: Tuna, server: Server, suite: str, tmp_path: Path, option: tuple[str, ...]
+) -> None:
+    here("run", "--suite", suite, "--base-url", server.url, "--model", "tiny")
+    kept = cut(tmp_path, 2)
+    server.status = 400
+    if option:
+        here("run", "--resume", str(kept))
+    done = here("run", "--resume", str(kept), *option)
+    assert done.returncode == 2
+    assert "no scenario got an answer, of those asked now; first: " in done.stderr
+    server.status = 200
+    assert here("run", "--resume", str(kept), "--retry-failures").returncode == 0
+
+
 @pytest.mark.parametrize("option", ["--retry-failures", "--take-over"])
 def test_options_of_a_run_that_goes_on_want_one(here: Tuna, suite: str, option: str) -> None:
     done = here("run", "--suite", suite, option)

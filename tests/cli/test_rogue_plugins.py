@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -31,6 +32,8 @@ kept = tunaeval.run("smoke", out="kept", **settings)
 tried("rescore", tunaeval.rescore, kept.directory, format="mimo")
 """
 Rogue = Callable[..., rogues.Done]
+PLACE = re.compile(r" \(\S+/tuna_rogue\.py:\d+\)")
+"""Where a plug-in raised."""
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +61,7 @@ def test_a_parser_that_misbehaves_is_named(
 ) -> None:
     done = rogue(*command, "--format", name)
     assert done.code == 2
-    said = done.err.splitlines()[-1]
+    said = PLACE.sub("", done.err.splitlines()[-1])
     assert said.startswith(f"tunaeval: format or parser {name!r} of {rogues.NAME} {did}")
 
 
@@ -111,7 +114,7 @@ def test_a_claimed_name_is_an_error_in_a_run_and_its_rescore_and_ours_in_a_parse
 def test_a_client_that_cannot_be_had_is_named(rogue: Rogue, name: str, said: str) -> None:
     done = rogue(*RUN, "--client", name)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"tunaeval: client {name!r} of {rogues.NAME} {said}")
+    assert PLACE.sub("", done.err).startswith(f"tunaeval: client {name!r} of {rogues.NAME} {said}")
     assert done.err.count("\n") == 1
 
 
@@ -132,7 +135,7 @@ def test_a_client_that_cannot_be_closed_leaves_the_score(rogue: Rogue) -> None:
     done = rogue(*RUN, "--client", "c-unclosed", "--fail-under", "0")
     assert done.code == 0
     assert "16.7 %" in done.out
-    assert done.err == (
+    assert PLACE.sub("", done.err) == (
         f"tunaeval: client 'c-unclosed' of {rogues.NAME} raised ValueError: no such thing when "
         "it was closed; no result is lost\n"
     )
@@ -156,7 +159,7 @@ def test_a_writer_that_fails_hides_no_score_and_is_exit_code_2(
     assert done.code == 2
     assert "16.7 %" in done.out
     assert ("below the 100 %" in done.err) == (bar == "100")
-    assert done.err.splitlines()[-1] == (
+    assert PLACE.sub("", done.err.splitlines()[-1]) == (
         f"tunaeval: report writer {name!r} of {rogues.NAME} {did}; report 'r.csv' is not "
         "written, and the score is as reported"
     )
@@ -205,6 +208,19 @@ def test_what_could_never_be_used_is_listed_as_broken(
     (row,) = [one for one in json.loads(done.out)["plugins"] if one["name"] == name]
     assert (done.code, row["status"]) == (1, "broken")
     assert f"{name!r} of {rogues.NAME} is refused: {why}" in row["reason"]
+
+
+def test_an_exception_of_a_plug_in_is_told_with_the_line_that_raised_it(rogue: Rogue) -> None:
+    line = rogues.SOURCE.splitlines().index('    raise ValueError("no such\\nthing")') + 1
+    said = rogue("parse", "a.txt", "--format", "p-raises").err
+    assert f"raised ValueError: no such thing (rogue0/tuna_rogue.py:{line}); wanted" in said
+
+
+def test_a_client_that_cannot_be_made_without_a_setting_is_listed_with_it(rogue: Rogue) -> None:
+    rows = json.loads(rogue("plugins", "--group", "clients", "--json").out)["plugins"]
+    found = {row["name"]: (row["status"], row["reason"]) for row in rows}
+    assert found["c-needs"] == ("ok", "needs port")
+    assert found["c-sound"] == ("ok", "")
 
 
 def test_a_group_that_there_is_not_is_listed_with_what_was_meant(rogue: Rogue) -> None:

@@ -184,6 +184,18 @@ def test_a_private_authority_is_trusted_where_it_is_named(
         assert asked(address).message["content"] == "hello"
 
 
+def test_an_answer_that_is_not_encrypted_is_said_to_be_none() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(10)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await writer.drain()
+
+    with listening(refuse) as port:
+        address = f"https://127.0.0.1:{port}/v1"
+        words = failing(address)
+    assert words.startswith(f"{address}: its answer is not encrypted; write http:// for https://")
+
+
 @pytest.mark.parametrize("apart", [True, False])
 def test_a_server_that_wants_a_certificate_is_shown_it(authority: Authority, apart: bool) -> None:
     with listening(serve_good, authority.tls(wants_certificate=True)) as port:

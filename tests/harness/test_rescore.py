@@ -116,7 +116,8 @@ def test_the_new_run_names_the_old_and_its_digest(
         f"not a model; replies of run {old.run.run_id} read again; no model was asked"
     )
     assert (old.passed, new.passed) == (2, 0)
-    assert Path(new.directory or "").parent == source.parent
+    assert Path(new.directory or "").parent == source / "rescored"
+    assert load_report(source.parent).run.run_id == old.run.run_id, "the folder holds two runs"
     assert not new.interrupted
 
 
@@ -126,7 +127,7 @@ def test_a_run_may_be_kept_elsewhere_and_read_a_third_time(
     old = asked(make_suite(2), tmp_path / "runs", parser, FENCED)
     second = again(old, parser, level="strict", out=tmp_path / "other").report
     third = again(second, parser, level="standard").report
-    assert Path(third.directory or "").parent == tmp_path / "other"
+    assert Path(third.directory or "").parent == Path(second.directory or "") / "rescored"
     assert third.passed == 2
 
 

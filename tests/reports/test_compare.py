@@ -191,7 +191,6 @@ def test_among_several_runs_p_is_adjusted() -> None:
     ("field", "words"),
     [
         ("suite_digest", "another suite"),
-        ("prompt_digest", "other prompts or tools"),
         ("profile", "another profile"),
         ("level", "another level"),
     ],
@@ -203,6 +202,15 @@ def test_runs_that_were_asked_otherwise_are_refused(field: str, words: str) -> N
     found = compare(run(True), other, intersect=True)
     assert words in found.notes[0]
     assert f"mind: {found.notes[0]}" in page(found)
+
+
+def test_pairs_under_different_prompts_are_wanted_by_an_option_of_their_own() -> None:
+    other = run(True, prompt_digest="9")
+    with pytest.raises(ComparisonError, match=r"other prompts or tools .* --different-prompts$"):
+        compare(run(True), other, intersect=True)
+    assert "other prompts" in compare(run(True), other, different_prompts=True).notes[0]
+    with pytest.raises(ComparisonError, match=r"give --intersect .* and --different-prompts$"):
+        compare(run(True), run(True, prompt_digest="9", suite_digest="9"))
 
 
 def test_levels_are_compared_at_one_that_is_named() -> None:

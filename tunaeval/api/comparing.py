@@ -18,19 +18,24 @@ def compare(
     level: Level | None = None,
     cluster: str = "group",
     intersect: bool = False,
+    different_prompts: bool = False,
 ) -> Comparison:
     """Compare run b with run a: `.overall` is the difference with its interval, `.lost` and
     `.gained` list the scenarios whose verdict changed.
 
     Args:
-        report_a: The baseline, a report or a run's directory. Scenarios are paired by id.
+        report_a: The baseline: a report, a run's directory, or one that holds a single run.
+            Scenarios are paired by id.
         report_b: The other run; `overall.value` is its share of passes less that of the baseline.
         level: Whose verdicts to take; by default the level of the runs, which must agree.
         cluster: Which scenarios depend on each other: "group" (those with one `group`),
             "tag:PREFIX" (those with one tag that begins so), or "scenario" (none).
-        intersect: Compare only the scenarios that both runs asked alike.
+        intersect: Compare runs with other suites, profiles or levels, on the scenarios that both
+            have.
+        different_prompts: Compare runs with other system prompts, tools or ways to ask.
 
-    Raises ComparisonError for runs that were asked different things, unless `intersect` is True.
+    Raises ComparisonError for runs that differ in what neither of the two allows, RecordError for a
+    directory without a run or with several.
 
     Examples:
         >>> from tunaeval import ScriptedClient
@@ -43,5 +48,11 @@ def compare(
         source_of(one) if isinstance(one, Report) else run_source(one)
         for one in (report_a, report_b)
     ]
-    (found,) = compare_runs(sources, level=level, cluster=cluster, intersect=intersect)
+    (found,) = compare_runs(
+        sources,
+        level=level,
+        cluster=cluster,
+        intersect=intersect,
+        different_prompts=different_prompts,
+    )
     return found

@@ -201,11 +201,24 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Refuse unknown arguments here, where the command's own options can be suggested."""
-        found, unknown = super().parse_known_args(args, namespace)
         named = self._option_string_actions
+        try:
+            found, unknown = super().parse_known_args(args, namespace)
+        except UsageError:  # an option that is required, perhaps, because its name is mistyped
+            if self._subparsers is None:
+                self._suggest([one for one in args or () if one.partition("=")[0] not in named])
+            raise
         words = [word.partition("=")[0] if word[:2] == "--" else word[:2] for word in args or ()]
         found.given = getattr(found, "given", set())
         found.given |= {named[word].dest for word in words if word in named}
+        options = self._suggest(unknown)
+        if unknown:
+            # What follows an unknown option is not shown, as it may be a key.
+            self.error(f"unrecognized arguments: {' '.join(options or unknown)}")
+        return found, unknown
+
+    def _suggest(self, unknown: Sequence[str]) -> list[str]:
+        """Return the options among unknown arguments; raise UsageError if one is like a known."""
         known = [option.lstrip("-") for option in self._option_string_actions]
         options = [one.partition("=")[0] for one in unknown if one.startswith("-")]
         for option in options:
@@ -216,10 +229,7 @@ class _Parser(argparse.ArgumentParser):
             python = [_OF_PYTHON[name]] if _OF_PYTHON.get(name) in known else []
             for meant in [*python, *near][:1]:
                 self.error(f"there is no option {option}; did you mean --{meant}?")
-        if unknown:
-            # What follows an unknown option is not shown, as it may be a key.
-            self.error(f"unrecognized arguments: {' '.join(options or unknown)}")
-        return found, unknown
+        return options
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see `{self.prog} --help`")

@@ -26,21 +26,34 @@ def is_over(
     *,
     gate: object,
     of: int,
+    empty: bool = False,
     whose: str = "",
 ) -> bool:
     """Return whether so much failed that the run cannot be judged, and print why. Without a gate
     and without a budget, any number of failures is fine. `causes` counts failures, `of` is the
-    number of all results, and `whose` names the run if there are several.
+    number of all results, `empty` says that every answer is empty, and `whose` names the run if
+    there are several.
     """
     budget: ErrorBudget | None = arguments.max_errors
     if budget is None:
         if gate is None:
             return False
         budget = ErrorBudget()
-    words = over_budget(budget, causes, of=of)
+    words = over_budget(budget, causes, of=of) or (_EMPTY if empty else None)
     if words:
         output.note(f"tunaeval: {visible(whose + words)}")
     return words is not None
+
+
+_EMPTY = (
+    "every reply is empty: no text, no reasoning and no call; that shows nothing about the model, "
+    "so nothing is judged; look at the server"
+)
+
+
+def is_empty(answers: int, outcomes: Mapping[str, int], empty_replies: int) -> bool:
+    """Whether nothing but empty replies came. They would pass where no call is wanted."""
+    return 0 < answers == outcomes.get("no_call") == empty_replies
 
 
 class ErrorBudget(NamedTuple):

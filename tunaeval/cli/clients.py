@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
@@ -77,6 +78,11 @@ def make_client(arguments: argparse.Namespace, output: Output) -> ClientChoice:
     arguments.recording = _packaged_by_name(arguments.recording)
     name = arguments.client or _implied(arguments)
     if name is None:
+        if os.environ.get("OPENAI_BASE_URL"):
+            output.note(
+                "tunaeval: $OPENAI_BASE_URL is not used, as no option names a server; to ask that "
+                "server, give --client openai"
+            )
         why = LlamaCppClient.available()
         if why is not None:
             return _packaged(arguments, why, output)
@@ -101,7 +107,7 @@ def named_client(arguments: argparse.Namespace, concurrency: int) -> Client:
 
 def _implied(arguments: argparse.Namespace) -> str | None:
     """Return the name of the client that another option implies, or None."""
-    if arguments.base_url:
+    if arguments.base_url is not None:  # an empty one is refused there: a variable was not set
         return "openai"
     if arguments.recording:
         return "replay"

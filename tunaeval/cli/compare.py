@@ -17,8 +17,9 @@ from tunaeval.reports.sides import RunFigures
 from tunaeval.runs.directory import run_source
 from tunaeval.showing import visible
 
-from .budget import TOO_MANY_FAILURES, is_over
+from .budget import TOO_MANY_FAILURES, is_empty, is_over
 from .output import Output
+from .show import taken_runs
 
 INTERRUPTED = "no result, as the run was interrupted (tunaeval run --resume DIR finishes it)"
 """The cause that is counted for each result that an interrupted run lacks."""
@@ -27,10 +28,11 @@ INTERRUPTED = "no result, as the run was interrupted (tunaeval run --resume DIR 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 0; 1 if a run may be worse by the margin or more; 3 if too much failed to judge."""
     found = compare_runs(
-        [run_source(path) for path in arguments.runs],
+        [run_source(path) for path in taken_runs(arguments, output)],
         level=arguments.level,
         cluster=arguments.cluster,
         intersect=arguments.intersect,
+        different_prompts=arguments.different_prompts,
     )
     _print(found, arguments, output)
     runs = (found[0].a, *(comparison.b for comparison in found))
@@ -43,6 +45,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             output,
             gate=margin,
             of=one.answers + one.failures + one.missing,
+            empty=is_empty(one.answers, one.outcomes, one.empty_replies),
             whose=f"run {one.run_id}: ",
         )
         for one in runs

@@ -177,7 +177,12 @@ _JSON = flag("--json", "print one JSON object instead of text")
 _BFCL = value(
     "--bfcl DIR", "the directory of BFCL's data (default: that of the installed bfcl-eval)"
 )
-_RUNS = value("runs RUN", "directories of runs; the first is the baseline", nargs="+")
+_RUNS = value(
+    "runs RUN",
+    "directories of runs, or directories that hold one run; the first is the baseline",
+    nargs="+",
+)
+_LATEST = flag("--latest", "of a directory that holds several runs, take the last that was begun")
 _QUIET = flag("--quiet", "show no progress")
 _TEMPERATURE = value(
     "--temperature", "the sampling temperature (default: 0)", type=amount, default=0.0
@@ -524,7 +529,8 @@ _STREAM = (
     _JSON,
 )
 _SHOW = (
-    value("runs RUN", "the directory of a run", nargs="+"),
+    value("runs RUN", "the directory of a run or a matrix, or one that holds one", nargs="+"),
+    _LATEST,
     Group(
         None,
         (
@@ -550,6 +556,7 @@ SHAPES = {
 """The writers that are options of `tunaeval report`, with their help."""
 _REPORT = (
     _RUNS,
+    _LATEST,
     Group(
         None,
         (
@@ -568,6 +575,7 @@ _REPORT = (
 )
 _COMPARE = (
     _RUNS,
+    _LATEST,
     _level("compare the verdicts at this level (default: the level of the runs)"),
     value(
         "--cluster BY",
@@ -577,9 +585,9 @@ _COMPARE = (
     ),
     flag(
         "--intersect",
-        "compare runs with different suites, prompts, profiles or levels, on the scenarios that "
-        "they share",
+        "compare runs with different suites, profiles or levels, on the scenarios that both have",
     ),
+    flag("--different-prompts", "compare runs with other system prompts, tools or ways to ask"),
     value(
         "--fail-if-worse PERCENT",
         "exit with 1 unless each run is surely not worse than the first by this many points",
@@ -616,7 +624,8 @@ _RESCORE = (
     _BFCL,
     value(
         "--out DIR",
-        "the directory in which the new run's directory is made (default: that of the old run)",
+        "the directory in which the new run's directory is made (default: "
+        "rescored, in that of the old run)",
     ),
     _JSON,
 )

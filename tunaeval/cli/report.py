@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tunaeval.api.extensions import registries
 from tunaeval.errors import TunaevalError, UsageError
-from tunaeval.registry import who, words_of
+from tunaeval.registry import told, who
 from tunaeval.reports.files import try_to_write, write_text
 from tunaeval.reports.json import json_text
 from tunaeval.reports.ranking import ranking_csv, ranking_markdown
@@ -25,6 +25,7 @@ from tunaeval.types.runs import Report
 
 from .options import SHAPES
 from .output import Output
+from .show import taken_runs
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -35,14 +36,16 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     writer = writer_called(arguments.writer or by_suffix(arguments.out))
     if len(arguments.runs) > 1:
         several_with(writer)
-    if is_one_matrix(arguments.runs):
+    runs = taken_runs(arguments, output)
+    is_one_matrix = len(runs) == 1 and is_matrix(runs[0])
+    if is_one_matrix:
         RequestedReport(Path(), writer).refuse_matrix()
     if arguments.out:
         try_to_write(Path(arguments.out))
     elif arguments.writer == "parquet" and output.out.isatty():
         raise UsageError("Parquet is binary and cannot be shown on a terminal; give -o FILE")
-    matrix = load_matrix(arguments.runs[0]) if is_one_matrix(arguments.runs) else None
-    reports = [load_report(path) for path in arguments.runs] if matrix is None else []
+    matrix = load_matrix(runs[0]) if is_one_matrix else None
+    reports = [load_report(path) for path in runs] if matrix is None else []
     with tempfile.TemporaryDirectory(prefix="tunaeval-") as folder:
         file = Path(arguments.out) if arguments.out else Path(folder) / "report"
         report = RequestedReport(file, writer)
@@ -55,11 +58,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
                 for line in source:
                     output.write(line)
     return 0
-
-
-def is_one_matrix(paths: Sequence[str]) -> bool:
-    """Whether the directories of a command are one, and that of a matrix."""
-    return len(paths) == 1 and is_matrix(paths[0])
 
 
 SUFFIXES = {
@@ -109,7 +107,7 @@ class RequestedReport:
         except TunaevalError as error:
             return str(error)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-            return f"{who(self.writer, _KIND)} raised {words_of(error)}"
+            return f"{who(self.writer, _KIND)} raised {told(error)}"
         return None if self.path.exists() else f"{who(self.writer, _KIND)} wrote nothing"
 
     def refuse_matrix(self) -> None:

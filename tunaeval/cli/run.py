@@ -33,7 +33,7 @@ from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Scenario, Suite
 
-from .budget import TOO_MANY_FAILURES, is_over
+from .budget import TOO_MANY_FAILURES, is_empty, is_over
 from .clients import ClientChoice, make_client, network_of
 from .columns import Column, columns_of, prompts_of, with_prompt
 from .dry_run import print_estimate
@@ -75,7 +75,7 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
         _refuse_to_record_replay(arguments)
         if not (arguments.ids or arguments.tags or arguments.patterns or arguments.exclude):
             _compare_suites(chosen.client, whole, output)
-    report, ended = _run(suite, chosen, arguments, output, begun_with)
+    report, answered, ended = _run(suite, chosen, arguments, output, begun_with)
     if arguments.json:
         output.result(json_text(summary_object(report)))
     elif report.results:
@@ -86,7 +86,7 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
         output.note(f"tunaeval: the tokens of the run cost {cost:.4f}")
     if arguments.record:
         write_recording(Path(arguments.record), report.run, report.results)
-    code = verdict(report, arguments, output) if ended is None else ended
+    code = verdict(report, answered, arguments, output) if ended is None else ended
     faults = [(file.path, fault) for file in written if (fault := file.write([report]))]
     for path, fault in faults:
         output.note(f"tunaeval: {fault}; {_NO_REPORT.format(str(path))}")
@@ -108,8 +108,10 @@ def _run(
     arguments: argparse.Namespace,
     output: Output,
     begun_with: JsonObject,
-) -> tuple[Report, int | None]:
-    """Return the report, and the exit code if a signal ended the run before its end."""
+) -> tuple[Report, bool | None, int | None]:
+    """Return the report, whether a request was answered, and the exit code if a signal ended the
+    run before its end.
+    """
     options = options_of(arguments, chosen)
     live = Live(output.err, in_flight=lambda: suite_run.in_flight)
     suite_run = SuiteRun(
@@ -132,10 +134,11 @@ def _run(
     faults: list[str] = []
     try:
         with nullcontext() if arguments.quiet else progress:
-            return output.ending.run(_closing(suite_run, chosen.client, faults)), None
+            report = output.ending.run(_closing(suite_run, chosen.client, faults))
+            return report, suite_run.answered, None
     except Terminated as end:
         output.note(f"tunaeval: {end.word}; {_kept(suite_run)}")
-        return suite_run.report(), end.code
+        return suite_run.report(), suite_run.answered, end.code
     except TunaevalError:
         if suite_run.report().results:
             output.note(f"tunaeval: {_kept(suite_run)}")
@@ -232,21 +235,31 @@ def _refuse_unwritable(arguments: argparse.Namespace) -> None:
 
 
 def verdict(
-    report: Report, arguments: argparse.Namespace, output: Output, *, whose: str = ""
+    report: Report,
+    answered: bool | None,
+    arguments: argparse.Namespace,
+    output: Output,
+    *,
+    whose: str = "",
 ) -> int:
-    """Return the exit code for a finished run; `whose` names the cell if there are several."""
+    """Return the exit code for a finished run. `answered` is that of its `SuiteRun`, and `whose`
+    names the cell if there are several.
+    """
     summary, bar = report.summary, arguments.fail_under
     if report.run.budget_reached:
         output.note(f"tunaeval: {whose}{interruption(report)}")
         return TOO_MANY_FAILURES
-    if is_over(arguments, summary.failures, output, gate=bar, of=summary.scenarios, whose=whose):
+    empty = is_empty(summary.final.total, summary.outcomes, summary.empty_replies)
+    if is_over(
+        arguments, summary.failures, output, gate=bar, of=summary.scenarios, empty=empty,
+        whose=whose,
+    ):  # fmt: skip
         return TOO_MANY_FAILURES
     rate = summary.final.value
-    if rate is None:
+    if rate is None or answered is False:
         first = next((result.error for result in report.results if result.error), "no results")
-        output.note(
-            f"tunaeval: {whose}no scenario got an answer, so there is no score; first: {first}"
-        )
+        what = "so there is no score" if rate is None else "of those asked now"
+        output.note(f"tunaeval: {whose}no scenario got an answer, {what}; first: {first}")
         return _UNDONE
     if bar is not None and 100 * rate < bar:
         output.note(
@@ -303,8 +316,8 @@ def _run_matrix(
     matrix, ended = _ended_matrix(matrix_run, cells, live, arguments, output)
     _print_matrix(matrix, arguments, output)
     codes = [
-        verdict(cell, arguments, output, whose=f"{name.cell} ({name.words}): ")
-        for cell, name in zip(matrix.cells, matrix.names, strict=True)
+        verdict(cell, one.answered, arguments, output, whose=f"{name.cell} ({name.words}): ")
+        for one, cell, name in zip(matrix_run.runs, matrix.cells, matrix.names, strict=True)
     ]
     faults = [(file.path, fault) for file in written if (fault := file.write_matrix(matrix))]
     for path, fault in faults:

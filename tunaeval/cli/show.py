@@ -10,7 +10,7 @@ from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.reports.console import failed_lines, show
 from tunaeval.reports.json import json_text, summary_object
 from tunaeval.reports.ranking import show_ranking
-from tunaeval.runs.directory import load_report
+from tunaeval.runs.directory import found_run, load_report
 from tunaeval.runs.matrix import is_matrix, load_matrix, matrix_object
 from tunaeval.runs.viewer.console import show_scenario
 from tunaeval.runs.viewer.scenario import Viewer
@@ -25,9 +25,10 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         raise UsageError("--repeat chooses a repeat of one scenario; give --scenario ID, too")
     if len(arguments.runs) > 1:
         raise UsageError(_several(arguments.runs))
-    if is_matrix(arguments.runs[0]):
-        return _matrix(arguments, output)
-    report = load_report(arguments.runs[0])
+    (path,) = taken_runs(arguments, output)
+    if is_matrix(path):
+        return _matrix(path, arguments, output)
+    report = load_report(path)
     if arguments.scenario:
         _conversation(report, arguments, output)
     elif arguments.failed:
@@ -39,14 +40,24 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     return 0
 
 
-def _matrix(arguments: argparse.Namespace, output: Output) -> int:
+def taken_runs(arguments: argparse.Namespace, output: Output) -> list[Path]:
+    """Return the directories of the runs that a command names. Of a directory that only holds runs
+    say which one is taken. Raise RecordError if it holds several and `--latest` is not given.
+    """
+    found = [found_run(path, latest=arguments.latest) for path in arguments.runs]
+    for path, run in zip(arguments.runs, found, strict=True):
+        if run != Path(path):
+            output.note(f"tunaeval: in {path}: run {run.name}")
+    return found
+
+
+def _matrix(path: Path, arguments: argparse.Namespace, output: Output) -> int:
     """Print the ranking of a kept matrix."""
     if arguments.scenario or arguments.failed:
         raise UsageError(
-            f"{arguments.runs[0]} is a matrix; name one of its cells, such as "
-            f"{Path(arguments.runs[0]) / 'cells' / '01'}"
+            f"{path} is a matrix; name one of its cells, such as {path / 'cells' / '01'}"
         )
-    matrix = load_matrix(arguments.runs[0])
+    matrix = load_matrix(path)
     if arguments.json:
         output.result(json_text(matrix_object(matrix)))
     else:

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from string import ascii_uppercase
 from typing import NoReturn
 
 from tunaeval.errors import ComparisonError
@@ -45,11 +46,11 @@ from .wording import calls_words
 
 _SAME = (
     ("suite_digest", "another suite"),
-    ("prompt_digest", "other prompts or tools"),
     ("profile", "another profile of matching"),
     ("level", "another level"),
 )
 """Fields of a run that have to be equal in both, with the words for a difference."""
+_PROMPTS = "other prompts or tools"
 
 _SETTINGS = (
     "model", "client", "format", "ask", "calls", "abstain", "attempts", "max_tokens",
@@ -61,7 +62,7 @@ _SETTINGS = (
 @shows
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """The comparison of the second run, `b`, with the first, `a`."""
+    """The comparison of another run, `b`, with the first, `a`."""
 
     a: RunFigures
     b: RunFigures
@@ -78,6 +79,8 @@ class Comparison:
     settings: dict[str, tuple[object, object]]
     """The settings that differ, as (a, b)."""
     notes: tuple[str, ...]
+    letter: str = "B"
+    """The letter of `b` in reports: of several runs that are compared with A, B, C, and so on."""
 
     def _in_short(self) -> str:
         overall, runs = self.overall, f"{self.b.run_id} against {self.a.run_id}"
@@ -102,17 +105,22 @@ def compare_runs(
     level: Level | None = None,
     cluster: str = GROUPS,
     intersect: bool = False,
+    different_prompts: bool = False,
 ) -> tuple[Comparison, ...]:
     """Compare each further run with the first; adjust p values after Holm if there are several.
 
     `level` is the level of the verdicts, by default the lowest of the runs' own. `cluster` is
-    "scenario", "group" or "tag:PREFIX". `intersect` allows runs that were asked differently, and
-    compares the scenarios that both were asked alike. Raises ComparisonError.
+    "scenario", "group" or "tag:PREFIX". `intersect` allows other suites, profiles and levels, and
+    compares the scenarios that both runs have. `different_prompts` allows other prompts and tools.
+    Raises ComparisonError.
     """
     if len(sources) < 2:
         raise ComparisonError(f"{len(sources)} run given; wanted two or more")
     first, *others = sources
-    notes = [_checked(first.info, other.info, intersect, level) for other in others]
+    checked = partial(
+        _checked, first.info, level=level, intersect=intersect, different_prompts=different_prompts
+    )
+    notes = [checked(other.info) for other in others]
     lowest = min((one.info.level for one in sources), key=LEVELS.index)
     chosen = lowest if level is None else level
     read = partial(
@@ -129,23 +137,36 @@ def compare_runs(
     overall = adjusted([one.overall for one in found])
     weighted = adjusted([one.weighted for one in found if one.weighted is not None])
     return tuple(
-        replace(one, overall=next(overall), weighted=one.weighted and next(weighted))
-        for one in found
+        replace(
+            one,
+            overall=next(overall),
+            weighted=one.weighted and next(weighted),
+            letter=ascii_uppercase[number] if number < 26 else f"run {number + 1}",
+        )
+        for number, one in enumerate(found, start=1)
     )
 
 
-def _checked(a: RunInfo, b: RunInfo, intersect: bool, level: Level | None) -> list[str]:
+def _checked(
+    a: RunInfo, b: RunInfo, *, level: Level | None, intersect: bool, different_prompts: bool
+) -> list[str]:
     """Return how what the runs were asked differs.
 
-    Raises `ComparisonError` if it differs and `intersect` is false.
+    Raises `ComparisonError` if it differs in what `intersect` or `different_prompts` would allow.
     """
     reported = (*_SAME[:-1], *(() if level else _SAME[-1:]))
     differ = [words for name, words in reported if getattr(a, name) != getattr(b, name)]
+    prompts = [_PROMPTS] if a.prompt_digest != b.prompt_digest else []
+    wanted = []
     if differ and not intersect:
+        wanted.append("--intersect (or --level, if only the level differs)")
+    if prompts and not different_prompts:
+        wanted.append("--different-prompts")
+    differ += prompts
+    if wanted:
         raise ComparisonError(
             f"run {b.run_id!r} ({_described(b)}) has {', '.join(differ)} than run {a.run_id!r} "
-            f"({_described(a)}); to compare the scenarios that both runs asked in the same way, "
-            "give --intersect (or --level, if only the level differs)"
+            f"({_described(a)}); to compare them, give {' and '.join(wanted)}"
         )
     if "another level" in differ:
         differ.append(f"both are read at level {min(a.level, b.level, key=LEVELS.index)}")

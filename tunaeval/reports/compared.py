@@ -24,7 +24,10 @@ FLIPS_SHOWN = 20
 
 Quote = Callable[[str], str]
 
-_COLUMNS = ("scenarios", "A", "B", "B - A", "95 % interval", "p", "p, Holm")
+
+def _columns(comparison: Comparison) -> tuple[str, ...]:
+    b = comparison.letter
+    return ("scenarios", "A", b, f"{b} - A", "95 % interval", "p", "p, Holm")
 
 
 def show_comparison(
@@ -37,7 +40,7 @@ def show_comparison(
     for line in _over(comparison, visible):
         console.print(line, soft_wrap=True, style="bold")
     table = [TableRow(row.section, row.name, _cells(row)) for row in _rows(comparison)]
-    draw_table(console, _COLUMNS, table, plain=not speaks_unicode(stream))
+    draw_table(console, _columns(comparison), table, plain=not speaks_unicode(stream))
     below = _below(comparison, margin)
     for line in (*below, *_flips(comparison, visible, shown), *_failures(comparison, visible)):
         console.print(visible(line), soft_wrap=True)
@@ -49,7 +52,8 @@ def comparison_markdown(
 ) -> str:
     """Return a comparison as GitHub's Markdown."""
     lines = [f"- {line}" for line in _over(comparison, code)]
-    lines += ["", f"| | | {' | '.join(_COLUMNS)} |", f"|---|---|{'---:|' * len(_COLUMNS)}"]
+    columns = _columns(comparison)
+    lines += ["", f"| | | {' | '.join(columns)} |", f"|---|---|{'---:|' * len(columns)}"]
     lines += [
         f"| {row.section} | {code(row.name)} | {' | '.join(_cells(row))} |"
         for row in _rows(comparison)
@@ -111,7 +115,7 @@ def _p(value: float) -> str:
 
 def _over(comparison: Comparison, quote: Quote) -> Iterator[str]:
     """Yield what is compared, with the headings of the runs, which go above every score."""
-    for letter, run in (("A", comparison.a), ("B", comparison.b)):
+    for letter, run in (("A", comparison.a), (comparison.letter, comparison.b)):
         words = f"{letter}: {quote(run.name)}, run {quote(run.run_id)}"
         yield f"{words}; {quote(run.heading)}" if run.heading else words
     overall = comparison.overall
@@ -121,7 +125,7 @@ def _over(comparison: Comparison, quote: Quote) -> Iterator[str]:
     left = (f"{count} {why}" for why, count in comparison.left_out.items())
     yield "; left out: ".join(filter(None, (paired, ", ".join(left))))
     for name, (one, other) in comparison.settings.items():
-        yield f"{name}: {quote(str(one))} in A, {quote(str(other))} in B"
+        yield f"{name}: {quote(str(one))} in A, {quote(str(other))} in {comparison.letter}"
     yield from (f"mind: {note}" for note in comparison.notes)
 
 
@@ -141,8 +145,8 @@ def _below(comparison: Comparison, margin: float | None) -> Iterator[str]:
     if margin is not None:
         clears = "is surely not worse" if overall.clears(margin) else "may be worse"
         yield (
-            f"B {clears} than A by {100 * margin:g} points: the interval begins at "
-            f"{_points(overall.low)}"
+            f"{comparison.letter} {clears} than A by {100 * margin:g} points: the interval begins "
+            f"at {_points(overall.low)}"
         )
 
 
@@ -187,7 +191,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def _failures(comparison: Comparison, quote: Quote) -> Iterator[str]:
     """Yield the failures of infrastructure in each run, by cause."""
-    for letter, run in (("A", comparison.a), ("B", comparison.b)):
+    for letter, run in (("A", comparison.a), (comparison.letter, comparison.b)):
         if run.causes:
             yield f"not answered in {letter}: {run.failures}"
             yield from (f"  {count} x {quote(cause)}" for cause, count in run.causes.items())

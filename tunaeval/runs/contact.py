@@ -65,11 +65,9 @@ class Contact:
             return iter((Placed(place, self._without_stale_advice(result)),))
         self._kept_back.append(Placed(place, result))
         if not self._is_heard and self._refused >= self._most:
-            error = result.error or ""
-            hint = "; is the server running at this address?"
             raise ClientSetupError(
                 f"no request succeeded; the first {self._refused} failed in the same way "
-                f"({error}){hint if error.startswith('connect') else ''}"
+                f"({result.error})"
             )
         return self.rest() if self._is_heard else iter(())
 

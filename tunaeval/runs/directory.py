@@ -49,6 +49,7 @@ from .contact import HOPELESS
 from .options import model_of
 
 RUN_FILE = "run.json"
+MATRIX_FILE = "matrix.json"
 
 
 class RunDirectory:
@@ -131,8 +132,11 @@ class RunDirectory:
 
 
 def run_source(directory: Path | str) -> RunSource:
-    """Return a kept run as a source for comparisons; its results are streamed and not validated."""
-    path = wanted_path(directory, "directory")
+    """Return a kept run as a source for comparisons; its results are streamed and not validated.
+
+    The directory is that of a run, or holds one run.
+    """
+    path = found_run(directory)
     info = read_info(path)
 
     found = found_results(path, info)
@@ -140,7 +144,8 @@ def run_source(directory: Path | str) -> RunSource:
 
 
 def load_report(directory: Path | str) -> Report:
-    """Return the report of a complete or interrupted run from its directory.
+    """Return the report of a complete or interrupted run from its directory, or from one that
+    holds a single run. Raises RecordError.
 
     Its results stay on disk and are read when they are used.
 
@@ -152,7 +157,7 @@ def load_report(directory: Path | str) -> Report:
         >>> report.passed, report.total
         (2, 12)
     """
-    path = wanted_path(directory, "directory")
+    path = found_run(directory)
     info = read_info(path)
     found = found_results(path, info)
     results = KeptResults(path, found.offsets)
@@ -191,6 +196,32 @@ def read_info(path: Path) -> RunInfo:
         raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
 
 
+def found_run(directory: Path | str, *, latest: bool = False) -> Path:
+    """Return the directory of a run or a matrix: the given one, or the only one directly in it, or
+    with `latest` the one that was begun last. Raises RecordError if there are none or several.
+    """
+    path = wanted_path(directory, "directory")
+    inside = [] if _is_kept(path) else sorted(filter(_is_kept, path.glob("*")), key=_began)
+    if not inside:
+        return path
+    if len(inside) > 1 and not latest:
+        raise RecordError(
+            f"{path} holds {len(inside)} runs, and one is wanted; name it, or give --latest for "
+            f"{inside[-1]}"
+        )
+    return inside[-1]
+
+
+def _is_kept(path: Path) -> bool:
+    return is_there(path / RUN_FILE) or is_there(path / MATRIX_FILE)
+
+
+def _began(path: Path) -> tuple[str, int]:
+    """Return when a run was begun, with its file's time for runs that began in one second."""
+    file = path / (RUN_FILE if is_there(path / RUN_FILE) else MATRIX_FILE)
+    return str(read_document(file).get("started_at")), file.stat().st_mtime_ns
+
+
 def _no_run(path: Path) -> str:
     """Return an error message for a path that is not a run, with a hint where runs are."""
     if not path.is_dir():
@@ -198,6 +229,11 @@ def _no_run(path: Path) -> str:
             kind = kind_of(path.stat().st_mode) or "a file"
             return f"{path} is {kind}; wanted the directory of a run"
         return f"there is no directory {path}; wanted that of a run, as `tunaeval run` names it"
+    if is_there(path / MATRIX_FILE):
+        return (
+            f"{path} is a matrix of several runs; rank them by `tunaeval show {path}`, or name one "
+            f"of those in {path / 'cells'}"
+        )
     runs = sorted(found.parent for found in path.glob(f"*/{RUN_FILE}"))
     if runs:
         return f"{path} is no run, but contains {len(runs)} of them; name one, such as {runs[-1]}"

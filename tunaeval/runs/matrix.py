@@ -35,12 +35,11 @@ from tunaeval.types.runs import Report, ScenarioResult, Suite
 from tunaeval.types.wanted import wanted_path
 
 from .budget import Budget
-from .directory import RUN_FILE, load_report
+from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report
 from .options import RunOptions, born
 from .prompts import Asking
 from .runner import SuiteRun
 
-MATRIX_FILE = "matrix.json"
 CELLS = "cells"
 MATRIX_VERSION = 1
 
@@ -337,7 +336,7 @@ def load_matrix(directory: Path | str) -> Matrix:
         Traceback (most recent call last):
         tunaeval.errors.RecordError: runs/nowhere is no matrix: there is no matrix.json in it
     """
-    path = wanted_path(directory, "directory")
+    path = found_run(directory)
     info = read_matrix(path)
     there = [cell for cell in info.cells if (path / CELLS / cell.cell / RUN_FILE).exists()]
     reports = tuple(load_report(path / CELLS / cell.cell) for cell in there)

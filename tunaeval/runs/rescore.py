@@ -36,7 +36,14 @@ from tunaeval.types.runs import (
 )
 from tunaeval.types.wanted import wanted_path
 
-from .directory import RunDirectory, found_results, placed_results, read_info, without_secrets
+from .directory import (
+    RunDirectory,
+    found_results,
+    found_run,
+    placed_results,
+    read_info,
+    without_secrets,
+)
 from .episode import Reread, reread
 from .options import RunOptions, born
 from .reading import (
@@ -91,7 +98,8 @@ def rescore(
     call (see `parse`), in addition to the run's.
 
     `suite` replaces the run's expectations and tools; its scenarios must have the run's prompts.
-    `out` is the directory for the new run, by default the one that contains the old. Raises
+    `out` is the directory for the new run, by default `rescored` in that of the old run, so that a
+    directory from which a gate takes its run still holds one. Raises
     `RecordError` for a run that cannot be read or written, `SuiteError` for a suite that does not
     fit the run, and `UnknownNameError`.
 
@@ -102,7 +110,7 @@ def rescore(
         >>> tunaeval.rescore(report.directory, level="strict").lost
         0
     """
-    source = wanted_path(run, "run")
+    source = found_run(run)
     old = read_info(source)
     parser = sole_parser_for(old.format if format is None else format)
     gold = suite if isinstance(suite, Suite | None) else load_suite(suite)
@@ -114,7 +122,7 @@ def rescore(
     again = partial(
         _again, old=old, options=options, parser=parser, tools=tools, gold=_by_id(gold, old.suite)
     )
-    directory = (source.resolve().parent if out is None else wanted_path(out, "out")) / info.run_id
+    directory = (source / "rescored" if out is None else wanted_path(out, "out")) / info.run_id
     files = RunDirectory(directory, info)
     try:
         keep_tools(directory, tools)

@@ -19,6 +19,7 @@ from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
+from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.types.calls import Tools
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
@@ -133,6 +134,8 @@ class SuiteRun:
         )
         self.in_flight = 0
         """The number of scenarios that are in progress."""
+        self.answered: bool | None = None
+        """Whether any scenario that was asked got an answer; None if none was asked."""
 
     async def run(self) -> Report:
         """Run all scenarios and return the report.
@@ -290,6 +293,7 @@ class SuiteRun:
         for place, result in results:
             shown = without_secrets(result, self._secrets)
             self._journal.put(place, shown)
+            self.answered = self.answered or shown.outcome not in INFRASTRUCTURE
             if self._on_result is not None:
                 self._on_result(shown)
 

@@ -346,6 +346,8 @@ _CERTIFICATE_TIPS = {
     True: "; it may not accept the client certificate that it was shown",
     False: "; it may want a client certificate: give one with --cert FILE ('cert')",
 }
+_NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
+"""What OpenSSL calls an answer in plain HTTP, by its versions."""
 WANTS_A_USER = "the proxy wants a user and a password: put USER:PASSWORD@ before its host"
 _PROXY_TIPS = {
     407: WANTS_A_USER,
@@ -375,6 +377,9 @@ def failure_of(
             kind=REFUSED,
             again=False,
         )
+    if isinstance(root, ssl.SSLError) and root.reason in _NO_TLS:
+        words = "its answer is not encrypted; write http:// for https://, or use its TLS port"
+        return TryFailed(words, kind=REFUSED, again=False)
     if isinstance(error, httpx2.ProxyError):
         return _refusal_of_proxy(str(error))
     words = _system_words(root)
@@ -419,7 +424,7 @@ def _root(error: BaseException) -> BaseException:
             error = error.exceptions[0]
             continue
         below = error.__cause__ or error.__context__
-        if below is None:
+        if below is None or isinstance(below, TryFailed):  # that of an earlier try
             return error
         error = below
     return error
