@@ -65,6 +65,8 @@ def called(how: str) -> dict[str, Any]:
             say("hello, terminal")
         case "structured":
             return {"result": {"content": [], "structuredContent": {"n": 10**30}}}
+        case "nan":
+            return {"result": {"content": [], "structuredContent": {"n": float("nan")}}}
         case "media":
             image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
             link = {"type": "resource_link", "uri": "file:///a", "name": "a"}

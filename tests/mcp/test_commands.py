@@ -127,19 +127,25 @@ def test_a_name_in_an_agent_and_in_a_server_is_refused(
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes under /proc")
-def test_ctrl_c_ends_the_server_of_a_task(tmp_path: Path, raw: Raw) -> None:
+@pytest.mark.parametrize("when", ["while it lists its tools", "while it runs a call"])
+def test_ctrl_c_ends_a_server(tmp_path: Path, raw: Raw, when: str) -> None:
     mark = f"mark-{time.monotonic_ns()}"
     call = '<tool_call>{"name": "do", "arguments": {"how": "hang"}}</tool_call>'
     with tunaeval.model_endpoint(lambda _: call) as model:
-        command = [
-            sys.executable, "-m", "tunaeval", "run", "--suite", suite_in(tmp_path), "--id", "many",
-            "--mcp", raw(mark), "--base-url", model.url, "--timeout", "60", "--out", "runs",
-        ]  # fmt: skip
+        arguments = ["tools", "snapshot", "--mcp", raw("silent", mark)]
+        if when == "while it runs a call":
+            arguments = [
+                "run", "--suite", suite_in(tmp_path), "--id", "many", "--mcp", raw(mark),
+                "--base-url", model.url, "--timeout", "60",
+            ]  # fmt: skip
         with subprocess.Popen(
-            command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-m", "tunaeval", *arguments],
+            cwd=tmp_path,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             preexec_fn=heed_interrupts,  # noqa: PLW1509 - it only sets a signal's handler
-        ) as child:  # fmt: skip
-            while not model.requests:
+        ) as child:
+            while not (model.requests if "call" in when else _running(mark)):
                 assert child.poll() is None
                 time.sleep(0.05)
             time.sleep(0.3)

@@ -113,6 +113,7 @@ def test_a_lone_surrogate_in_the_arguments_does_not_reach_the_server(raw: Raw) -
     [
         ("die", r"ended at the call of 'do'; the last line of its stderr: out of luck \x1b[31m"),
         ("garbage", "answered the call of 'do' with what MCP does not allow: content: "),
+        ("nan", "answered the call of 'do' with what MCP does not allow: "),
         ("-32603", "failed (-32603, error -32603) at the call of 'do'"),
     ],
 )

@@ -251,9 +251,9 @@ class Change:
 
     It `misleads` if a call that is right by one may be wrong by the other: other names, types,
     choices or required arguments. Other wording, defaults and formats do not mislead. It `breaks`
-    if a call that is right by ours may be wrong by theirs, but not only the other way: because a
-    tool or an argument is missing, a type or a choice is no longer admitted, or something is
-    required that was not. What is only added, or admits more, does not break.
+    if a call that is right by ours may be wrong by theirs: a tool or an argument is missing there,
+    a type or a choice is no longer admitted, or something is required that was not. What is only
+    added, or admits more, does not break.
 
     Examples:
         >>> ours = {"name": "ls", "parameters": {"properties": {"depth": {"type": "integer"}}}}

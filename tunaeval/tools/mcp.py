@@ -36,7 +36,7 @@ from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import in_daemon
 
-CONNECT_SECONDS = 30.0
+CONNECT_SECONDS = 60.0
 """Seconds that a server may take to start, to agree on a version, and to list its tools."""
 MAX_TOOLS = 10_000
 """The most tools of a server; a server that always names one more page has no end."""
@@ -53,6 +53,10 @@ T = TypeVar("T")
 class McpResult:
     """The result of a call: the text for the model, whether the server calls it an error, and its
     structured result, a JSON value or None.
+
+    Examples:
+        >>> McpResult("21 degrees", structured={"degrees": 21}).is_error
+        False
     """
 
     text: str
@@ -212,6 +216,8 @@ class McpServer:
 
     async def _close(self) -> None:
         self._over.set()
+        if not (self._ready.is_set() or self._living.cancelling()):
+            self._living.cancel()  # once: a second time would interrupt the end of the process
         # `wait` does not pass a cancellation on, and the SDK needs its task to end the process.
         if (await asyncio.wait({self._living}, timeout=_CLOSE_SECONDS))[1]:
             self._living.cancel()
@@ -303,7 +309,10 @@ class McpServer:
 
         error = asked.exception()
         if error is None:
-            return _read(asked.result())
+            try:
+                return _read(asked.result())
+            except ValueError as unreadable:
+                error = unreadable
         if not isinstance(error, MCPError):  # the SDK's own check of the answer
             words = f"answered the call of {name!r} with {_fault(error)}"
             raise self._failed(self._failure(words, "body")) from error
@@ -371,7 +380,7 @@ def _read(found: Any) -> McpResult:
     texts = [text for block in found.content if (text := _text(block))]
     structured = found.structured_content
     if structured is not None:
-        written = json.dumps(structured)
+        written = json.dumps(structured, allow_nan=False)
         if not texts:
             texts = [written]
         if len(written) > MAX_STRUCTURED:

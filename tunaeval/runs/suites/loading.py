@@ -308,11 +308,7 @@ def _suites_folder() -> Traversable:
 def _header_tools(header: JsonObject, place: Place) -> Tools:
     """Return the tools that a suite's header selects, by default those of the default catalogue."""
     if "mcp" in header:
-        try:
-            offered = mcp_tools(*_servers(header, place))
-        except ToolsError as error:
-            raise place.at("mcp").error(error) from error
-        tools = _named_tools(header, offered, "the MCP server", place.at("tools"))
+        tools = _of_servers(header, place)
     elif "catalogue" in header or "tools" not in header:
         tools = _of_catalogue(header, place)
     elif header["tools"] is None:
@@ -333,26 +329,36 @@ def _header_tools(header: JsonObject, place: Place) -> Tools:
     return _with_paths(tools, header.get("paths", {}), place.at("paths"))
 
 
+def _of_servers(header: JsonObject, place: Place) -> Tools:
+    chosen, servers = _chosen(header, "mcp", "an MCP server", place), _servers(header, place)
+    try:
+        whole = mcp_tools(*servers)
+    except ToolsError as error:
+        raise place.at("mcp").error(error) from error
+    kind = "tool of the MCP servers"
+    return Tools(_picked(chosen, whole, kind, place.at("tools"))) if chosen else whole
+
+
 def _of_catalogue(header: JsonObject, place: Place) -> Tools:
     name = _text(header, "catalogue", place) or DEFAULT_CATALOGUE
+    chosen = _chosen(header, "catalogue", f"the catalogue {name!r}", place)
     try:
         whole = load_catalogue(name)
     except UnknownNameError as error:
         raise place.at("catalogue").error(error) from error
-    return _named_tools(header, whole, f"the catalogue {name!r}", place.at("tools"))
+    return Tools(_picked(chosen, whole, f"tool of {name}", place.at("tools"))) if chosen else whole
 
 
-def _named_tools(header: JsonObject, whole: Tools, source: str, place: Place) -> Tools:
-    """Return the tools that a header names out of its catalogue or servers, by default all."""
-    if "tools" not in header:
-        return whole
-    chosen = header["tools"]
-    if not isinstance(chosen, list) or not chosen or not all(isinstance(a, str) for a in chosen):
-        raise place.error(
-            f"found {shown(chosen)}, wanted names of tools in {source}; to describe tools of your "
-            "own, leave that out"
+def _chosen(header: JsonObject, key: str, source: str, place: Place) -> list[JsonValue]:
+    """Return the names of the tools to take from the source under `key`, none if all are taken."""
+    chosen = header.get("tools", [])
+    is_list = isinstance(chosen, list) and all(isinstance(name, str) for name in chosen)
+    if not is_list or ("tools" in header and not chosen):
+        raise place.at("tools").error(
+            f"found {shown(chosen)}, wanted names of tools in {source}; leave {key} out to "
+            "describe tools of your own"
         )
-    return Tools(_picked(chosen, whole, f"tool of {source}", place))
+    return list(chosen)
 
 
 def _picked(names: list[JsonValue], known: Mapping[str, T], kind: str, place: Place) -> Iterator[T]:
