@@ -78,8 +78,9 @@ def test_a_folder_of_one_run_is_that_run_and_of_several_only_the_latest_if_asked
     shutil.copytree(tmp_path / runs[0], tmp_path / "runs-1" / "0-stale")
     refused = here("compare", "runs-2", "runs-1")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert f"runs-1 holds 2 runs, and one is wanted; name it, or give --latest for {runs[1]}" in (
-        refused.stderr
+    assert (
+        f"runs-1 contains 2 runs, and one is wanted; name it, or give --latest for {runs[1]}"
+        in (refused.stderr)
     )
     assert here("compare", "runs-2", "runs-1", "--latest").stdout == done.stdout
 
