@@ -14,6 +14,7 @@ import pytest
 
 import tunaeval
 from tests.interrupts import heed_interrupts
+from tests.mcp.processes import is_running, sees_processes
 from tunaeval.cli import main
 
 Raw = Callable[..., str]
@@ -126,7 +127,7 @@ def test_a_name_in_an_agent_and_in_a_server_is_refused(
     assert "the tool 'do' is one of --tools-from and of --mcp" in err
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes under /proc")
+@sees_processes
 @pytest.mark.parametrize("when", ["while it lists its tools", "while it runs a call"])
 def test_ctrl_c_ends_a_server(tmp_path: Path, raw: Raw, when: str) -> None:
     mark = f"mark-{time.monotonic_ns()}"
@@ -145,24 +146,12 @@ def test_ctrl_c_ends_a_server(tmp_path: Path, raw: Raw, when: str) -> None:
             stdout=subprocess.PIPE,
             preexec_fn=heed_interrupts,  # noqa: PLW1509 - it only sets a signal's handler
         ) as child:
-            while not (model.requests if "call" in when else _running(mark)):
+            while not (model.requests if "call" in when else is_running(mark)):
                 assert child.poll() is None
                 time.sleep(0.05)
             time.sleep(0.3)
-            assert _running(mark)
+            assert is_running(mark)
             child.send_signal(signal.SIGINT)
             child.communicate(timeout=30)
     assert child.returncode == 130
-    assert not _running(mark)
-
-
-def _running(mark: str) -> bool:
-    """Whether a server with this word runs, apart from the command that names it."""
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if mark.encode() in words:
-            return True
-    return False
+    assert not is_running(mark)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
+from tests.mcp.processes import is_running, sees_processes
 from tunaeval import Executor, ToolCall, ToolSpec, mcp_tools, to_tools
 from tunaeval.errors import ToolsError, TransportFailure, UsageError
 from tunaeval.tools import mcp
@@ -183,12 +182,33 @@ def test_two_servers_with_one_name_are_refused(raw: Raw) -> None:
         mcp_tools(raw(), raw("prints"))
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes under /proc")
+@sees_processes
 def test_a_process_that_ignores_its_end_is_killed(raw: Raw) -> None:
-    mark = f"mark-{os.getpid()}-{time.monotonic_ns()}"
+    mark = f"mark-{time.monotonic_ns()}"
     mcp_tools(raw("stays", mark))
-    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
-    assert not any(mark.encode() in command for command in commands)
+    assert not is_running(mark)
+
+
+@sees_processes
+def test_a_start_that_is_cancelled_ends_the_process_soon(raw: Raw) -> None:
+    mark = f"mark-{time.monotonic_ns()}"
+
+    async def enter() -> None:
+        async with McpServer(raw("silent", mark)):
+            pass
+
+    async def seconds() -> float:
+        task = asyncio.create_task(enter())
+        while not is_running(mark):  # noqa: ASYNC110 - another process reports nothing
+            await asyncio.sleep(0.05)
+        task.cancel()
+        began = time.monotonic()
+        await asyncio.wait({task})
+        assert task.cancelled()
+        return time.monotonic() - began
+
+    assert asyncio.run(seconds()) < mcp._CLOSE_SECONDS - 3
+    assert not is_running(mark)
 
 
 def test_tools_are_listed_where_an_event_loop_runs(raw: Raw) -> None:
