@@ -232,12 +232,19 @@ def _refuse_unwritable(arguments: argparse.Namespace) -> None:
 
 
 def verdict(
-    report: Report, arguments: argparse.Namespace, output: Output, *, whose: str = ""
+    report: Report,
+    arguments: argparse.Namespace,
+    output: Output,
+    *,
+    whose: str = "",
+    matrix: str | None = None,
 ) -> int:
-    """Return the exit code for a finished run; `whose` names the cell if there are several."""
+    """Return the exit code for a finished run; `whose` names a cell, and `matrix` is where its
+    matrix is kept.
+    """
     summary, bar = report.summary, arguments.fail_under
     if report.run.budget_reached:
-        output.note(f"tunaeval: {whose}{interruption(report)}")
+        output.note(f"tunaeval: {whose}{interruption(report, matrix)}")
         return TOO_MANY_FAILURES
     if is_over(arguments, summary.failures, output, gate=bar, of=summary.scenarios, whose=whose):
         return TOO_MANY_FAILURES
@@ -303,7 +310,9 @@ def _run_matrix(
     matrix, ended = _ended_matrix(matrix_run, cells, live, arguments, output)
     _print_matrix(matrix, arguments, output)
     codes = [
-        verdict(cell, arguments, output, whose=f"{name.cell} ({name.words}): ")
+        verdict(
+            cell, arguments, output, whose=f"{name.cell} ({name.words}): ", matrix=matrix.directory
+        )
         for cell, name in zip(matrix.cells, matrix.names, strict=True)
     ]
     faults = [(file.path, fault) for file in written if (fault := file.write_matrix(matrix))]
