@@ -1,7 +1,5 @@
 """How long hypothesis looks: `default` for those who wait, `ci`, and `nightly` for those who sleep.
 
-Under `ci` the laws of formats have `ci-laws`, nearly three times as long.
-
 HYPOTHESIS_PROFILE names one of them; without it CI=true means `ci`. Tests that are marked slow, ray
 or trainers are skipped unless some marks are asked for.
 """
@@ -20,7 +18,6 @@ settings.register_profile("default", _CALM, max_examples=100)
 # The same examples in every run: what is merged today does not fail by tomorrow's luck.
 _STEADY = settings(_CALM, derandomize=True, print_blob=True)
 settings.register_profile("ci", _STEADY, max_examples=60)
-settings.register_profile("ci-laws", _STEADY, max_examples=160)
 # For `mutants.py`, which runs the tests for each of hundreds of mutants: that one fails is enough.
 _FOUND = (Phase.explicit, Phase.generate)
 settings.register_profile("few", _STEADY, max_examples=15, phases=_FOUND)

@@ -9,7 +9,6 @@ checked on the same examples; how many those are, `conftest.py` says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 
 import pytest
@@ -104,17 +103,6 @@ def test_the_laws_hold_for_each_pair_of_marks(reader: Reader) -> None:
             check_text(f"{one}{between}{other}", reader)
 
 
-@pytest.fixture
-def looking_longer() -> Iterator[None]:
-    """CI looks at more examples for a law of a format than for anything else."""
-    profile = settings.get_current_profile_name()
-    if profile == "ci":
-        settings.load_profile("ci-laws")
-    yield
-    settings.load_profile(profile)
-
-
-@pytest.mark.usefixtures("looking_longer")
 @pytest.mark.parametrize("laws", [LAWS_OF_CALLS, LAWS_OF_TEXTS], ids=" + ".join)
 @every_format
 def test_the_laws_hold(reader: Reader, laws: tuple[str, ...]) -> None:

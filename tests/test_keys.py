@@ -6,6 +6,7 @@ import base64
 import json
 import time
 import traceback
+from random import Random
 from typing import Any
 
 import pytest
@@ -97,8 +98,9 @@ def test_an_ordinary_text_stays_as_it_is(text: str) -> None:
     assert without(text, ()) == text
 
 
-@given(st.binary(min_size=3000, max_size=9000))
-def test_an_image_stays_as_it_is(image: bytes) -> None:
+@given(st.randoms(use_true_random=True), st.integers(3000, 9000))
+def test_an_image_stays_as_it_is(random: Random, size: int) -> None:
+    image = random.randbytes(size)
     for written in (base64.b64encode(image), base64.urlsafe_b64encode(image)):
         text = f"data:image/png;base64,{written.decode()}"
         assert without(text, ()) == text
@@ -153,9 +155,9 @@ FLOODS = [
 
 @pytest.mark.parametrize("flood", FLOODS)
 def test_twice_the_text_takes_twice_the_time(flood: str) -> None:
-    text = flood * (1 << 19)
+    text = flood * (1 << 17)
     seconds = []
-    for size in (1 << 17, 1 << 19):
+    for size in (1 << 15, 1 << 17):
         began = time.process_time()
         without([text[:size] + "@", f"{KEY} {text[:size]}"], ())
         seconds.append(time.process_time() - began)

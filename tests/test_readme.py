@@ -79,6 +79,8 @@ def run(block: Block, folder: Path) -> str:
     kept = {key: value for key, value in os.environ.items() if "OPENAI" not in key}
     if not is_installed():  # of a tree that was never installed pytest knows no plug-in
         kept["PYTEST_PLUGINS"] = "tunaeval.testing.pytest_plugin"
+    # Another package's plug-in, which takes longer to load than our pages' tests to run.
+    kept["PYTEST_ADDOPTS"] = "-p no:langsmith_plugin"
     done = subprocess.run(
         [*program, block.text],
         capture_output=True, text=True, cwd=folder, timeout=60, check=False,

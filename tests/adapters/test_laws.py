@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import process_time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tunaeval
@@ -29,7 +29,12 @@ from tunaeval.errors import UsageError
 from tunaeval.testing.strategies import fragments, json_values
 from tunaeval.types.conversations import Conversation
 
-every_shape = pytest.mark.parametrize("name", WRITERS)
+
+def every_shape(law: Callable[..., None]) -> Callable[..., None]:
+    """The law is checked for each shape, on half of the usual examples: the shapes are many."""
+    fewer = settings(max_examples=settings().max_examples // 2)(law)
+    marked: Callable[..., None] = pytest.mark.parametrize("name", WRITERS)(fewer)
+    return marked
 
 
 def told_calls(steps: Sequence[Step]) -> list[tuple[str, Any, str]]:

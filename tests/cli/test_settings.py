@@ -96,13 +96,20 @@ def test_what_contradicts_itself_is_refused(tuna: Tuna, options: list[str], said
 def test_no_message_about_an_option_shows_a_secret(
     tuna: Tuna, tmp_path: Path, address: str
 ) -> None:
-    twice = tuna("run", "--base-url", "http://h/v1", "--base-url", address)
+    twice = tuna("run", "--model", "m", "--base-url", "http://h/v1", "--base-url", address)
+    matrix = tuna(
+        "run", "--suite", "smoke", "--limit", "1", "--out", str(tmp_path),
+        "--base-url", address.replace("//h", "//127.0.0.1:9"), "--base-url", "http://127.0.0.1:9",
+    )  # fmt: skip
+    kept = [file.read_text("utf-8") for file in tmp_path.rglob("*.json")]
     unknown = tuna("run", "--secret", "pw123456", "--suite", "smoke")
     (tmp_path / "tunaeval.toml").write_text(f'[run]\nbase_url = "{address}"\n')
     shown = tuna("run", "--show-config")
     assert (twice.returncode, unknown.returncode, shown.returncode) == (2, 2, 0)
-    for done in (twice, unknown, shown):
+    assert matrix.returncode == 2
+    for done in (twice, matrix, unknown, shown):
         assert "pw123456" not in done.stdout + done.stderr
+    assert not [text for text in kept if "pw123456" in text]
 
 
 def test_only_what_was_chosen_is_asked(tuna: Tuna) -> None:

@@ -138,7 +138,11 @@ def test_the_choice_of_index_0_is_passed_on() -> None:
         assert said(asked(server))["content"] == "a"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    max_examples=settings().max_examples // 4,  # each starts two servers
+)
 @given(data=st.data())
 @pytest.mark.parametrize("api", ["chat/completions", "responses"])
 def test_whatever_an_upstream_answers_is_passed_on_or_refused(

@@ -38,13 +38,15 @@ class Environment(NamedTuple):
     def site(self) -> Path:
         return next(self.folder.rglob("site-packages"))
 
-    def run(self, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, cwd: Path | None = None, path: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """Run its Python; whatever it prints is text, whatever it returns is looked at."""
         kept = {key: value for key, value in os.environ.items() if "PYTHONPATH" not in key}
         return subprocess.run(
             [self.python, *arguments],
             capture_output=True, text=True, cwd=cwd or self.folder, timeout=180, check=False,
-            env={**kept, "PYTHONIOENCODING": "utf-8"},
+            env={**kept, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(path or "")},
         )  # fmt: skip
 
     def tuna(self, *arguments: str) -> str:
@@ -232,21 +234,22 @@ def test_its_own_tests_pass(acme: Environment, tmp_path: Path) -> None:
     assert "9 passed" in done.stdout
 
 
-def test_a_name_that_two_packages_claim_is_an_error_that_names_both(make: Make) -> None:
-    acme = make()
-    info = acme.site / "rival-2.0.dist-info"
+def test_a_name_that_two_packages_claim_is_an_error_that_names_both(
+    acme: Environment, tmp_path: Path
+) -> None:
+    info = tmp_path / "rival-2.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 2.0\n")
     (info / "entry_points.txt").write_text("[tunaeval.parsers]\nacme = acme_format.wire:ACME\n")
-    done = acme.run("-m", "tunaeval", "parse", "--format", "acme")
+    done = acme.run("-m", "tunaeval", "parse", "--format", "acme", path=tmp_path)
     assert done.returncode == 2
     assert "is claimed by" in done.stderr
     assert all(owner in done.stderr for owner in ("acme-format 1.0", "rival 2.0"))
-    listed = acme.run("-m", "tunaeval", "plugins", "--group", "parsers", "--json")
+    listed = acme.run("-m", "tunaeval", "plugins", "--group", "parsers", "--json", path=tmp_path)
     assert listed.returncode == 1
     clash = [row for row in json.loads(listed.stdout)["plugins"] if row["status"] == "clash"]
     assert {row["source"] for row in clash} == {"acme-format 1.0", "rival 2.0"}
-    assert '"calls"' in acme.run("-m", "tunaeval", "parse", "--json").stdout
+    assert '"calls"' in acme.run("-m", "tunaeval", "parse", "--json", path=tmp_path).stdout
 
 
 def test_uninstalled_it_leaves_nothing(make: Make) -> None:

@@ -20,6 +20,7 @@ def _descriptors() -> int:
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Iterator[None]:
     gc.collect()
+    gc.freeze()  # what lives now is not looked at again: with all tests loaded, that takes a second
     before, threads = _descriptors(), set(threading.enumerate())
     yield
     for _ in range(40):  # what was closed a moment ago may take one more

@@ -129,6 +129,28 @@ def test_the_next_probe_comes_while_the_last_one_has_time(left: list[float]) -> 
     logging.getLogger("tunaeval.clients").setLevel(logging.NOTSET)
 
 
+@pytest.mark.parametrize("answered", [False, True])
+def test_only_a_server_that_answered_once_is_waited_for(answered: bool) -> None:
+    """A wrong address would else be asked one request at a time, at growing intervals."""
+
+    async def course() -> bool:
+        pace = Pace("here", 16)
+
+        async def ask() -> None:
+            raise TryFailed("nobody", kind="connect")
+
+        if answered:
+            await pace.in_turn(lambda: asyncio.sleep(0), None, 10)
+        for _ in range(12):
+            if pace.breaker.is_open:
+                break
+            with pytest.raises(TryFailed):
+                await pace.in_turn(ask, None, 10)
+        return pace.breaker.is_open
+
+    assert asyncio.run(course()) is answered
+
+
 def test_fewer_are_asked_at_once_after_429_and_more_again_after_replies() -> None:
     async def course() -> list[int]:
         pace, limits = Pace("here", 64), []

@@ -142,7 +142,7 @@ def test_a_backslash_before_zeros_is_no_nul() -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples // 4)
 @given(data=st.data(), tools=SOME_TOOLS, level=SOME_LEVELS)
 def test_the_shortcut_and_streams_change_nothing(
     name: str, data: st.DataObject, tools: Tools | None, level: Level

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.parsing.test_alike import (
@@ -21,6 +21,7 @@ from tunaeval.types.parsing import LEVELS, Level
 
 
 @pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.call])
+@settings(max_examples=settings().max_examples // 4)
 @given(data=st.data(), tools=SOME_TOOLS, level=SOME_LEVELS)
 def test_a_block_alone_is_read_alike(
     name: str, data: st.DataObject, tools: Tools | None, level: Level

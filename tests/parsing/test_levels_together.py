@@ -15,7 +15,7 @@ from tunaeval.types.parsing import LEVELS, ParseResult
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples // 4)
 @given(data=st.data(), tools=st.sampled_from([None, TOOLS]))
 def test_levels_together_are_those_read_alone(
     name: str, data: st.DataObject, tools: Tools | None

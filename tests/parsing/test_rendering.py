@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.formats.reading import read
@@ -102,6 +102,7 @@ def test_tuples_of_any_depth_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=settings().max_examples // 4)
 @given(raw=st.binary(max_size=120))
 def test_what_is_written_is_read_back_or_refused_by_its_argument(name: str, raw: bytes) -> None:
     """Values made of the format's own markup, of names, brackets and quotes."""

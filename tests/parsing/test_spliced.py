@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tunaeval import ToolCall, parse, render, stream
@@ -36,6 +36,7 @@ def assert_the_same(text: str, name: str, level: Level = "standard") -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=settings().max_examples // 4)
 @given(data=st.data())
 def test_whole_and_stream_agree_on_a_spliced_call(name: str, data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 3) if FORMATS[name].call else st.just(1))

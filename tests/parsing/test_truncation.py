@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.formats.reading import read
@@ -89,6 +89,7 @@ def test_a_cut_behind_a_whole_call_is_told_beside_it() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+@settings(max_examples=settings().max_examples // 4)
 @given(before=prose(), level=st.sampled_from(LEVELS), data=st.data())
 def test_every_beginning_of_a_call_is_refused_or_flagged(
     form: Format, before: str, level: Level, data: st.DataObject

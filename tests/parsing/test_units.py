@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.formats.reading import read
@@ -203,6 +203,7 @@ FRAMES = ("{}", "I see.\n{}", "{}\nDone.", "```\n{}\n```", "So:\n```python\n{}\n
 
 
 @pytest.mark.parametrize("name", [form.name for form in AUTO])
+@settings(max_examples=settings().max_examples // 4)
 @given(data=st.data(), frame=st.sampled_from(FRAMES))
 def test_auto_reads_what_its_formats_read(name: str, data: st.DataObject, frame: str) -> None:
     form = FORMATS[name]

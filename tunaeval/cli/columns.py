@@ -23,7 +23,7 @@ from tunaeval.errors import UsageError
 from tunaeval.types.runs import Suite
 
 from .options import COLUMN_OPTIONS, add_options
-from .settings import COLUMNS, Settings, apply, prices_of, tables_by_name
+from .settings import COLUMNS, Settings, apply, prices_of, tables_by_name, visible_value
 
 LISTS = ("model", "base_url", "system_prompt")
 """The options that a matrix has several of; a run has one value of each, or None."""
@@ -81,7 +81,7 @@ def _column(
             f"--max-cost needs prices, and there are none for {one.model or 'the model'}; give "
             "--price-in and --price-out, or a table [prices.MODEL] in tunaeval.toml"
         )
-    return Column(model or address or "", one)
+    return Column(model or str(visible_value("base-url", address or "")), one)
 
 
 def prompts_of(arguments: argparse.Namespace) -> list[tuple[str | None, str | None]]:

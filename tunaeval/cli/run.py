@@ -318,9 +318,13 @@ def _run_matrix(
     _print_matrix(matrix, arguments, output)
     codes = [
         verdict(
-            cell, one.answered, arguments, output,
-            whose=f"{name.cell} ({name.words}): ", matrix=matrix.directory,
-        )  # fmt: skip
+            cell,
+            one.answered,
+            arguments,
+            output,
+            whose=f"{name.cell} ({name.words}): ",
+            matrix=matrix.directory,
+        )
         for one, cell, name in zip(matrix_run.runs, matrix.cells, matrix.names, strict=True)
     ]
     faults = [(file.path, fault) for file in written if (fault := file.write_matrix(matrix))]

@@ -259,7 +259,7 @@ def _info_of(cells: Sequence[Cell], options: dict[str, Any]) -> MatrixInfo:
             cell=f"{number:02}",
             model=cell.model,
             system_prompt=cell.system_prompt,
-            base_url=cell.base_url,
+            base_url=(cell.base_url or "").partition("?")[0] or None,  # a query may be a key
             prices=cell.prices,
         )
         for number, cell in enumerate(cells, start=1)

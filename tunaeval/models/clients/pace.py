@@ -335,6 +335,7 @@ class Pace:
         self._next_at = 0.0
         self._rest = Rest()
         self._told_at = -math.inf
+        self._answered = False
         self.breaker = Breaker(name)
         # A future serves one event loop; a client may outlive one.
         self._lanes: WeakKeyDictionary[asyncio.AbstractEventLoop, _Lane] = WeakKeyDictionary()
@@ -427,17 +428,22 @@ class Pace:
             self._limit = max(1.0, self._limit / 2)
             self._cut_at = time.monotonic()
             _LOG.info("asked %d at a time from now on (%s)", self.limit, failure)
-        if failure.is_of_server:
+        # Where nothing ever answered, each request gives up soon by itself (see `Patience`), and has
+        # not to wait until a server comes back.
+        self._answered |= failure.status is not None
+        is_unknown = failure.kind == "connect" and not self._answered
+        if failure.is_of_server and not is_unknown:
             was_open = self.breaker.is_open
             left = math.inf if clock is None else clock.left
             self.breaker.failed(failure, is_probe=is_probe, left=left)
             if self.breaker.is_open and not was_open:
                 for lane in self._lanes.values():
                     lane.wake(len(lane.waiting))  # their clocks go on
-        elif not failure.is_ours and self.breaker.succeeded():
+        elif not (failure.is_ours or is_unknown) and self.breaker.succeeded():
             self._reopen()
 
     def _succeeded(self) -> None:
+        self._answered = True
         self._rest.over()
         self._limit = min(self._most, self._limit + 1 / self._limit)
         if self.breaker.succeeded():
