@@ -34,6 +34,8 @@ class InstantServer(asyncio.Protocol):
     )
 
     pause_seconds = 0.0
+    requests = 0
+    """How many whole requests all connections have received."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -49,6 +51,7 @@ class InstantServer(asyncio.Protocol):
             if len(self.received) < whole:
                 return
             self.received = self.received[whole:]
+            InstantServer.requests += 1
             if self.pause_seconds:
                 asyncio.get_running_loop().call_later(self.pause_seconds, self.answer)
             else:
@@ -60,11 +63,12 @@ class InstantServer(asyncio.Protocol):
 
 
 async def serve() -> None:
-    """Print the port, then serve until standard input ends."""
+    """Print the port, serve until standard input ends, and print how many requests there were."""
     loop = asyncio.get_running_loop()
     server = await loop.create_server(InstantServer, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
+    print(InstantServer.requests, flush=True)
 
 
 if __name__ == "__main__":

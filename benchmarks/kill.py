@@ -1,12 +1,15 @@
 """Runs that are killed and continued, again and again: what is lost, and what is counted twice.
 
-    python benchmarks/kill.py [--kills 1000] [--seconds 3600] [--scenarios 200] [--json] [--check]
+    python benchmarks/kill.py [--kills 1000] [--seconds 3600] [--scenarios 200] [--matrix]
+                              [--json] [--check]
 
 A run of `tunaeval run` against a server on loopback is ended by SIGKILL at random moments and goes
 on with `--resume`, until so many kills have struck. Before each kill the results on disk are read:
 whole lines are what was acknowledged. Lost is what was there once and is not any more, doubled what
-is there twice. In the end each killed run is compared with one that never was: all but times has
-to be the same. After `--seconds` no more strike, and what was found by then is printed.
+is there twice. The server counts the requests: asked again may be what was in flight at a kill, 8
+at most. In the end each killed run is compared with one that never was: all but times has to be the
+same. After `--seconds` no more strike, and what was found by then is printed. With `--matrix` two
+models are asked so many scenarios with two system prompts each, in one command.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from typing import Any
 
 SERVER = Path(__file__).with_name("instant_server.py")
 ROOT = str(Path(__file__).parent.parent)
-TIMES = frozenset({"latency_seconds", "retries"})
+TIMES = frozenset({"latency_seconds", "latency_seconds_median", "retries"})
+IN_FLIGHT = 8
 ABOUT = frozenset({"run_id", "started_at", "resumed_at", "concurrency"})
 
 
@@ -43,11 +47,13 @@ class Found:
     lost: int = 0
     doubled: int = 0
     torn: int = 0
+    asked_again: int = 0
     unequal: list[str] = field(default_factory=list)
 
     @property
     def is_clean(self) -> bool:
-        return not (self.lost or self.doubled or self.unequal)
+        is_asked_enough = 0 <= self.asked_again <= IN_FLIGHT * self.kills
+        return is_asked_enough and not (self.lost or self.doubled or self.unequal)
 
 
 def suite_file(folder: Path, scenarios: int) -> Path:
@@ -68,7 +74,8 @@ def suite_file(folder: Path, scenarios: int) -> Path:
 
 def begin(folder: Path, *options: str) -> subprocess.Popen[bytes]:
     """A `tunaeval run` in a process of its own."""
-    command = [sys.executable, "-m", "tunaeval", "run", "--quiet", "--concurrency", "8", *options]
+    command = [sys.executable, "-m", "tunaeval", "run", "--quiet"]
+    command += ["--concurrency", str(IN_FLIGHT), *options]
     return subprocess.Popen(
         command,
         cwd=folder,
@@ -78,12 +85,19 @@ def begin(folder: Path, *options: str) -> subprocess.Popen[bytes]:
     )
 
 
-def acknowledged(results: Path) -> Counter[str]:
-    """The scenarios of whole lines."""
-    if not results.exists():
-        return Counter()
-    lines = results.read_bytes().splitlines(keepends=True)
-    return Counter(json.loads(line)["scenario"] for line in lines if line.endswith(b"\n"))
+def files_of_results(directory: Path) -> list[Path]:
+    """The results of a run, or those of each cell of a matrix."""
+    return [*directory.glob("results.jsonl"), *directory.glob("cells/*/results.jsonl")]
+
+
+def acknowledged(directory: Path) -> Counter[tuple[str, str]]:
+    """The cells and scenarios of whole lines."""
+    return Counter(
+        (file.parent.name, json.loads(line)["scenario"])
+        for file in files_of_results(directory)
+        for line in file.read_bytes().splitlines(keepends=True)
+        if line.endswith(b"\n")
+    )
 
 
 def one_run(
@@ -95,39 +109,53 @@ def one_run(
 ) -> Path:
     """One run, killed until it is whole or enough kills have struck; its directory."""
     out = folder / f"runs-{found.runs}"
-    child, before, go_on = begin(folder, *asked, "--out", str(out)), Counter[str](), None
+    child, go_on = begin(folder, *asked, "--out", str(out)), None
+    before: Counter[tuple[str, str]] = Counter()
     while True:
         # Until there is something to lose, and for a random moment more.
         while child.poll() is None and go_on is None:
-            go_on = next(iter(out.glob("*/run.json")), None)
+            go_on = next(iter([*out.glob("*/run.json"), *out.glob("*/matrix.json")]), None)
             time.sleep(0.002)
         assert go_on is not None, "the run wrote nothing"
-        results = go_on.parent / "results.jsonl"
+        directory = go_on.parent
         if not is_enough():
-            wait_for_more(child, results, chance)
+            wait_for_more(child, directory, chance)
         if is_enough() or child.poll() is not None:
             assert child.wait(120) == 0, "the run failed"
-            check(results, before, found)
-            return go_on.parent
+            check(directory, before, found)
+            return directory
         child.send_signal(signal.SIGKILL)
         child.wait()
         found.kills += 1
-        found.torn += results.exists() and results.read_bytes()[-1:] not in (b"\n", b"")
-        before = check(results, before, found)
-        child = begin(folder, "--resume", str(go_on.parent))
+        tails = (file.read_bytes()[-1:] for file in files_of_results(directory))
+        found.torn += any(tail not in (b"\n", b"") for tail in tails)
+        before = check(directory, before, found)
+        child = begin(folder, "--resume", str(directory))
 
 
-def wait_for_more(child: subprocess.Popen[bytes], results: Path, chance: random.Random) -> None:
-    """Until the file of results has grown, and then for up to 20 ms."""
-    size = results.stat().st_size if results.exists() else 0
-    while child.poll() is None and (not results.exists() or results.stat().st_size <= size):
-        time.sleep(0.001)
+def wait_for_more(child: subprocess.Popen[bytes], directory: Path, chance: random.Random) -> None:
+    """Until the files of results have grown, and then for up to 20 ms.
+
+    One kill in six does not wait for that, so that it may strike while the command starts.
+    """
+    size = size_of_results(directory)
+    if chance.random() < 1 / 6:
+        time.sleep(chance.uniform(0, 1))
+        return
+    while child.poll() is None and size_of_results(directory) <= size:
+        time.sleep(0.002)
     time.sleep(chance.uniform(0, 0.02))
 
 
-def check(results: Path, before: Counter[str], found: Found) -> Counter[str]:
+def size_of_results(directory: Path) -> int:
+    return sum(file.stat().st_size for file in files_of_results(directory))
+
+
+def check(
+    directory: Path, before: Counter[tuple[str, str]], found: Found
+) -> Counter[tuple[str, str]]:
     """Count what is gone, and what is there twice."""
-    now = acknowledged(results)
+    now = acknowledged(directory)
     found.lost += len(before.keys() - now.keys())
     found.doubled += sum(count - 1 for count in now.values())
     found.acknowledged += len(now.keys() - before.keys())
@@ -139,12 +167,17 @@ def without_times(directory: Path) -> dict[str, Any]:
     sys.path.insert(0, ROOT)
     from tunaeval.runs.directory import load_report
 
-    report = load_report(directory)
-    results = sorted((plain(result.model_dump()) for result in report.results), key=str)
-    summary = plain(report.summary.model_dump())
-    del summary["latency_seconds_median"]
-    info = {key: value for key, value in report.run.model_dump().items() if key not in ABOUT}
-    return {"results": results, "summary": summary, "run": info}
+    reports = [load_report(file.parent) for file in sorted(directory.rglob("run.json"))]
+    results = [
+        sorted((plain(result.model_dump()) for result in report.results), key=str)
+        for report in reports
+    ]
+    summaries = [plain(report.summary.model_dump()) for report in reports]
+    infos = [
+        {key: value for key, value in report.run.model_dump().items() if key not in ABOUT}
+        for report in reports
+    ]
+    return {"results": results, "summary": summaries, "run": infos}
 
 
 def plain(value: Any) -> Any:
@@ -154,7 +187,16 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def measure(kills: int, seconds: float, scenarios: int, seed: int) -> Found:
+def matrix_options(folder: Path) -> list[str]:
+    """A second model, and two system prompts."""
+    options = ["--model", "bench-2"]
+    for name in ("terse", "kind"):
+        (folder / f"{name}.md").write_text(f"Be {name}.")
+        options += ["--system-prompt", str(folder / f"{name}.md")]
+    return options
+
+
+def measure(kills: int, seconds: float, scenarios: int, seed: int, *, is_matrix: bool) -> Found:
     """Kill so many times, or for so long, in runs of so many scenarios."""
     found, chance = Found(), random.Random(seed)
     end = time.monotonic() + seconds
@@ -170,16 +212,19 @@ def measure(kills: int, seconds: float, scenarios: int, seed: int) -> Found:
         ) as server,
     ):
         assert server.stdout is not None
-        assert server.stdin is not None
         address = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
         suite = suite_file(Path(folder), scenarios)
         asked = ["--suite", str(suite), "--base-url", address, "--model", "bench"]
-        whole = without_times(one_run(Path(folder), asked, Found(runs=-1), lambda: True, chance))
+        if is_matrix:
+            asked += matrix_options(Path(folder))
+        unbroken = Found(runs=-1)
+        whole = without_times(one_run(Path(folder), asked, unbroken, lambda: True, chance))
         while not is_enough():
             killed = without_times(one_run(Path(folder), asked, found, is_enough, chance))
             found.unequal += [part for part in whole if whole[part] != killed[part]]
             found.runs += 1
-        server.stdin.close()
+        requests, _ = server.communicate()
+        found.asked_again = int(requests) - unbroken.acknowledged - found.acknowledged
     return found
 
 
@@ -188,19 +233,21 @@ def main() -> None:
     arguments.add_argument("--kills", type=int, default=50)
     arguments.add_argument("--seconds", type=float, default=math.inf)
     arguments.add_argument("--scenarios", type=int, default=200)
+    arguments.add_argument("--matrix", action="store_true", help="four cells, two by two")
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--json", action="store_true")
     arguments.add_argument("--check", action="store_true", help="exit with 1 if anything was lost")
     given = arguments.parse_args()
     began = time.monotonic()
-    found = measure(given.kills, given.seconds, given.scenarios, given.seed)
+    found = measure(given.kills, given.seconds, given.scenarios, given.seed, is_matrix=given.matrix)
     if given.json:
         print(json.dumps({**vars(found), "seconds": round(time.monotonic() - began, 1)}))
     else:
         print(
             f"{found.kills} kills in {found.runs} runs, {found.acknowledged} results acknowledged: "
             f"{found.lost} lost, {found.doubled} doubled, {found.torn} torn tails cut off, "
-            f"{len(found.unequal)} reports unlike the unbroken one; "
+            f"{found.asked_again} asked again, {len(found.unequal)} parts of reports unlike the "
+            "unbroken ones; "
             f"{time.monotonic() - began:.0f} s"
         )
     if given.check and not found.is_clean:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,8 @@ def test_the_package_of_a_plug_in_is_named_with_it(tmp_path: Path) -> None:
     )
     wanted = "wanted a Success(ok=True or False, reason='why'), or None"
     category, classifier, by = "scoring category", "success classifier", f"of {rogues.NAME}"
-    assert done.stdout.splitlines() == [
+    said = re.sub(r" \(\S+/tuna_rogue\.py:\d+\)", "", done.stdout)
+    assert said.splitlines() == [
         f"the {category} 's-raises' {by} raised ValueError: no such thing",
         f"{category} 's-text' {by} is refused: its weight is '0.1'; wanted a float",
         f"{classifier} 'k-raises' {by} raised ValueError: no such thing; {wanted}",

@@ -153,7 +153,7 @@ def words_of(error: BaseException) -> str:
     return f"{name}: {message[:LONGEST]}" if message else name
 
 
-def told(error: BaseException) -> str:
+def words_with_place(error: BaseException) -> str:
     """Return `words_of` a plug-in's exception, with the line of its code that raised it."""
     place, trace = "", error.__traceback__
     while trace is not None:
@@ -174,7 +174,7 @@ def shown(value: object) -> str:
 
 def raised(thing: object, kind: str, error: BaseException, wanted: str) -> PluginError:
     """Return the PluginError for a plug-in that raised `error`; raise it `from error`."""
-    return PluginError(f"{who(thing, kind)} raised {told(error)}; wanted {wanted}")
+    return PluginError(f"{who(thing, kind)} raised {words_with_place(error)}; wanted {wanted}")
 
 
 def returned(thing: object, kind: str, value: str, wanted: str) -> PluginError:
@@ -771,7 +771,7 @@ def made_client(maker: Callable[..., object], name: str, settings: Mapping[str, 
     except (Exception, SystemExit) as error:
         kind = UsageError if isinstance(error, TypeError) else PluginError
         given = f" with {', '.join(sorted(settings))}" if settings else ""
-        raise kind(f"{this} cannot be made{given}: {told(error)}") from error
+        raise kind(f"{this} cannot be made{given}: {words_with_place(error)}") from error
     if fault := _IS_CLIENT(made):
         raise PluginError(f"{this} made something that is no client: {fault}")
     return cast("Client", made)
@@ -786,7 +786,7 @@ async def reply_of(client: Client, request: Request) -> Reply:
     except (TunaevalError, TimeoutError):
         raise
     except (Exception, SystemExit) as error:
-        raise PluginError(f"{who(client, _CLIENT)} raised {told(error)}") from error
+        raise PluginError(f"{who(client, _CLIENT)} raised {words_with_place(error)}") from error
     if not (isinstance(reply, Reply) and isinstance(reply.message, dict)):
         given = f"{shown(reply)}, wanted a Reply with a message"
     elif not isinstance(reply.usage, Usage):
@@ -801,5 +801,5 @@ async def closed(client: Client) -> str | None:
     try:
         await client.close()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-        return f"{who(client, _CLIENT)} raised {told(error)} when it was closed"
+        return f"{who(client, _CLIENT)} raised {words_with_place(error)} when it was closed"
     return None

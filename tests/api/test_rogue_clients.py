@@ -77,8 +77,9 @@ def test_a_client_that_cannot_be_closed_is_a_warning(
 ) -> None:
     report = tunaeval.run("smoke", client=named(Unclosed), out=None, attempts=1)
     assert report.total == 12
+    place = "(api/test_rogue_clients.py:27)"
     assert [record.getMessage() for record in caplog.records] == [
-        "client 'sound' raised ValueError: two lines when it was closed; no result is lost"
+        f"client 'sound' raised ValueError: two lines {place} when it was closed; no result is lost"
     ]
 
 

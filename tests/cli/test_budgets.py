@@ -44,10 +44,14 @@ def test_a_budget_leaves_the_rest_unasked(
     assert "not_asked" not in json.loads(again.stdout)["summary"]["outcomes"]
 
 
-def test_a_budget_is_that_of_the_whole_matrix(here: Tuna, models: Models, numbers: str) -> None:
+def test_a_budget_is_that_of_the_whole_matrix(
+    here: Tuna, models: Models, numbers: str, tmp_path: Path
+) -> None:
     done = here(*asking(models, numbers, *BOTH, "--model", "poor", "--max-requests", "30"))
     assert done.returncode == 3
     assert 30 <= len(models.asked) <= 38
+    assert f"--resume {matrix_of(tmp_path).relative_to(tmp_path)} goes on" in done.stderr
+    assert "cells/" not in done.stderr
 
 
 def test_a_cost_needs_prices(here: Tuna, models: Models, numbers: str, tmp_path: Path) -> None:

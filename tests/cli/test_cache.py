@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sqlite3
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import tunaeval
-from tests.cli.test_matrix import BOTH, COUNT, Models, models, numbers
+from tests.cli.conftest import environment
+from tests.cli.test_matrix import BOTH, COUNT, Models, matrix_of, models, numbers
 from tunaeval.files.reply_store import ReplyStore, digest_of
 from tunaeval.types.exchange import Reply
 
@@ -58,6 +61,51 @@ def test_only_what_is_new_is_asked(
     assert models.asked == []
     here(*asked, "--temperature", "0.5")
     assert len(models.asked) == 4 * (COUNT + 1)
+
+
+def test_a_scenario_more_with_three_models_and_two_prompts_is_six_requests(
+    here: Tuna, models: Models, numbers: str, tmp_path: Path
+) -> None:
+    third = ("--model", "good", "--model", "poor", "--model", "third", "--attempts", "1")
+    asked = asking(models, numbers, *third, *BOTH)
+    here(*asked)
+    assert len(models.asked) == 6 * COUNT
+    models.asked.clear()
+    here(*asked)
+    assert models.asked == []
+    suite = json.loads((tmp_path / numbers).read_text())
+    suite["scenarios"].append(
+        {"id": "new", "prompt": "Add 99.", "expected_tool": "add", "expected_args": {"x": 99}}
+    )
+    (tmp_path / numbers).write_text(json.dumps(suite))
+    here(*asked)
+    systems = ("Be terse.", "Be kind, please.")
+    assert sorted(models.asked) == sorted(
+        (model, system, "Add 99.") for model in ("good", "poor", "third") for system in systems
+    )
+
+
+@pytest.mark.parametrize("again", ["anew", "resumed"])
+def test_a_killed_matrix_with_a_cache_asks_again_at_most_what_was_in_flight(
+    here: Tuna, models: Models, numbers: str, tmp_path: Path, again: str
+) -> None:
+    asked = asking(models, numbers, "--model", "good", "--model", "poor", *BOTH,
+                   "--concurrency", "4", "--attempts", "1")  # fmt: skip
+    command = [sys.executable, "-m", "tunaeval", *asked]
+    models.pause_seconds = 0.02
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        while child.poll() is None and len(models.asked) < COUNT:
+            time.sleep(0.005)
+        child.kill()
+        child.communicate()
+    assert COUNT <= len(models.asked) < 4 * COUNT
+    resumed = ("run", "--resume", str(matrix_of(tmp_path)), "--json")
+    done = here(*(resumed if again == "resumed" else asked))
+    assert done.returncode == 0, done.stderr
+    assert len(models.asked) <= 4 * COUNT + 4
+    assert [cell["summary"]["scenarios"] for cell in json.loads(done.stdout)["cells"]] == [24] * 4
 
 
 def test_repeats_are_different_questions(here: Tuna, models: Models, numbers: str) -> None:

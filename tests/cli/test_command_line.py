@@ -214,7 +214,6 @@ def test_a_pipe_in_the_place_of_a_run_is_said_to_be_one(
     [
         "score --expect DIR -",
         "run --client scripted --recording DIR",
-        "judge calibrate labels.jsonl --client scripted --recording a.jsonl --cache DIR",
         "parse --tools DIR -",
         "dataset filter a.jsonl --kept DIR --rejected r.jsonl",
         "convert a.jsonl --from hermes --to glm45 -o DIR",

@@ -78,14 +78,16 @@ def test_a_folder_of_one_run_is_that_run_and_of_several_only_the_latest_if_asked
     shutil.copytree(tmp_path / runs[0], tmp_path / "runs-1" / "0-stale")
     refused = here("compare", "runs-2", "runs-1")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert f"runs-1 holds 2 runs, and one is wanted; name it, or give --latest for {runs[1]}" in (
-        refused.stderr
+    assert (
+        f"runs-1 contains 2 runs, and one is wanted; name it, or give --latest for {runs[1]}"
+        in (refused.stderr)
     )
     assert here("compare", "runs-2", "runs-1", "--latest").stdout == done.stdout
 
 
 def test_runs_of_other_suites_are_refused(here: Tuna, runs: list[str], tmp_path: Path) -> None:
-    here("run", "--recording", "smollm2-135m-constrained", "--quiet", "--out", "whole")
+    whole_suite = ("--suite", "tunacode", "--recording", "smollm2-135m-constrained")
+    here("run", *whole_suite, "--quiet", "--out", "whole")
     whole = str(next((tmp_path / "whole").iterdir()))
     done = here("compare", runs[0], whole)
     assert done.returncode == 2

@@ -6,6 +6,7 @@ import csv
 import json
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -33,6 +34,7 @@ class Models:
         self.asked: list[tuple[str, str, str]] = []
         self.keys: set[str | None] = set()
         self.in_flight = self.most_in_flight = 0
+        self.pause_seconds = 0.0
         lock, models = threading.Lock(), self
 
         class Handler(BaseHTTPRequestHandler):
@@ -64,6 +66,7 @@ class Models:
                 body, status = json.dumps(answer).encode(), 200
                 if model == "gone":
                     body, status = b'{"error": {"message": "no such model"}}', 404
+                time.sleep(models.pause_seconds)
                 with lock:
                     models.in_flight -= 1
                 self.send_response(status)

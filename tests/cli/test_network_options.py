@@ -120,6 +120,6 @@ def test_the_doctor_reaches_a_server_as_a_run_does(here: Tuna, authority: Author
             )  # fmt: skip
             refused = here("doctor", "--base-url", url, "--quick", "--quiet", "--only", "reach")
     assert proxy.seen[0] == f"CONNECT localhost:{port}"
-    assert "not trusted" not in done.stdout
+    assert "not trusted" not in done.stdout + done.stderr
     assert refused.returncode == 2
-    assert "its certificate is not trusted" in refused.stdout
+    assert "its certificate is not trusted" in refused.stderr

@@ -120,6 +120,24 @@ def test_a_run_that_kept_no_options_goes_on_by_its_fields(
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("keeps_options", [True, False])
+def test_a_run_of_tunacode_goes_on_although_another_suite_is_the_default_now(
+    here: Tuna, tmp_path: Path, keeps_options: bool
+) -> None:
+    replay = ("--recording", "smollm2-135m-constrained", "--quiet")
+    here("run", "--suite", "tunacode", *replay)
+    kept = cut(tmp_path, 150)
+    document = json.loads((kept / "run.json").read_text())
+    assert document["options"]["suite"] == document["suite"] == "tunacode"
+    if not keeps_options:
+        del document["options"]
+        (kept / "run.json").write_text(json.dumps(document))
+    done = here("run", "--resume", str(kept), *replay)
+    assert done.returncode == 0, done.stderr
+    assert "with 6 results to come" in done.stderr
+    assert len((kept / "results.jsonl").read_bytes().splitlines()) == 156
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

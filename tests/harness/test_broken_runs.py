@@ -49,7 +49,10 @@ def test_one_failure_ends_no_run(make_suite: MakeSuite, parser: Parser) -> None:
     report = run(make_suite(4), Answers(answer), parser, ONE)
     assert [result.error for result in report.results] == [
         "status: HTTP 500",
-        "body: client 'answers' raised ValueError: a client's own mistake",
+        (
+            "body: client 'answers' raised ValueError: a client's own mistake "
+            "(harness/whole_runs.py:48)"
+        ),
         "body: client 'answers' gave None, wanted a Reply with a message",
         None,
     ]

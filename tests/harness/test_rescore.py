@@ -117,7 +117,7 @@ def test_the_new_run_names_the_old_and_its_digest(
     )
     assert (old.passed, new.passed) == (2, 0)
     assert Path(new.directory or "").parent == source / "rescored"
-    assert load_report(source.parent).run.run_id == old.run.run_id, "the folder holds two runs"
+    assert load_report(source.parent).run.run_id == old.run.run_id, "the folder contains two runs"
     assert not new.interrupted
 
 

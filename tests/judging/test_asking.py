@@ -134,7 +134,8 @@ def test_a_client_that_misbehaves_is_named(does: Callable[[], Any], words: str) 
             return reply
 
     score = goal(Judge(Rogue(lambda _: "")))
-    assert (score.value, score.reason) == (None, f"judge failure: no reply: {words}")
+    assert score.value is None
+    assert score.reason.startswith(f"judge failure: no reply: {words}")
 
 
 def test_a_cancelled_judging_is_cancelled() -> None:

@@ -296,6 +296,15 @@ def test_the_system_prompt_describes_no_wire_format_and_no_tool(tunacode: Suite)
         assert tool not in tunacode.system_prompt
 
 
+def test_an_id_is_of_one_question_in_all_suites() -> None:
+    """For a recording answers a scenario by its id."""
+    prompts: dict[str, set[str]] = {}
+    for name in suite_names():
+        for scenario in load_suite(name).scenarios:
+            prompts.setdefault(scenario.id, set()).add(scenario.prompt)
+    assert [one for one, asked in prompts.items() if len(asked) > 1] == []
+
+
 def test_smoke_is_twelve_of_tunacode_with_every_tool(tunacode: Suite) -> None:
     smoke = load_suite("smoke")
     assert len(smoke.scenarios) == 12

@@ -100,7 +100,10 @@ def test_one_that_misbehaves_is_named_once(caplog: pytest.LogCaptureFixture) -> 
         assert judged("x", leaves, half) == (True, "unreadable")
     wanted = "wanted a Success(ok=True or False, reason='why'), or None"
     assert [record.getMessage() for record in caplog.records] == [
-        f"success classifier 'leaves' raised SystemExit: x; {wanted}",
+        (
+            "success classifier 'leaves' raised SystemExit: x (tools/test_classifying.py:89); "
+            f"{wanted}"
+        ),
         f"success classifier 'half' returned Success(ok='x', reason='half', error=None); {wanted}",
     ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -15,8 +16,10 @@ from typing import Any
 
 import pytest
 
-from tests.viewer.made_runs import ANSWERS, made_run, multiplied, report_of
+import tunaeval
+from tests.viewer.made_runs import ANSWERS, Told, made_run, multiplied, report_of
 from tests.viewer.payloads import HIT, PAYLOADS
+from tunaeval.cli import main
 from tunaeval.runs.viewer.html import page_writer
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -39,8 +42,14 @@ def browser() -> Iterator[Any]:
 
 
 @contextmanager
-def opened(browser: Any, file: Path, width: int = 1400, scheme: str = "light") -> Iterator[Any]:
-    """The page, ready; whatever a browser complains of, asks for or is made to say is a failure."""
+def opened(
+    browser: Any, file: Path, width: int = 1400, scheme: str = "light", part: str = ""
+) -> Iterator[Any]:
+    """The page, ready; whatever a browser complains of, asks for or is made to say is a failure.
+
+    `part` is what follows "#" in its address.
+    """
+    address = f"{file.as_uri()}#{part}"
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     said: list[str] = []
@@ -48,7 +57,7 @@ def opened(browser: Any, file: Path, width: int = 1400, scheme: str = "light") -
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("dialog", lambda dialog: said.append(dialog.message))
     page.on("request", lambda request: said.append(request.url))
-    page.goto(file.as_uri())
+    page.goto(address)
     page.wait_for_selector(".row")
     yield page
     assert said == [file.as_uri()]
@@ -228,3 +237,46 @@ def test_twenty_thousand_results_open_and_are_filtered_in_time(
         page.wait_for_selector("#title:has-text('nothing-19999')")
         page.wait_for_selector("#body .message.model")
         assert len(page.screenshot()) > 10_000
+
+
+@pytest.fixture(scope="module")
+def of_a_matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `tunaeval report RUN --html -o page.html` writes for three models and two prompts."""
+    folder = tmp_path_factory.mktemp("matrix")
+    made_run(folder)  # for its suite
+    right = dict.fromkeys(ANSWERS, ANSWERS["right"])
+    with ThreadPoolExecutor(1) as thread:  # a driver of browsers has an event loop in this one
+        matrix = thread.submit(
+            tunaeval.run_matrix,
+            folder / "suite.json",
+            models=[Told(ANSWERS), Told(right), Told(dict.fromkeys(ANSWERS, ""))],
+            system_prompts={"terse": "Be brief.", "kind": "Be kind. " * 9},
+            out=folder / "runs",
+        ).result()
+    assert main(["report", str(matrix.directory), "--html", "-o", str(folder / "m.html")]) == 0
+    return folder / "m.html"
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_a_failed_cell_of_the_grid_opens_its_reply_and_its_link_opens_it_again(
+    browser: Any, of_a_matrix: Path, width: int
+) -> None:
+    failed = "button.open.v-f[data-scenario='wrong-value']"
+    with opened(browser, of_a_matrix, width) as page:
+        assert page.locator("table.ranked tbody tr").count() == 6
+        assert page.locator("table.ranked").is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        first = page.locator(f"{failed}[data-run='0']")
+        assert first.get_attribute("aria-label") == "wrong-value, made-1, terse: failed"
+        first.click()
+        page.wait_for_selector("#title:has-text('wrong-value')")
+        page.wait_for_selector("#body tr.bad td:has-text('b.txt')")
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        link = page.url
+    assert "#result=0/1/wrong-value" in link
+    with opened(browser, of_a_matrix, width, part=link.partition("#")[2]) as page:
+        page.wait_for_selector("#body tr.bad td:has-text('b.txt')")
+        page.click("#close")
+        page.locator(f"{failed}[data-run='4']").click()
+        page.wait_for_selector("#body .message.model")
+        assert "#result=4/1/wrong-value" in page.url

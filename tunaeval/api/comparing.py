@@ -24,7 +24,7 @@ def compare(
     `.gained` list the scenarios whose verdict changed.
 
     Args:
-        report_a: The baseline: a report, a run's directory, or one that holds a single run.
+        report_a: The baseline: a report, a run's directory, or one that contains a single run.
             Scenarios are paired by id.
         report_b: The other run; `overall.value` is its share of passes less that of the baseline.
         level: Whose verdicts to take; by default the level of the runs, which must agree.

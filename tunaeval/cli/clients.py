@@ -73,8 +73,10 @@ class ClientChoice:
         return replace(usual, heading=None) if isinstance(self.client, ReplayClient) else usual
 
 
-def make_client(arguments: argparse.Namespace, output: Output) -> ClientChoice:
-    """Return the command line's client: by default the embedded model, or else its recording."""
+def make_client(arguments: argparse.Namespace, suite: Suite, output: Output) -> ClientChoice:
+    """Return the command line's client: by default the embedded model, or else a recording of its
+    replies to the suite.
+    """
     arguments.recording = _packaged_by_name(arguments.recording)
     name = arguments.client or _implied(arguments)
     if name is None:
@@ -85,7 +87,7 @@ def make_client(arguments: argparse.Namespace, output: Output) -> ClientChoice:
             )
         why = LlamaCppClient.available()
         if why is not None:
-            return _packaged(arguments, why, output)
+            return _packaged(arguments, suite, why, output)
         name = "llamacpp"
     usual = usual_options(name)
     concurrency = arguments.concurrency or usual.concurrency
@@ -127,15 +129,23 @@ def _packaged_by_name(recording: str | None) -> str | None:
     return next((str(path) for path in _recordings() if path.stem == recording), recording)
 
 
-def _packaged(arguments: argparse.Namespace, why: str, output: Output) -> ClientChoice:
-    """Return a client that replays a packaged recording, and print how to ask a real model."""
-    found = _recordings()
-    if not found:
-        raise ClientSetupError(f"{why}; or ask a server with --base-url")
-    output.note(f"tunaeval: no model is run, a recording is replayed; {why}")
-    arguments.recording = str(found[0])
-    client = _made("replay", arguments, concurrency=1)
-    return ClientChoice(client, _recorded_ask(found[0]), concurrency=1)
+def _packaged(
+    arguments: argparse.Namespace, suite: Suite, why: str, output: Output
+) -> ClientChoice:
+    """Return a client that replays the packaged recording of the suite, and print how to ask a real
+    model. Raise ClientSetupError if the suite was not recorded.
+    """
+    asked = {scenario.id for scenario in suite.scenarios}
+    for path in _recordings():
+        if asked <= {scenario for scenario, *_ in read_recording(path).replies}:
+            output.note(f"tunaeval: no model is run, a recording is replayed; {why}")
+            arguments.recording = str(path)
+            client = _made("replay", arguments, concurrency=1)
+            return ClientChoice(client, _recorded_ask(path), concurrency=1)
+    raise ClientSetupError(
+        f"{why}; or ask a server with --base-url (the package has no recorded replies to the suite "
+        f"{suite.name!r})"
+    )
 
 
 def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:

@@ -179,10 +179,12 @@ _BFCL = value(
 )
 _RUNS = value(
     "runs RUN",
-    "directories of runs, or directories that hold one run; the first is the baseline",
+    "directories of runs, or directories that contain one run; the first is the baseline",
     nargs="+",
 )
-_LATEST = flag("--latest", "of a directory that holds several runs, take the last that was begun")
+_LATEST = flag(
+    "--latest", "of a directory that contains several runs, take the last that was begun"
+)
 _QUIET = flag("--quiet", "show no progress")
 _TEMPERATURE = value(
     "--temperature", "the sampling temperature (default: 0)", type=amount, default=0.0
@@ -259,8 +261,8 @@ _CACHE = value(
 _QUESTIONS = (
     value(
         "--suite NAME|FILE",
-        "a built-in suite (see `tunaeval suites`) or a file (default: tunacode)",
-        default="tunacode",
+        "a built-in suite (see `tunaeval suites`) or a file (default: everyday)",
+        default="everyday",
     ),
     _BFCL,
     many(
@@ -529,7 +531,7 @@ _STREAM = (
     _JSON,
 )
 _SHOW = (
-    value("runs RUN", "the directory of a run or a matrix, or one that holds one", nargs="+"),
+    value("runs RUN", "the directory of a run or a matrix, or one that contains one", nargs="+"),
     _LATEST,
     Group(
         None,

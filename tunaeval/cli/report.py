@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tunaeval.api.extensions import registries
 from tunaeval.errors import TunaevalError, UsageError
-from tunaeval.registry import told, who
+from tunaeval.registry import who, words_with_place
 from tunaeval.reports.files import try_to_write, write_text
 from tunaeval.reports.json import json_text
 from tunaeval.reports.ranking import ranking_csv, ranking_markdown
@@ -107,7 +107,7 @@ class RequestedReport:
         except TunaevalError as error:
             return str(error)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-            return f"{who(self.writer, _KIND)} raised {told(error)}"
+            return f"{who(self.writer, _KIND)} raised {words_with_place(error)}"
         return None if self.path.exists() else f"{who(self.writer, _KIND)} wrote nothing"
 
     def refuse_matrix(self) -> None:

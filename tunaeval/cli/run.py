@@ -67,7 +67,7 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
     written = asked_for(arguments.report, arguments.writer)
     _refuse_unwritable(arguments)
     suite = _shortened(whole, arguments.limit)
-    chosen = make_client(arguments, output)
+    chosen = make_client(arguments, suite, output)
     if arguments.dry_run:
         cell = _cell(suite, Column(arguments.model or "", arguments), None, chosen)
         return print_estimate([cell], arguments, output)
@@ -241,13 +241,14 @@ def verdict(
     output: Output,
     *,
     whose: str = "",
+    matrix: str | None = None,
 ) -> int:
-    """Return the exit code for a finished run. `answered` is that of its `SuiteRun`, and `whose`
-    names the cell if there are several.
+    """Return the exit code for a finished run. `answered` is that of its `SuiteRun`, `whose` names
+    a cell, and `matrix` is where its matrix is kept.
     """
     summary, bar = report.summary, arguments.fail_under
     if report.run.budget_reached:
-        output.note(f"tunaeval: {whose}{interruption(report)}")
+        output.note(f"tunaeval: {whose}{interruption(report, matrix)}")
         return TOO_MANY_FAILURES
     empty = is_empty(summary.final.total, summary.outcomes, summary.empty_replies)
     if is_over(
@@ -292,7 +293,7 @@ def _run_matrix(
         report.refuse_matrix()
     cells = []
     for column in columns:
-        chosen = make_client(column.arguments, output)
+        chosen = make_client(column.arguments, suite, output)
         for name, file in prompts:
             column.arguments.system_prompt = file
             cells.append(_cell(suite, column, name, chosen))
@@ -316,7 +317,10 @@ def _run_matrix(
     matrix, ended = _ended_matrix(matrix_run, cells, live, arguments, output)
     _print_matrix(matrix, arguments, output)
     codes = [
-        verdict(cell, one.answered, arguments, output, whose=f"{name.cell} ({name.words}): ")
+        verdict(
+            cell, one.answered, arguments, output,
+            whose=f"{name.cell} ({name.words}): ", matrix=matrix.directory,
+        )  # fmt: skip
         for one, cell, name in zip(matrix_run.runs, matrix.cells, matrix.names, strict=True)
     ]
     faults = [(file.path, fault) for file in written if (fault := file.write_matrix(matrix))]

@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def taken_runs(arguments: argparse.Namespace, output: Output) -> list[Path]:
-    """Return the directories of the runs that a command names. Of a directory that only holds runs
-    say which one is taken. Raise RecordError if it holds several and `--latest` is not given.
+    """Return the directories of the runs that a command names. Print which run is taken from a
+    directory that only contains runs. Raise RecordError if there are several and no `--latest`.
     """
     found = [found_run(path, latest=arguments.latest) for path in arguments.runs]
     for path, run in zip(arguments.runs, found, strict=True):

@@ -140,15 +140,18 @@ def how_many(summary: Summary) -> str:
     return counted(summary.scenarios, "scenario" if summary.repeats is None else "result")
 
 
-def interruption(report: Report) -> str:
-    """Return how far a run came that was interrupted or has spent its budget."""
+def interruption(report: Report, matrix: str | None = None) -> str:
+    """Return how far a run came that was interrupted or has spent its budget.
+
+    `matrix` is the directory of the matrix that it is a cell of, which goes on with all its cells.
+    """
     if report.run.budget_reached:
         option = f"--{report.run.budget_reached.replace('_', '-')}"
         return (
             f"the budget is spent ({option}): {report.summary.outcomes.get('not_asked', 0)} of "
             f"{counted(report.run.scenarios * report.run.repeats, 'result')} were not asked; "
-            f"tunaeval run --resume {report.directory or 'RUN'} goes on, with another budget or "
-            "without one"
+            f"tunaeval run --resume {matrix or report.directory or 'RUN'} goes on, with another "
+            "budget or without one"
         )
     wanted = report.run.scenarios * report.run.repeats
     return f"the run was interrupted: {report.summary.scenarios} of {counted(wanted, 'result')}"

@@ -134,7 +134,7 @@ class RunDirectory:
 def run_source(directory: Path | str) -> RunSource:
     """Return a kept run as a source for comparisons; its results are streamed and not validated.
 
-    The directory is that of a run, or holds one run.
+    The directory is that of a run, or contains one run.
     """
     path = found_run(directory)
     info = read_info(path)
@@ -145,7 +145,7 @@ def run_source(directory: Path | str) -> RunSource:
 
 def load_report(directory: Path | str) -> Report:
     """Return the report of a complete or interrupted run from its directory, or from one that
-    holds a single run. Raises RecordError.
+    contains a single run. Raises RecordError.
 
     Its results stay on disk and are read when they are used.
 
@@ -206,7 +206,7 @@ def found_run(directory: Path | str, *, latest: bool = False) -> Path:
         return path
     if len(inside) > 1 and not latest:
         raise RecordError(
-            f"{path} holds {len(inside)} runs, and one is wanted; name it, or give --latest for "
+            f"{path} contains {len(inside)} runs, and one is wanted; name it, or give --latest for "
             f"{inside[-1]}"
         )
     return inside[-1]

@@ -99,7 +99,7 @@ def rescore(
 
     `suite` replaces the run's expectations and tools; its scenarios must have the run's prompts.
     `out` is the directory for the new run, by default `rescored` in that of the old run, so that a
-    directory from which a gate takes its run still holds one. Raises
+    directory from which a gate takes its run still contains one. Raises
     `RecordError` for a run that cannot be read or written, `SuiteError` for a suite that does not
     fit the run, and `UnknownNameError`.
 

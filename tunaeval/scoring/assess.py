@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from pydantic import ValidationError
 
 from tunaeval.errors import UsageError
-from tunaeval.registry import shown, who, words_of
+from tunaeval.registry import shown, who, words_with_place
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import (
     CategoryScore,
@@ -175,7 +175,7 @@ async def _from_plugin(scorer: Scorer, transcript: Transcript) -> _Verdict:
 def _words(error: BaseException) -> str:
     """Return an exception in one line; for a score's validation error, the field and value."""
     if not isinstance(error, ValidationError):
-        return words_of(error)
+        return words_with_place(error)
     first = error.errors()[0]
     place = ", ".join([error.title, *map(str, first["loc"])])
     return f"ValidationError: {place}: found {shown(first['input'])}; {first['msg']}"

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 import orjson
 
 from tunaeval.errors import UsageError
-from tunaeval.registry import Registry, instance_of, shown, warn_once, words_of
+from tunaeval.registry import Registry, instance_of, shown, warn_once, words_with_place
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.wanted import wanted_items
 
@@ -182,7 +182,7 @@ def _judge(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success |
         try:
             said: object = classifier.classify(result)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
-            fault_found = f"raised {words_of(error)}"
+            fault_found = f"raised {words_with_place(error)}"
         else:
             if said is None:
                 continue

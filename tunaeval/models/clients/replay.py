@@ -86,7 +86,8 @@ class ReplayClient:
         if reply is None:
             raise TransportFailure(
                 f"{self._path.name}: no reply was recorded for scenario {request.scenario!r}, "
-                f"repeat {request.repeat}, attempt {request.attempt}",
+                f"repeat {request.repeat}, attempt {request.attempt}; the replies are to the suite "
+                f"{self._recording.run.suite!r}",
                 kind="replay",
             )
         return reply

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
 from tunaeval.matching.calls import match
-from tunaeval.registry import Registry, head, is_async, shown, told, who, words_of
+from tunaeval.registry import Registry, head, is_async, shown, who, words_of, words_with_place
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Changes, Snapshot, Workspace
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
@@ -279,7 +279,7 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
             return _Grade(
                 False, f"the workspace {why}, so it raised {words_of(error)}", state.last_touch()
             )
-        return _Grade(None, f"{this} raised {told(error)}")
+        return _Grade(None, f"{this} raised {words_with_place(error)}")
     match answer:
         case bool() as ok:
             return _Grade(ok, "it is so" if ok else "it is not so", state.turns)
