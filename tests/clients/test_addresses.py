@@ -146,4 +146,4 @@ def test_https_where_http_is_spoken_is_named() -> None:
         thread.start()
         words = asked(f"https://127.0.0.1:{listening.getsockname()[1]}/v1")
         thread.join()
-    assert "no connection (wrong version number); is the server running" in words
+    assert "its answer is not encrypted; write http:// for https://" in words

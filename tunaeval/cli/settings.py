@@ -181,6 +181,8 @@ def visible_value(option: str, value: JsonValue) -> JsonValue:
 
     if option == "header" and isinstance(value, list):
         return [f"{str(line).partition(':')[0].strip()}: {COVER}" for line in value]
+    if option in _ADDRESSES and isinstance(value, list):
+        return [visible_value(option, one) for one in value]
     if option in _ADDRESSES and isinstance(value, str):
         return _QUERY.sub(COVER, _USER.sub(f"{COVER}@", value))
     return value

@@ -428,8 +428,8 @@ class Pace:
             self._limit = max(1.0, self._limit / 2)
             self._cut_at = time.monotonic()
             _LOG.info("asked %d at a time from now on (%s)", self.limit, failure)
-        # Where nothing ever answered, each request gives up soon by itself (see `Patience`), and has
-        # not to wait until a server comes back.
+        # Where nothing ever answered, each request gives up soon by itself (see `Patience`), and
+        # waits for no server to come back.
         self._answered |= failure.status is not None
         is_unknown = failure.kind == "connect" and not self._answered
         if failure.is_of_server and not is_unknown:
