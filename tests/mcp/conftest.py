@@ -17,7 +17,7 @@ import pytest
 HERE = Path(__file__).parent
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="session")
 def _sdk() -> None:
     pytest.importorskip("mcp.client", reason="needs the extra mcp: pip install 'tunaeval[mcp]'")
 
@@ -42,7 +42,7 @@ def clock() -> str:
 
 
 @pytest.fixture(scope="session")
-def address() -> Iterator[str]:
+def address(_sdk: None) -> Iterator[str]:
     """The address of the SDK's server over HTTP."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
