@@ -78,12 +78,10 @@ async def arun_matrix(
 
     Examples:
         >>> from tunaeval import ScriptedClient
+        >>> models = [ScriptedClient([""] * 48)]
+        >>> prompts = {"terse": "Be brief.", "kind": "Be kind."}
         >>> matrix = tunaeval.run_matrix(
-        ...     "smoke",
-        ...     models=[ScriptedClient([""] * 48)],
-        ...     system_prompts={"terse": "Be brief.", "kind": "Be kind."},
-        ...     out=None,
-        ...     attempts=1,
+        ...     "smoke", models=models, system_prompts=prompts, out=None, attempts=1
         ... )
         >>> [cell.name.words for cell in matrix.ranking.cells]
         ['scripted, terse', 'scripted, kind']
