@@ -33,8 +33,8 @@ from tunaeval.types.conversations import Conversation
 def every_shape(law: Callable[..., None]) -> Callable[..., None]:
     """The law is checked for each shape, on half of the usual examples: the shapes are many."""
     fewer = settings(max_examples=settings().max_examples // 2)(law)
-    marked: Callable[..., None] = pytest.mark.parametrize("name", WRITERS)(fewer)
-    return marked
+    each: Callable[..., None] = pytest.mark.parametrize("name", WRITERS)(fewer)
+    return each
 
 
 def told_calls(steps: Sequence[Step]) -> list[tuple[str, Any, str]]:
