@@ -1,6 +1,7 @@
 """A matrix beside the runs that it is made of, a cached run beside a replayed one, and memory.
 
     python benchmarks/matrix.py [--scenarios 250] [--many 2000] [--rounds 5] [--json] [--check]
+    python benchmarks/matrix.py --promptfoo node_modules/.bin/promptfoo [--rounds 5] [--json]
 
 An instant server on loopback answers in a process of its own, and each row is measured in another,
 after a warm-up, so that CPU and memory are those of the asking process alone. The rows take turns;
@@ -10,6 +11,10 @@ Four models are asked so many scenarios: by four runs, one after the other, and 
 through the public functions, with their directories and reports. Then one model is asked all of
 them once more: from a cache that has every reply, and from a recording (`client="replay"`) of the
 same replies. Last, a matrix of four models and `--many` scenarios says how memory grows.
+
+With `--promptfoo` a newcomer's question is timed instead: three models, two system prompts and
+twelve scenarios, by one command of each tool, eight requests at a time, with a page of the results.
+Seconds and CPU are those of the whole process and its children. Both have to pass all 72.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -156,6 +162,121 @@ def _row(way: str, results: int, figures: list[list[float]], to: list[list[float
     return Row(way, results, cpu / results * 1e3, median(ratios) if ratios else None, peak)
 
 
+class Asked(NamedTuple):
+    """One command that compares three models with two prompts, measured."""
+
+    tool: str
+    passed: int
+    seconds: float
+    cpu_seconds: float
+
+
+PROMPTS = {"terse": "Call the right tool.", "kind": "Be kind, and call the right tool."}
+
+
+def beside_promptfoo(promptfoo: Path, rounds: int) -> list[Asked]:
+    """Each command in turn, against the same server; medians of the rounds behind the first."""
+    found: dict[str, list[Asked]] = {"tunaeval": [], "promptfoo": []}
+    with (
+        TemporaryDirectory() as place,
+        subprocess.Popen(
+            [sys.executable, SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as server,
+    ):
+        assert server.stdout is not None
+        folder, address = Path(place), f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
+        commands = {
+            "tunaeval": ours(folder, address),
+            "promptfoo": [str(promptfoo.absolute()), *theirs(folder, address)],
+        }
+        for _ in range(rounds + 1):
+            for tool, command in commands.items():
+                found[tool].append(timed(tool, command, folder))
+        server.communicate()
+    return [
+        Asked(tool, rows[0].passed, *map(median, zip(*(row[2:] for row in rows[1:]), strict=True)))
+        for tool, rows in found.items()
+    ]
+
+
+def ours(folder: Path, address: str) -> list[str]:
+    for name, text in PROMPTS.items():
+        (folder / f"{name}.md").write_text(text)
+    models = [part for model in MODELS[:3] for part in ("--model", model)]
+    prompts = [part for name in PROMPTS for part in ("--system-prompt", f"{name}.md")]
+    suite = suite_file(folder, 12).name
+    return [
+        sys.executable, "-m", "tunaeval", "run", "--suite", suite, "--base-url", address, *models,
+        *prompts, "--report", "page.html", "--quiet", "--json", "--concurrency", "8",
+    ]  # fmt: skip
+
+
+def theirs(folder: Path, address: str) -> list[str]:
+    rows = json.loads(suite_file(folder, 12).read_text())["scenarios"]
+    # promptfoo reads no calls from text; a newcomer writes this for each question.
+    check = (
+        "(call => call.name === 'read_file' && call.arguments.filepath === 'src/main.py')"
+        "(JSON.parse(output.split('tool_call>')[1].slice(0, -2)))"
+    )
+    config = {
+        "prompts": [
+            json.dumps(
+                [
+                    {"role": "system", "content": text},
+                    {"role": "user", "content": "{{question}}"},
+                ]
+            )
+            for text in PROMPTS.values()
+        ],
+        "providers": [
+            {
+                "id": f"openai:chat:{model}",
+                "config": {
+                    "apiBaseUrl": address,
+                    "apiKey": "none",
+                    "max_tokens": 300,
+                    "tools": TOOLS,
+                },
+            }
+            for model in MODELS[:3]
+        ],
+        "tests": [
+            {
+                "vars": {"question": row["prompt"]},
+                "assert": [{"type": "javascript", "value": check}],
+            }
+            for row in rows
+        ],
+    }
+    (folder / "promptfooconfig.json").write_text(json.dumps(config))
+    return [
+        "eval", "--config", "promptfooconfig.json", "--no-cache", "--no-progress-bar", "--no-table",
+        "--max-concurrency", "8", "--output", "page.html", "--output", "found.json",
+    ]  # fmt: skip
+
+
+def timed(tool: str, command: list[str], folder: Path) -> Asked:
+    """Run the command, and count what passed."""
+    quiet = {f"PROMPTFOO_DISABLE_{name}": "1" for name in ("TELEMETRY", "UPDATE", "SHARING")}
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False,
+        env={**os.environ, **quiet, "HOME": str(folder)},
+    )  # fmt: skip
+    seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        if tool == "tunaeval":
+            cells = json.loads(done.stdout)["cells"]
+            passed = sum(cell["summary"]["final"]["passed"] for cell in cells)
+        else:
+            stats = json.loads((folder / "found.json").read_text())["results"]["stats"]
+            passed = stats["successes"]
+    except (KeyError, ValueError, OSError):
+        raise SystemExit(f"{tool} exited with {done.returncode}: {done.stderr[-2000:]}") from None
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Asked(tool, passed, seconds, cpu)
+
+
 def aims(rows: list[Row]) -> list[Aim]:
     by_way = {row.way: row for row in rows}
     matrix, cached = by_way[MATRIX].ratio or 0.0, by_way[CACHED].ratio or 0.0
@@ -174,11 +295,21 @@ def main() -> None:
     arguments = options(__doc__, rounds=5)
     arguments.add_argument("--scenarios", type=int, default=250, help="of each model (250)")
     arguments.add_argument("--many", type=int, default=2000, help="for the memory (2000)")
+    arguments.add_argument("--promptfoo", type=Path, help="its command, to be timed beside ours")
     arguments.add_argument("--measure", help=argparse.SUPPRESS)
     arguments.add_argument("--port", help=argparse.SUPPRESS)
     given = arguments.parse_args()
     if given.measure:
         measure(given.measure, given.port, given.scenarios)
+    elif given.promptfoo:
+        asked = beside_promptfoo(given.promptfoo, given.rounds)
+        print_results(
+            given,
+            columns=["tool", "passed", "seconds", "CPU seconds"],
+            rows=asked,
+            document={"rows": [row._asdict() for row in asked]},
+            aims=[],
+        )
     else:
         rows = compare(given.scenarios, given.many, given.rounds)
         print_results(
