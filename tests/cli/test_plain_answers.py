@@ -83,10 +83,11 @@ def test_show_of_two_runs_says_what_to_use(here: Tuna, runs: tuple[str, str]) ->
 def test_show_of_a_directory_of_runs_names_the_last(here: Tuna, tmp_path: Path) -> None:
     for name in ("20261101-one", "20261103-three", "20261102-two"):
         (tmp_path / "runs" / name).mkdir(parents=True)
-        (tmp_path / "runs" / name / "run.json").write_text("{}")
+        started = f'{{"started_at": "{name[:8]}"}}'
+        (tmp_path / "runs" / name / "run.json").write_text(started)
     done = here("show", "runs")
     assert done.returncode == 2
-    assert "runs is no run, but contains 3 of them" in done.stderr
+    assert "runs contains 3 runs, and one is wanted" in done.stderr
     assert str(Path("runs", "20261103-three")) in done.stderr
 
 

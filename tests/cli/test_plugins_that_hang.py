@@ -118,36 +118,45 @@ def test_one_that_ends_the_process_when_it_is_used_is_named(site: Site) -> None:
     assert "parser 'late' of tuna-late 1.0 raised SystemExit: 0" in err
 
 
-def interrupted(child: subprocess.Popen[str], times: int = 1) -> str:
-    """What is said on stderr after so many Ctrl-C."""
+HUNG = "open('hung', 'w').close()"
+"""A plug-in's first line, which says that it was reached: on a busy machine that takes its time."""
+
+
+def interrupted(site: Site, child: subprocess.Popen[str], times: int = 1) -> str:
+    """What is said on stderr after so many Ctrl-C, the first once the plug-in hangs."""
+    give_up = time.monotonic() + 60
+    while not (site.root / "hung").exists() and time.monotonic() < give_up:
+        time.sleep(0.05)
     for _ in range(times):
-        time.sleep(3)
+        time.sleep(1)
         child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=20)
     assert child.returncode == 130
     return err
 
 
-@pytest.mark.parametrize("source", [SOURCES["hangs"], LATE.format("time.sleep(99)")])
+@pytest.mark.parametrize(
+    "source", [f"{HUNG}\n{SOURCES['hangs']}", LATE.format(f"{HUNG}; time.sleep(99)")]
+)
 def test_an_interrupt_names_the_one_that_hung(site: Site, source: str) -> None:
     site.install("tuna-slow", source, name="slow")
     with started(site, "parse", "a.txt", "--format", "slow", seconds=60) as child:
-        err = interrupted(child)
+        err = interrupted(site, child)
     who = "format or parser 'slow' of tuna-slow 1.0"
     assert err == f"tunaeval: interrupted while {who} was running\n"
 
 
 def test_two_interrupts_name_one_that_does_not_heed_the_first(site: Site) -> None:
-    site.install("tuna-deaf", SOURCES["deaf"], name="deaf")
+    site.install("tuna-deaf", f"{HUNG}\n{SOURCES['deaf']}", name="deaf")
     with started(site, "parse", "a.txt", "--format", "deaf", seconds=60) as child:
-        err = interrupted(child, 2)
+        err = interrupted(site, child, 2)
     assert "interrupted at once while format or parser 'deaf' of tuna-deaf 1.0 was running" in err
 
 
 def test_an_interrupt_names_the_one_that_hangs_a_listing(site: Site) -> None:
-    site.install("tuna-hangs", SOURCES["hangs"], name="hangs")
+    site.install("tuna-hangs", f"{HUNG}\n{SOURCES['hangs']}", name="hangs")
     with started(site, "plugins", seconds=60) as child:
-        err = interrupted(child)
+        err = interrupted(site, child)
     assert err == (
         "tunaeval: interrupted while format or parser 'hangs' of tuna-hangs 1.0 was looked at\n"
     )

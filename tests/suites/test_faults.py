@@ -221,7 +221,7 @@ def test_a_run_with_faults_goes_on_is_read_again_and_compared(
     assert json.loads(capsys.readouterr().out)["summary"]["reactions"] == resumed
     assert main(["rescore", str(first), "--level", "strict", "--json"]) == 0
     capsys.readouterr()
-    second, third = sorted(one for one in (tmp_path / "runs").iterdir() if one != first)
+    second, third = sorted((first / "rescored").iterdir())
     assert main(["compare", str(first), str(second), "--level", "strict"]) == 0
     assert "obeyed the injection" in capsys.readouterr().out
     assert third.is_dir()

@@ -39,8 +39,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     )
     if arguments.json:
         output.result(json_text(found.as_json()))
-    elif not found.passed and {one.verdict for one in found.findings} == {"not tested"}:
-        output.note(f"tunaeval: {found.server['base_url']}: nothing is tested: {found.stopped}")
     elif arguments.markdown:
         output.result(markdown(found).rstrip("\n"))
     else:

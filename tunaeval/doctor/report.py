@@ -56,9 +56,10 @@ def _wrapped(line: str, width: int) -> list[str]:
 def _console(found: Examination, width: int) -> Iterator[str]:
     yield from (visible(line) for line in _heading(found))
     yield ""
-    yield from _as_table(found, width)
+    nothing = not found.passed and all(one.verdict == "not tested" for one in found.findings)
+    yield from () if nothing else _as_table(found, width)
     shown: set[str] = set()
-    for finding in found.findings:
+    for finding in () if nothing else found.findings:
         again = finding.remedy in shown or finding.verdict == "not tested"
         shown.add(finding.remedy)
         yield from _short(finding) if again else _full(finding, width)
