@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_matrix import BOTH, COUNT, Models, matrix_of, models, numbers
+from tests.faults import FaultServer, chat
+from tests.faults.runs import suite_file
 
 __all__ = ["models", "numbers"]
 
@@ -69,8 +71,55 @@ def test_a_dry_run_asks_nothing(here: Tuna, models: Models, numbers: str, tmp_pa
     done = here(*asked, "--json")
     found = json.loads(done.stdout)["dry_run"]
     assert (found["requests"], found["most_requests"]) == (2 * COUNT, 4 * COUNT)
-    assert found["completion_tokens"] == 2 * COUNT * 300
-    assert found["cost"] > 0
-    assert "nothing was asked" in here(*asked).stdout
+    assert found["completion_tokens"] == 4 * COUNT * 300
+    assert found["cost"] == (found["prompt_tokens"] + found["completion_tokens"]) / 1e6
+    said = here(*asked, "--cache", "kept").stdout
+    assert f"{2 * COUNT} requests with one attempt each; at most {4 * COUNT} with all" in said
+    assert "as if they were asked for; nothing was asked" in said
     assert models.asked == []
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_dry_run_counts_the_tokens_of_all_attempts(here: Tuna, tmp_path: Path) -> None:
+    """Every attempt fails with a reply as long as allowed, which the next attempt repeats."""
+    suite = str(suite_file(tmp_path, 1))
+    reply = '<tool_call>{"name": "none", "arguments": {}}</tool_call>'.ljust(1200, ".")
+    with FaultServer(then=chat(reply)) as server:
+        asked = ("run", "--suite", suite, "--base-url", server.base_url, "--model", "m",
+                 "--attempts", "3")  # fmt: skip
+        found = json.loads(here(*asked, "--dry-run", "--json").stdout)["dry_run"]
+        here(*asked)
+    assert found["most_requests"] == len(server.seen) == 3
+    sent = sum(len(json.dumps(one.json)) for one in server.seen)
+    assert found["prompt_tokens"] == pytest.approx(sent / 4, rel=0.01)
+
+
+def test_a_dry_run_of_what_is_left_is_refused(here: Tuna) -> None:
+    done = here("run", "--resume", "runs/none", "--dry-run")
+    assert done.returncode == 2
+    assert "--dry-run counts a whole run" in done.stderr
+
+
+@pytest.mark.parametrize("more", [(), ("--model", "poor")])
+@pytest.mark.parametrize(
+    "line",
+    ["max-cost = 1", "max_requests = 2", "max-total-tokens = 9", "dry-run = true", "repeats = 2"],
+)
+def test_an_option_of_the_whole_command_is_refused_in_a_column(
+    here: Tuna, models: Models, numbers: str, line: str, more: tuple[str, ...]
+) -> None:
+    Path("tunaeval.toml").write_text(f'[columns.good]\nmodel = "good"\n{line}\n')
+    done = here(*asking(models, numbers, *more))
+    assert (done.returncode, models.asked) == (2, [])
+    name = line.partition(" ")[0]
+    assert f"tunaeval.toml, [columns.good]: {name} is an option of the whole" in done.stderr
+
+
+@pytest.mark.parametrize(("has", "lacks"), [("in", "out"), ("out", "in")])
+def test_half_a_price_is_refused(
+    here: Tuna, models: Models, numbers: str, has: str, lacks: str
+) -> None:
+    Path("tunaeval.toml").write_text(f"[prices.good]\n{has} = 2\n")
+    done = here(*asking(models, numbers))
+    assert (done.returncode, models.asked) == (2, [])
+    assert f"[prices.good]: {lacks} is missing; wanted in and out" in done.stderr

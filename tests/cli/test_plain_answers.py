@@ -20,17 +20,44 @@ from tunaeval.reports.wording import failures, remarks
 REFUSED = Answer(b'{"error": {"message": "no"}}', status=403)
 
 
-def refusal(here: Tuna, folder: Path, query: str = "") -> str:
+def refusal(here: Tuna, folder: Path, query: str = "", *more: str) -> str:
     """What is said of a server that refuses everything."""
     with FaultServer(then=REFUSED) as server:
         done = here("run", "--suite", str(suite_file(folder, 1)), "--model", "m", "--quiet",
-                    "--base-url", server.base_url + query)  # fmt: skip
+                    "--base-url", server.base_url + query, *more)  # fmt: skip
     assert done.returncode == 2
     return done.stderr
 
 
 def test_a_refusal_says_that_no_key_was_sent(here: Tuna, tmp_path: Path) -> None:
-    assert "no key was sent: set $TUNAEVAL_API_KEY to one" in refusal(here, tmp_path)
+    said = refusal(here, tmp_path)
+    assert "no key was sent: set $TUNAEVAL_API_KEY or $OPENAI_API_KEY to one" in said
+
+
+def test_a_refusal_names_the_variables_that_were_looked_at(
+    here: Tuna, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SLOW_KEY", raising=False)
+    said = refusal(here, tmp_path, "", "--key-variable", "SLOW_KEY")
+    assert "no key was sent: set $SLOW_KEY to one" in said
+    monkeypatch.setenv("SLOW_KEY", CANARY_KEY)
+    said += refusal(here, tmp_path, "", "--key-variable", "SLOW_KEY")
+    assert "characters was sent: check it in $SLOW_KEY" in said
+    assert "API_KEY" not in said
+
+
+@pytest.mark.parametrize("place", ["command line", "run", "columns.m"])
+def test_a_key_in_place_of_its_variable_is_refused_and_not_shown(
+    here: Tuna, tmp_path: Path, place: str
+) -> None:
+    more: tuple[str, ...] = ("--key-variable", CANARY_KEY)
+    if place != "command line":
+        (tmp_path / "tunaeval.toml").write_text(f'[{place}]\nkey-variable = "{CANARY_KEY}"\n')
+        more = ()
+    said = refusal(here, tmp_path, "", *more)
+    assert "found what can be no name of a variable" in said
+    assert CANARY_KEY[:4] not in said
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_refusal_says_what_was_sent_and_not_the_key(

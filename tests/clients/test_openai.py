@@ -107,6 +107,13 @@ def test_a_key_that_is_none_is_refused_and_not_shown(
     assert "sk-" not in str(caught.value)
 
 
+@pytest.mark.parametrize("variable", ["sk-0123456789", "9KEY", "MY KEY", "SCHLÜSSEL", ""])
+def test_what_names_no_variable_is_refused_and_not_shown(variable: str) -> None:
+    with pytest.raises(UsageError, match="can be no name of a variable") as caught:
+        OpenAIClient(base_url="http://127.0.0.1:1", key_variables=(variable,))
+    assert not variable or variable not in str(caught.value)
+
+
 def test_the_address_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     with FaultServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)

@@ -23,7 +23,15 @@ from tunaeval.errors import UsageError
 from tunaeval.types.runs import Suite
 
 from .options import COLUMN_OPTIONS, add_options
-from .settings import COLUMNS, Settings, apply, prices_of, tables_by_name, visible_value
+from .settings import (
+    COLUMNS,
+    Settings,
+    apply,
+    options_of,
+    prices_of,
+    tables_by_name,
+    visible_value,
+)
 
 LISTS = ("model", "base_url", "system_prompt")
 """The options that a matrix has several of; a run has one value of each, or None."""
@@ -61,6 +69,14 @@ def _column(
     if settings.options:
         parser = argparse.ArgumentParser(add_help=False)
         add_options(parser, COLUMN_OPTIONS)
+        known = options_of(parser)
+        for key in settings.options:
+            of_command = hasattr(arguments, key.replace("-", "_"))
+            if of_command and key.replace("_", "-") not in known:
+                raise UsageError(
+                    f"{settings.file}, [columns.{model}]: {key} is an option of the whole command; "
+                    "give it on the command line, or in [run]"
+                )
         one.given = set()
         apply(settings, f"columns.{model}", parser, one)
         one.given = arguments.given

@@ -7,11 +7,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from tunaeval.models.clients.cached import CachedClient
 from tunaeval.models.clients.server import chat_payload
 from tunaeval.reports.json import json_text
 from tunaeval.runs.episode import request_of
 from tunaeval.runs.matrix import Cell
-from tunaeval.runs.prompts import asking
+from tunaeval.runs.prompts import asking, retry_prompt, said
 from tunaeval.showing import counted
 
 from .output import Output
@@ -22,10 +23,10 @@ _CHARACTERS_OF_A_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would ask. Tokens and cost are for one attempt, replies as long as allowed.
+    """What a run would ask: `requests` with one attempt each, everything else at most.
 
-    `most_requests` is with every attempt; a task of many turns counts as one request, as nobody
-    knows how many turns it takes.
+    At most means every attempt, and replies as long as allowed. A task of many turns counts as one
+    request, as nobody knows how many turns it takes.
     """
 
     requests: int
@@ -50,10 +51,15 @@ def print_estimate(cells: Sequence[Cell], arguments: argparse.Namespace, output:
         output.result(json_text({"dry_run": asdict(found)}))
         return 0
     cost = "unknown, without prices" if found.cost is None else f"{found.cost:.4f}"
+    notes = []
+    if any(scenario.task for cell in cells for scenario in cell.suite.scenarios):
+        notes.append("a task of many turns counts as one request; ")
+    if any(isinstance(cell.client, CachedClient) for cell in cells):
+        notes.append("replies in the cache are counted as if they were asked for; ")
     output.result(
-        f"{counted(found.requests, 'request')} (at most {found.most_requests}), about "
-        f"{found.prompt_tokens} tokens in, at most {found.completion_tokens} tokens out; cost: "
-        f"{cost}; nothing was asked"
+        f"{counted(found.requests, 'request')} with one attempt each; at most "
+        f"{found.most_requests} with all attempts, about {found.prompt_tokens} tokens in, "
+        f"{found.completion_tokens} tokens out, cost: {cost}; {''.join(notes)}nothing was asked"
     )
     return 0
 
@@ -62,23 +68,28 @@ def estimate_of(cell: Cell) -> Estimate:
     """Return the estimate for one cell; the tokens of a request are guessed by its length."""
     options = cell.options.for_suite(cell.suite)
     told = cell.told or asking(cell.suite, options.ask)
-    characters = 0
+    characters = most_requests = 0
     for scenario in cell.suite.scenarios:
         own = told
         if scenario.tools is not None:
             own = told.remade(cell.suite.with_(tools=scenario.tools))
         messages = own.messages(scenario.prompt, scenario.messages)
         request = request_of(scenario, own, options, messages, repeat=1, attempt=1)
-        characters += len(json.dumps(chat_payload(request, cell.model)))
-    requests = len(cell.suite.scenarios) * options.repeats
+        attempts = 1 if scenario.task else options.attempts
+        # Each attempt repeats the one before it, with its reply and the request to try again.
+        again = [said({}), {"role": "user", "content": retry_prompt(scenario.prompt)}]
+        added = options.max_tokens * _CHARACTERS_OF_A_TOKEN + len(json.dumps(again))
+        characters += attempts * len(json.dumps(chat_payload(request, cell.model)))
+        characters += added * (attempts * (attempts - 1) // 2)
+        most_requests += attempts
     tokens_in = options.repeats * characters // _CHARACTERS_OF_A_TOKEN
-    tokens_out = requests * options.max_tokens
+    tokens_out = options.repeats * most_requests * options.max_tokens
     price_in, price_out = cell.prices
     known = price_in is not None or price_out is not None
     cost = (tokens_in * (price_in or 0.0) + tokens_out * (price_out or 0.0)) / 1e6
     return Estimate(
-        requests=requests,
-        most_requests=requests * options.attempts,
+        requests=options.repeats * len(cell.suite.scenarios),
+        most_requests=options.repeats * most_requests,
         prompt_tokens=tokens_in,
         completion_tokens=tokens_out,
         cost=cost if known else None,

@@ -10,6 +10,8 @@ from argparse import ArgumentTypeError, _ActionsContainer
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
+from tunaeval.errors import UsageError
+
 from .budget import ErrorBudget
 
 
@@ -154,6 +156,16 @@ def secret(text: str) -> str:
     from tunaeval.files.keys import Secret  # noqa: PLC0415 - --help must be quick
 
     return Secret(text)
+
+
+def key_variable(text: str) -> str:
+    """Read the name of a variable; what can be none may be a key, and is not shown."""
+    from tunaeval.files.keys import variable_name  # noqa: PLC0415 - --help must be quick
+
+    try:
+        return variable_name(text)
+    except UsageError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def _measuring(text: str) -> str:
@@ -324,6 +336,7 @@ _MODEL = (
         "--key-variable NAME",
         "the environment variable with the server's key (default: TUNAEVAL_API_KEY or "
         "OPENAI_API_KEY); may be given again, and the first that is set counts",
+        type=key_variable,
         default=None,
     ),
     value("--rpm N", "start at most N requests per minute", type=above_zero),
@@ -343,17 +356,18 @@ _MODEL = (
     ),
     value(
         "--max-cost COST",
-        "ask nothing more once the run has cost this much, by the prices (exit code 3)",
+        "ask nothing more once this command has cost this much, by the prices (exit code 3); what "
+        "a resumed run cost before is not counted",
         type=amount,
     ),
     value(
         "--max-total-tokens N",
-        "ask nothing more once so many tokens went in and out (exit code 3)",
+        "ask nothing more once so many tokens of this command went in and out (exit code 3)",
         type=POSITIVE,
     ),
     value(
         "--max-requests N",
-        "ask nothing more after so many requests (exit code 3)",
+        "ask nothing more after so many requests of this command (exit code 3)",
         type=POSITIVE,
     ),
     flag("--dry-run", "only print how many requests, tokens and what cost it would be at most"),
@@ -437,8 +451,9 @@ _OUTPUTS = (
     _JSON,
 )
 _OF_COLUMNS = ("--format", "--timeout", "--tools", "--free-text")
+_OF_COMMAND = ("--max-cost", "--max-total-tokens", "--max-requests", "--dry-run")
 COLUMN_OPTIONS: Options = (
-    *_MODEL,
+    *(one for one in _MODEL if one.names[0] not in _OF_COMMAND),
     *(one for one in (*_QUESTIONS, *_RULES) if one.names[0] in _OF_COLUMNS),
 )
 """The options that a column of a matrix may have of its own."""

@@ -51,6 +51,10 @@ _UNDONE = 2
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Run the suite, print the results, and return the exit code."""
+    if arguments.dry_run and arguments.resume is not None:
+        raise UsageError(
+            "--dry-run counts a whole run, not what is left of one; leave it out, or --resume"
+        )
     begun_with = resumed_options(arguments)
     columns, prompts = columns_of(arguments), prompts_of(arguments)
     if len(columns) * len(prompts) > 1 or (arguments.resume and is_matrix(arguments.resume)):

@@ -80,6 +80,12 @@ def prices_of(model: str | None) -> tuple[float | None, float | None]:
                 f"{file}, [{PRICES}.{model}]: {name} = {price!r:.40}; wanted in and out, each the "
                 "price of a million tokens"
             )
+    for name in ("in", "out") if model in tables else ():
+        if name not in table:
+            raise UsageError(
+                f"{file}, [{PRICES}.{model}]: {name} is missing; wanted in and out, each the price "
+                "of a million tokens"
+            )
     return table.get("in"), table.get("out")
 
 

@@ -17,6 +17,7 @@ from typing import SupportsIndex
 
 import orjson
 
+from tunaeval.errors import UsageError
 from tunaeval.types.calls import JsonValue
 
 SHORTEST = 8
@@ -54,6 +55,18 @@ class SecretBytes(bytes):
 
     def __repr__(self) -> str:
         return repr(COVER)
+
+
+def variable_name(text: str) -> str:
+    """Return the name of a key's variable. Raise UsageError, without the text, for what can be
+    none, as that may be the key itself.
+    """
+    if text.isascii() and text.isidentifier():
+        return text
+    raise UsageError(
+        "found what can be no name of a variable, and is not shown as it may be a key; wanted the "
+        "name of the environment variable that has the key, such as TUNAEVAL_API_KEY"
+    )
 
 
 def shown_safely(headers: Mapping[str, str]) -> dict[str, str]:

@@ -42,8 +42,8 @@ class OpenAIClient(Chat):
     `transport` is any asynchronous transport of httpx2, in place of the built-in one, and is used
     as it is: proxy, certificates and HTTP/2 are its own.
 
-    Raises ClientSetupError for an address or a key that cannot be right, and from `complete`
-    what `Client` says.
+    Raises ClientSetupError for an address or a key that cannot be right, UsageError for what can
+    be no name of a variable, and from `complete` what `Client` says.
 
     Examples:
         >>> client = tunaeval.OpenAIClient(base_url="http://127.0.0.1:8000/v1", model="qwen3")
@@ -90,6 +90,7 @@ class OpenAIClient(Chat):
         server = Server(
             address,
             key=read_key(key_variables, environment),
+            key_variables=key_variables,
             attempt_timeout=attempt_timeout,
             network=Network(headers or {}, ca, cert, cert_key, proxy, http2),
             transport=transport,

@@ -18,7 +18,7 @@ import orjson
 
 from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.files import records
-from tunaeval.files.keys import Secret, of_environment, without
+from tunaeval.files.keys import Secret, of_environment, variable_name, without
 from tunaeval.types.calls import JsonObject, Source
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
@@ -69,11 +69,13 @@ class Server:
         base_url: str,
         *,
         key: str | None,
+        key_variables: Sequence[str] = KEY_VARIABLES,
         attempt_timeout: float,
         network: Network | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        self._base = _checked_url(base_url)
+        self._key_places = " or ".join(f"${name}" for name in key_variables)
+        self._base = _checked_url(base_url, self._key_places)
         self.address = str(self._base.copy_with(query=None, fragment=None)).rstrip("/")
         """The address without its query, which may be shown and kept."""
         self.reached = False
@@ -286,11 +288,10 @@ class Server:
 
     def _key_advice(self) -> str:
         if self._key:
-            places = " or $".join(KEY_VARIABLES)
-            return f"a key of {len(self._key)} characters was sent: check it in ${places}"
+            return f"a key of {len(self._key)} characters was sent: check it in {self._key_places}"
         if names := [repr(name) for name, _ in self._base.params.multi_items()]:
             return f"the base URL's {', '.join(names)} was sent, and no Authorization: check both"
-        return f"no key was sent: set ${KEY_VARIABLES[0]} to one"
+        return f"no key was sent: set {self._key_places} to one"
 
 
 def _check_transport(transport: object, network: Network) -> None:
@@ -312,8 +313,11 @@ def _check_transport(transport: object, network: Network) -> None:
 def read_key(
     variables: Sequence[str] = KEY_VARIABLES, environment: Mapping[str, str] | None = None
 ) -> Secret | None:
-    """Return the key in the environment, checked and never shown; None if there is none."""
-    for variable in variables:
+    """Return the key in the environment, checked and never shown; None if there is none.
+
+    Raises UsageError for what can be no name of a variable.
+    """
+    for variable in map(variable_name, variables):
         key = Secret((os.environ if environment is None else environment).get(variable, "").strip())
         if key:
             if not (key.isascii() and key.isprintable()) or " " in key:
@@ -324,7 +328,7 @@ def read_key(
     return None
 
 
-def _checked_url(base_url: str) -> httpx2.URL:
+def _checked_url(base_url: str, key_places: str) -> httpx2.URL:
     wanted = "wanted something like http://127.0.0.1:8000/v1"
     if not isinstance(base_url, str):
         raise ClientSetupError(f"the base URL is {base_url!r:.60}; {wanted}")
@@ -335,7 +339,7 @@ def _checked_url(base_url: str) -> httpx2.URL:
     if url.userinfo:
         raise ClientSetupError(
             f"the base URL of {url.host!r} has a user name or password in it; take it out, and "
-            f"put the key in ${KEY_VARIABLES[0]}"
+            f"put the key in {key_places}"
         )
     if url.scheme not in ("http", "https") or not url.host:
         raise ClientSetupError(f"the base URL is {base_url!r}; {wanted}")
