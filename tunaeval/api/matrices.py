@@ -88,6 +88,8 @@ async def arun_matrix(
         >>> [report.passed for report in matrix.cells]
         [2, 2]
     """
+    if isinstance(models, str):
+        raise UsageError(f"models is the text {models!r}; wanted a list of names or clients")
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     prompts, parser = named_prompts(system_prompts), sole_parser_for(format)
     addresses = paired([base_urls] if isinstance(base_urls, str) else list(base_urls), len(models))

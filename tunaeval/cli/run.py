@@ -242,9 +242,10 @@ def verdict(
     *,
     whose: str = "",
     matrix: str | None = None,
+    error: str | None = None,
 ) -> int:
     """Return the exit code for a finished run. `answered` is that of its `SuiteRun`, `whose` names
-    a cell, and `matrix` is where its matrix is kept.
+    a cell, `matrix` is where its matrix is kept, and `error` says why it could not be asked.
     """
     summary, bar = report.summary, arguments.fail_under
     if report.run.budget_reached:
@@ -258,9 +259,10 @@ def verdict(
         return TOO_MANY_FAILURES
     rate = summary.final.value
     if rate is None or answered is False:
-        first = next((result.error for result in report.results if result.error), "no results")
+        why = error or next((result.error for result in report.results if result.error), None)
         what = "so there is no score" if rate is None else "of those asked now"
-        output.note(f"tunaeval: {whose}no scenario got an answer, {what}; first: {first}")
+        first = f"; first: {why}" if why else ""
+        output.note(f"tunaeval: {whose}no scenario got an answer, {what}{first}")
         return _UNDONE
     if bar is not None and 100 * rate < bar:
         output.note(
@@ -316,6 +318,7 @@ def _run_matrix(
         output.note(f"tunaeval: warning: {words}")
     matrix, ended = _ended_matrix(matrix_run, cells, live, arguments, output)
     _print_matrix(matrix, arguments, output)
+    errors = {one.name.cell: one.error for one in matrix.ranking.cells}
     codes = [
         verdict(
             cell,
@@ -324,6 +327,7 @@ def _run_matrix(
             output,
             whose=f"{name.cell} ({name.words}): ",
             matrix=matrix.directory,
+            error=errors[name.cell],
         )
         for one, cell, name in zip(matrix_run.runs, matrix.cells, matrix.names, strict=True)
     ]
