@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import threading
 import time
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import tunaeval
+from tunaeval.errors import RecordError, UsageError
 
 Tuna = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -251,3 +253,82 @@ def test_what_makes_no_matrix_is_refused_before_a_request(
     assert done.returncode == 2
     assert words in done.stderr
     assert not models.asked
+
+
+def test_an_unfinished_matrix_names_what_is_missing_on_every_page(
+    here: Tuna, models: Models, numbers: str, tmp_path: Path
+) -> None:
+    here("run", "--suite", numbers, "--base-url", models.url, "--model", "good", *BOTH)
+    directory = matrix_of(tmp_path)
+    rows = directory / "cells" / "01" / "results.jsonl"
+    rows.write_bytes(b"".join(rows.read_bytes().splitlines(keepends=True)[:8]))
+    again = f"tunaeval run --resume {Path('runs') / directory.name} finishes it"
+    unfinished = f"interrupted, 32 of 48 results; {again}"
+    shown = here("show", "runs").stdout
+    assert unfinished in shown
+    assert f"passed by all: {8} (" in shown, "the second cell alone answered the others"
+    (directory / "cells" / "02" / "run.json").unlink()
+    for asked in (("show", "runs"), ("show", "runs", "--json"), ("report", "runs", "--markdown")):
+        shown = here(*asked).stdout
+        assert "cell 02 (good, kind) was not begun or its run.json is missing" in shown
+        assert f"interrupted, 8 of 24 results; {again}" in shown
+        assert "passed by all" not in shown
+    (directory / "cells" / "01" / "run.json").unlink()
+    done = here("report", "runs", "--html", "-o", "page.html")
+    assert done.returncode == 0, done.stderr
+    assert "cell 01 (good, terse) was not begun" in (tmp_path / "page.html").read_text()
+
+
+def test_a_kept_matrix_remembers_why_a_cell_could_not_be_asked(
+    here: Tuna, models: Models, numbers: str
+) -> None:
+    done = here(
+        "run", "--suite", numbers, "--base-url", models.url, "--model", "gone", "--model", "good"
+    )
+    assert "so there is no score; first: " in done.stderr
+    assert "no results" not in done.stderr
+    shown = here("show", "runs").stdout
+    assert "01 (gone) could not be asked: " in shown
+    assert "interrupted" not in shown
+    assert "passed by all" not in shown, "one cell answered nothing"
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [("../../x", "'cells.1.cell' is '../../x'"), ("01", "two cells are called '01'")],
+)
+def test_a_cell_whose_name_is_no_number_of_its_own_is_refused(
+    tmp_path: Path, cell: str, words: str
+) -> None:
+    cells = [{"cell": name, "model": "good"} for name in ("01", cell)]
+    matrix = {"schema_version": 1, "name": "m", "started_at": "", "suite": "s", "cells": cells}
+    (tmp_path / "matrix.json").write_text(json.dumps(matrix))
+    with pytest.raises(RecordError, match=f"{re.escape(words)}[^\n]*$"):
+        tunaeval.load_matrix(tmp_path)
+
+
+def test_two_prompts_of_a_suite_need_one_option_to_be_compared(
+    here: Tuna, models: Models, numbers: str, tmp_path: Path
+) -> None:
+    here("run", "--suite", numbers, "--base-url", models.url, "--model", "poor", *BOTH)
+    both = [str(matrix_of(tmp_path) / "cells" / cell) for cell in ("01", "02")]
+    refused = here("compare", *both)
+    assert "other prompts or tools" in refused.stderr
+    assert "another suite" not in refused.stderr
+    shown = here("compare", *both, "--different-prompts").stdout
+    assert "A: poor, terse, run" in shown
+    assert "B: poor, kind, run" in shown
+
+
+def test_a_ranking_says_how_many_replies_are_from_the_cache(
+    here: Tuna, models: Models, numbers: str
+) -> None:
+    asked = ("run", "--suite", numbers, "--base-url", models.url, "--cache", "kept")
+    here(*asked, "--model", "good", "--system-prompt", "kind.md")
+    words = f"{COUNT} of {2 * COUNT} replies are from the cache, the oldest of 20"
+    assert words in here(*asked, "--model", "good", *BOTH).stdout
+
+
+def test_models_as_a_text_are_refused() -> None:
+    with pytest.raises(UsageError, match="models is the text 'good'; wanted a list"):
+        tunaeval.run_matrix("smoke", models="good", out=None)

@@ -213,6 +213,14 @@ def test_pairs_under_different_prompts_are_wanted_by_an_option_of_their_own() ->
         compare(run(True), run(True, prompt_digest="9", suite_digest="9"))
 
 
+def test_another_system_prompt_of_the_same_scenarios_is_no_other_suite() -> None:
+    one = run(True, scenarios_digest="s")
+    other = run(True, prompt_digest="9", suite_digest="9", scenarios_digest="s")
+    with pytest.raises(ComparisonError, match=r"has other prompts .* give --different-prompts$"):
+        compare(one, other)
+    assert compare(one, other, different_prompts=True).overall.scenarios
+
+
 def test_levels_are_compared_at_one_that_is_named() -> None:
     repaired = result("s0", ok=True, levels={"strict": False, "standard": True, "lenient": True})
     a, b = report(repaired), report(repaired, level="lenient")

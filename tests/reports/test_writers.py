@@ -16,7 +16,7 @@ from tests.reports.results import HOSTILE, calls, report, result
 from tunaeval.errors import RecordError
 from tunaeval.reports import WRITERS
 from tunaeval.reports.ci import github_writer, junit_writer
-from tunaeval.reports.files import try_to_write
+from tunaeval.reports.files import try_to_write, write_text
 from tunaeval.reports.json import json_writer
 from tunaeval.reports.markdown import MOST_BYTES, markdown_writer
 from tunaeval.reports.tables import COLUMNS, cell, csv_writer, parquet_writer
@@ -209,6 +209,11 @@ def test_a_place_that_cannot_be_written_is_found_before(place: str, tmp_path: Pa
     (tmp_path / "folder").mkdir()
     with pytest.raises(RecordError, match="cannot be written"):
         try_to_write(tmp_path / place)
+
+
+def test_a_directory_without_a_name_is_no_place_for_a_report() -> None:
+    with pytest.raises(RecordError, match=r"'\.' cannot be written: it is a directory"):
+        write_text(Path(), "report")
 
 
 def test_trying_leaves_a_file_as_it_was(tmp_path: Path) -> None:

@@ -90,7 +90,9 @@ async def arun_matrix(
     """
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     prompts, parser = named_prompts(system_prompts), sole_parser_for(format)
-    addresses = paired([base_urls] if isinstance(base_urls, str) else list(base_urls), len(models))
+    addresses = paired(
+        [base_urls] if isinstance(base_urls, str) else list(base_urls), len(_listed(models))
+    )
     fields = {name: value for name, value in settings.items() if name in OPTION_NAMES}
     others = {name: value for name, value in settings.items() if name not in OPTION_NAMES}
     async with AsyncExitStack() as stack:
@@ -116,6 +118,12 @@ async def arun_matrix(
 
 run_matrix = blocking(arun_matrix, "await tunaeval.arun_matrix(...)")
 run_matrix.__name__ = run_matrix.__qualname__ = "run_matrix"
+
+
+def _listed(models: Sequence[str | Client]) -> Sequence[str | Client]:
+    if isinstance(models, str):
+        raise UsageError(f"models is the text {models!r}; wanted a list of names or clients")
+    return models
 
 
 def _with_prompt(cell: Cell, name: str | None, text: str | None) -> Cell:

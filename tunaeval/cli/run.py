@@ -246,9 +246,10 @@ def verdict(
     *,
     whose: str = "",
     matrix: str | None = None,
+    error: str | None = None,
 ) -> int:
     """Return the exit code for a finished run. `answered` is that of its `SuiteRun`, `whose` names
-    a cell, and `matrix` is where its matrix is kept.
+    a cell, `matrix` is where its matrix is kept, and `error` says why it could not be asked.
     """
     summary, bar = report.summary, arguments.fail_under
     if report.run.budget_reached:
@@ -262,9 +263,10 @@ def verdict(
         return TOO_MANY_FAILURES
     rate = summary.final.value
     if rate is None or answered is False:
-        first = next((result.error for result in report.results if result.error), "no results")
+        why = error or next((result.error for result in report.results if result.error), None)
         what = "so there is no score" if rate is None else "of those asked now"
-        output.note(f"tunaeval: {whose}no scenario got an answer, {what}; first: {first}")
+        first = f"; first: {why}" if why else ""
+        output.note(f"tunaeval: {whose}no scenario got an answer, {what}{first}")
         return _UNDONE
     if bar is not None and 100 * rate < bar:
         output.note(
@@ -320,23 +322,30 @@ def _run_matrix(
         output.note(f"tunaeval: warning: {words}")
     matrix, ended = _ended_matrix(matrix_run, cells, live, arguments, output)
     _print_matrix(matrix, arguments, output)
-    codes = [
-        verdict(
-            cell,
-            one.answered,
-            arguments,
-            output,
-            whose=f"{name.cell} ({name.words}): ",
-            matrix=matrix.directory,
-        )
-        for one, cell, name in zip(matrix_run.runs, matrix.cells, matrix.names, strict=True)
-    ]
+    codes = [*_codes(matrix_run, matrix, arguments, output)]
     faults = [(file.path, fault) for file in written if (fault := file.write_matrix(matrix))]
     for path, fault in faults:
         output.note(f"tunaeval: {fault}; {_NO_REPORT.format(str(path))}")
     if ended is not None:
         return ended
     return min([*codes, *([_UNDONE] if faults else [])], key=_WORST_FIRST.index)
+
+
+def _codes(
+    run: MatrixRun, matrix: Matrix, arguments: argparse.Namespace, output: Output
+) -> Iterator[int]:
+    """Yield the exit code of each cell."""
+    errors = {one.name.cell: one.error for one in matrix.ranking.cells}
+    for one, cell, name in zip(run.runs, matrix.cells, matrix.names, strict=True):
+        yield verdict(
+            cell,
+            one.answered,
+            arguments,
+            output,
+            whose=f"{name.cell} ({name.words}): ",
+            matrix=matrix.directory,
+            error=errors[name.cell],
+        )
 
 
 _WORST_FIRST = (_UNDONE, TOO_MANY_FAILURES, 1, 0)

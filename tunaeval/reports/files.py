@@ -61,9 +61,9 @@ def new_bytes(path: Path) -> Iterator[Callable[[bytes], int]]:
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path; its file replaces `path` when the block ends without an error."""
-    beside = path if is_output(path) else path.with_name(f".{path.name[:200]}.{os.getpid()}")
     try:
-        check_writable(path)
+        check_writable(path)  # first, as a path without a name, such as ".", has none beside it
+        beside = path if is_output(path) else path.with_name(f".{path.name[:200]}.{os.getpid()}")
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield beside

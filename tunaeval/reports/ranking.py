@@ -26,7 +26,7 @@ from .markdown import code
 from .sides import Question
 from .summary import INFRASTRUCTURE, NO_TOOL
 from .tables import cell as csv_cell
-from .wording import interval, percent
+from .wording import cached, interval, percent, progress
 
 SIGNIFICANCE = 0.05
 """The adjusted p value below which a difference counts as real."""
@@ -103,7 +103,10 @@ class Ranking:
     separating: dict[str, tuple[str, ...]]
     """The numbers of the cells that pass, for each scenario that some pass and others fail."""
     all_pass: tuple[str, ...]
+    """The scenarios that every cell answered and passed; `none_pass`: answered and failed."""
     none_pass: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    """What a reader has to know beside the scores: what is missing, or from a cache."""
 
     def _in_short(self) -> str:
         best = self.cells[0].name.words if self.cells else "nothing"
@@ -160,24 +163,17 @@ def rank(
     *,
     prices: Sequence[tuple[float | None, float | None]] = (),
     errors: Sequence[str | None] = (),
+    missing: Sequence[CellName] = (),
+    directory: str | None = None,
 ) -> Ranking:
     """Return the ranking of runs that were asked the same scenarios, perhaps with other prompts.
 
     `prices` are those of a million prompt and completion tokens, `errors` say why a cell could not
-    be asked; both are by cell, and unknown where they are missing.
+    be asked; both are by cell, and unknown where they are missing. `missing` are cells without a
+    run, and `directory` is where the matrix is kept.
     """
     answers = [_Answers.of(report) for report in reports]
-    tested = [
-        (a, b, differences.difference(names[a].cell, names[b].cell))
-        for a, b in combinations(range(len(reports)), 2)
-        if (differences := _differences(answers[a], answers[b])).scenarios
-    ]
-    pairs = tuple(
-        Pair(names[a].cell, names[b].cell, difference)
-        for (a, b, _), difference in zip(
-            tested, adjusted([difference for _, _, difference in tested]), strict=True
-        )
-    )
+    pairs = _pairs(answers, names)
     order = sorted(range(len(reports)), key=lambda cell: _sort_key(reports[cell].summary))
     judged = [names[cell].cell for cell in order if answers[cell].shares]
     letters = letters_of(judged, {(pair.a, pair.b) for pair in pairs if pair.is_real})
@@ -206,13 +202,44 @@ def rank(
             )
         )
     passing = _passing(answers, names)
+    every = len(names) + len(missing)
+    asked = [report for report, error in zip_longest(reports, errors) if not error]
     return Ranking(
         cells=tuple(ranked),
         pairs=pairs,
         separating={name: cells for name, (cells, of) in passing.items() if 0 < len(cells) < of},
-        all_pass=tuple(name for name, (cells, of) in passing.items() if len(cells) == of),
-        none_pass=tuple(name for name, (cells, _) in passing.items() if not cells),
+        all_pass=tuple(name for name, (cells, _) in passing.items() if len(cells) == every),
+        none_pass=tuple(name for name, (cells, of) in passing.items() if not cells and of == every),
+        remarks=tuple(_remarks(asked, missing, directory)),
     )
+
+
+def _pairs(answers: Sequence[_Answers], names: Sequence[CellName]) -> tuple[Pair, ...]:
+    """Return the differences of all pairs that answered a scenario in common, after Holm."""
+    tested = [
+        (a, b, differences.difference(names[a].cell, names[b].cell))
+        for a, b in combinations(range(len(answers)), 2)
+        if (differences := _differences(answers[a], answers[b])).scenarios
+    ]
+    return tuple(
+        Pair(names[a].cell, names[b].cell, difference)
+        for (a, b, _), difference in zip(
+            tested, adjusted([difference for _, _, difference in tested]), strict=True
+        )
+    )
+
+
+def _remarks(
+    asked: Sequence[Report], missing: Sequence[CellName], directory: str | None
+) -> Iterator[str]:
+    """Yield which cells are missing, how far the others came, and what is from a cache."""
+    for name in missing:
+        yield f"cell {name.cell} ({name.words}) was not begun or its run.json is missing"
+    if any(one.interrupted for one in asked):
+        spent = any(one.run.budget_reached for one in asked)
+        why = "the budget is spent" if spent else "interrupted"
+        yield f"{why}, {progress(*asked)}; tunaeval run --resume {directory or 'RUN'} finishes it"
+    yield from cached(*(one.summary for one in asked))
 
 
 def _differences(a: _Answers, b: _Answers) -> Differences:
@@ -317,6 +344,7 @@ def ranking_object(ranking: Ranking) -> JsonObject:
         for pair in ranking.pairs
     ]
     return {
+        "remarks": list(ranking.remarks),
         "cells": cells,
         "pairs": pairs,
         "separating": {name: list(cells) for name, cells in ranking.separating.items()},
@@ -403,7 +431,8 @@ _SHOWN = 12
 
 
 def lines_below(ranking: Ranking) -> Iterator[str]:
-    """Yield sentences on what separates the cells, for below the table."""
+    """Yield remarks and sentences on what separates the cells, for below the table."""
+    yield from ranking.remarks
     yield from _about_cells(ranking.cells)
     if ranking.pairs:
         yield (

@@ -6,6 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from statistics import median
 from typing import NamedTuple
 
@@ -138,7 +139,7 @@ class Side:
         }
         return RunFigures(
             run_id=info.run_id,
-            name=info.model or info.client,
+            name=_name(info),
             format=info.format,
             heading=info.heading,
             directory=self.source.directory,
@@ -189,6 +190,12 @@ class RunFigures:
     latency_seconds_median: float | None
     prompt_tokens_mean: float | None
     completion_tokens_mean: float | None
+
+
+def _name(info: RunInfo) -> str:
+    """Return the model of a run, with the file of its system prompt if it was given one."""
+    model, file = info.model or info.client, info.options.get("system_prompt")
+    return f"{model}, {PurePath(file).stem}" if isinstance(file, str) else model
 
 
 def _sources(formats: Counter[str]) -> dict[str, int]:

@@ -81,12 +81,7 @@ def remarks(report: Report) -> list[str]:
     summary, lines = report.summary, []
     if report.interrupted:
         lines.append(interruption(report))
-    if summary.cached_replies:
-        lines.append(
-            f"{summary.cached_replies} of {counted(summary.attempts, 'reply', 'replies')} are from "
-            f"the cache, the oldest of {(summary.oldest_cached or '')[:10]}; they have no latency "
-            "and cost nothing"
-        )
+    lines += cached(summary)
     for outcome, words in INFRASTRUCTURE.items():
         if lost := summary.outcomes.get(outcome):
             lines.append(f"{lost} of {how_many(summary)} {words} and are not in the score")
@@ -101,6 +96,17 @@ def remarks(report: Report) -> list[str]:
         if report.run.temperature == 0:
             lines.append("asked at temperature 0: repeats show the server's own noise alone")
     return [*lines, *gaps(summary)]
+
+
+def cached(*summaries: Summary) -> Iterator[str]:
+    """Yield how many replies of all these runs are from a cache, if any are, and since when."""
+    if count := sum(one.cached_replies for one in summaries):
+        oldest = min(one.oldest_cached for one in summaries if one.oldest_cached)
+        replies = counted(sum(one.attempts for one in summaries), "reply", "replies")
+        yield (
+            f"{count} of {replies} are from the cache, the oldest of {oldest[:10]}; they have no "
+            "latency and cost nothing"
+        )
 
 
 _DOUBTS = {
@@ -153,8 +159,13 @@ def interruption(report: Report, matrix: str | None = None) -> str:
             f"tunaeval run --resume {matrix or report.directory or 'RUN'} goes on, with another "
             "budget or without one"
         )
-    wanted = report.run.scenarios * report.run.repeats
-    return f"the run was interrupted: {report.summary.scenarios} of {counted(wanted, 'result')}"
+    return f"the run was interrupted: {progress(report)}"
+
+
+def progress(*reports: Report) -> str:
+    """Return how many results of all that they want these runs have together."""
+    wanted = sum(one.run.scenarios * one.run.repeats for one in reports)
+    return f"{sum(one.summary.scenarios for one in reports)} of {counted(wanted, 'result')}"
 
 
 def failures(summary: Summary) -> list[str]:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tunaeval.errors import ClientSetupError, RecordError, UsageError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.plain_files import is_there
-from tunaeval.files.records import read_document, write_document
+from tunaeval.files.records import read_document, replace_document, write_document
 from tunaeval.reports.json import summary_object
 from tunaeval.reports.ranking import (
     CellName,
@@ -49,7 +49,8 @@ class CellInfo(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    cell: str
+    cell: str = Field(pattern=r"^[0-9]{2,}$")
+    """Its number, which names its directory: nothing that could lead out of the matrix."""
     model: str
     system_prompt: str | None = None
     base_url: str | None = None
@@ -203,8 +204,10 @@ class MatrixRun:
         """Run all cells and return the matrix. Raises what `SuiteRun.run` raises, except
         ClientSetupError, which ends a cell alone.
         """
-        if self._is_new and self.directory is not None:
-            self._write()
+        if self._is_new:
+            self._write(write_document)
+        elif any(cell.error for cell in self.info.cells):
+            self._write(replace_document)
         try:
             async with asyncio.TaskGroup() as group:
                 for number, run in enumerate(self.runs):
@@ -212,6 +215,8 @@ class MatrixRun:
         except BaseExceptionGroup as failures:
             first = failures.exceptions[0]
             raise first from first.__cause__
+        if any(self._errors):
+            self._write(replace_document)
         return self.matrix()
 
     async def _run_cell(self, number: int, run: SuiteRun) -> None:
@@ -220,9 +225,10 @@ class MatrixRun:
         except ClientSetupError as error:
             self._errors[number] = str(error)
 
-    def _write(self) -> None:
-        """Create the directory and `matrix.json` before the first request."""
-        assert self.directory is not None  # noqa: S101 - the caller has checked it
+    def _write(self, write: Callable[[Path, JsonObject], None]) -> None:
+        """Create the directory and `matrix.json`, with the reasons why cells were not asked."""
+        if self.directory is None:
+            return
         try:
             (self.directory / CELLS).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -230,16 +236,21 @@ class MatrixRun:
                 f"cannot make the directory {str(self.directory)!r}: {error.strerror or error}; "
                 "choose a place that can be written to, or keep nothing"
             ) from error
-        document = without(self.info.model_dump(mode="json"), of_environment())
-        write_document(self.directory / MATRIX_FILE, document)
+        cells = tuple(
+            cell.model_copy(update={"error": error})
+            for cell, error in zip(self.info.cells, self._errors, strict=True)
+        )
+        info = self.info.model_copy(update={"cells": cells})
+        document = without(info.model_dump(mode="json"), of_environment())
+        write(self.directory / MATRIX_FILE, document)
 
     def matrix(self) -> Matrix:
         """Return what has been finished so far."""
         names = tuple(info.name for info in self.info.cells)
         reports = tuple(run.report() for run in self.runs)
         prices = [info.prices for info in self.info.cells]
-        ranking = rank(reports, names, prices=prices, errors=self._errors)
         directory = None if self.directory is None else str(self.directory)
+        ranking = rank(reports, names, prices=prices, errors=self._errors, directory=directory)
         return Matrix(reports, ranking, directory, names)
 
     @property
@@ -314,9 +325,21 @@ def read_matrix(directory: Path) -> MatrixInfo:
             "version that wrote it"
         )
     try:
-        return MatrixInfo.model_validate(document)
+        info = MatrixInfo.model_validate(document)
     except ValidationError as error:
-        raise RecordError(f"{path}: this is no matrix of tunaeval: {error}") from error
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        raise RecordError(
+            f"{path}: this is no matrix of tunaeval: {field!r} is {first['input']!r:.60}; "
+            f"{first['msg']}"
+        ) from None
+    for number, cell in enumerate(info.cells):
+        if cell.cell in {one.cell for one in info.cells[:number]}:
+            raise RecordError(
+                f"{path}: this is no matrix of tunaeval: two cells are called {cell.cell!r}; "
+                "wanted a number for each"
+            )
+    return info
 
 
 def is_matrix(directory: Path | str) -> bool:
@@ -325,7 +348,7 @@ def is_matrix(directory: Path | str) -> bool:
 
 
 def load_matrix(directory: Path | str) -> Matrix:
-    """Return a kept matrix, complete or interrupted; cells that never began are left out.
+    """Return a kept matrix, complete or interrupted; its remarks name cells that never began.
 
         matrix = tunaeval.load_matrix("runs/everyday-matrix-20261126-101500-4f2a")
 
@@ -341,5 +364,12 @@ def load_matrix(directory: Path | str) -> Matrix:
     there = [cell for cell in info.cells if (path / CELLS / cell.cell / RUN_FILE).exists()]
     reports = tuple(load_report(path / CELLS / cell.cell) for cell in there)
     names = tuple(cell.name for cell in there)
-    ranking = rank(reports, names, prices=[cell.prices for cell in there])
+    ranking = rank(
+        reports,
+        names,
+        prices=[cell.prices for cell in there],
+        errors=[cell.error for cell in there],
+        missing=[cell.name for cell in info.cells if cell not in there],
+        directory=str(path),
+    )
     return Matrix(reports, ranking, str(path), names)

@@ -107,10 +107,12 @@ def run_info(
         raise UsageError(f"run_id is {run_id!r}; wanted the name of a directory, without a path")
     model, details = model_of(client)
     headings = [told.heading, getattr(client, "heading", None)]
+    suite_digest, scenarios_digest = suite.digests()
     return RunInfo(
         **born(suite.name, run_id),
         suite=suite.name,
-        suite_digest=suite.digest,
+        suite_digest=suite_digest,
+        scenarios_digest=scenarios_digest,
         tools_from=list(suite.tools_from),
         scenarios=len(suite.scenarios),
         client=client.name,

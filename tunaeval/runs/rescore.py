@@ -205,7 +205,8 @@ def _info(
         ),
     }
     if suite is not None:
-        changed |= {"suite": suite.name, "suite_digest": suite.digest}
+        whole, scenarios = suite.digests()
+        changed |= {"suite": suite.name, "suite_digest": whole, "scenarios_digest": scenarios}
         changed |= {"tools_from": list(suite.tools_from)}
     return old.model_copy(update=changed)
 

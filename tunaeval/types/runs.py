@@ -157,6 +157,8 @@ class RunInfo(BaseModel):
     started_at: str
     suite: str
     suite_digest: str
+    scenarios_digest: str | None = None
+    """The digest of the suite's scenarios alone; None in runs of older versions."""
     scenarios: int
     client: str
     model: str | None

@@ -159,12 +159,17 @@ class Suite(BaseModel):
         It covers the canonical JSON (sorted keys, no white space, ASCII) of {"scenarios": [...],
         "system_prompt": ..., "tools": [...]}.
         """
+        return self.digests()[0]
+
+    def digests(self) -> tuple[str, str]:
+        """Return the `digest`, and that of the scenarios alone, both in one pass over them."""
         digest = hashlib.sha256(b'{"scenarios":[')
         for index, scenario in enumerate(self.scenarios):  # one at a time: a suite may be large
             digest.update(b"," * bool(index) + _canonical(_digested(scenario)))
+        scenarios = digest.hexdigest()
         digest.update(b'],"system_prompt":' + _canonical(self.system_prompt))
         digest.update(b',"tools":' + _canonical(_tools_digested(self.tools)) + b"}")
-        return digest.hexdigest()
+        return digest.hexdigest(), scenarios
 
     def where(
         self,
