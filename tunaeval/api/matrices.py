@@ -90,9 +90,7 @@ async def arun_matrix(
     """
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     prompts, parser = named_prompts(system_prompts), sole_parser_for(format)
-    addresses = paired(
-        [base_urls] if isinstance(base_urls, str) else list(base_urls), len(_listed(models))
-    )
+    addresses = paired(base_urls, len(_listed(models)))
     fields = {name: value for name, value in settings.items() if name in OPTION_NAMES}
     others = {name: value for name, value in settings.items() if name not in OPTION_NAMES}
     async with AsyncExitStack() as stack:
@@ -192,8 +190,9 @@ def prompt_text(path: Path) -> str:
         ) from error
 
 
-def paired(addresses: Sequence[str], models: int) -> list[str | None]:
+def paired(addresses: Sequence[str] | str, models: int) -> list[str | None]:
     """Return an address for each model: the one of all, each its own, or None."""
+    addresses = [addresses] if isinstance(addresses, str) else list(addresses)
     if not addresses:
         return [None] * models
     if len(addresses) == 1:
@@ -203,4 +202,4 @@ def paired(addresses: Sequence[str], models: int) -> list[str | None]:
             f"there are {len(addresses)} addresses for {models} models; give one for all, or one "
             "for each model in its order"
         )
-    return list(addresses)
+    return addresses
