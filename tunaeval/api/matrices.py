@@ -192,14 +192,14 @@ def prompt_text(path: Path) -> str:
 
 def paired(addresses: Sequence[str] | str, models: int) -> list[str | None]:
     """Return an address for each model: the one of all, each its own, or None."""
-    addresses = [addresses] if isinstance(addresses, str) else list(addresses)
-    if not addresses:
+    found: list[str | None] = [addresses] if isinstance(addresses, str) else list(addresses)
+    if not found:
         return [None] * models
-    if len(addresses) == 1:
-        return [addresses[0]] * models
-    if len(addresses) != models:
+    if len(found) == 1:
+        return [found[0]] * models
+    if len(found) != models:
         raise UsageError(
-            f"there are {len(addresses)} addresses for {models} models; give one for all, or one "
+            f"there are {len(found)} addresses for {models} models; give one for all, or one "
             "for each model in its order"
         )
-    return addresses
+    return found
