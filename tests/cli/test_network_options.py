@@ -122,4 +122,4 @@ def test_the_doctor_reaches_a_server_as_a_run_does(here: Tuna, authority: Author
     assert proxy.seen[0] == f"CONNECT localhost:{port}"
     assert "not trusted" not in done.stdout + done.stderr
     assert refused.returncode == 2
-    assert "its certificate is not trusted" in refused.stderr
+    assert "its certificate is not trusted" in refused.stdout
