@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_matrix import BOTH, COUNT, Models, matrix_of, models, numbers
-from tests.faults import FaultServer, chat
+from tests.faults import Answer, FaultServer, chat
 from tests.faults.runs import suite_file
 
 __all__ = ["models", "numbers"]
@@ -44,6 +44,23 @@ def test_a_budget_leaves_the_rest_unasked(
     assert again.returncode == 0, again.stderr
     assert len(models.asked) == COUNT
     assert "not_asked" not in json.loads(again.stdout)["summary"]["outcomes"]
+
+
+@pytest.mark.parametrize("limit", [("--max-total-tokens", "9"), ("--max-cost", "9")])
+def test_what_cannot_be_counted_is_not_asked_without_end(
+    here: Tuna, limit: tuple[str, ...], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    suite = str(suite_file(tmp_path, 40))
+    message = {"role": "assistant", "content": "Hi."}
+    bare = {"choices": [{"message": message, "finish_reason": "stop"}]}  # it has no usage
+    with FaultServer(then=Answer(json.dumps(bare).encode())) as server:
+        done = here(
+            "run", "--suite", suite, "--base-url", server.base_url, "--model", "m", *limit,
+            "--price-in", "1", "--price-out", "1", "--concurrency", "2",
+        )  # fmt: skip
+    assert done.returncode == 3
+    assert len(server.seen) <= 4
+    assert "no limit of tokens or cost can be kept" in caplog.text
 
 
 def test_a_budget_is_that_of_the_whole_matrix(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 import tunaeval
 from tests.cli.conftest import environment
 from tests.cli.test_matrix import BOTH, COUNT, Models, matrix_of, models, numbers
+from tunaeval.errors import RecordError
 from tunaeval.files.reply_store import ReplyStore, digest_of
 from tunaeval.types.exchange import Reply
 
@@ -155,6 +157,31 @@ def test_a_cache_that_cannot_be_used_ends_the_command_before_a_request(
     assert done.returncode == 2
     assert "cannot be opened" in done.stderr
     assert not models.asked
+
+
+def test_a_damaged_reply_is_asked_again(
+    here: Tuna, models: Models, numbers: str, tmp_path: Path
+) -> None:
+    asked = asking(models, numbers, "--model", "good")
+    here(*asked)
+    with closing(sqlite3.connect(tmp_path / "kept" / "replies.sqlite")) as base:
+        base.execute(
+            "UPDATE replies SET reply = 'no JSON' "
+            "WHERE asked IN (SELECT asked FROM replies LIMIT 1)"
+        )
+        base.commit()
+    assert here(*asked).returncode == 0
+    assert len(models.asked) == COUNT + 1
+
+
+def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "replies.sqlite")) as base:
+        base.execute("CREATE TABLE theirs (x)")
+        base.commit()
+    before = (tmp_path / "replies.sqlite").read_bytes()
+    with pytest.raises(RecordError, match="of another program"):
+        ReplyStore(tmp_path)
+    assert (tmp_path / "replies.sqlite").read_bytes() == before
 
 
 def test_two_processes_share_a_store(tmp_path: Path) -> None:

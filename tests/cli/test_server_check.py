@@ -94,6 +94,21 @@ def test_the_server_is_checked_first_where_that_is_asked_for(
     assert kept == {"exit": 1, "server": "vLLM", "faults": ["no-arguments", "stream-as-whole"]}
 
 
+def test_the_check_sends_the_key_of_the_run(
+    here: Tuna, suite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another server's key would else be sent to this one."""
+    monkeypatch.setenv("OWN_KEY", "key-of-this-server")
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-another-server")
+    with FaultServer(then=chat("Hi.")) as server:
+        here(
+            "run", "--suite", suite, "--base-url", server.base_url, "--model", "m", "--quiet",
+            "--key-variable", "OWN_KEY", "--check-server", "--attempts", "1",
+        )  # fmt: skip
+        sent = {one.headers.get("authorization") for one in server.seen}
+    assert sent == {"Bearer key-of-this-server"}
+
+
 def test_a_client_without_a_server_cannot_be_checked(here: Tuna, tmp_path: Path) -> None:
     (tmp_path / "said.jsonl").write_text('"no"\n')
     done = here("run", "--client", "scripted", "--recording", "said.jsonl", "--check-server")

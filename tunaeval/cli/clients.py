@@ -23,6 +23,7 @@ from tunaeval.models.clients.cached import CachedClient
 from tunaeval.models.clients.llamacpp import LlamaCppClient
 from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.replay import ReplayClient, read_recording
+from tunaeval.models.clients.server import KEY_VARIABLES
 from tunaeval.registry import made_client
 from tunaeval.runs.options import DEADLINE_SECONDS
 from tunaeval.runs.prompts import ASKS, Ask, Asking, asking
@@ -222,6 +223,11 @@ def network_of(arguments: argparse.Namespace) -> Network:
     given = {keyword: getattr(arguments, _dest(option)) for keyword, option in NETWORK.items()}
     headers = headers_of(given.pop("headers") or ())
     return Network(headers, **{keyword: one for keyword, one in given.items() if one is not None})
+
+
+def reached_by(arguments: argparse.Namespace) -> tuple[Network, Sequence[str]]:
+    """Return the network settings, and the variables that may have the key."""
+    return network_of(arguments), arguments.key_variable or KEY_VARIABLES
 
 
 def headers_of(lines: Sequence[str]) -> dict[str, JsonValue]:

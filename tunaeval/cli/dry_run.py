@@ -14,6 +14,7 @@ from tunaeval.runs.episode import request_of
 from tunaeval.runs.matrix import Cell
 from tunaeval.runs.prompts import asking, retry_prompt, said
 from tunaeval.showing import counted
+from tunaeval.types.messages import Usage
 
 from .output import Output
 
@@ -23,10 +24,11 @@ _CHARACTERS_OF_A_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would ask: `requests` with one attempt each, everything else at most.
+    """What a run would ask.
 
-    At most means every attempt, and replies as long as allowed. A task of many turns counts as one
-    request, as nobody knows how many turns it takes.
+    `requests` is the number of requests if each scenario takes one attempt. The other figures are
+    upper bounds: they assume that every attempt is made and that replies are as long as allowed. A
+    task of many turns counts as one request, as nobody knows how many turns it takes.
     """
 
     requests: int
@@ -84,13 +86,10 @@ def estimate_of(cell: Cell) -> Estimate:
         most_requests += attempts
     tokens_in = options.repeats * characters // _CHARACTERS_OF_A_TOKEN
     tokens_out = options.repeats * most_requests * options.max_tokens
-    price_in, price_out = cell.prices
-    known = price_in is not None or price_out is not None
-    cost = (tokens_in * (price_in or 0.0) + tokens_out * (price_out or 0.0)) / 1e6
     return Estimate(
         requests=options.repeats * len(cell.suite.scenarios),
         most_requests=options.repeats * most_requests,
         prompt_tokens=tokens_in,
         completion_tokens=tokens_out,
-        cost=cost if known else None,
+        cost=Usage(tokens_in, tokens_out).cost(cell.prices),
     )

@@ -34,7 +34,7 @@ from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Scenario, Suite
 
 from .budget import TOO_MANY_FAILURES, is_empty, is_over
-from .clients import ClientChoice, make_client, network_of
+from .clients import ClientChoice, make_client, reached_by
 from .columns import Column, columns_of, prompts_of, with_prompt
 from .dry_run import print_estimate
 from .ending import Terminated
@@ -86,7 +86,7 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
         output.draw(partial(show, report))
         if (doubt := suspicion(report, chosen.client)) is not None:
             output.result(doubt)
-    if (cost := cost_of(report.summary, arguments.price_in, arguments.price_out)) is not None:
+    if (cost := cost_of(report.summary, (arguments.price_in, arguments.price_out))) is not None:
         output.note(f"tunaeval: the tokens of the run cost {cost:.4f}")
     if arguments.record:
         write_recording(Path(arguments.record), report.run, report.results)
@@ -159,7 +159,7 @@ def _announce(
     if words := expected_bare(suite, run.info.profile):
         output.note(f"tunaeval: warning: {words}")
     if arguments.check_server:
-        run.info = checked(run.info, chosen.client, output, network_of(arguments))
+        run.info = checked(run.info, chosen.client, output, *reached_by(arguments))
     if arguments.resume:
         output.note(
             f"tunaeval: run {run.info.run_id} goes on, with {counted(run.left, 'result')} to come"
@@ -378,7 +378,7 @@ def _check_servers(
             each = len(cells) // len(columns)
             mine = run.runs[number * each : (number + 1) * each]
             client = cells[number * each].client
-            found = checked(mine[0].info, client, output, network_of(column.arguments))
+            found = checked(mine[0].info, client, output, *reached_by(column.arguments))
             for one in mine:
                 extra = {"server_check": (found.model_extra or {}).get("server_check")}
                 one.info = one.info.model_copy(update=extra)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 
 from tunaeval.errors import UsageError
 from tunaeval.models.clients.network import Network
@@ -19,8 +20,10 @@ _LOST = "says finish_reason 'tool_calls' and sends no call"
 """Part of a scenario's error if a reply announced calls and had none."""
 
 
-def checked(info: RunInfo, client: Client, output: Output, network: Network) -> RunInfo:
-    """The run's words with the verdict of the quick check on its server.
+def checked(
+    info: RunInfo, client: Client, output: Output, network: Network, key_variables: Sequence[str]
+) -> RunInfo:
+    """Return the run's description with the verdict of the quick check of its server.
 
     Raises UsageError where the client has no server.
     """
@@ -33,7 +36,8 @@ def checked(info: RunInfo, client: Client, output: Output, network: Network) -> 
             f"--check-server needs a server to examine, and the client {info.client!r} has none; "
             "give --base-url URL, or leave it out"
         )
-    found = asyncio.run(examine(address, DoctorSettings(model=model, quick=True), network=network))
+    settings = DoctorSettings(model=model, quick=True)
+    found = asyncio.run(examine(address, settings, network=network, key_variables=key_variables))
     faults = [finding.check for finding in found.findings if finding.verdict == "server"]
     verdict = {"exit": found.exit, "server": found.server["name"], "faults": faults}
     if found.exit:

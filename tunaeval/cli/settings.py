@@ -17,6 +17,7 @@ from tunaeval.files.plain_files import read_plain
 
 if TYPE_CHECKING:
     from tunaeval.types.calls import JsonObject, JsonValue  # --help must be quick
+    from tunaeval.types.messages import Prices
 
 FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
 """The files that may have defaults, with the table below which each has them."""
@@ -67,7 +68,7 @@ def tables_by_name(table: str) -> Settings:
     return found
 
 
-def prices_of(model: str | None) -> tuple[float | None, float | None]:
+def prices_of(model: str | None) -> Prices:
     """Return the prices of a million tokens, in and out, that the file has for a model.
 
     Raises UsageError for what is no price.

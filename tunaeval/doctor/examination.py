@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from tunaeval.errors import UnknownNameError
 from tunaeval.files.keys import mapped
 from tunaeval.models.clients.network import Network
+from tunaeval.models.clients.server import KEY_VARIABLES, read_key
 from tunaeval.models.clients.server import Server as Connection
-from tunaeval.models.clients.server import read_key
 from tunaeval.reports.statistics import wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
@@ -72,20 +72,22 @@ async def examine(
     only: str | None = None,
     environment: Mapping[str, str] | None = None,
     network: Network | None = None,
+    key_variables: Sequence[str] = KEY_VARIABLES,
     on_answer: Callable[[ServerAnswer], None] | None = None,
 ) -> Examination:
     """Examine the server at `base_url` (http://127.0.0.1:8000/v1).
 
-    `only` is a group of checks, `network` says how the server is reached. The key is that of the
-    environment, as for other clients; it is in no report. Raises ClientSetupError for an address
-    that cannot be one, UnknownNameError for a group that is none; what a server does raises
-    nothing.
+    `only` is a group of checks, `network` says how the server is reached. The key is the first
+    of `key_variables` in the environment, as for other clients; it is in no report. Raises
+    ClientSetupError for an address that cannot be one, UnknownNameError for a group that is none;
+    what a server does raises nothing.
     """
     settings = settings or DoctorSettings()
     checks = chosen(only, quick=settings.quick)
     connection = Connection(
         base_url,
-        key=read_key(environment=environment),
+        key=read_key(key_variables, environment),
+        key_variables=key_variables,
         attempt_timeout=_ATTEMPT_SECONDS,
         network=network,
     )

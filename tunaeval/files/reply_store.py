@@ -61,6 +61,7 @@ class ReplyStore:
                 self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
             weakref.finalize(self, self._base.close)
+            self._refuse_foreign()
             self._base.execute("PRAGMA journal_mode = WAL")
             self._base.execute("PRAGMA synchronous = NORMAL")
             self._base.execute(_TABLE)
@@ -78,6 +79,13 @@ class ReplyStore:
                 "SELECT reply, at FROM replies WHERE asked = ?", (asked,)
             ).fetchone()
             return None if row is None else _read(*row)
+
+    def _refuse_foreign(self) -> None:
+        """Raise ValueError for a database that has tables, but not that of replies."""
+        found = self._base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        names = {name for (name,) in found}
+        if names and "replies" not in names:
+            raise ValueError("it is the database of another program")
 
     def put(self, asked: bytes, reply: Reply) -> None:
         """Keep a reply; one that is there already is replaced."""
@@ -104,20 +112,24 @@ class ReplyStore:
     def _guarded(self, action: str) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError, ValueError, KeyError) as error:
+        except (sqlite3.Error, OSError, ValueError) as error:
             raise RecordError(
                 f"the kept replies in {str(self.path)!r} cannot be {action}: {error}; choose "
                 "another directory, or move it away"
             ) from error
 
 
-def _read(stored: bytes, at: str) -> Reply:
-    record = decode(stored)
-    return Reply(
-        record["message"],
-        record["finish_reason"],
-        usage=Usage(record["prompt_tokens"], record["completion_tokens"]),
-        source=record["source"],
-        notes=tuple(record["notes"]),
-        cached_at=at,
-    )
+def _read(stored: bytes, at: str) -> Reply | None:
+    """Return a stored reply. A damaged one counts as missing: it is asked for again."""
+    try:
+        record = decode(stored)
+        return Reply(
+            record["message"],
+            record["finish_reason"],
+            usage=Usage(record["prompt_tokens"], record["completion_tokens"]),
+            source=record["source"],
+            notes=tuple(record["notes"]),
+            cached_at=at,
+        )
+    except (ValueError, KeyError, TypeError):
+        return None

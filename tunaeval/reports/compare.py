@@ -99,6 +99,11 @@ class Comparison:
         )
 
 
+def letter_of(number: int) -> str:
+    """Return what reports call the run of this number, from 0: A to Z, then "run 27" and so on."""
+    return ascii_uppercase[number] if number < len(ascii_uppercase) else f"run {number + 1}"
+
+
 def compare_runs(
     sources: Sequence[RunSource],
     *,
@@ -141,7 +146,7 @@ def compare_runs(
             one,
             overall=next(overall),
             weighted=one.weighted and next(weighted),
-            letter=ascii_uppercase[number] if number < 26 else f"run {number + 1}",
+            letter=letter_of(number),
         )
         for number, one in enumerate(found, start=1)
     )

@@ -247,7 +247,9 @@ _UNSAID = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A difference between two descriptions of a tool; `...` stands for a missing value.
+    """A difference between two descriptions of a tool.
+
+    `ours` and `theirs` are the two values; `...` stands for a value that one description lacks.
 
     It `misleads` if a call that is right by one may be wrong by the other: other names, types,
     choices or required arguments. Other wording, defaults and formats do not mislead. It `breaks`

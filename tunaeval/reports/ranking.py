@@ -18,6 +18,7 @@ from typing import TextIO
 
 from tunaeval.showing import counted, shows, visible
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.messages import Prices, Usage
 from tunaeval.types.runs import Rate, Report, ScenarioResult, Summary
 
 from .compare import Difference, Differences, adjusted
@@ -161,7 +162,7 @@ def rank(
     reports: Sequence[Report],
     names: Sequence[CellName],
     *,
-    prices: Sequence[tuple[float | None, float | None]] = (),
+    prices: Sequence[Prices] = (),
     errors: Sequence[str | None] = (),
     missing: Sequence[CellName] = (),
     directory: str | None = None,
@@ -196,7 +197,7 @@ def rank(
                 latency_seconds_median=summary.latency_seconds_median,
                 prompt_tokens=summary.prompt_tokens,
                 completion_tokens=summary.completion_tokens,
-                cost=cost_of(summary, *price),
+                cost=cost_of(summary, price),
                 confused=dict(answers[cell].confused.most_common()),
                 error=errors[cell] if cell < len(errors) else None,
             )
@@ -262,7 +263,7 @@ def _passing(
     number of cells that answered it.
     """
     found = {}
-    for scenario in dict.fromkeys(name for one in answers for name in one.shares):
+    for scenario in sorted({name for one in answers for name in one.shares}):
         shares = {
             name.cell: one.shares[scenario]
             for one, name in zip(answers, names, strict=True)
@@ -303,23 +304,17 @@ def _letter(number: int) -> str:
     return ascii_lowercase[place] + (str(again + 1) if again else "")
 
 
-def cost_of(
-    summary: Summary, price_in: float | None = None, price_out: float | None = None
-) -> float | None:
-    """Return the cost by the prices of a million tokens; None if prices or counts are missing.
+def cost_of(summary: Summary, prices: Prices) -> float | None:
+    """Return what a run cost, None if prices or counts are missing. Cached replies cost nothing."""
+    asked = Usage(
+        _less(summary.prompt_tokens, summary.cached_prompt_tokens),
+        _less(summary.completion_tokens, summary.cached_completion_tokens),
+    )
+    return asked.cost(prices)
 
-    Replies from a cache cost nothing.
-    """
-    parts = [
-        None if tokens is None else (tokens - cached) * price / 1e6
-        for tokens, cached, price in (
-            (summary.prompt_tokens, summary.cached_prompt_tokens, price_in),
-            (summary.completion_tokens, summary.cached_completion_tokens, price_out),
-        )
-        if price is not None
-    ]
-    known = [part for part in parts if part is not None]
-    return sum(known) if parts and len(known) == len(parts) else None
+
+def _less(tokens: int | None, cached: int) -> int | None:
+    return None if tokens is None else tokens - cached
 
 
 def ranking_object(ranking: Ranking) -> JsonObject:

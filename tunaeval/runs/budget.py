@@ -1,25 +1,29 @@
 """A budget of a run or a matrix: requests, tokens, cost. When one is reached, no more is asked.
 
 What is in flight by then ends, so a budget may be exceeded by that much. Replies from a cache cost
-nothing and are no requests.
+nothing and are no requests. A limit of tokens or cost ends the run, too, once a reply comes without
+counts of tokens: what cannot be counted cannot be limited.
 """
 
 from __future__ import annotations
 
+import logging
+import math
 from dataclasses import dataclass, field
 
 from tunaeval.types.exchange import Reply
+from tunaeval.types.messages import Prices
 from tunaeval.types.wanted import wanted_amount, wanted_count
 
-Prices = tuple[float | None, float | None]
-"""The prices of a million prompt and completion tokens; None where unknown."""
+_LOG = logging.getLogger("tunaeval.clients")
 
 
 @dataclass(slots=True)
 class Budget:
     """The most that may be spent, None for no limit, and what was spent so far.
 
-    `cost` is in the currency of the prices. Raises UsageError for a limit that is not above 0.
+    `cost` is in the currency of the prices. `spent_tokens` and `spent_cost` are infinite once a
+    reply came whose tokens or cost are unknown. Raises UsageError for a limit that is not above 0.
 
     Examples:
         >>> from tunaeval.runs.budget import Budget
@@ -34,7 +38,7 @@ class Budget:
     total_tokens: int | None = None
     cost: float | None = None
     spent_requests: int = field(default=0, init=False)
-    spent_tokens: int = field(default=0, init=False)
+    spent_tokens: float = field(default=0, init=False)
     spent_cost: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
@@ -54,10 +58,15 @@ class Budget:
             self.spent_requests -= 1
             return
         counts = (reply.usage.prompt_tokens, reply.usage.completion_tokens)
-        self.spent_tokens += sum(count or 0 for count in counts)
-        self.spent_cost += sum(
-            (count or 0) * (price or 0.0) / 1e6 for count, price in zip(counts, prices, strict=True)
-        )
+        cost = reply.usage.cost(prices)
+        has_limit = self.total_tokens is not None or self.cost is not None
+        if None in counts and has_limit and math.isfinite(self.spent_tokens):
+            _LOG.warning(
+                "a reply came without counts of tokens, so no limit of tokens or cost can be kept, "
+                "and nothing more is asked"
+            )
+        self.spent_tokens += math.inf if None in counts else sum(filter(None, counts))
+        self.spent_cost += math.inf if cost is None else cost
 
     @property
     def reached(self) -> str | None:

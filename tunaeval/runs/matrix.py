@@ -30,6 +30,7 @@ from tunaeval.reports.ranking import (
 )
 from tunaeval.showing import counted, shows
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.messages import Prices
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, ScenarioResult, Suite
 from tunaeval.types.wanted import wanted_path
@@ -54,8 +55,7 @@ class CellInfo(BaseModel):
     model: str
     system_prompt: str | None = None
     base_url: str | None = None
-    prices: tuple[float | None, float | None] = (None, None)
-    """The prices of a million prompt and completion tokens."""
+    prices: Prices = (None, None)
     error: str | None = None
     """Why the cell could not be asked when the matrix last ran."""
 
@@ -139,7 +139,7 @@ class Cell:
     options: RunOptions
     system_prompt: str | None = None
     base_url: str | None = None
-    prices: tuple[float | None, float | None] = (None, None)
+    prices: Prices = (None, None)
     told: Asking | None = None
     options_kept: Mapping[str, Any] = field(default_factory=dict)
 

@@ -23,11 +23,12 @@ from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.types.calls import Tools
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.messages import Prices
 from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.types.wanted import refusal, wanted_path
 
-from .budget import Budget, Prices
+from .budget import Budget
 from .contact import Contact, Placed, answer_of
 from .directory import InterruptedRun, Journal, RunDirectory, begun, with_not_asked, without_secrets
 from .driving import Environment, drive, drive_agent

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from .calls import JsonObject, ToolCall
+
+Prices: TypeAlias = tuple[float | None, float | None]
+"""The prices of a million prompt and completion tokens; None where a price is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +18,25 @@ class Usage:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost_usd: float | None = None
+
+    def cost(self, prices: Prices) -> float | None:
+        """Return what the tokens cost, in the currency of the prices.
+
+        None if there is no price, or if the count of tokens that have a price is unknown.
+
+        Examples:
+            >>> from tunaeval.types.messages import Usage
+            >>> Usage(1_000_000, 500_000).cost((2.0, 8.0))
+            6.0
+        """
+        counts = (self.prompt_tokens, self.completion_tokens)
+        parts = [
+            None if count is None else count * price / 1e6
+            for count, price in zip(counts, prices, strict=True)
+            if price is not None
+        ]
+        known = [part for part in parts if part is not None]
+        return sum(known) if parts and len(known) == len(parts) else None
 
 
 _RESULT_ROLES = frozenset({"tool", "function", "tool_result"})

@@ -166,7 +166,11 @@ class Rest:
 
     @property
     def stops_clocks(self) -> bool:
-        """Whether waiting for it is nobody's time. Without end, rest after rest, it would be."""
+        """Whether the clocks of requests stand still during the pause.
+
+        They do for the first `MAX_RESTING_SECONDS` of pauses in a row. Then they go on, or a
+        server that asks for pause after pause would be waited for without end.
+        """
         return self._since is None or self._until - self._since <= MAX_RESTING_SECONDS
 
     def ask(self, failure: TryFailed) -> None:
@@ -192,7 +196,7 @@ def read_retry_after(header: str | None, *, now: float | None = None) -> float |
 
 
 def asks_for_too_long(header: str | None) -> bool:
-    """Whether a Retry-After header asks for a pause that nobody keeps."""
+    """Whether a Retry-After header asks for a pause of more than 120 seconds."""
     return _asked_for(header) > MAX_RETRY_AFTER_SECONDS
 
 
@@ -302,7 +306,7 @@ class _Lane:
     waiting: dict[asyncio.Future[None], None] = field(default_factory=dict)
 
     async def wait(self, seconds: float | None) -> None:
-        """Wait until `wake` is called, or for so many seconds."""
+        """Wait until `wake` is called, but at most so many seconds; None sets no limit."""
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
         self.waiting[turn] = None

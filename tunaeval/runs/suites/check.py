@@ -21,7 +21,7 @@ Found: TypeAlias = Literal["fails its own answer", "no answer found", "tools tha
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What is wrong with a scenario, as far as that shows without a model."""
+    """A reason to doubt a scenario that was found without asking a model."""
 
     scenario: str
     reason: str

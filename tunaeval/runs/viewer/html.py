@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.errors import ComparisonError
-from tunaeval.reports.compare import compare_runs
+from tunaeval.reports.compare import compare_runs, letter_of
 from tunaeval.reports.compared import power_words
 from tunaeval.reports.files import RunsWriter, new_text
 from tunaeval.reports.ranking import COLUMNS, Ranking, lines_below, table_rows
@@ -47,15 +47,15 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 FLIPS_SHOWN = 200
 """The most scenarios shown that flipped one way; the table has all of them."""
 
 
 def write_page(reports: Sequence[Report], path: Path, ranking: Ranking | None = None) -> None:
-    """Write one HTML page for one run, or for several side by side, the first as the baseline.
+    """Write an HTML page that shows one run, or several runs side by side.
 
-    With a ranking of them, as a matrix has, that stands at the top in place of the comparisons.
+    Several runs are compared with the first of them. If a `ranking` of the runs is given, as a
+    matrix has one, the page begins with the ranking and has no such comparisons.
     """
     style, script = _asset("page.css"), _asset("page.js")
     names = Names()
@@ -72,7 +72,7 @@ def write_page(reports: Sequence[Report], path: Path, ranking: Ranking | None = 
             ranked=_ranked(reports, ranking) if ranking else None,
             blocks=blocks_of(reports, names),
             names=lambda: list(names.numbers),  # complete only once the blocks are written
-            letters=[LETTERS[number % len(LETTERS)] for number in range(len(reports))],
+            letters=[letter_of(number) for number in range(len(reports))],
         ):
             file.write(part)
 
@@ -160,7 +160,7 @@ def _run(number: int, report: Report) -> View:
     left = summary.scenarios - summary.infrastructure_failures - sum(summary.sources.values())
     without_call = {"no call": left} if left else {}
     return {
-        "letter": LETTERS[number % len(LETTERS)],
+        "letter": letter_of(number),
         "name": _safe(run.model or run.client),
         "suite": _safe(run.suite),
         "heading": _safe(run.heading or ""),
@@ -250,7 +250,7 @@ def _rows(
 def _comparisons(reports: Sequence[Report]) -> Iterator[View]:
     """Compare each further run with the first; `refused` says why that is not possible."""
     for number, other in enumerate(reports[1:], 1):
-        letter = LETTERS[number % len(LETTERS)]
+        letter = letter_of(number)
         try:
             (found,) = compare_runs([source_of(reports[0]), source_of(other)])
         except ComparisonError as error:
