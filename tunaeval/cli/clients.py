@@ -97,7 +97,6 @@ def make_client(arguments: argparse.Namespace, suite: Suite, output: Output) -> 
     way = _ask_of(client, arguments)
     if arguments.cache:
         client = CachedClient(client, ReplyStore(arguments.cache))
-        output.note(f"tunaeval: replies in {arguments.cache} are used, and new ones kept there")
     return ClientChoice(client, way, concurrency, deadline)
 
 

@@ -56,6 +56,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             "--dry-run counts a whole run, not what is left of one; leave it out, or --resume"
         )
     begun_with = resumed_options(arguments)
+    if arguments.cache and not arguments.dry_run:
+        output.note(f"tunaeval: replies in {arguments.cache} are used, and new ones kept there")
     columns, prompts = columns_of(arguments), prompts_of(arguments)
     if len(columns) * len(prompts) > 1 or (arguments.resume and is_matrix(arguments.resume)):
         return _run_matrix(columns, prompts, arguments, output, begun_with or as_kept(arguments))
@@ -66,7 +68,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObject) -> int:
     """Run the suite with one model and one system prompt."""
-    refuse_free_text(arguments)
+    _refuse_free_text(arguments)
     whole = with_prompt(chosen_suite(arguments, output), arguments)
     written = asked_for(arguments.report, arguments.writer)
     _refuse_unwritable(arguments)
@@ -90,14 +92,14 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
         output.note(f"tunaeval: the tokens of the run cost {cost:.4f}")
     if arguments.record:
         write_recording(Path(arguments.record), report.run, report.results)
-    code = verdict(report, answered, arguments, output) if ended is None else ended
+    code = _verdict(report, answered, arguments, output) if ended is None else ended
     faults = [(file.path, fault) for file in written if (fault := file.write([report]))]
     for path, fault in faults:
         output.note(f"tunaeval: {fault}; {_NO_REPORT.format(str(path))}")
     return _UNDONE if faults and ended is None else code
 
 
-def refuse_free_text(arguments: argparse.Namespace) -> None:
+def _refuse_free_text(arguments: argparse.Namespace) -> None:
     """Raise UsageError for two options that contradict each other."""
     if arguments.free_text and arguments.tools == "api":
         raise UsageError(
@@ -116,7 +118,7 @@ def _run(
     """Return the report, whether a request was answered, and the exit code if a signal ended the
     run before its end.
     """
-    options = options_of(arguments, chosen)
+    options = _options_of(arguments, chosen)
     live = Live(output.err, in_flight=lambda: suite_run.in_flight)
     suite_run = SuiteRun(
         suite,
@@ -187,7 +189,7 @@ def _budget(arguments: argparse.Namespace) -> Budget:
     return Budget(arguments.max_requests, arguments.max_total_tokens, arguments.max_cost)
 
 
-def options_of(arguments: argparse.Namespace, chosen: ClientChoice) -> RunOptions:
+def _options_of(arguments: argparse.Namespace, chosen: ClientChoice) -> RunOptions:
     return RunOptions(
         ask=chosen.ask,
         abstain=tuple(arguments.abstain),
@@ -238,7 +240,7 @@ def _refuse_unwritable(arguments: argparse.Namespace) -> None:
     try_to_write(Path(arguments.record))
 
 
-def verdict(
+def _verdict(
     report: Report,
     answered: bool | None,
     arguments: argparse.Namespace,
@@ -287,7 +289,7 @@ def _run_matrix(
     begun_with: JsonObject,
 ) -> int:
     """Ask every model with every system prompt, print the ranking, and return the exit code."""
-    refuse_free_text(arguments)
+    _refuse_free_text(arguments)
     if arguments.record:
         raise UsageError(
             f"--record {arguments.record!r} keeps the replies of one model, and there are "
@@ -337,7 +339,7 @@ def _codes(
     """Yield the exit code of each cell."""
     errors = {one.name.cell: one.error for one in matrix.ranking.cells}
     for one, cell, name in zip(run.runs, matrix.cells, matrix.names, strict=True):
-        yield verdict(
+        yield _verdict(
             cell,
             one.answered,
             arguments,
@@ -360,7 +362,7 @@ def _cell(suite: Suite, column: Column, prompt: str | None, chosen: ClientChoice
         suite=asked,
         client=chosen.client,
         parser=sole_parser_for(arguments.format),
-        options=options_of(arguments, chosen),
+        options=_options_of(arguments, chosen),
         system_prompt=prompt,
         base_url=arguments.base_url,
         prices=(arguments.price_in, arguments.price_out),

@@ -66,10 +66,10 @@ class Contact:
         self._kept_back.append(Placed(place, result))
         if not self._is_heard and self._refused >= self._most:
             error, hint = result.error or "", "is the server running"
-            is_told = hint in error or not error.startswith("connect")
+            has_hint = hint in error or not error.startswith("connect")
             raise ClientSetupError(
                 f"no request succeeded; the first {self._refused} failed in the same way "
-                f"({error}){'' if is_told else f'; {hint} at this address?'}"
+                f"({error}){'' if has_hint else f'; {hint} at this address?'}"
             )
         return self.rest() if self._is_heard else iter(())
 
