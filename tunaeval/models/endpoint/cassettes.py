@@ -93,13 +93,13 @@ class Cassette:
         return tuple(dict.fromkeys(one for one in named if isinstance(one, str)))
 
     async def answer(
-        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+        self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
     ) -> Answer:
         """Return the recorded answer to this request, and use it up unless `keeps` is set. Raises
         Refused, naming the most similar request, if this one was not recorded.
         """
         masker = Masker(self._masks, request.secrets | of_environment())
-        del authorization  # no server is asked
+        del headers  # no server is asked
         masked = masker.normalised(request)
         waiting = self._waiting[key_of(masked)]
         if not waiting:
@@ -296,7 +296,8 @@ class Masker:
         """Return the masked request, by which a recorded reply is found."""
         kept = {name: value for name, value in request.body.items() if name not in _VOLATILE}
         masked: JsonObject = self._masked(without(kept, self._secrets), {})
-        return {"api": request.api, **masked}
+        model = {} if "model" in masked or not request.model else {"model": request.model}
+        return {"api": request.api, **model, **masked}
 
     def variables(self, request: ModelRequest) -> dict[str, str]:
         """Return the masked texts of a request by numbered names: `<tmp 1>` is the first directory.

@@ -115,10 +115,20 @@ class ModelEndpoint:
 
     @property
     def url(self) -> str:
-        """The base URL to pass to an agent."""
+        """The base URL to pass to an agent that speaks one of OpenAI's APIs."""
+        return f"{self.anthropic_url}/v1"
+
+    @property
+    def anthropic_url(self) -> str:
+        """The base URL for Anthropic's SDK, and for `ANTHROPIC_BASE_URL`."""
         if not self._port:
             raise UsageError("the endpoint is not served yet; use it in a with block")
-        return f"http://127.0.0.1:{self._port}/v1"
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def google_url(self) -> str:
+        """The base URL for Google's SDK, and for `GOOGLE_GEMINI_BASE_URL`."""
+        return self.anthropic_url
 
     @property
     def turns(self) -> tuple[EndpointTurn, ...]:
