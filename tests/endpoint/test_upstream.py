@@ -144,7 +144,9 @@ def test_the_choice_of_index_0_is_passed_on() -> None:
     max_examples=settings().max_examples // 4,  # each starts two servers
 )
 @given(data=st.data())
-@pytest.mark.parametrize("api", ["chat/completions", "responses"])
+@pytest.mark.parametrize(
+    "api", ["chat/completions", "responses", "messages", "models/m:generateContent"]
+)
 def test_whatever_an_upstream_answers_is_passed_on_or_refused(
     api: str, data: st.DataObject
 ) -> None:
@@ -152,6 +154,7 @@ def test_whatever_an_upstream_answers_is_passed_on_or_refused(
 
     message = {"role": "assistant", "content": "c", "tool_calls": [CALL], "reasoning_content": "r"}
     document: Any = json.loads(completion(message).body)
+    usage = {"input_tokens": 1, "output_tokens": 2}
     if api == "responses":
         text = {"type": "output_text", "text": "t", "annotations": []}
         items = [
@@ -159,13 +162,25 @@ def test_whatever_an_upstream_answers_is_passed_on_or_refused(
             {"type": "message", "id": "m", "role": "assistant", "content": [text]},
             {"type": "function_call", "id": "f", "call_id": "c", "name": "x", "arguments": "{}"},
         ]
-        usage = {"input_tokens": 1, "output_tokens": 2}
         document = {"id": "i", "status": "completed", "output": items, "usage": usage}
+    if api == "messages":
+        blocks = [
+            {"type": "thinking", "thinking": "t", "signature": "s"},
+            {"type": "text", "text": "t"},
+            {"type": "tool_use", "id": "c", "name": "x", "input": {}},
+        ]
+        document = {"id": "i", "content": blocks, "stop_reason": "tool_use", "usage": usage}
+    if api.startswith("models"):
+        parts = [{"text": "t", "thought": True}, {"functionCall": {"name": "x", "args": {}}}]
+        candidate = {"content": {"parts": parts}, "finishReason": "STOP"}
+        document = {"candidates": [candidate], "usageMetadata": {"promptTokenCount": 1}}
     given_ = json.dumps(spoil(document, data)).encode()
     streams = data.draw(st.booleans())
     faults = data.draw(st.sampled_from([[], [Cut(at=1, by="length")]]))
-    body = {"model": "m", "input": "Hi.", "stream": streams}
-    body = body if api == "responses" else question(stream=streams)
+    body = question(input="Hi.", contents=[{"parts": [{"text": "Hi."}]}], stream=streams)
+    body |= {} if api in ("chat/completions", "messages") else {"tools": []}
+    if streams:
+        api = api.replace(":g", ":streamG")
     with (
         FaultServer(then=Answer(given_)) as server,
         tunaeval.model_endpoint(upstream=server.base_url, faults=faults) as model,

@@ -34,30 +34,10 @@ from tunaeval.types.faults import (
 )
 from tunaeval.types.wanted import refusal
 
-from .apis import (
-    Answer,
-    Api,
-    EndpointTurn,
-    ModelRequest,
-    Refused,
-    estimated_tokens,
-    is_result,
-    response_id,
-)
+from . import apis, dialects
+from .apis import Answer, Api, EndpointTurn, ModelRequest, Refused, is_result
 from .connections import HttpRequest, HttpResponse, options, streamed, whole
-from .dialects import (
-    DIALECTS,
-    PATHS,
-    SENT_ON,
-    Dialect,
-    Route,
-    model,
-    models,
-    path_of,
-    route_of,
-    speaker,
-    tokens,
-)
+from .dialects import DIALECTS, SENT_ON, Dialect, Route
 from .parts import result_field, written_name
 from .sources import Passing
 
@@ -91,18 +71,18 @@ class Answering:
         except Exception as error:  # noqa: BLE001 - an error must not end the connection
             refused = _own_failure(error)
         self.errors.append(str(refused))
-        dialect = DIALECTS[speaker(path_of(http.path), http.headers)]
+        dialect = DIALECTS[dialects.speaker(dialects.path_of(http.path), http.headers)]
         return whole(refused.status, _json(dialect.error(refused)))
 
     async def _response(self, http: HttpRequest) -> HttpResponse:
         _check_local(http.headers)
-        path = path_of(http.path)
-        route = route_of(path, http.headers)
+        path = dialects.path_of(http.path)
+        route = dialects.route_of(path, http.headers)
         if http.method == "OPTIONS" and route is not None:
             return options({"OPTIONS", *route.methods})
         if route is None or http.method not in route.methods:
             raise Refused(
-                f"there is no {http.method} {path or '/'}; this endpoint has {PATHS}",
+                f"there is no {http.method} {path or '/'}; this endpoint has {dialects.PATHS}",
                 status=404 if route is None else 405,
                 code="unknown_url",
             )
@@ -110,19 +90,19 @@ class Answering:
             case "answer":
                 return await self._turn(route, http)
             case "count":
-                counted = estimated_tokens(self._read(route, _body(http), http))
-                return whole(200, _json(tokens(route.api, counted)))
+                counted = apis.estimated_tokens(self._read(route, _body(http), http))
+                return whole(200, _json(dialects.tokens(route.api, counted)))
             case "list":
                 return whole(200, _json(await self._listed(route.api, http)))
             case "show":
-                return whole(200, _json(model(route.api, route.model or "")))
+                return whole(200, _json(dialects.model(route.api, route.model or "")))
             case "exist":  # Claude Code asks for this before anything else
                 return whole(200, b"{}")
 
     async def _listed(self, api: Api, http: HttpRequest) -> JsonObject:
         if isinstance(self._source, Passing):
             return await self._source.models(api, _sent_on(http))
-        return models(api, getattr(self._source, "recorded_models", ()) or (self._model,))
+        return dialects.models(api, getattr(self._source, "recorded_models", ()) or (self._model,))
 
     def _read(self, route: Route, body: JsonObject, http: HttpRequest) -> ModelRequest:
         read = DIALECTS[route.api].read(body, self._history)
@@ -157,7 +137,7 @@ class Answering:
         calls = parse_message(message, tools=tools).calls
         self.turns.append(turn(message, calls, answer.finish_reason, answer.usage))
         if request.api == "responses":
-            self._history[response_id(answer, number)] = (*request.messages, answer.message)
+            self._history[apis.response_id(answer, number)] = (*request.messages, answer.message)
         return _written(answer, request, number)
 
     async def _answer(self, request: ModelRequest, http: HttpRequest, met: list[Fault]) -> Answer:

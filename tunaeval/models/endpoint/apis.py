@@ -280,7 +280,7 @@ def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:
         if kind == "message":
             messages.append(_message(item, index))
         elif kind == "function_call":
-            _assistant(messages).setdefault("tool_calls", []).append(_call(item))
+            _assistant(messages).setdefault("tool_calls", []).append(call_of(item))
         elif kind == "function_call_output":
             output = item.get("output")
             content = output if isinstance(output, str) else text_of(output)
@@ -310,7 +310,8 @@ def _assistant(messages: list[JsonObject]) -> JsonObject:
     return messages[-1]
 
 
-def _call(item: JsonObject) -> JsonObject:
+def call_of(item: JsonObject) -> JsonObject:
+    """Return an item of the Responses API as a call of chat completions."""
     function = {"name": item.get("name"), "arguments": item.get("arguments") or ""}
     return {"id": item.get("call_id"), "type": "function", "function": function}
 

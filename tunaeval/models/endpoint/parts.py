@@ -26,7 +26,7 @@ from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.exchange import text_of
 
-from .apis import Answer, ModelRequest, Refused, arguments_of, pieces, plain
+from .apis import Answer, ModelRequest, Refused, arguments_of, call_of, pieces, plain
 
 _SIGNATURE = "dHVuYWV2YWw="
 """Signs thoughts. Agents send a signature back without a look at it, and some drop thoughts that
@@ -63,13 +63,8 @@ def part_item(part: JsonObject) -> JsonObject:
         response = result.get("response")
         named = {"call_id": result.get("id"), "name": result.get("name")}
         is_error = isinstance(response, Mapping) and bool(response.get("error"))
-        output = _result_text(response)
-        return {
-            "type": "function_call_output",
-            **named,
-            "output": output,
-            "is_error": is_error,
-        }
+        outcome = {"output": _result_text(response), "is_error": is_error}
+        return {"type": "function_call_output", **named, **outcome}
     if isinstance(part.get("text"), str):
         return {"type": "thought" if part.get("thought") is True else "text", "text": part["text"]}
     return part
@@ -85,8 +80,9 @@ def _field(value: Mapping[str, JsonValue], name: str) -> JsonValue:
     return value.get(written_name(value, name))
 
 
-_WRAPPED = ("result", "output", "error")
-"""Fields that a text is put into to become the object that Gemini wants as a tool's result."""
+_WRAPPED = ("result", "output", "error", "return_value")
+"""Fields that a text is put into to become the object that Gemini wants as a tool's result; the
+last is pydantic-ai's."""
 
 
 def result_field(response: JsonValue) -> str | None:
@@ -146,14 +142,7 @@ def said(items: Sequence[JsonObject]) -> JsonObject:
         message["reasoning_content"] = texts["thought"]
     calls = [one for one in items if one.get("type") == "function_call"]
     if calls:
-        message["tool_calls"] = [
-            {
-                "id": one["call_id"],
-                "type": "function",
-                "function": {"name": one["name"], "arguments": one["arguments"]},
-            }
-            for one in calls
-        ]
+        message["tool_calls"] = [call_of(one) for one in calls]
     return message
 
 
@@ -203,9 +192,11 @@ def _reply(
     item_of: Callable[[JsonObject], JsonObject],
     document: JsonObject,
     reason: JsonValue,
-    usage: Mapping[str, JsonValue],
+    usage: tuple[str, str, str],
 ) -> Answer:
-    """Return the answer of an upstream, whose parts are kept to be sent on as they are."""
+    """Return the answer of an upstream, whose parts are kept to be sent on as they are. `usage`
+    has the fields of the tokens: of all, of the prompt and of the reply.
+    """
     if not isinstance(items, list) or not all(isinstance(one, dict) for one in items):
         raise Refused(f"the upstream's reply has the parts {brief(items)}", status=502)
     made = [item_of(one) for one in items]
@@ -217,7 +208,10 @@ def _reply(
     finish = "length" if reason in ("max_tokens", "MAX_TOKENS") else known
     own = document.get("id", document.get("responseId"))
     id_ = own if isinstance(own, str) else None
-    return Answer(message, finish, read_usage(usage), tuple(items), id_)
+    given = document.get(usage[0])
+    spent: JsonObject = given if isinstance(given, dict) else {}
+    counts = {"prompt_tokens": spent.get(usage[1]), "completion_tokens": spent.get(usage[2])}
+    return Answer(message, finish, read_usage(counts), tuple(items), id_)
 
 
 _CLIENT_TOOLS = ("bash_", "text_editor_", "computer_", "memory_")
@@ -244,12 +238,14 @@ def read_anthropic(body: JsonObject, _history: object = None) -> ModelRequest:
     )
 
 
+_UNCACHED = {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
 _STOPS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
 
 
 def anthropic_whole(answer: Answer, request: ModelRequest, number: int) -> JsonObject:
     """Return the answer as a whole message of Anthropic's."""
     refuses = bool(answer.message.get("refusal"))
+    prompt, made = answer.usage.prompt_tokens or 0, answer.usage.completion_tokens or 0
     stop = "refusal" if refuses else _STOPS.get(answer.finish_reason, "end_turn")
     return {
         "id": answer.id or f"msg_{number}",
@@ -259,12 +255,7 @@ def anthropic_whole(answer: Answer, request: ModelRequest, number: int) -> JsonO
         "content": list(answer.items or _blocks(answer.message)),
         "stop_reason": stop,
         "stop_sequence": None,
-        "usage": {
-            "input_tokens": answer.usage.prompt_tokens or 0,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
-            "output_tokens": answer.usage.completion_tokens or 0,
-        },
+        "usage": {**_UNCACHED, "input_tokens": prompt, "output_tokens": made},
     }
 
 
@@ -329,25 +320,16 @@ def _deltas(block: JsonObject, arguments: str) -> Iterator[JsonObject]:
 
 def anthropic_answer(document: JsonObject) -> Answer:
     """Return the answer in the response of an upstream that speaks Anthropic's API."""
-    given = document.get("usage")
-    spent: JsonObject = given if isinstance(given, dict) else {}
-    usage = {
-        "prompt_tokens": spent.get("input_tokens"),
-        "completion_tokens": spent.get("output_tokens"),
-    }
+    usage = ("usage", "input_tokens", "output_tokens")
     items = document.get("content")
     return _reply(items, block_item, document, document.get("stop_reason"), usage)
 
 
 _ANTHROPIC_ERRORS = {
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    504: "timeout_error",
+    401: "authentication_error", 403: "permission_error", 404: "not_found_error",
+    413: "request_too_large", 429: "rate_limit_error", 504: "timeout_error",
     529: "overloaded_error",
-}
+}  # fmt: skip
 
 
 def anthropic_error(refused: Refused) -> JsonObject:
@@ -458,23 +440,14 @@ def gemini_answer(document: JsonObject) -> Answer:
             pass
         case _:
             raise Refused("the upstream's response has no candidate with parts", status=502)
-    given = document.get("usageMetadata")
-    spent: JsonObject = given if isinstance(given, dict) else {}
-    usage = {
-        "prompt_tokens": spent.get("promptTokenCount"),
-        "completion_tokens": spent.get("candidatesTokenCount"),
-    }
+    usage = ("usageMetadata", "promptTokenCount", "candidatesTokenCount")
     return _reply(parts, part_item, document, candidate.get("finishReason"), usage)
 
 
 _GOOGLE_ERRORS = {
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "NOT_FOUND",
-    429: "RESOURCE_EXHAUSTED",
-    503: "UNAVAILABLE",
-    504: "DEADLINE_EXCEEDED",
-}
+    401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
+}  # fmt: skip
 
 
 def gemini_error(refused: Refused) -> JsonObject:
