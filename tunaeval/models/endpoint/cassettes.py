@@ -157,9 +157,13 @@ class Cassette:
         )
 
     def _nearest(self, masked: JsonObject) -> tuple[int, list[str]]:
-        """Return the index of the recorded request that differs least, and the differences."""
+        """Return the index of the recorded request that differs least, and the differences; those
+        of the same turn come first, as a missing message is one difference, however long it is.
+        """
+        turn = (_outline(masked) or [])[:2]
+        is_other = [(_outline(one.request) or [])[:2] != turn for one in self._exchanges]
         unlike = [differences(one.request, masked) for one in self._exchanges]
-        near = min(range(len(unlike)), key=lambda at: (len(unlike[at]), -at))
+        near = min(range(len(unlike)), key=lambda at: (is_other[at], len(unlike[at]), -at))
         return near, unlike[near]
 
     def report(self, request: ModelRequest) -> str:
@@ -221,7 +225,7 @@ def checked_match(match: object, *, is_played: bool) -> Match:
     return "loose" if match == "loose" else "exact"
 
 
-def _outline(masked: JsonObject) -> JsonValue:
+def _outline(masked: JsonObject) -> list[JsonValue] | None:
     """Return what a loose comparison looks at: the API, how many replies the conversation has, and
     the tool results since the last one. None if the request cannot be read.
     """
@@ -348,6 +352,7 @@ MASKS: dict[str, str] = {
     "<port>": r"(?<=127\.0\.0\.1:)\d{2,5}\b|(?<=localhost:)\d{2,5}\b",
     "<seconds>": r"\b\d+\.\d+ ?(?:m?s|sec|seconds)\b|\b\d+ ?(?:ms|milliseconds)\b",
     "<duration>": r"\b(?:duration|elapsed|wall_time)(?:_ms|_seconds)?[\"']?[:=] ?\d+(?:\.\d+)?",
+    "<project>": r"\.claude/projects/-[0-9A-Za-z._-]+",
     "<chunk>": r"\bChunk ID: [0-9a-f]+",
     "<api id>": r"\b(?:call|chatcmpl|fc|msg|req|resp|rs|srvtoolu|toolu)[_-][0-9A-Za-z]{16,}\b",
 }
@@ -381,7 +386,8 @@ _VOLATILE = frozenset({
 _IDS = frozenset({"tool_call_id", "call_id", "tool_use_id", "previous_response_id"})
 _IDS_OF_GEMINI = frozenset({"args", "response"})
 _ID_OF_A_CALL = re.compile(r"function_call|function|tool_use")
-_ID_OF_AN_API = re.compile(r"(?:call|fc|msg|resp|rs|toolu)_.+")
+_ID_OF_AN_API = re.compile(r"(?:call|fc|fco|msg|resp|rs|toolu)_.+|<id \d+>")
+"""Matches a numbered id, too: a recorded request is masked again when it is played."""
 
 
 class Masker:
