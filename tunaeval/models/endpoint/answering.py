@@ -14,7 +14,7 @@ import orjson
 
 from tunaeval.errors import TunaevalError, UsageError
 from tunaeval.files import records
-from tunaeval.files.keys import of_headers
+from tunaeval.files.keys import Secret, of_headers
 from tunaeval.models.clients.network import LOOPBACK
 from tunaeval.parsing.api import parse_message
 from tunaeval.showing import brief
@@ -65,6 +65,7 @@ class Answering:
     async def respond(self, http: HttpRequest) -> HttpResponse:
         """Return the response. Errors become responses; only a cancellation is raised."""
         try:
+            http = _with_key(http)
             return await self._response(http)
         except Refused as error:
             refused = error
@@ -205,6 +206,14 @@ def _body(http: HttpRequest) -> JsonObject:
     if not isinstance(body, dict):
         raise Refused(f"the body is {type(body).__name__}; wanted a JSON object")
     return body
+
+
+def _with_key(http: HttpRequest) -> HttpRequest:
+    """Return a request with the key of its query, as Google's API takes one, in its header."""
+    path, _, query = http.path.partition("?")
+    key = httpx2.QueryParams(query).get("key") if "key=" in query else None
+    headers = {"x-goog-api-key": Secret(key), **http.headers} if key else http.headers
+    return replace(http, path=path, headers=headers)
 
 
 def _sent_on(http: HttpRequest) -> dict[str, str]:

@@ -108,9 +108,9 @@ PATHS = (
 )
 
 
-def path_of(target: str) -> str:
-    """Return the path of a request's target. Some agents add /v1 to a base URL that ends in it."""
-    path = target.partition("?")[0].rstrip("/")
+def path_of(path: str) -> str:
+    """Return the path that is meant. Some agents add /v1 to a base URL that ends in it."""
+    path = path.rstrip("/")
     return path.removeprefix("/v1") if path.startswith("/v1/v1") else path
 
 

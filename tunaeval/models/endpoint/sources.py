@@ -306,7 +306,8 @@ class Upstream:
             sent |= {"authorization": None, dialect.header: Secret(f"{dialect.scheme}{key}")}
         if self._user:
             user = SecretBytes(f"{self._url.username}:{self._url.password}".encode())
-            sent["authorization"] = Secret(f"Basic {base64.b64encode(user).decode()}")
+            basic = Secret(f"Basic {base64.b64encode(user).decode()}")
+            sent |= {dialect.header: None, "authorization": basic}
         return sent
 
 
