@@ -35,6 +35,7 @@ _NAMES = {
     "models.clients.replay": "ReplayClient",
     "models.clients.scripted": "ScriptedClient",
     "models.endpoint.apis": "ModelRequest",
+    "models.endpoint.cassettes": "cassette_report",
     "models.endpoint.serving": "ModelEndpoint model_endpoint",
     "parsing.api": "formats instructions parse parse_levels parse_many parse_message qwen25"
     " render stream",

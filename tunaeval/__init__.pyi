@@ -24,6 +24,7 @@ from .models.clients.openai import OpenAIClient as OpenAIClient
 from .models.clients.replay import ReplayClient as ReplayClient
 from .models.clients.scripted import ScriptedClient as ScriptedClient
 from .models.endpoint.apis import ModelRequest as ModelRequest
+from .models.endpoint.cassettes import cassette_report as cassette_report
 from .models.endpoint.serving import ModelEndpoint as ModelEndpoint
 from .models.endpoint.serving import model_endpoint as model_endpoint
 from .parsing.api import formats as formats

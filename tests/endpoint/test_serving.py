@@ -127,7 +127,7 @@ def test_bad_requests_get_an_error_as_openai_writes_them(sent: bytes, words: str
 def test_unknown_paths_and_methods_are_said() -> None:
     with tunaeval.model_endpoint(SERVED) as model:
         base = model.url
-        assert "there is no POST /v1/messages" in refusal(httpx2.post(f"{base}/messages", json={}))
+        assert "there is no POST /v1/else" in refusal(httpx2.post(f"{base}/else", json={}))
         assert httpx2.get(f"{base}/chat/completions").status_code == 405
         assert httpx2.get(f"{base}/models").json()["data"][0]["id"] == "tunaeval"
 

@@ -101,9 +101,13 @@ def test_no_foreign_request_gets_to_the_upstream(
     [
         ("HEAD", "/v1/models", 200),
         ("HEAD", "/v1/chat/completions", 405),
-        ("HEAD", "/", 404),
+        ("HEAD", "/", 200),
+        ("HEAD", "/v1/messages", 405),
+        ("HEAD", "/else", 404),
         ("OPTIONS", "/v1/models", 204),
         ("OPTIONS", "/v1/chat/completions", 204),
+        ("OPTIONS", "/v1/messages", 204),
+        ("OPTIONS", "/v1beta/models/m:streamGenerateContent", 204),
         ("OPTIONS", "/v1/else", 404),
     ],
 )
@@ -116,8 +120,8 @@ def test_head_and_options_are_answered_and_are_no_turns(
             reply = client.request(method, base + path)
             assert reply.status_code == status
             assert method != "HEAD" or reply.content == b""
-        allowed = {"/v1/models": "GET, HEAD, OPTIONS", "/v1/chat/completions": "OPTIONS, POST"}
-        assert reply.headers.get("allow") == (allowed[path] if status == 204 else None)
+        allowed = "GET, HEAD, OPTIONS" if path == "/v1/models" else "OPTIONS, POST"
+        assert reply.headers.get("allow") == (allowed if status == 204 else None)
         assert model.turns == ()
         assert client.post(f"{model.url}/chat/completions", json=question()).status_code == 200
 
@@ -240,6 +244,46 @@ RESPONSES: dict[str, Any] = {
     "tools": [{"type": "function", "name": "bash", "parameters": {"type": "object"}}],
     "metadata": {},
 }
+MESSAGES: dict[str, Any] = {
+    "model": "m",
+    "max_tokens": 9,
+    "system": [{"type": "text", "text": "s"}],
+    "messages": [
+        {"role": "user", "content": "x"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "t", "signature": "s"},
+                {"type": "text", "text": "x"},
+                {"type": "tool_use", "id": "c", "name": "bash", "input": {"a": 1}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "c", "content": "r", "is_error": True},
+                {"type": "text", "text": "x"},
+            ],
+        },
+    ],
+    "tools": [{"name": "bash", "input_schema": {"type": "object"}}],
+    "stream": True,
+}
+GEMINI: dict[str, Any] = {
+    "systemInstruction": {"parts": [{"text": "s"}]},
+    "contents": [
+        {"role": "user", "parts": [{"text": "x"}]},
+        {
+            "role": "model",
+            "parts": [
+                {"text": "t", "thought": True},
+                {"functionCall": {"name": "bash", "args": {"a": 1}}},
+            ],
+        },
+        {"parts": [{"functionResponse": {"name": "bash", "response": {"result": "r"}}}]},
+    ],
+    "tools": [{"functionDeclarations": [{"name": "bash", "parameters": {"type": "OBJECT"}}]}],
+}
 odd_values = st.recursive(
     st.sampled_from([None, True, 0, 1.5, "", "x", 10**30]),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("a"), inner, max_size=1),
@@ -278,11 +322,21 @@ def answering() -> Any:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-@pytest.mark.parametrize("path", ["chat/completions", "responses"])
+@pytest.mark.parametrize(
+    ("path", "whole"),
+    [
+        ("chat/completions", CHAT),
+        ("responses", RESPONSES),
+        ("messages", MESSAGES),
+        ("messages/count_tokens", MESSAGES),
+        ("models/m:generateContent", GEMINI),
+        ("models/m:streamGenerateContent?alt=sse", GEMINI),
+    ],
+)
 def test_a_request_with_anything_anywhere_is_answered_or_refused(
-    answering: Any, path: str, data: st.DataObject
+    answering: Any, path: str, whole: dict[str, Any], data: st.DataObject
 ) -> None:
     model, client = answering
-    body = spoil(RESPONSES if path == "responses" else CHAT, data)
+    body = spoil(whole, data)
     reply = client.post(f"{model.url}/{path}", content=json.dumps(body))
     assert reply.status_code in (200, 400), (body, reply.text)

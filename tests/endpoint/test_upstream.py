@@ -8,6 +8,7 @@ import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -121,6 +122,58 @@ def test_the_agents_own_key_is_passed_on_where_there_is_none(
     assert got == ["Bearer of-the-agent", None, "Basic d2hvOmlzIGl0"]
 
 
+KEYS = {
+    "chat/completions": ("OPENAI_API_KEY", "authorization", "Bearer "),
+    "messages": ("ANTHROPIC_API_KEY", "x-api-key", ""),
+    "models/m:generateContent": ("GOOGLE_API_KEY", "x-goog-api-key", ""),
+}
+REQUEST = question(contents=[{"parts": [{"text": "Hi."}]}])
+
+
+@pytest.mark.parametrize("path", KEYS)
+def test_each_api_is_asked_with_its_own_key_and_no_other(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TUNAEVAL_API_KEY", raising=False)
+    for name, *_ in KEYS.values():
+        monkeypatch.setenv(name, f"secret-of-{name}")
+    name, header, scheme = KEYS[path]
+    tools = [] if path.startswith("models") else REQUEST["tools"]
+    with FaultServer() as server:
+        for is_known in (True, False):
+            if not is_known:
+                monkeypatch.delenv(name)
+            with tunaeval.model_endpoint(upstream=server.base_url) as model:
+                sent = {header: "of-the-agent", "anthropic-version": "2023-06-01"}
+                httpx2.post(f"{model.url}/{path}", json=REQUEST | {"tools": tools}, headers=sent)
+    own, agents = (seen.headers for seen in server.seen)
+    assert own[header] == f"{scheme}secret-of-{name}"
+    assert agents[header] == "of-the-agent"
+    assert own["anthropic-version"] == "2023-06-01"
+    for headers in (own, agents):
+        assert [one for _, one, _ in KEYS.values() if one in headers] == [header]
+
+
+def test_a_key_in_a_query_of_google_is_passed_on_and_in_no_cassette(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TUNAEVAL_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    file = tmp_path / "c.jsonl"
+    candidate = {"content": {"parts": [{"text": "I know query-secret-44."}]}}
+    answered = Answer(json.dumps({"candidates": [candidate]}).encode())
+    with (
+        FaultServer(answered) as server,
+        tunaeval.model_endpoint(upstream=server.base_url, cassette=file, record=True) as model,
+    ):
+        url = f"{model.google_url}/v1beta/models/m:generateContent?key=query-secret-44"
+        reply = httpx2.post(url, json=REQUEST | {"tools": []})
+    assert reply.status_code == 200
+    assert server.seen[0].headers["x-goog-api-key"] == "query-secret-44"
+    assert server.seen[0].path == "/v1/models/m:generateContent"
+    assert "I know <key>." in file.read_text("utf-8")
+
+
 @pytest.mark.parametrize(
     "address", ["http://127.0.0.1:99999/v1", "http://.../v1", f"http://{'a' * 300}/v1", "", "x"]
 )
@@ -144,14 +197,15 @@ def test_the_choice_of_index_0_is_passed_on() -> None:
     max_examples=settings().max_examples // 4,  # each starts two servers
 )
 @given(data=st.data())
-@pytest.mark.parametrize("api", ["chat/completions", "responses"])
+@pytest.mark.parametrize(
+    "api", ["chat/completions", "responses", "messages", "models/m:generateContent"]
+)
 def test_whatever_an_upstream_answers_is_passed_on_or_refused(
     api: str, data: st.DataObject
 ) -> None:
-    import httpx2
-
     message = {"role": "assistant", "content": "c", "tool_calls": [CALL], "reasoning_content": "r"}
     document: Any = json.loads(completion(message).body)
+    usage = {"input_tokens": 1, "output_tokens": 2}
     if api == "responses":
         text = {"type": "output_text", "text": "t", "annotations": []}
         items = [
@@ -159,13 +213,25 @@ def test_whatever_an_upstream_answers_is_passed_on_or_refused(
             {"type": "message", "id": "m", "role": "assistant", "content": [text]},
             {"type": "function_call", "id": "f", "call_id": "c", "name": "x", "arguments": "{}"},
         ]
-        usage = {"input_tokens": 1, "output_tokens": 2}
         document = {"id": "i", "status": "completed", "output": items, "usage": usage}
+    if api == "messages":
+        blocks = [
+            {"type": "thinking", "thinking": "t", "signature": "s"},
+            {"type": "text", "text": "t"},
+            {"type": "tool_use", "id": "c", "name": "x", "input": {}},
+        ]
+        document = {"id": "i", "content": blocks, "stop_reason": "tool_use", "usage": usage}
+    if api.startswith("models"):
+        parts = [{"text": "t", "thought": True}, {"functionCall": {"name": "x", "args": {}}}]
+        candidate = {"content": {"parts": parts}, "finishReason": "STOP"}
+        document = {"candidates": [candidate], "usageMetadata": {"promptTokenCount": 1}}
     given_ = json.dumps(spoil(document, data)).encode()
     streams = data.draw(st.booleans())
     faults = data.draw(st.sampled_from([[], [Cut(at=1, by="length")]]))
-    body = {"model": "m", "input": "Hi.", "stream": streams}
-    body = body if api == "responses" else question(stream=streams)
+    body = question(input="Hi.", contents=[{"parts": [{"text": "Hi."}]}], stream=streams)
+    body |= {} if api in ("chat/completions", "messages") else {"tools": []}
+    if streams:
+        api = api.replace(":g", ":streamG")
     with (
         FaultServer(then=Answer(given_)) as server,
         tunaeval.model_endpoint(upstream=server.base_url, faults=faults) as model,

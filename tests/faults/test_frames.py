@@ -79,7 +79,7 @@ def _through_an_upstream(_: pytest.MonkeyPatch) -> None:
     never: Any = "never"
     asked = tunaeval.ModelRequest("chat", {"messages": []}, (), None, "m")
     upstream = Upstream("http://127.0.0.1:9/v1", model=None, timeout_seconds=never)
-    asyncio.run(upstream.answer(asked, Secret(f"Bearer {CANARY_KEY}")))
+    asyncio.run(upstream.answer(asked, {"authorization": Secret(f"Bearer {CANARY_KEY}")}))
 
 
 def _by_switches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,17 +153,19 @@ class Server:
         path: str,
         payload: Mapping[str, object] | None = None,
         *,
-        authorization: str | None = None,
+        headers: Mapping[str, str | None] | None = None,
     ) -> Heard:
         """Return the answer at `path`, whatever its status, in one try within its time.
 
         It is used to examine the server, and to pass on the request of another client, whose
-        `authorization` goes along. A body that breaks off is kept as far as it came. Never raises
-        for what a server does.
+        `headers` go along; one that is None is not sent. A body that breaks off is kept as far as
+        it came. Never raises for what a server does.
         """
         request = self._request(path, payload)
-        if authorization is not None:
-            request.headers["authorization"] = authorization
+        for name, value in (headers or {}).items():
+            request.headers.pop(name, None)
+            if value is not None:
+                request.headers[name] = value
         heard, body = Heard(), bytearray()
         failure: str | None = None
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ import orjson
 
 from tunaeval.errors import TunaevalError, UsageError
 from tunaeval.files import records
-from tunaeval.files.keys import of_headers
+from tunaeval.files.keys import Secret, of_headers
 from tunaeval.models.clients.network import LOOPBACK
 from tunaeval.parsing.api import parse_message
 from tunaeval.showing import brief
@@ -33,22 +34,19 @@ from tunaeval.types.faults import (
 )
 from tunaeval.types.wanted import refusal
 
-from . import apis
+from . import apis, dialects
 from .apis import Answer, Api, EndpointTurn, ModelRequest, Refused, is_result
 from .connections import HttpRequest, HttpResponse, options, streamed, whole
+from .dialects import DIALECTS, SENT_ON, Dialect, Route
+from .parts import result_field, written_name
 from .sources import Passing
-
-_APIS: dict[str, Api] = {"/v1/chat/completions": "chat", "/v1/responses": "responses"}
-_MODELS = "/v1/models"
-_METHODS = {_MODELS: ("GET", "HEAD"), **dict.fromkeys(_APIS, ("POST",))}
-_PATHS = ", ".join(f"POST {path}" for path in _APIS) + f" and GET {_MODELS}"
 
 
 class Source(Protocol):
     """Where answers come from: a script, a cassette, or an upstream."""
 
     async def answer(
-        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+        self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
     ) -> Answer:
         """Return the answer; with `keeps`, the next request gets the same one again."""
         ...
@@ -67,41 +65,56 @@ class Answering:
     async def respond(self, http: HttpRequest) -> HttpResponse:
         """Return the response. Errors become responses; only a cancellation is raised."""
         try:
+            http = _with_key(http)
             return await self._response(http)
         except Refused as error:
             refused = error
         except Exception as error:  # noqa: BLE001 - an error must not end the connection
             refused = _own_failure(error)
         self.errors.append(str(refused))
-        return whole(refused.status, _json(refused.document()))
+        dialect = DIALECTS[dialects.speaker(dialects.path_of(http.path), http.headers)]
+        return whole(refused.status, _json(dialect.error(refused)))
 
     async def _response(self, http: HttpRequest) -> HttpResponse:
         _check_local(http.headers)
-        path = http.path.partition("?")[0].rstrip("/")
-        if http.method == "OPTIONS" and path in _METHODS:
-            return options({"OPTIONS", *_METHODS[path]})
-        if http.method not in _METHODS.get(path, ()):
+        path = dialects.path_of(http.path)
+        route = dialects.route_of(path, http.headers)
+        if http.method == "OPTIONS" and route is not None:
+            return options({"OPTIONS", *route.methods})
+        if route is None or http.method not in route.methods:
             raise Refused(
-                f"there is no {http.method} {path}; this endpoint has {_PATHS}",
-                status=405 if path in _METHODS else 404,
+                f"there is no {http.method} {path or '/'}; this endpoint has {dialects.PATHS}",
+                status=404 if route is None else 405,
                 code="unknown_url",
             )
-        if path == _MODELS:
-            return whole(200, _json(await self._listed()))
-        return await self._turn(_APIS[path], http)
+        match route.does:
+            case "answer":
+                return await self._turn(route, http)
+            case "count":
+                counted = apis.estimated_tokens(self._read(route, _body(http), http))
+                return whole(200, _json(dialects.tokens(route.api, counted)))
+            case "list":
+                return whole(200, _json(await self._listed(route.api, http)))
+            case "show":
+                return whole(200, _json(dialects.model(route.api, route.model or "")))
+            case "exist":  # Claude Code asks for this before anything else
+                return whole(200, b"{}")
 
-    async def _listed(self) -> JsonObject:
+    async def _listed(self, api: Api, http: HttpRequest) -> JsonObject:
         if isinstance(self._source, Passing):
-            return await self._source.models()
-        listed = getattr(self._source, "recorded_models", ()) or (self._model,)
-        head = {"object": "model", "created": apis.CREATED, "owned_by": "tunaeval"}
-        return {"object": "list", "data": [{"id": name, **head} for name in listed]}
+            return await self._source.models(api, _sent_on(http))
+        return dialects.models(api, getattr(self._source, "recorded_models", ()) or (self._model,))
 
-    async def _turn(self, api: Api, http: HttpRequest) -> HttpResponse:
+    def _read(self, route: Route, body: JsonObject, http: HttpRequest) -> ModelRequest:
+        read = DIALECTS[route.api].read(body, self._history)
+        if route.model is not None:
+            read = replace(read, model=route.model, streams=bool(route.streams))
+        return replace(read, secrets=of_headers(http.headers))
+
+    async def _turn(self, route: Route, http: HttpRequest) -> HttpResponse:
         """Answer a request, and record it as a turn if it could be read."""
-        body, planted = self._faults.planted(_body(http), api)
-        read = apis.read_chat(body) if api == "chat" else apis.read_responses(body, self._history)
-        request = replace(read, secrets=of_headers(http.headers))
+        body, planted = self._faults.planted(_body(http), route.api)
+        request = self._read(route, body, http)
         self._count += 1
         number = self._count
         hit = self._faults.at(number)
@@ -124,7 +137,8 @@ class Answering:
         tools = None if message.get("tool_calls") else request.tools
         calls = parse_message(message, tools=tools).calls
         self.turns.append(turn(message, calls, answer.finish_reason, answer.usage))
-        self._history[apis.response_id(answer, number)] = (*request.messages, answer.message)
+        if request.api == "responses":
+            self._history[apis.response_id(answer, number)] = (*request.messages, answer.message)
         return _written(answer, request, number)
 
     async def _answer(self, request: ModelRequest, http: HttpRequest, met: list[Fault]) -> Answer:
@@ -137,9 +151,8 @@ class Answering:
             if isinstance(fault, Fail):
                 raise Refused(fault.message, status=fault.status, code="fault")
         try:
-            sent = http.headers.get("authorization")
             keeps = any(isinstance(fault, Cut) for fault in hit)  # it does not arrive whole
-            answer = await self._source.answer(request, sent, keeps=keeps)
+            answer = await self._source.answer(request, _sent_on(http), keeps=keeps)
         except Refused:
             raise
         except Exception as error:
@@ -195,18 +208,28 @@ def _body(http: HttpRequest) -> JsonObject:
     return body
 
 
+def _with_key(http: HttpRequest) -> HttpRequest:
+    """Return a request with the key of its query, as Google's API takes one, in its header."""
+    path, _, query = http.path.partition("?")
+    key = httpx2.QueryParams(query).get("key") if "key=" in query else None
+    headers = {"x-goog-api-key": Secret(key), **http.headers} if key else http.headers
+    return replace(http, path=path, headers=headers)
+
+
+def _sent_on(http: HttpRequest) -> dict[str, str]:
+    return {name: http.headers[name] for name in SENT_ON if name in http.headers}
+
+
 def _written(answer: Answer, request: ModelRequest, number: int) -> HttpResponse:
-    if request.api == "chat":
-        if not request.streams:
-            return whole(200, _json(apis.completion(answer, request.model, number)))
-        sent = [b"data: " + _json(one) + b"\n\n" for one in apis.chunks(answer, request, number)]
-        return streamed([*sent, b"data: [DONE]\n\n"])
+    dialect = DIALECTS[request.api]
     if not request.streams:
-        return whole(200, _json(apis.response(answer, request, number)))
-    return streamed(
-        b"event: " + one["type"].encode() + b"\ndata: " + _json(one) + b"\n\n"
-        for one in apis.events(answer, request, number)
+        return whole(200, _json(dialect.whole(answer, request, number)))
+    sent = (
+        (b"event: " + one["type"].encode() + b"\n" if dialect.names_events else b"")
+        + (b"data: " + _json(one) + b"\n\n")
+        for one in dialect.events(answer, request, number)
     )
+    return streamed((*sent, *dialect.end))
 
 
 def _json(document: JsonObject) -> bytes:
@@ -244,22 +267,48 @@ class Faults:
 
     def planted(self, body: JsonObject, api: Api) -> tuple[JsonObject, list[Fault]]:
         """Return the request with its tool results spoiled, and the faults that did so."""
-        field, result = _PLACES[api]
-        items = body.get(field)
-        if not self._of_results or not isinstance(items, list):
+        if not self._of_results:
             return body, []
-        made, met = [*items], []
+        dialect = DIALECTS[api]
+        places = [*_pieces(body, dialect)]
+        items = [item for _, item in places]
+        made, met = body, []
         for fault in self._of_results:
             for index in _results(items, fault):
                 if isinstance(fault, Delay) and not _is_new(items, index):
                     continue  # an earlier request with this result was delayed
-                made[index] = {**made[index], result: _spoiled(made[index].get(result), fault)}
+                made = _changed(made, (*places[index][0], *dialect.result), fault)
                 met.append(fault)
-        return {**body, field: made}, list(dict.fromkeys(met))
+        return made, list(dict.fromkeys(met))
 
 
-_PLACES = {"chat": ("messages", "content"), "responses": ("input", "output")}
-"""The fields of a request that have its messages, and the text of a tool's result."""
+def _pieces(
+    body: JsonObject, dialect: Dialect
+) -> Iterator[tuple[tuple[str | int, ...], JsonValue]]:
+    """Yield the messages, items or parts of a request, each with where it is."""
+    given = body.get(dialect.field)
+    for index, message in enumerate(given if isinstance(given, list) else ()):
+        at = (dialect.field, index)
+        parts = message.get(dialect.inner) if isinstance(message, dict) else None
+        if not isinstance(parts, list) or dialect.inner is None:
+            yield at, message
+            continue
+        is_model = message.get("role") in ("assistant", "model")
+        for number, part in enumerate(parts):
+            item = dialect.item_of(part) if isinstance(part, dict) else {}
+            role = {"role": "assistant"} if is_model else {}
+            yield (*at, dialect.inner, number), {**item, **role}
+
+
+def _changed(value: JsonValue, path: Sequence[str | int], fault: Fault) -> JsonValue:
+    """Return a copy of a value in which the tool's result at the path is spoiled."""
+    if not path:
+        return _spoiled(value, fault)
+    first, *rest = path
+    if isinstance(first, int):
+        return [*value[:first], _changed(value[first], rest, fault), *value[first + 1 :]]
+    name = written_name(value, first)
+    return {**value, name: _changed(value.get(name), rest, fault)}
 
 
 def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
@@ -312,6 +361,10 @@ def _spoiled(content: JsonValue, fault: Fault) -> JsonValue:
     """Return a result's content, a text or parts, as the fault changes it."""
     if isinstance(fault, Delay):
         return content
+    if isinstance(content, dict):  # Gemini's results are objects
+        field = result_field(content) or "result"
+        inner = content[field] if field in content else json.dumps(content, ensure_ascii=False)
+        return {field: _spoiled(inner, fault)}
     if isinstance(fault, Inject) and isinstance(content, list):
         kinds = [part.get("type") for part in content if isinstance(part, dict) and "text" in part]
         return [*content, {"type": kinds[0] if kinds else "text", "text": fault.text}]

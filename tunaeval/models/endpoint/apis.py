@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from tunaeval.errors import ToolsError, TunaevalError
 from tunaeval.models.clients.answers import read_usage
+from tunaeval.parsing.sse import first_choice
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
@@ -20,12 +21,13 @@ from tunaeval.types.exchange import text_of
 from tunaeval.types.faults import Fault
 from tunaeval.types.messages import Usage
 
-Api: TypeAlias = Literal["chat", "responses"]
-"""The one of OpenAI's APIs that a request uses: chat completions, or responses."""
+Api: TypeAlias = Literal["chat", "responses", "messages", "gemini"]
+"""The API that a request uses: OpenAI's chat completions or responses, Anthropic's messages, or
+Google's Gemini."""
 
 
 class Refused(TunaevalError):  # noqa: N818 - the request is refused; the endpoint has not failed
-    """A request that is answered with an error, written as OpenAI's API writes them."""
+    """A request that is answered with an error."""
 
     def __init__(self, message: str, *, status: int = 400, code: str | None = None) -> None:
         super().__init__(message)
@@ -33,7 +35,7 @@ class Refused(TunaevalError):  # noqa: N818 - the request is refused; the endpoi
         self.code = code
 
     def document(self) -> JsonObject:
-        """Return the body of the error response."""
+        """Return the body of the error response, as OpenAI's APIs write it."""
         kind = "server_error" if self.status >= 500 else "invalid_request_error"
         error = {"message": str(self), "type": kind, "param": None, "code": self.code}
         return {"error": error}
@@ -43,7 +45,7 @@ class Refused(TunaevalError):  # noqa: N818 - the request is refused; the endpoi
 class ModelRequest:
     """A request of an agent to its model.
 
-    `body` is the request as it came. `messages` are in the shape of chat completions for either
+    `body` is the request as it came. `messages` are in the shape of chat completions for every
     `api`; `tools` are those that the request offers, or None. `secrets` are the secrets in its
     headers, so that they can be kept out of records.
 
@@ -90,7 +92,7 @@ def is_result(message: JsonObject) -> bool:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A model's answer: an assistant's message in the shape of chat completions. `items` and `id`
-    are the output and the id that an upstream gave in the Responses API.
+    are the output and the id that an upstream gave, where the API has items, blocks or parts.
     """
 
     message: JsonObject
@@ -172,10 +174,10 @@ def read_tools(tools: JsonValue) -> Tools | None:
         raise Refused(f"'tools' cannot be read: {error}") from error
 
 
-def completion(answer: Answer, model: str, number: int) -> JsonObject:
+def completion(answer: Answer, request: ModelRequest, number: int) -> JsonObject:
     """Return the answer as a whole chat completion."""
     choice = {"index": 0, "message": answer.message, "finish_reason": answer.finish_reason}
-    head = _chat_head("chat.completion", model, number)
+    head = _chat_head("chat.completion", request.model, number)
     return {**head, "choices": [{**choice, "logprobs": None}], "usage": usage_of(answer.usage)}
 
 
@@ -189,6 +191,22 @@ def chunks(answer: Answer, request: ModelRequest, number: int) -> Iterator[JsonO
         yield {**head, "choices": [choice]}
     if request.wants_usage:
         yield {**head, "choices": [], "usage": usage_of(answer.usage)}
+
+
+def estimated_tokens(request: ModelRequest) -> int:
+    """Return the tokens of a prompt as characters / 4, as there is no model to count them."""
+    prompt = json.dumps([request.messages, request.body.get("tools")], default=str)
+    return len(prompt) // 4 + 1
+
+
+def chat_answer(document: JsonObject) -> Answer:
+    """Return the answer in an upstream's chat completion."""
+    choice = first_choice(document)
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise Refused("the upstream's answer has no choices[0].message", status=502)
+    reason = str(choice.get("finish_reason") or "stop")
+    return Answer({"role": "assistant", **message}, reason, read_usage(document.get("usage")))
 
 
 def usage_of(usage: Usage) -> JsonObject:
@@ -262,7 +280,7 @@ def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:
         if kind == "message":
             messages.append(_message(item, index))
         elif kind == "function_call":
-            _assistant(messages).setdefault("tool_calls", []).append(_call(item))
+            _assistant(messages).setdefault("tool_calls", []).append(call_of(item))
         elif kind == "function_call_output":
             output = item.get("output")
             content = output if isinstance(output, str) else text_of(output)
@@ -276,10 +294,10 @@ def _message(item: JsonObject, index: int) -> JsonObject:
     if not isinstance(role, str):
         raise Refused(f"'input[{index}].role' is {brief(role)}; wanted a text")
     content = item.get("content")
-    return {"role": role, "content": text_of(content) if role == "assistant" else _plain(content)}
+    return {"role": role, "content": text_of(content) if role == "assistant" else plain(content)}
 
 
-def _plain(content: JsonValue) -> JsonValue:
+def plain(content: JsonValue) -> JsonValue:
     """Join text parts into one text; leave content with other parts, such as images, as it is."""
     parts = content if isinstance(content, list) else ()
     is_text = all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts)
@@ -292,7 +310,8 @@ def _assistant(messages: list[JsonObject]) -> JsonObject:
     return messages[-1]
 
 
-def _call(item: JsonObject) -> JsonObject:
+def call_of(item: JsonObject) -> JsonObject:
+    """Return an item of the Responses API as a call of chat completions."""
     function = {"name": item.get("name"), "arguments": item.get("arguments") or ""}
     return {"id": item.get("call_id"), "type": "function", "function": function}
 

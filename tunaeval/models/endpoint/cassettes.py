@@ -24,8 +24,9 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from os import PathLike
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -36,12 +37,15 @@ from tunaeval.files.keys import COVER, of_environment, without
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import Usage
-from tunaeval.types.wanted import refusal
+from tunaeval.types.wanted import refusal, wanted_path
 
-from .apis import Answer, ModelRequest, Refused
+from .apis import Answer, ModelRequest, Refused, is_result
+from .dialects import DIALECTS
 
 VERSION = 1
+Match: TypeAlias = Literal["exact", "loose"]
 _AGAIN = "record it again (record=True; --tunaeval-record with pytest)"
 
 
@@ -72,14 +76,22 @@ class _Exchange(BaseModel):
 class Cassette:
     """A recorded cassette that is replayed. Raises RecordError if the file cannot be read."""
 
-    def __init__(self, path: Path, masks: Mapping[str, str]) -> None:
-        header, self._exchanges = read_cassette(path)
+    def __init__(self, path: Path, masks: Mapping[str, str], match: Match = "exact") -> None:
+        header, recorded = read_cassette(path)
         self._masks = {**header, **masks}
+        # Today's rules may know secrets, ids and fields that those of the recording did not.
+        masker = Masker(self._masks)
+        again = [(one, masker.body(one.request)) for one in recorded]
+        self._exchanges = tuple(
+            one.model_copy(update={"request": asked, "key": key_of(asked)}) for one, asked in again
+        )
         self._waiting: dict[str, deque[_Exchange]] = defaultdict(deque)
         for exchange in self._exchanges:
-            # Today's rules may recognize keys that were not covered when this was recorded.
-            self._waiting[key_of(without(exchange.request, ()))].append(exchange)
+            self._waiting[exchange.key].append(exchange)
         self._name = path.name
+        # The first of equal requests is enough here: what is alike in it is so in the others.
+        heads = self._waiting.items() if match == "loose" else ()
+        self._loose = {key: _outline(waiting[0].request) for key, waiting in heads}
 
     @property
     def left(self) -> int:
@@ -93,15 +105,15 @@ class Cassette:
         return tuple(dict.fromkeys(one for one in named if isinstance(one, str)))
 
     async def answer(
-        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+        self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
     ) -> Answer:
         """Return the recorded answer to this request, and use it up unless `keeps` is set. Raises
         Refused, naming the most similar request, if this one was not recorded.
         """
         masker = Masker(self._masks, request.secrets | of_environment())
-        del authorization  # no server is asked
+        del headers  # no server is asked
         masked = masker.normalised(request)
-        waiting = self._waiting[key_of(masked)]
+        waiting = self._waiting.get(key_of(masked)) or self._alike(masked)
         if not waiting:
             raise Refused(self._missing(masked), code="not_in_cassette")
         answer, words = waiting[0].as_answer(), masker.variables(request)
@@ -109,6 +121,17 @@ class Cassette:
             waiting.popleft()
         items = None if answer.items is None else tuple(replaced(answer.items, words))
         return replace(answer, message=replaced(answer.message, words), items=items)
+
+    def _alike(self, masked: JsonObject) -> deque[_Exchange] | None:
+        """Return the nearest exchanges of the same turn with the same last results, if any."""
+        outline = _outline(masked) if self._loose else None
+        alike = [
+            waiting
+            for key, waiting in self._waiting.items()
+            if waiting and outline is not None and self._loose.get(key) == outline
+        ]
+        unlike = [len(differences(waiting[0].request, masked)) for waiting in alike]
+        return alike[unlike.index(min(unlike))] if alike else None
 
     def _missing(self, masked: JsonObject) -> str:
         """Return why a request is not in the cassette, with the differences to the nearest one."""
@@ -122,14 +145,100 @@ class Cassette:
                 f"the cassette {self._name} has this request {often}, and it was asked once more; "
                 f"{_AGAIN}"
             )
-        unlike = [differences(one.request, masked) for one in self._exchanges]
-        near = min(range(len(unlike)), key=lambda at: (len(unlike[at]), -at))
-        shown = "; ".join(unlike[near][:3])
-        more = f"; and {len(unlike[near]) - 3} more" if len(unlike[near]) > 3 else ""
+        line, unlike = self._nearest(masked)
+        shown = "; ".join(unlike[:3])
+        more = f"; and {len(unlike) - 3} more" if len(unlike) > 3 else ""
+        outline = None if self._loose else _outline(masked)
+        is_alike = outline is not None and outline == _outline(self._exchanges[line].request)
+        hint = ', or play it with match="loose",' if is_alike else ""
         return (
             f"the cassette {self._name} does not have this request; the nearest, in line "
-            f"{near + 2}, differs in {shown}{more}; {_AGAIN} if that is meant"
+            f"{line + 2}, differs in {shown}{more}; {_AGAIN}{hint} if that is meant"
         )
+
+    def _nearest(self, masked: JsonObject) -> tuple[int, list[str]]:
+        """Return the index of the recorded request that differs least, and the differences; those
+        of the same turn come first, as a missing message is one difference, however long it is.
+        """
+        turn = (_outline(masked) or [])[:2]
+        is_other = [(_outline(one.request) or [])[:2] != turn for one in self._exchanges]
+        unlike = [differences(one.request, masked) for one in self._exchanges]
+        near = min(range(len(unlike)), key=lambda at: (is_other[at], len(unlike[at]), -at))
+        return near, unlike[near]
+
+    def report(self, request: ModelRequest) -> str:
+        """Return whether a request is in the cassette, and what the comparison leaves out."""
+        masker = Masker(self._masks, request.secrets | of_environment())
+        masked = masker.normalised(request)
+        found = [at for at, one in enumerate(self._exchanges) if one.key == key_of(masked)]
+        if found:
+            places = ", ".join(str(at + 2) for at in found)
+            lines = [f"the cassette {self._name} has this request, in line {places}"]
+        elif self._exchanges:
+            near, unlike = self._nearest(masked)
+            shown = counted(len(unlike), "difference")
+            where = f"the nearest is in line {near + 2}, with {shown}:"
+            lines = [f"the cassette {self._name} does not have this request; {where}"]
+            lines += [f"  {one}" for one in unlike[:_REPORTED]]
+            if len(unlike) > _REPORTED:
+                lines.append(f"  and {len(unlike) - _REPORTED} more")
+        else:
+            lines = [f"the cassette {self._name} is empty"]
+        ignored = ", ".join(name for name in request.body if name in _VOLATILE)
+        hidden = ", ".join(f"{shown}: {one}" for shown, one in masker.variables(request).items())
+        return "\n".join(
+            [*lines, f"not compared: {ignored or 'nothing'}", f"masked: {hidden or 'nothing'}"]
+        )
+
+
+_REPORTED = 20
+
+
+def cassette_report(path: str | PathLike[str], request: ModelRequest) -> str:
+    """Return why a cassette does or does not have a request, as text of several lines: the nearest
+    recorded request with all differences, the fields that are not compared, and the masked texts.
+
+    Raises RecordError if the cassette cannot be read.
+
+    Examples:
+        >>> _ = Path("fix.jsonl").write_text('{"cassette": 1, "masks": {}}')
+        >>> body = {"messages": [{"role": "user", "content": "Hi"}], "user": "me"}
+        >>> request = tunaeval.ModelRequest("chat", body, (), None, "m")
+        >>> print(tunaeval.cassette_report("fix.jsonl", request))
+        the cassette fix.jsonl is empty
+        not compared: user
+        masked: nothing
+    """
+    return Cassette(wanted_path(path, "path"), {}).report(request)
+
+
+def checked_match(match: object, *, is_played: bool) -> Match:
+    """Return how a cassette is compared. Raise UsageError for another word, or without a cassette
+    that is played.
+    """
+    if match not in get_args(Match):
+        raise refusal("match", match, "'exact' or 'loose'")
+    if match == "loose" and not is_played:
+        raise UsageError(
+            "match is 'loose', which is how a cassette is played; pass only a cassette"
+        )
+    return "loose" if match == "loose" else "exact"
+
+
+def _outline(masked: JsonObject) -> list[JsonValue] | None:
+    """Return what a loose comparison looks at: the API, how many replies the conversation has, and
+    the tool results since the last one. None if the request cannot be read.
+    """
+    dialect = DIALECTS.get(masked.get("api", ""))
+    body = {name: one for name, one in masked.items() if name != "previous_response_id"}
+    try:
+        messages = dialect.read(body, {}).messages if dialect else ()
+    except Refused:
+        return None
+    replies = [at for at, one in enumerate(messages) if one.get("role") == "assistant"]
+    last = messages[replies[-1] + 1 if replies else 0 :]
+    results = [text_of(one.get("content")) for one in last if is_result(one)]
+    return [masked["api"], len(replies), results] if dialect else None
 
 
 class CassetteWriter:
@@ -236,12 +345,16 @@ def _fault(path: Path, number: int, error: Exception) -> RecordError:
 
 MASKS: dict[str, str] = {
     "<tmp>": r"TMP/(?:pytest-of-[^/\s\"']+/pytest-\d+/(?:popen-gw\d+/)?)?[^/\s\"']+",
-    "<uuid>": r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
+    "<uuid>": r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
     "<time>": r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?[\d.,]*(?:Z|[+-]\d\d:?\d\d)?",
     "<date>": r"\b\d{4}-\d\d-\d\d\b",
     "<address>": r"\b0x[0-9a-fA-F]{6,16}\b",
     "<port>": r"(?<=127\.0\.0\.1:)\d{2,5}\b|(?<=localhost:)\d{2,5}\b",
-    "<seconds>": r"\b\d+\.\d+ ?m?s\b",
+    "<seconds>": r"\b\d+\.\d+ ?(?:m?s|sec|seconds)\b|\b\d+ ?(?:ms|milliseconds)\b",
+    "<duration>": r"\b(?:duration|elapsed|wall_time)(?:_ms|_seconds)?[\"']?[:=] ?\d+(?:\.\d+)?",
+    "<project>": r"\.claude/projects/-[0-9A-Za-z._-]+",
+    "<chunk>": r"\bChunk ID: [0-9a-f]+",
+    "<api id>": r"\b(?:call|chatcmpl|fc|msg|req|resp|rs|srvtoolu|toolu)[_-][0-9A-Za-z]{16,}\b",
 }
 """Patterns by the replacement of their matches; TMP stands for the directory of temporary files."""
 
@@ -264,13 +377,17 @@ def checked_masks(masks: object) -> dict[str, str]:
 
 
 _VOLATILE = frozenset({
-    "stream", "stream_options", "user", "metadata", "store", "prompt_cache_key",
+    "stream", "stream_options", "user", "metadata", "client_metadata", "store", "prompt_cache_key",
     "prompt_cache_retention", "safety_identifier", "service_tier", "include", "background",
+    "labels",
 })  # fmt: skip
 """Fields of a request that do not affect the model's answer."""
 
-_IDS = frozenset({"tool_call_id", "call_id"})
-_ID_OF_A_CALL = re.compile(r"function_call|function")
+_IDS = frozenset({"tool_call_id", "call_id", "tool_use_id", "previous_response_id"})
+_IDS_OF_GEMINI = frozenset({"args", "response"})
+_ID_OF_A_CALL = re.compile(r"function_call|function|tool_use")
+_ID_OF_AN_API = re.compile(r"(?:call|fc|fco|msg|resp|rs|toolu)_.+|<id \d+>")
+"""Matches a numbered id, too: a recorded request is masked again when it is played."""
 
 
 class Masker:
@@ -294,9 +411,15 @@ class Masker:
 
     def normalised(self, request: ModelRequest) -> JsonObject:
         """Return the masked request, by which a recorded reply is found."""
-        kept = {name: value for name, value in request.body.items() if name not in _VOLATILE}
+        masked = self.body(request.body)
+        model = {} if "model" in masked or not request.model else {"model": request.model}
+        return {"api": request.api, **model, **masked}
+
+    def body(self, body: JsonObject) -> JsonObject:
+        """Return the masked body of a request, or of a recorded one, without volatile fields."""
+        kept = {name: value for name, value in body.items() if name not in _VOLATILE}
         masked: JsonObject = self._masked(without(kept, self._secrets), {})
-        return {"api": request.api, **masked}
+        return masked
 
     def variables(self, request: ModelRequest) -> dict[str, str]:
         """Return the masked texts of a request by numbered names: `<tmp 1>` is the first directory.
@@ -371,10 +494,15 @@ def _finder(shown: str, written: str, places: str = "") -> _Find:
 
 
 def _is_id(name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool:
+    """Whether a field has an id that is made up anew in each run."""
     if not isinstance(value, str):
         return False
-    is_own = name == "id" and _ID_OF_A_CALL.fullmatch(str(around.get("type"))) is not None
-    return name in _IDS or is_own or name == "previous_response_id"
+    is_own = name == "id" and (
+        _ID_OF_A_CALL.fullmatch(str(around.get("type"))) is not None
+        or _ID_OF_AN_API.fullmatch(value) is not None
+        or not _IDS_OF_GEMINI.isdisjoint(around)
+    )
+    return name in _IDS or is_own
 
 
 def masked(text: str) -> str:

@@ -18,7 +18,7 @@ from tunaeval.types.wanted import wanted_path, wanted_seconds
 
 from .answering import Answering, Faults, Source
 from .apis import EndpointTurn, MadeCalls, ModelRequest
-from .cassettes import Cassette, checked_masks
+from .cassettes import Cassette, Match, checked_masks, checked_match
 from .connections import Loopback
 from .sources import Passing, Script, Scripted
 
@@ -36,6 +36,7 @@ def model_endpoint(
     format: str = "auto",  # noqa: A002 - the public word for it
     model: str | None = None,
     masks: Mapping[str, str] | None = None,
+    match: Match = "exact",
     timeout_seconds: float = 120.0,
 ) -> ModelEndpoint:
     """Serve a model on loopback until the block ends, for an agent that takes a base URL.
@@ -56,6 +57,8 @@ def model_endpoint(
         format: The wire format of a script's texts.
         model: The name that is listed, and that an upstream is asked for.
         masks: Patterns of what differs from run to run, by their replacements.
+        match: How a request is found in a cassette: "exact", or "loose", by its turn in the
+            conversation and the results since the last reply; all else may differ.
         timeout_seconds: How long an upstream may take to answer.
 
     Raises UsageError for arguments that cannot be served, RecordError for a cassette that cannot be
@@ -75,6 +78,8 @@ def model_endpoint(
     """
     wanted_seconds(timeout_seconds, "timeout_seconds")
     path = None if cassette is None else wanted_path(cassette, "cassette")
+    is_played = script is None and path is not None and not record
+    match = checked_match(match, is_played=is_played)
     if script is not None:
         if path is not None or upstream is not None or record:
             raise UsageError("a script excludes cassette, upstream and record; leave these out")
@@ -82,7 +87,7 @@ def model_endpoint(
     elif record or path is None:
         source = Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
     else:
-        source = Cassette(path, checked_masks(masks))
+        source = Cassette(path, checked_masks(masks), match)
     return ModelEndpoint(source, Faults(faults), model or MODEL)
 
 
@@ -115,10 +120,20 @@ class ModelEndpoint:
 
     @property
     def url(self) -> str:
-        """The base URL to pass to an agent."""
+        """The base URL to pass to an agent that speaks one of OpenAI's APIs."""
+        return f"{self.anthropic_url}/v1"
+
+    @property
+    def anthropic_url(self) -> str:
+        """The base URL for Anthropic's SDK, and for `ANTHROPIC_BASE_URL`."""
         if not self._port:
             raise UsageError("the endpoint is not served yet; use it in a with block")
-        return f"http://127.0.0.1:{self._port}/v1"
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def google_url(self) -> str:
+        """The base URL for Google's SDK, and for `GOOGLE_GEMINI_BASE_URL`."""
+        return self.anthropic_url
 
     @property
     def turns(self) -> tuple[EndpointTurn, ...]:

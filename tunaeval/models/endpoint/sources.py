@@ -15,17 +15,17 @@ import orjson
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files import records
 from tunaeval.files.keys import COVER, Secret, SecretBytes, long_enough, of_environment
-from tunaeval.models.clients.answers import error_words, read_usage
+from tunaeval.models.clients.answers import error_words
 from tunaeval.models.clients.server import Heard, Server, read_key
 from tunaeval.parsing.api import parser_for
-from tunaeval.parsing.sse import first_choice
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 
-from .apis import Answer, ModelRequest, Refused, answer_of
+from .apis import Answer, Api, ModelRequest, Refused, estimated_tokens
 from .cassettes import CassetteWriter
+from .dialects import DIALECTS
 
 Said: TypeAlias = str | ToolCall | Sequence[ToolCall] | Mapping[str, Any]
 """A text, calls, or an assistant's message in the shape of chat completions."""
@@ -61,12 +61,12 @@ class Scripted:
         return None if self._every is not None else len(self._items) - self._used
 
     async def answer(
-        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+        self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
     ) -> Answer:
         """Return the next item as the model's answer; with `keeps`, the next request gets it again.
         Raises Refused if there is no item left, or if a callable fails.
         """
-        del authorization  # a script needs none
+        del headers  # a script needs none
         item: Any = self._next(keeps=keeps)
         if callable(item):
             try:
@@ -107,7 +107,8 @@ class Scripted:
             case _:
                 message = self._of_calls(item, None)
         reason = "tool_calls" if message.get("tool_calls") else "stop"
-        return Answer(message, reason, _usage(request, message))
+        made = len(json.dumps(message, default=str)) // 4 + 1
+        return Answer(message, reason, Usage(estimated_tokens(request), made))
 
     def _of_text(self, text: str, request: ModelRequest) -> JsonObject:
         """Return a message with structured calls, as a server that got the tools would send it."""
@@ -142,13 +143,6 @@ def _check(item: object, where: str, *, of_callable: bool = False) -> None:
     raise UsageError(f"{where} is {brief(item)}; wanted {_WANTED}")
 
 
-def _usage(request: ModelRequest, message: JsonObject) -> Usage:
-    """Estimate the tokens as characters / 4, as there is no model to count them."""
-    prompt = json.dumps([request.messages, request.body.get("tools")], default=str)
-    return Usage(len(prompt) // 4 + 1, len(json.dumps(message, default=str)) // 4 + 1)
-
-
-_PATHS = {"chat": "chat/completions", "responses": "responses"}
 _TEXTS = ("content", "reasoning_content", "refusal")
 
 
@@ -183,15 +177,15 @@ class Passing:
         client = Upstream(upstream, model=server[0], timeout_seconds=server[1])
         return cls(client, None if path is None else CassetteWriter(path, masks))
 
-    async def models(self) -> JsonObject:
-        return await self._server.models()
+    async def models(self, api: Api, headers: Mapping[str, str]) -> JsonObject:
+        return await self._server.models(api, headers)
 
     async def answer(
-        self, request: ModelRequest, authorization: str | None, *, keeps: bool = False
+        self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
     ) -> Answer:
         """Return the server's answer; with `keeps`, the same request gets the same answer again."""
         key = records.encode(request.body)
-        answer = self._kept.get(key) or await self._fetched(key, request, authorization)
+        answer = self._kept.get(key) or await self._fetched(key, request, headers)
         if keeps:
             self._kept[key] = answer
         else:
@@ -199,10 +193,10 @@ class Passing:
         return answer
 
     async def _fetched(
-        self, key: bytes, request: ModelRequest, authorization: str | None
+        self, key: bytes, request: ModelRequest, headers: Mapping[str, str]
     ) -> Answer:
         try:
-            answer = await self._server.answer(request, authorization)
+            answer = await self._server.answer(request, headers)
         except Refused as refused:
             self._lost[key] = str(refused)
             raise
@@ -242,12 +236,12 @@ class Upstream:
             raise _no_address(base_url)
         self._url = url
         self._user = SecretBytes(url.userinfo)
-        self._key = read_key()
+        self._keys = {api: read_key(one.variables) for api, one in DIALECTS.items()}
         self._model = model
         try:
             self._server = Server(
                 str(url.copy_with(userinfo=b"")),
-                key=None if self._user else self._key,
+                key=None if self._user else self._keys["chat"],
                 attempt_timeout=timeout_seconds,
             )
         except ClientSetupError as error:
@@ -258,33 +252,41 @@ class Upstream:
         """The secrets of the environment and of the address, which must not be recorded."""
         asked_as = (self._user.decode(), self._url.username, self._url.password)
         query = (value for _, value in self._url.params.multi_items())
-        return of_environment() | long_enough((self._key or "", *asked_as, *query))
+        keys = (key or "" for key in self._keys.values())
+        return of_environment() | long_enough((*keys, *asked_as, *query))
 
-    async def answer(self, request: ModelRequest, authorization: str | None) -> Answer:
-        """Return the server's answer. Raise Refused with its error, or with why there is none."""
+    async def answer(self, request: ModelRequest, headers: Mapping[str, str]) -> Answer:
+        """Return the server's answer. Raise Refused with its error, or with why there is none.
+        `headers` are those of the agent.
+        """
+        dialect = DIALECTS[request.api]
         body = {name: one for name, one in request.body.items() if name != "stream_options"}
-        body |= {"stream": False} | ({"model": self._model} if self._model else {})
-        given = None if self._key or authorization is None else Secret(authorization)
-        document = await self._ask(_PATHS[request.api], body, given)
-        answer = answer_of(document) if request.api == "responses" else _chat_answer(document)
+        model = self._model or request.model
+        if request.api != "gemini":  # its path has both
+            body |= {"stream": False} | ({"model": model} if self._model else {})
+        path = dialect.path.format(model=model)
+        document = await self._ask(path, body, request.api, headers)
+        answer = dialect.answer_of(document)
         _check_message(answer.message)
         return answer
 
-    async def models(self) -> JsonObject:
-        return await self._ask("models", None, None)
+    async def models(self, api: Api, headers: Mapping[str, str]) -> JsonObject:
+        return await self._ask("models", None, api, headers)
 
     async def close(self) -> None:
         await self._server.close()
 
     async def _ask(
-        self, path: str, body: Mapping[str, JsonValue] | None, authorization: str | None
+        self,
+        path: str,
+        body: Mapping[str, JsonValue] | None,
+        api: Api,
+        headers: Mapping[str, str],
     ) -> JsonObject:
-        if self._user:
-            user = SecretBytes(f"{self._url.username}:{self._url.password}".encode())
-            authorization = Secret(f"Basic {base64.b64encode(user).decode()}")
-        received = await self._server.hear(path, body, authorization=authorization)
+        sent = self._sent(api, headers)
+        received = await self._server.hear(path, body, headers=sent)
         if received.dropped:
-            received = await self._server.hear(path, body, authorization=authorization)
+            received = await self._server.hear(path, body, headers=sent)
         if received.failure is None:
             return _document(received, self._server.hide)
         if received.timed_out:
@@ -293,6 +295,20 @@ class Upstream:
             how = "was not reached" if received.status is None else "gave no whole reply"
             words, status = f"{how}: {received.failure}", 502
         raise Refused(f"the upstream {self._url.host} {words}", status=status)
+
+    def _sent(self, api: Api, headers: Mapping[str, str]) -> dict[str, str | None]:
+        """Return the headers that the upstream gets: the agent's, unless a key of our own is known
+        for this API. The key of another API is not sent.
+        """
+        sent: dict[str, str | None] = {"authorization": None, **headers}
+        dialect, key = DIALECTS[api], self._keys[api]
+        if key:
+            sent |= {"authorization": None, dialect.header: Secret(f"{dialect.scheme}{key}")}
+        if self._user:
+            user = SecretBytes(f"{self._url.username}:{self._url.password}".encode())
+            basic = Secret(f"Basic {base64.b64encode(user).decode()}")
+            sent |= {dialect.header: None, "authorization": basic}
+        return sent
 
 
 def _document(received: Heard, hide: Callable[[str], str]) -> JsonObject:
@@ -308,15 +324,6 @@ def _document(received: Heard, hide: Callable[[str], str]) -> JsonObject:
     words = error_words(document) if isinstance(document, dict) else None
     words = hide(words) if words else repr(hide(received.body.decode(errors="replace"))[:300])
     raise Refused(f"the upstream says: {words}", status=502 if is_success else max(400, status))
-
-
-def _chat_answer(document: JsonObject) -> Answer:
-    choice = first_choice(document)
-    message = choice.get("message")
-    if not isinstance(message, dict):
-        raise Refused("the upstream's answer has no choices[0].message", status=502)
-    reason = str(choice.get("finish_reason") or "stop")
-    return Answer({"role": "assistant", **message}, reason, read_usage(document.get("usage")))
 
 
 def _check_message(message: JsonObject) -> None:

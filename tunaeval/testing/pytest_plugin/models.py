@@ -20,7 +20,7 @@ from tunaeval.types.wanted import wanted_path
 
 from .options import option
 
-_KEYS = frozenset({"script", "cassette", "faults", "masks", "format"})
+_KEYS = frozenset({"script", "cassette", "faults", "masks", "format", "match"})
 _FAILING = frozenset({"not_in_cassette", "script_over", "script_failed"})
 
 
@@ -62,7 +62,8 @@ def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
     path = beside(node, "cassettes", ".jsonl") if own is None else own
     masks = {**_own_directory(config), **checked_masks(settings.get("masks"))}
     if not option(config, "record"):
-        return tunaeval.model_endpoint(cassette=path, faults=faults, masks=masks)
+        match = settings.get("match", "exact")
+        return tunaeval.model_endpoint(cassette=path, faults=faults, masks=masks, match=match)
     upstream = option(config, "base-url") or os.environ.get("OPENAI_BASE_URL")
     if not upstream:
         pytest.fail(

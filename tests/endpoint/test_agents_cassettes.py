@@ -1,0 +1,184 @@
+"""What agents send differently in each run does not hinder a cassette, and what does is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tunaeval
+from tests.endpoint.asking import TOOLS, chat, question, refusal, said
+from tests.endpoint.test_strangers import CHAT, GEMINI, MESSAGES, RESPONSES
+from tunaeval.errors import RecordError, UsageError
+from tunaeval.models.endpoint.cassettes import MASKS, Masker, key_of, masked
+from tunaeval.models.endpoint.dialects import DIALECTS
+
+BODIES: dict[Any, dict[str, Any]] = {
+    "chat": CHAT, "responses": RESPONSES, "messages": MESSAGES, "gemini": GEMINI,
+}  # fmt: skip
+
+
+def key(api: Any, body: dict[str, Any]) -> str:
+    return key_of(Masker(MASKS).normalised(DIALECTS[api].read(body, {})))
+
+
+def with_ids(value: Any, call_id: str, item_id: str) -> Any:
+    """The request with another id for its call, and ids of items where an API has them."""
+    if isinstance(value, list):
+        return [with_ids(one, call_id, item_id) for one in value]
+    if not isinstance(value, dict):
+        return call_id if value == "c" else value
+    more = {"id": item_id} if value.get("type") in ("message", "function_call") else {}
+    more |= {"id": call_id} if {"args", "response"} & value.keys() else {}
+    return {name: with_ids(one, call_id, item_id) for name, one in value.items()} | more
+
+
+@given(ids=st.lists(st.from_regex(r"[A-Za-z0-9_-]{2,40}", fullmatch=True), min_size=4, unique=True))
+@pytest.mark.parametrize("api", BODIES)
+def test_the_ids_of_every_api_change_no_key(api: str, ids: list[str]) -> None:
+    first = with_ids(BODIES[api], ids[0], f"msg_{ids[1]}")
+    second = with_ids(BODIES[api], ids[2], f"msg_{ids[3]}")
+    assert key(api, first) == key(api, second)
+    masker = Masker(MASKS)
+    assert masker.body(masker.body(first)) == masker.body(first)
+    assert key(api, BODIES[api] | {"tools": []}) != key(api, BODIES[api])
+
+
+@pytest.mark.parametrize(
+    "field", ["metadata", "client_metadata", "prompt_cache_key", "user", "labels", "stream"]
+)
+def test_fields_that_no_answer_depends_on_are_left_out(field: str) -> None:
+    assert key("chat", CHAT | {field: str(uuid4())}) == key("chat", CHAT | {field: {"a": 1}})
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("msg_01a21797-348f-7b61-92b4-54b3eefa9312", "msg_<uuid>"),
+        ("see toolu_01A09q90qw90lq917835lq9 and call_abcdefghij0123456789ABCD.",
+         "see <api id> and <api id>."),
+        ("resp_68a1f0c2d3e4b5a69788", "<api id>"),
+        ("Chunk ID: 7f3a2b\nWall time: 0.0123 seconds\nok", "<chunk>\nWall time: <seconds>\nok"),
+        ('{"exit_code": 0, "duration_seconds": 0.1}', '{"exit_code": 0, "<duration>}'),
+        ("in /x/.claude/projects/-tmp-a-b/memory", "in /x/<project>/memory"),
+        ("ok in 12ms", "ok in <seconds>"),
+        ("call_me_maybe and call_1", "call_me_maybe and call_1"),
+        ("wait 5 seconds", "wait 5 seconds"),
+    ],
+)  # fmt: skip
+def test_results_of_agents_are_masked(text: str, shown: str) -> None:
+    assert masked(text) == shown
+
+
+def turn(system: str, *results: str) -> dict[str, Any]:
+    """A request after as many calls as there are results."""
+    body = question()
+    messages = [{"role": "system", "content": system}, *body["messages"]]
+    for index, result in enumerate(results):
+        function = {"name": "bash", "arguments": "{}"}
+        call = {"id": f"c{index}", "type": "function", "function": function}
+        messages += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{index}", "content": result},
+        ]
+    return body | {"messages": messages, "tools": TOOLS}
+
+
+@pytest.fixture
+def cassette(tmp_path: Path) -> Path:
+    """Three turns of an agent."""
+    path = tmp_path / "c.jsonl"
+    with (
+        tunaeval.model_endpoint(["first", "second", "third"]) as upstream,
+        tunaeval.model_endpoint(upstream=upstream.url, cassette=path, record=True) as model,
+    ):
+        for body in (turn("Old."), turn("Old.", "a"), turn("Old.", "a", "b")):
+            said(chat(model.url, body))
+    return path
+
+
+def test_a_loose_match_allows_all_but_the_turn_and_its_results(cassette: Path) -> None:
+    asked = [turn("New."), turn("New.", "a"), turn("New.", "changed", "b")]
+    with tunaeval.model_endpoint(cassette=cassette, match="loose") as model:
+        got = [said(chat(model.url, body))["content"] for body in asked]
+        words = refusal(chat(model.url, turn("New.", "a", "c")))
+    assert got == ["first", "second", "third"]
+    assert model.left == 0
+    assert "messages[5].content: recorded 'b', asked 'c'" in words
+
+
+def test_a_loose_match_takes_the_nearest_and_each_once(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    bodies = [question("Fix it.", model=name) for name in ("small", "large")]
+    with (
+        tunaeval.model_endpoint(lambda request: request.model) as upstream,
+        tunaeval.model_endpoint(upstream=upstream.url, cassette=path, record=True) as model,
+    ):
+        for body in bodies:
+            said(chat(model.url, body))
+    with tunaeval.model_endpoint(cassette=path, match="loose") as model:
+        asked = [question("Repair it.", model=name) for name in ("large", "large")]
+        got = [said(chat(model.url, body))["content"] for body in asked]
+        assert "does not have this request" in refusal(chat(model.url, asked[0]))
+    assert got == ["large", "small"]
+
+
+def test_an_exact_match_says_where_a_loose_one_would_do(cassette: Path) -> None:
+    with tunaeval.model_endpoint(cassette=cassette) as model:
+        loose = refusal(chat(model.url, turn("New.", "a")))
+        other = refusal(chat(model.url, turn("Old.", "x")))
+    assert 'or play it with match="loose"' in loose
+    assert "match=" not in other
+
+
+def test_a_report_names_the_nearest_and_what_is_not_compared(cassette: Path) -> None:
+    uuid = str(uuid4())
+    body = turn(f"New {uuid}.", "a") | {"metadata": {"a": 1}, "seed": 3}
+    with tunaeval.model_endpoint(["x", "y"]) as model:
+        chat(model.url, body)
+        chat(model.url, turn("Old.", "a"))
+    missing, there = (tunaeval.cassette_report(cassette, one) for one in model.requests)
+    head = "the cassette c.jsonl"
+    assert missing.splitlines() == [
+        f"{head} does not have this request; the nearest is in line 3, with 2 differences:",
+        "  messages[0].content: recorded 'Old.', asked 'New <uuid>.'",
+        "  seed: recorded nothing, asked 3",
+        "not compared: metadata",
+        f"masked: <uuid 1>: {uuid}",
+    ]
+    assert there.startswith(f"{head} has this request, in line 3\n")
+    with pytest.raises(RecordError, match="there is no cassette"):
+        tunaeval.cassette_report(cassette.parent / "none", model.requests[0])
+
+
+def test_a_cassette_of_before_these_masks_is_played(tmp_path: Path) -> None:
+    """Its requests have ids and fields that today's rules leave out."""
+    path = tmp_path / "c.jsonl"
+    items = [
+        {"type": "message", "id": "msg_1", "role": "user", "content": "Hi"},
+        {"type": "function_call", "call_id": "<id 1>", "id": "fc_7", "name": "x", "arguments": ""},
+        {"type": "function_call_output", "call_id": "<id 1>", "output": "r"},
+    ]
+    old = {"api": "responses", "model": "m", "input": items, "client_metadata": {"a": "b"}}
+    line = {"key": key_of(old), "request": old, "finish_reason": "stop"}
+    line["message"] = {"role": "assistant", "content": "Yes."}
+    header = {"cassette": 1, "masks": {"<seconds>": r"\b\d+\.\d+ ?m?s\b"}}
+    path.write_text("".join(json.dumps(one) + "\n" for one in (header, line)))
+    again = json.dumps(items).replace("<id 1>", "c9").replace("msg_1", "msg_9").replace("_7", "_8")
+    new = {"model": "m", "input": json.loads(again), "client_metadata": {"a": "c"}}
+    with tunaeval.model_endpoint(cassette=path) as model:
+        reply = httpx2.post(f"{model.url}/responses", json=new)
+    assert reply.status_code == 200, reply.text
+
+
+def test_match_is_one_of_two_words_beside_a_cassette(cassette: Path) -> None:
+    with pytest.raises(UsageError, match="match is 'near'; wanted 'exact' or 'loose'"):
+        tunaeval.model_endpoint(cassette=cassette, match="near")  # type: ignore[arg-type] # on purpose
+    with pytest.raises(UsageError, match="pass only a cassette"):
+        tunaeval.model_endpoint(["Done."], match="loose")
