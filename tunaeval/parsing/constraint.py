@@ -1,0 +1,664 @@
+"""Grammars for a server: what a model may write at all, made from the words of a format.
+
+The grammar accepts the text that `render` writes, with an optional space after each comma and colon
+of JSON. Rules are kept in the notation that GBNF and Lark have in common: texts in quotes, classes
+of characters in brackets, and | ( ) * ? {}. A kind adds how text up to a marker is written.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, TypeAlias
+from typing import Literal as OneOf
+
+from tunaeval.errors import UsageError
+from tunaeval.grammar import (
+    Arguments,
+    Attribute,
+    CallObject,
+    Elements,
+    Key,
+    Literal,
+    Many,
+    Markup,
+    Maybe,
+    Name,
+    PythonCalls,
+    Space,
+    Value,
+    Word,
+    flat,
+)
+from tunaeval.grammar.format import Format
+from tunaeval.showing import brief
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.wanted import wanted_name
+
+from .api import format_named
+from .judge import as_json, escaped
+from .reader import AnyTools, known_tools
+from .repair.dialects import BRACE_KEY
+from .repair.schema import admitted, is_of, kinds_named, resolved
+from .write import _braces, _kind, written_calls
+
+Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]
+KINDS: tuple[Kind, ...] = ("lark", "gbnf", "structural-tag")
+
+MOST_IN_ANY_ORDER = 5
+"""An object with more properties has them in the schema's order: n of them have 2**n orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A grammar (`text`, of this `kind`) for a server.
+
+    `omitted` are sentences about what the grammar does not enforce, and where it admits only one
+    of several ways to write the same call.
+    """
+
+    text: str
+    kind: Kind
+    omitted: tuple[str, ...] = ()
+
+
+def constrain(
+    tools: AnyTools,
+    *,
+    format: str | Format = "hermes",  # noqa: A002 - as in `parse`
+    kind: Kind = "lark",
+    parallel: bool = True,
+    text: OneOf["before", "none"] = "before",
+    reasoning: bool = True,
+    allow_looser: bool = False,
+) -> Constraint:
+    """Return a grammar of all replies that call these tools in this format.
+
+    What the grammar accepts is read strictly, without a diagnosis, and fits the tools' schemas;
+    only declared arguments are accepted. `kind` is "lark" (llguidance), "gbnf" (llama.cpp) or
+    "structural-tag" (xgrammar). With `parallel` a reply may have several calls. With `text`
+    "before" a reply may begin with prose, and may be prose alone; with "none" it is calls. With
+    `reasoning` it may begin with reasoning between the format's markers.
+
+    Raises `UsageError` for a schema, a name or a format that the kind cannot express. With
+    `allow_looser` such a part of a schema is left out, and `omitted` says so.
+
+    Examples:
+        >>> grammar = tunaeval.constrain([{"name": "ls"}], format="hermes", text="none")
+        >>> '"<tool_call>' in grammar.text
+        True
+    """
+    wanted_name(kind, "kind", KINDS)
+    wanted_name(text, "text", ("before", "none"))
+    form, known = format_named(format), known_tools(tools)
+    if not known:
+        raise UsageError("there are no tools to call; a constraint needs one or more")
+    grammar = _Grammar(form, kind, allow_looser=allow_looser)
+    root = grammar.reply(known, parallel=parallel, text=text, reasoning=reasoning)
+    return Constraint(_WRITERS[kind](grammar, root), kind, (*grammar.omitted,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Notation:
+    """How JSON values are written: in JSON, as Python literals, or in braces with bare keys."""
+
+    string: str
+    """The rule of a string of any length."""
+    character: str
+    """The rule of a character in a string; empty if strings end at a mark."""
+    key: Callable[[str], str]
+    write: Callable[[JsonValue], str]
+    comma: str = '"," " "?'
+    colon: str = '":" " "?'
+    words: tuple[str, str, str] = ("true", "false", "null")
+
+
+_JSON = _Notation("STRING", "CHARACTER", lambda key: as_json(key, key), lambda v: as_json(v, "enum"))
+_PYTHON = _Notation("PYTHON-STRING", "", repr, repr, words=("True", "False", "None"))
+
+
+def _in_braces(mark: str) -> _Notation:
+    """Return the notation of the formats with bare keys and strings between two marks."""
+
+    def key(name: str) -> str:
+        return name if BRACE_KEY.fullmatch(name) else _braces(name, mark)
+
+    return _Notation("", "", key, lambda value: _braces(value, mark), '","', '":"')
+
+
+_TERMINALS = {
+    "INTEGER": '"-"? ("0" | [1-9] [0-9]{0,17})',
+    "NUMBER": 'INTEGER ("." [0-9]{1,17})? | "-"? [1-9] ("." [0-9]{1,17})? [eE] [+-]? [0-9]{1,2}',
+    "CHARACTER": r'[^"\\\x00-\x1f\x7f] | "\\" (["\\/bfnrt] | "u00" ("0" [1-9a-f] | "1" [0-9a-f]))',
+    "STRING": r'"\"" CHARACTER* "\""',
+    "PYTHON-ESCAPE": r'"\\" ([\\nrt] | "x" ("0" [1-9a-f] | [1-9a-f] [0-9a-f]) | "u" [1-9a-c] '
+    r'[0-9a-f]{3} | "u0" [1-9a-f] [0-9a-f]{2})',
+    "PYTHON-STRING": r'''"'" ([^'\\\x00-\x1f\x7f] | PYTHON-ESCAPE | "\\'")* "'" | '''
+    r'''"\"" ([^"\\\x00-\x1f\x7f] | PYTHON-ESCAPE | "\\\"")* "\""''',
+}
+"""The rules that all grammars share; NUL and lone surrogates, which are diagnosed, are left out."""
+
+_ANNOTATIONS = frozenset(
+    "title description default example examples $defs definitions $schema $id $comment deprecated "
+    "readOnly writeOnly format type enum const nullable $ref anyOf oneOf allOf strict".split()
+)
+_ENFORCED = {
+    "string": {"minLength", "maxLength"},
+    "integer": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"},
+    "array": {"items", "minItems", "maxItems"},
+    "object": {"properties", "required", "additionalProperties"},
+}
+"""The keywords that are enforced for each type; other ones need `allow_looser`."""
+_OF_TYPE = {
+    "string": {"minLength", "maxLength", "pattern"},
+    "integer": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
+    "array": {
+        "items", "minItems", "maxItems", "uniqueItems", "prefixItems", "contains", "additionalItems"
+    },
+    "object": {
+        "properties", "required", "additionalProperties", "patternProperties", "minProperties",
+        "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas",
+    },
+}  # fmt: skip
+_OF_TYPE["number"] = _OF_TYPE["integer"]
+"""The keywords that concern only values of a type."""
+
+
+class _Grammar:
+    """The rules of a grammar, by name, as they are made; and what is left out of it."""
+
+    def __init__(self, form: Format, kind: Kind, *, allow_looser: bool) -> None:
+        self.form, self.kind, self.allow_looser = form, kind, allow_looser
+        self.rules: dict[str, str] = {}
+        self.lazy: dict[str, tuple[str, tuple[str, ...]]] = {}
+        """Rules of text up to and with a marker, and the texts that it does not contain."""
+        self.omitted: dict[str, None] = {}
+        self._names: dict[Any, str] = {}
+        self._marks = tuple(dict.fromkeys(_marks_of(form)))
+        self._root: object = {}
+        self._where = ""
+
+    def omit(self, what: str) -> None:
+        """Leave something out; raise `UsageError` unless a looser grammar is allowed."""
+        sentence = f"{self._where}: {what}"
+        if not self.allow_looser:
+            raise UsageError(f"{sentence}; change the schema, or allow a looser grammar")
+        self.omitted[sentence] = None
+
+    def rule(self, expression: str, key: object = None) -> str:
+        """Return the name of a rule with this expression, which is shared by equal ones."""
+        key = expression if key is None else key
+        if key not in self._names:
+            self._names[key] = f"r{len(self._names)}"
+            self.rules[self._names[key]] = expression
+        return self._names[key]
+
+    def reply(self, tools: Tools, *, parallel: bool, text: str, reasoning: bool) -> str:
+        """Return the expression of a whole reply."""
+        form = self.form
+        self._check_names(tools)
+        calls = self._calls(tools, parallel=parallel)
+        if text == "before":
+            if form.whole or form.envelope or not self._marks_of_start():
+                raise UsageError(
+                    f"format {form.name!r} has no marker that ends prose before a call; "
+                    "constrain with text='none'"
+                )
+            stops = (*self._marks_of_start(), *self._marks_of_thought(), "`")
+            prose = self._until("\n", stops)
+            line = self._until("", stops)
+            calls = f"{line} | ({prose})* {calls}"
+        if reasoning and not form.envelope:
+            marker = form.reasoning[0]
+            thought = self._until(marker.close, (marker.open, *self._marks_of_thought()))
+            calls = f'({_quote(marker.open)} {thought} "\\n"?)? ({calls})'
+        return calls
+
+    def _marks_of_start(self) -> tuple[str, ...]:
+        around = self.form.around[0].spellings if self.form.around else ()
+        first = self.form.opener.spellings if self.form.opener else ()
+        return tuple(mark for mark in (*around, *first) if len(mark) > 1)
+
+    def _marks_of_thought(self) -> tuple[str, ...]:
+        marks = (text for one in self.form.reasoning for text in (one.open, one.close))
+        return (*marks, *self.form.dropped)
+
+    def _check_names(self, tools: Tools) -> None:
+        """Raise `UsageError` for a tool's name, or an argument's, that the format cannot write."""
+        for name, spec in tools.items():
+            written_calls([ToolCall(name, dict.fromkeys(_properties(spec.parameters), "a"))], self.form)
+
+    def _calls(self, tools: Tools, *, parallel: bool) -> str:
+        form, envelope = self.form, self.form.envelope
+        more = "*" if parallel else "{0}"
+        if envelope and envelope.one_each:
+            one = [self._message(self._block([spec], ""), spec.name) for spec in tools.values()]
+            return self._repeated(self.rule(_either(one)), form.separator, more)
+        several = form.python or (form.call and (form.call.array or form.call.joined))
+        groups = [[*tools.values()]] if several else [[spec] for spec in tools.values()]
+        one = self.rule(_either([self._block(specs, more) for specs in groups]))
+        if form.around:
+            # A separator and the closer may begin alike, and lexers are greedy: so each block ends
+            # with the separator that `render` writes between the last one and the closer.
+            opener, closer, between = *(each.text for each in form.around), _quote(form.separator)
+            again = "" if several or not parallel else f"({one} {between})*"
+            text = f"{_quote(opener + form.separator)} {one} {between} {again} {_quote(closer)}"
+        else:
+            text = one if several else self._repeated(one, form.separator, more)
+        return self._message(text, "") if envelope else text
+
+    def _repeated(self, one: str, separator: str, more: str) -> str:
+        return one if more == "{0}" or not more else f"{one} ({_quote(separator)} {one}){more}"
+
+    def _message(self, block: str, name: str) -> str:
+        """Return a message of calls, as `render` writes it."""
+        envelope, form = self.form.envelope, self.form
+        assert envelope is not None  # noqa: S101 - callers ask
+        header = envelope.opens.text + envelope.call.text.replace("{name}", name)
+        body = "" if form.opener and form.opener.text == envelope.call.body else envelope.call.body
+        return f"{_quote(header + body)} {block} {_quote(envelope.closes.text)}"
+
+    def _block(self, specs: Sequence[ToolSpec], more: str) -> str:
+        return self.rule(self._row(self.form.words, specs, more))
+
+    def _row(
+        self, words: Sequence[Word], specs: Sequence[ToolSpec], more: str, key: str = "",
+        schema: object = None,
+    ) -> str:  # fmt: skip
+        """Return the expression of words; `key` is the argument that a `Many` around them has."""
+        made: list[str] = []
+        for at, word in enumerate(words):
+            match word:
+                case Literal() | Space() | Markup():
+                    made.append(_quote(word.text))
+                case Name():
+                    made.append(_quote(word.before + specs[0].name + word.after_text))
+                case CallObject():
+                    made.append(self._objects(word, specs, more))
+                case PythonCalls():
+                    made.append(self._python(word, specs, more))
+                case Arguments() if not word.optional:
+                    notation = _in_braces(word.mark) if word.mark else _JSON
+                    made.append(self._arguments(specs[0], notation))
+                case Maybe() if word.written:
+                    made.append(self._row((*word.words, *words[at + 1 :]), specs, more, key, schema))
+                    break
+                case Many():
+                    made.append(self._many(word, specs[0]))
+                case Key():
+                    made.append(_quote(escaped(key) if word.escaped else key))
+                case Attribute():
+                    return " ".join([*made, self._typed(word, words[at + 1 :], schema)])
+                case Value():
+                    made.append(self._bare(word, words[at + 1 :], schema))
+                    break
+                case Elements():
+                    made.append(self._elements(word, specs[0]))
+        return " ".join(one for one in made if one != '""') or '""'
+
+    def _objects(self, word: CallObject, specs: Sequence[ToolSpec], more: str) -> str:
+        one = self.rule(_either([self._object(word, spec) for spec in specs]))
+        several = self._repeated(one, word.joined or ", ", more)
+        if word.inside:
+            return f'{_quote(f"{{{chr(34)}{word.inside[0]}{chr(34)}: [")} {several} "]}}"'
+        if word.joined:
+            return several
+        if word.listed:
+            return f'"[" {several} "]"'
+        return f'({one} | "[" {several} "]")' if word.array and more == "*" else one
+
+    def _object(self, word: CallObject, spec: ToolSpec) -> str:
+        arguments, name = self._arguments(spec, _JSON), as_json(spec.name, spec.name)
+        if word.keyed:
+            return f'{_quote(f"{{{name}: ")} {arguments} "}}"'
+        quote = "" if word.bare_keys else '"'
+        start = f"{{{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: "
+        return f'{_quote(start)} {arguments} "}}"'
+
+    def _arguments(self, spec: ToolSpec, notation: _Notation) -> str:
+        self._root, self._where = spec.parameters, f"tool {spec.name!r}"
+        return self._value({"type": "object", **spec.parameters}, notation, top=True)
+
+    def _python(self, word: PythonCalls, specs: Sequence[ToolSpec], more: str) -> str:
+        calls = []
+        for spec in specs:
+            self._root, self._where = spec.parameters, f"tool {spec.name!r}"
+            for key in _properties(spec.parameters):
+                if not (key.isidentifier() and key.isascii()) or keyword.iskeyword(key):
+                    raise UsageError(f"{self._where}: {key!r} is no name in Python; rename it")
+            items = {
+                key: f"{_quote(f'{key}=')} {self._value(inner, _PYTHON)}"
+                for key, inner in _properties(spec.parameters).items()
+            }
+            inside = self._members(items, spec.parameters, '", "')
+            calls.append(f'{_quote(f"{spec.name}(")} {inside} ")"')
+        one = self.rule(_either(calls))
+        if word.listed:
+            return f'"[" {self._repeated(one, ", ", more)} "]"'
+        return self._repeated(one, "\n", more)
+
+    def _many(self, word: Many, spec: ToolSpec) -> str:
+        self._root, self._where = spec.parameters, f"tool {spec.name!r}"
+        items = {
+            key: self._row(word.words, [spec], "", key, inner)
+            for key, inner in _properties(spec.parameters).items()
+        }
+        return self._members(items, spec.parameters, "")
+
+    def _members(self, items: Mapping[str, str], schema: Mapping[str, Any], comma: str) -> str:
+        """Return the expression of members in any order: each once, and all that are required."""
+        required = {key for key in schema.get("required", ()) if key in items}
+        ordered = len(items) > MOST_IN_ANY_ORDER
+        names = {key: self.rule(expression) for key, expression in items.items()}
+        if ordered:
+            self.omitted[f"{self._where}: {len(items)} properties come in the schema's order"] = None
+
+        def rest(left: tuple[str, ...], between: str) -> str:
+            options = []
+            for at, key in enumerate(left):
+                after = left[at + 1 :] if ordered else left[:at] + left[at + 1 :]
+                options.append(f"{between} {names[key]} {rest(after, comma)}".strip())
+                if ordered and key in required:
+                    break
+            if not required.intersection(left):
+                options.append('""')
+            return self.rule(" | ".join(options)) if left else ""
+
+        return rest(tuple(items), "") or '""'
+
+    def _value(self, schema: object, notation: _Notation, *, top: bool = False) -> str:
+        """Return the expression of all values that fit a schema."""
+        options = [self._leaf(leaf, notation, top=top) for leaf in self._leaves(schema)]
+        return self.rule(_either(options))
+
+    def _leaves(self, schema: object, seen: tuple[str, ...] = ()) -> list[JsonObject]:
+        """Return the schemas of one type each, or of choices, of which a value fits one."""
+        if schema is False:
+            raise UsageError(f"{self._where}: a schema is false, which no value fits")
+        one: JsonObject = dict(schema) if isinstance(schema, Mapping) else {}
+        if "$ref" in one:
+            reference = str(one["$ref"])
+            found = resolved(reference, self._root)
+            if isinstance(found, LookupError):
+                raise UsageError(f"{self._where}: {found}")
+            if reference in seen:
+                raise UsageError(f"{self._where}: $ref {reference!r} leads only to itself")
+            if self._is_recursive(reference):
+                return [{"$ref": reference}]
+            return self._leaves(found, (*seen, reference))
+        if "allOf" in one:
+            parts = [part for part in one.pop("allOf") if isinstance(part, Mapping)]
+            merged = {key: value for part in (*parts, one) for key, value in part.items()}
+            if len(merged) < len(one) + sum(map(len, parts)):
+                self.omit("of allOf with the same keyword twice, only the last is enforced")
+            return self._leaves(merged, seen)
+        for word in ("anyOf", "oneOf"):
+            if word in one:
+                options = one.pop(word)
+                if word == "oneOf" and self._overlap(options):
+                    self.omit("oneOf admits a value that fits several of its schemas")
+                if set(one) - _ANNOTATIONS:
+                    self.omit(f"keywords beside {word} are not enforced")
+                return [leaf for option in options for leaf in self._leaves(option, seen)]
+        null: list[JsonObject] = [{"type": "null"}] if one.pop("nullable", False) is True else []
+        kinds = [str(kind) for kind in kinds_named(one)]
+        if "enum" in one or "const" in one:
+            values = one["enum"] if "enum" in one else [one["const"]]
+            fits = [v for v in values if not kinds or any(is_of(v, kind) for kind in kinds)]
+            return [{"enum": fits}, *null]
+        if not kinds:
+            kinds = [kind for kind, words in _OF_TYPE.items() if words & set(one)][:1] or ["any"]
+        return [*({**one, "type": kind} for kind in kinds), *null]
+
+    def _is_recursive(self, reference: str) -> bool:
+        """Whether a definition refers to itself, so that it needs a rule of its own."""
+        waiting, seen = [reference], set()
+        while waiting:
+            found = resolved(waiting.pop(), self._root)
+            for name in re.findall(r'"\$ref": "([^"]+)"', json.dumps(found, default=str)):
+                if name == reference:
+                    return True
+                if name not in seen:
+                    seen.add(name)
+                    waiting.append(name)
+        return False
+
+    def _overlap(self, options: Sequence[object]) -> bool:
+        kinds = [admitted(option, self._root) for option in options]
+        return any(one & other for one, other in combinations(kinds, 2))
+
+    def _leaf(self, schema: JsonObject, notation: _Notation, *, top: bool = False) -> str:
+        """Return the expression of the values that fit a schema of one type."""
+        if "$ref" in schema:
+            key = ("ref", schema["$ref"], id(self._root), notation.string, notation.words)
+            if key not in self._names:
+                name = self.rule("", key)
+                found = resolved(schema["$ref"], self._root)
+                inner = {k: v for k, v in found.items()} if isinstance(found, Mapping) else {}
+                options = [self._leaf(leaf, notation) for leaf in self._leaves(inner)]
+                self.rules[name] = _either(options)
+            return self._names[key]
+        if "enum" in schema:
+            return _either([_quote(notation.write(value)) for value in schema["enum"]])
+        kind = schema["type"]
+        self._check_keywords(schema, kind)
+        match kind:
+            case "string":
+                return self._string(schema, notation)
+            case "integer":
+                return _whole_numbers(schema)
+            case "number":
+                return "NUMBER"
+            case "boolean":
+                return f"({_quote(notation.words[0])} | {_quote(notation.words[1])})"
+            case "null":
+                return _quote(notation.words[2])
+            case "array":
+                return self._array(schema, notation)
+            case "object":
+                return self._members_of(schema, notation, top=top)
+        self.omit("a value of any type may contain an object, whose keys may repeat")
+        return self._anything(notation)
+
+    def _check_keywords(self, schema: JsonObject, kind: str) -> None:
+        other = set().union(*_OF_TYPE.values()) - _OF_TYPE.get(kind, set())
+        unknown = set(schema) - _ANNOTATIONS - _ENFORCED.get(kind, set()) - other
+        for word in sorted(unknown):
+            if schema[word] not in (None, False, {}, []):
+                self.omit(f"{word} of {kind} is not enforced")
+
+    def _string(self, schema: JsonObject, notation: _Notation) -> str:
+        least, most = schema.get("minLength", 0), schema.get("maxLength", "")
+        if least == 0 and most == "":
+            return self._any_string(notation)
+        if not notation.character:
+            self.omit("the length of a string is not enforced in this format")
+            return self._any_string(notation)
+        return f'"\\"" {notation.character}{{{least},{most}}} "\\""'
+
+    def _any_string(self, notation: _Notation) -> str:
+        if notation.string:
+            return notation.string
+        mark = notation.write("")[: len(notation.write("")) // 2]
+        return f"{_quote(mark)} {self._until(mark, self._marks)}"
+
+    def _array(self, schema: JsonObject, notation: _Notation) -> str:
+        item = self._value(schema.get("items", {}), notation)
+        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        if most == 0:
+            return '"[" "]"'
+        times = f"{{{max(0, least - 1)},{'' if most is None else most - 1}}}"
+        inside = f"{item} ({notation.comma} {item}){'*' if times == '{0,}' else times}"
+        return f'"[" ({inside}){"?" if least == 0 else ""} "]"'
+
+    def _members_of(self, schema: JsonObject, notation: _Notation, *, top: bool) -> str:
+        others, properties = schema.get("additionalProperties"), _properties(schema)
+        if (others not in (None, False)) or not (properties or top or others is False):
+            self.omit("the keys of an object with undeclared properties may repeat")
+            if not properties:
+                inner = others if isinstance(others, Mapping) else {"type": "any"}
+                return self._open(self._value(inner, notation), notation)
+        items = {
+            key: f"{_quote(notation.key(key))} {notation.colon} {self._value(inner, notation)}"
+            for key, inner in properties.items()
+        }
+        return f'"{{" {self._members(items, schema, notation.comma)} "}}"'
+
+    def _open(self, value: str, notation: _Notation) -> str:
+        key = self._any_string(notation)
+        member = self.rule(f"{key} {notation.colon} {value}")
+        return f'"{{" ({member} ({notation.comma} {member})*)? "}}"'
+
+    def _anything(self, notation: _Notation) -> str:
+        key = ("any", notation.string, notation.words)
+        if key not in self._names:
+            name = self.rule("", key)
+            words = _either(map(_quote, notation.words))
+            listed = f'"[" ({name} ({notation.comma} {name})*)? "]"'
+            string = self._any_string(notation)
+            objects = self._open(name, notation)
+            self.rules[name] = f"{words} | NUMBER | {string} | {listed} | {objects}"
+        return self._names[key]
+
+    def _until(self, end: str, without: Iterable[str]) -> str:
+        """Return a rule of text that ends with the first `end`, and has no text of `without`."""
+        texts = tuple(dict.fromkeys(text for text in without if text))
+        name = self.rule("", ("until", end, texts))
+        if self.lazy.setdefault(name, (end, texts)) and name in self.rules:
+            del self.rules[name]
+        return name
+
+    def _typed(self, word: Attribute, after: Sequence[Word], schema: object) -> str:
+        """Return the type of a value and the value after it."""
+        options = []
+        value = next(one for one in flat(after) if isinstance(one, Value))
+        for leaf in self._leaves(schema):
+            is_text = leaf.get("type") == "string" or all(
+                isinstance(choice, str) for choice in leaf.get("enum", (None,))
+            )
+            sample = _SAMPLES.get(str(leaf.get("type")), (leaf.get("enum") or [None])[0])
+            name = word.text[0] if is_text else _kind(sample, word)
+            at = [*after].index(value) if value in after else 0
+            between = "".join(one.text for one in after[:at] if not isinstance(one, Key))  # type: ignore[union-attr]  # fixed texts
+            body = self._bare(value, after[at + 1 :], leaf)
+            options.append(f"{_quote(name + between)} {body}")
+        return _either(options)
+
+    def _bare(self, word: Value, after: Sequence[Word], schema: object) -> str:
+        """Return a bare value and all text after it; strings end at that text."""
+        end = "".join(one.text for one in after if isinstance(one, Literal | Space | Markup))
+        line = "\n" if word.trim.startswith("newline") else ""
+        closer = next(one for one in after if isinstance(one, Literal))
+        without = (*self._marks, *closer.spellings)
+        options = []
+        for leaf in self._leaves(schema):
+            if leaf.get("type") in ("string", "any"):
+                for key in {"minLength", "maxLength", "pattern"} & leaf.keys():
+                    self.omit(f"{key} of a string is not enforced in a format with bare values")
+                if leaf["type"] == "any":
+                    self.omit("a bare value without a type may be anything")
+                options.append(f"{_quote(line)} {self._until(line + end, without)}")
+            elif "enum" in leaf:
+                texts = [v if isinstance(v, str) else as_json(v, "enum") for v in leaf["enum"]]
+                options += [_quote(f"{line}{text}{line}{end}") for text in texts]
+            else:
+                value = self._leaf(leaf, _JSON)
+                options.append(f"{_quote(line)} ({value}) {_quote(line + end)}")
+        return _either(options)
+
+    def _elements(self, word: Elements, spec: ToolSpec) -> str:
+        """Return arguments as elements; objects and lists in them are JSON."""
+        self._root, self._where = spec.parameters, f"tool {spec.name!r}"
+        items = {}
+        for key, schema in _properties(spec.parameters).items():
+            closer = Literal(f"{word.prefix}</{key}>")
+            value = self._bare(Value(), (closer,), schema)
+            items[key] = f"{_quote(f'{word.prefix}<{key}>')} ({value})"
+        between = _quote("" if word.prefix else "\n")
+        return self._members(items, spec.parameters, between)
+
+
+_SAMPLES: dict[str, JsonValue] = {
+    "boolean": True, "integer": 1, "number": 1, "object": {}, "array": [], "null": None
+}  # fmt: skip
+
+
+def _properties(schema: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    found: Mapping[str, JsonValue] = schema.get("properties") or {}
+    return found
+
+
+def _marks_of(form: Format) -> Iterable[str]:
+    """Yield the fixed texts of a format, which no bare value may contain."""
+    envelope = form.envelope
+    frame = (*(form.around or ()), *((envelope.opens, envelope.closes) if envelope else ()))
+    for word in (*flat(form.words), *frame):
+        if isinstance(word, Literal):
+            yield from (text for text in word.spellings if len(text.strip()) > 2)
+        elif isinstance(word, Elements):
+            yield word.prefix
+    yield from form.dropped
+    for one in form.reasoning:
+        yield from (one.open, one.close)
+
+
+def _either(options: Iterable[str]) -> str:
+    found = [*dict.fromkeys(options)]
+    return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+
+
+def _quote(text: str) -> str:
+    """Return the text in quotes, with the escapes that all kinds have."""
+    signs = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    return f'"{"".join(signs.get(sign, sign) for sign in text)}"'
+
+
+def _whole_numbers(schema: JsonObject) -> str:
+    """Return the expression of the whole numbers within a schema's bounds."""
+    return "INTEGER"
+
+
+def _in_class(text: str) -> str:
+    return "".join(f"\\{sign}" if sign in "\\]^-[&~" else sign for sign in text)
+
+
+def _lark(grammar: _Grammar, root: str) -> str:
+    """Return the grammar for llguidance. Its lexer is greedy, so text up to a marker is one lexeme
+    that is lazy."""
+    lines = ["%llguidance {}", f"start: {_with_regexes(root)}"]
+    lines += [f"{name}: {_with_regexes(rule)}" for name, rule in grammar.rules.items()]
+    for name, (end, without) in grammar.lazy.items():
+        free = "/(?s:.*)/"
+        if without:
+            texts = "|".join(map(_escaped, without))
+            free = f"({free} & ~/(?s:.*)({texts})(?s:.*)/)"
+        if end:
+            lines += [f"U-{name.upper()}: {free} {_quote(end)}", f"{name}[lazy]: U-{name.upper()}"]
+        else:
+            lines.append(f"{name}: U-{name.upper()}\nU-{name.upper()}: {free}")
+    lines += [f"{name}: {_with_regexes(rule)}" for name, rule in _TERMINALS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """Return a regular expression, for between slashes, that matches the text."""
+    return re.sub(r"[/]", r"\\/", re.escape(text).replace("\n", "n").replace("\\ ", " "))
+
+
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]')
+
+
+def _with_regexes(rule: str) -> str:
+    """Return the rule with classes of characters as regular expressions."""
+    return _TOKENS.sub(lambda m: m[0] if m[0][0] == '"' else f"/{m[0].replace('/', chr(92) + '/')}/", rule)
+
+
+def _gbnf(grammar: _Grammar, root: str) -> str:
+    raise UsageError("not yet")
+
+
+_WRITERS: dict[Kind, Callable[[_Grammar, str], str]] = {"lark": _lark, "gbnf": _gbnf}
