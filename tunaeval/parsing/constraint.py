@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +51,10 @@ Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]
 KINDS: tuple[Kind, ...] = ("lark", "gbnf", "structural-tag")
 
 MOST_IN_ANY_ORDER = 5
-"""An object with more properties has them in the schema's order: n of them have 2**n orders."""
+"""Most properties that rules list in any order, as n of them need 2**n rules. More than that are in
+any order only in Lark, and in the schema's order in the other kinds."""
+_BITS = 64
+"""The size of the parameter of a rule in llguidance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +212,8 @@ class _Grammar:
                     f"format {form.name!r} has no marker that ends prose before a call; "
                     "constrain with text='none'"
                 )
-            stops = (*self._marks_of_start(), *self._marks_of_thought(), "`")
+            bare = ("{", "[") if any(not other.marked for other in form.also) else ()
+            stops = (*self._marks_of_start(), *self._marks_of_thought(), "`", *bare)
             prose = self._until("\n", stops)
             line = self._until("", stops)
             calls = f"{line} | ({prose})* {calls}"
@@ -230,7 +235,13 @@ class _Grammar:
     def _check_names(self, tools: Tools) -> None:
         """Raise `UsageError` for a tool's name, or an argument's, that the format cannot write."""
         for name, spec in tools.items():
-            written_calls([ToolCall(name, dict.fromkeys(_properties(spec.parameters), "a"))], self.form)
+            calls = [ToolCall(name, dict.fromkeys(_properties(spec.parameters), "a"))]
+            text = written_calls(calls, self.form)
+        if self.form.parse(text, tools=tools, level="strict").outcome != "calls":
+            raise UsageError(
+                f"format {self.form.name!r} is read only with repairs, so no grammar of it can be "
+                "read strictly; name the format that the model was trained on"
+            )
 
     def _calls(self, tools: Tools, *, parallel: bool) -> str:
         form, envelope = self.form, self.form.envelope
@@ -349,11 +360,18 @@ class _Grammar:
         }
         return self._members(items, spec.parameters, "")
 
-    def _members(self, items: Mapping[str, str], schema: Mapping[str, Any], comma: str) -> str:
-        """Return the expression of members in any order: each once, and all that are required."""
+    def _members(
+        self, items: Mapping[str, str], schema: Mapping[str, Any], comma: str, *, least: int = 0
+    ) -> str:
+        """Return the expression of members in any order: each once, and all that are required.
+
+        `least` is 1 if there has to be a member.
+        """
         required = {key for key in schema.get("required", ()) if key in items}
         ordered = len(items) > MOST_IN_ANY_ORDER
         names = {key: self.rule(expression) for key, expression in items.items()}
+        if ordered and self.kind == "lark" and len(items) <= _BITS:
+            return self._members_as_bits(names, required, comma, least)
         if ordered:
             self.omitted[f"{self._where}: {len(items)} properties come in the schema's order"] = None
 
@@ -364,11 +382,27 @@ class _Grammar:
                 options.append(f"{between} {names[key]} {rest(after, comma)}".strip())
                 if ordered and key in required:
                     break
-            if not required.intersection(left):
+            if not required.intersection(left) and len(left) + least <= len(items):
                 options.append('""')
             return self.rule(" | ".join(options)) if left else ""
 
         return rest(tuple(items), "") or '""'
+
+    def _members_as_bits(
+        self, names: Mapping[str, str], required: set[str], comma: str, least: int
+    ) -> str:
+        """Return the same for many members: llguidance's rules may count which ones are there."""
+        bits = sorted(names, key=lambda key: key not in required)
+        every = f"%if is_ones([0:{len(required)}])" if required else ""
+        rest = self.rule("", ("bits", *names.items(), *bits, comma))
+        options = [
+            f"{comma} {names[key]} {rest}::set_bit({bit}) %if bit_clear({bit})"
+            for bit, key in enumerate(bits)
+        ]
+        self.rules[f"{rest}::_"] = " | ".join([*options, f'"" {every}'])
+        self.rules.pop(rest, None)
+        first = [f"{names[key]} {rest}::{1 << bit}" for bit, key in enumerate(bits)]
+        return self.rule(_either([*first, '""'] if not (required or least) else first))
 
     def _value(self, schema: object, notation: _Notation, *, top: bool = False) -> str:
         """Return the expression of all values that fit a schema."""
@@ -442,6 +476,8 @@ class _Grammar:
                 options = [self._leaf(leaf, notation) for leaf in self._leaves(inner)]
                 self.rules[name] = _either(options)
             return self._names[key]
+        if "enum" in schema and not schema["enum"]:
+            raise UsageError(f"{self._where}: no value of an enum fits its type; change the schema")
         if "enum" in schema:
             return _either([_quote(notation.write(value)) for value in schema["enum"]])
         kind = schema["type"]
@@ -571,15 +607,30 @@ class _Grammar:
         return _either(options)
 
     def _elements(self, word: Elements, spec: ToolSpec) -> str:
-        """Return arguments as elements; objects and lists in them are JSON."""
+        """Return arguments as elements, each named after its argument."""
         self._root, self._where = spec.parameters, f"tool {spec.name!r}"
-        items = {}
-        for key, schema in _properties(spec.parameters).items():
-            closer = Literal(f"{word.prefix}</{key}>")
-            value = self._bare(Value(), (closer,), schema)
-            items[key] = f"{_quote(f'{word.prefix}<{key}>')} ({value})"
+        items = {
+            key: self._element(word, key, schema)
+            for key, schema in _properties(spec.parameters).items()
+        }
         between = _quote("" if word.prefix else "\n")
         return self._members(items, spec.parameters, between)
+
+    def _element(self, word: Elements, key: str, schema: object) -> str:
+        """Return an element; an object or a list in it is nested elements, or JSON."""
+        closer = f"{word.prefix}</{key}>"
+        options = [self._bare(Value(), (Literal(closer),), schema)]
+        for leaf in self._leaves(schema) if word.prefix else ():
+            inner = _properties(leaf)
+            if leaf.get("type") == "object" and inner and word.item not in inner:
+                items = {name: self._element(word, name, one) for name, one in inner.items()}
+                nested = self._members(items, leaf, "", least=1)
+                options.append(f"{nested} {_quote(closer)}")
+            elif leaf.get("type") == "array" and leaf.get("maxItems") != 0:
+                item = self.rule(self._element(word, word.item, leaf.get("items", {})))
+                times = f"{{{max(1, leaf.get('minItems', 0))},{leaf.get('maxItems', '')}}}"
+                options.append(f"({item}){times} {_quote(closer)}")
+        return f"{_quote(f'{word.prefix}<{key}>')} {_either(options)}"
 
 
 _SAMPLES: dict[str, JsonValue] = {
@@ -588,8 +639,8 @@ _SAMPLES: dict[str, JsonValue] = {
 
 
 def _properties(schema: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    found: Mapping[str, JsonValue] = schema.get("properties") or {}
-    return found
+    """Return the schemas of the declared arguments; those that are only required have none."""
+    return {**dict.fromkeys(schema.get("required") or (), {}), **(schema.get("properties") or {})}
 
 
 def _marks_of(form: Format) -> Iterable[str]:
@@ -607,6 +658,7 @@ def _marks_of(form: Format) -> Iterable[str]:
 
 
 def _either(options: Iterable[str]) -> str:
+    """Return the expression of one of the options; without a second one, the option itself."""
     found = [*dict.fromkeys(options)]
     return found[0] if len(found) == 1 else f"({' | '.join(found)})"
 
@@ -619,11 +671,51 @@ def _quote(text: str) -> str:
 
 def _whole_numbers(schema: JsonObject) -> str:
     """Return the expression of the whole numbers within a schema's bounds."""
-    return "INTEGER"
+    low, high = schema.get("minimum"), schema.get("maximum")
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    lows = [math.ceil(low)] if low is not None else []
+    highs = [math.floor(high)] if high is not None else []
+    lows += [math.floor(above) + 1] if above is not None else []
+    highs += [math.ceil(below) - 1] if below is not None else []
+    if not (lows or highs):
+        return "INTEGER"
+    least, most = max(lows, default=None), min(highs, default=None)
+    options = []
+    if most is None or most >= 0:
+        options += _digits(max(least or 0, 0), most)
+    if least is None or least < 0:
+        below_zero = _digits(max(1, -most if most is not None else 1), None if least is None else -least)
+        options.append(f'"-" {_either(below_zero)}')
+    return _either(options)
 
 
-def _in_class(text: str) -> str:
-    return "".join(f"\\{sign}" if sign in "\\]^-[&~" else sign for sign in text)
+def _digits(low: int, high: int | None) -> list[str]:
+    """Return the expressions of whole numbers from `low` to `high`, one for each length."""
+    longest = len(str(low if high is None else high))
+    made = []
+    for length in range(len(str(low)), longest + 1):
+        least = max(low, 10 ** (length - 1) if length > 1 else 0)
+        most = 10**length - 1 if high is None else min(high, 10**length - 1)
+        if least <= most:
+            made.append(_between(str(least), str(most)))
+    if high is None:
+        made.append(f"[1-9] [0-9]{{{longest},17}}")
+    return made
+
+
+def _between(low: str, high: str) -> str:
+    """Return the expression of the numbers between two of the same length."""
+    size = len(low) - 1
+    tail = f" [0-9]{{{size}}}" if size else ""
+    if not low.strip("0") and set(high) == {"9"} or (low[1:] == "0" * size and high[1:] == "9" * size):
+        return f"[{low[0]}-{high[0]}]{tail}"
+    if low[0] == high[0]:
+        return f'"{low[0]}" {_between(low[1:], high[1:])}'
+    first, last = int(low[0]) + 1, int(high[0]) - 1
+    options = [f'"{low[0]}" {_between(low[1:], "9" * size)}']
+    options += [f"[{first}-{last}]{tail}"] if first <= last else []
+    options += [f'"{high[0]}" {_between("0" * size, high[1:])}']
+    return _either(options)
 
 
 def _lark(grammar: _Grammar, root: str) -> str:
@@ -649,7 +741,7 @@ def _escaped(text: str) -> str:
     return re.sub(r"[/]", r"\\/", re.escape(text).replace("\n", "n").replace("\\ ", " "))
 
 
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]')
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?!\d+:)(?:[^\]\\]|\\.)*\]')
 
 
 def _with_regexes(rule: str) -> str:
@@ -658,7 +750,57 @@ def _with_regexes(rule: str) -> str:
 
 
 def _gbnf(grammar: _Grammar, root: str) -> str:
-    raise UsageError("not yet")
+    """Return the grammar for llama.cpp, where text up to a marker is an automaton of rules."""
+    lines = [f"root ::= {root}"]
+    lines += [f"{name} ::= {rule}" for name, rule in grammar.rules.items()]
+    for name, (end, without) in grammar.lazy.items():
+        lines += _automaton(name, end, without)
+    return "\n".join([*lines, *(f"{name} ::= {rule}" for name, rule in _TERMINALS.items())]) + "\n"
 
 
-_WRITERS: dict[Kind, Callable[[_Grammar, str], str]] = {"lark": _lark, "gbnf": _gbnf}
+def _automaton(name: str, end: str, without: Sequence[str]) -> list[str]:
+    """Return rules of the text up to the first `end`, with no text of `without` before it.
+
+    A state is the longest end of the text that a marker begins with (Aho and Corasick).
+    """
+    marks = (end, *without) if end else without
+    states = {"": name}
+    lines = []
+    for state in (waiting := [""]):
+        by_char = {}
+        for char in sorted(set("".join(marks))):
+            text = state + char
+            follows = next(
+                text[at:] for at in range(len(text) + 1) if any(m.startswith(text[at:]) for m in marks)
+            )
+            if follows:
+                by_char[char] = follows
+        others = "".join(map(_in_class, by_char))
+        options = [f"[^{others}] {name}" if others else f"[^\\x00] {name}"]
+        for char, follows in by_char.items():
+            if end and follows == end:
+                options.append(_quote(char))
+            elif any(mark in follows for mark in without):
+                # The marker is inside of the end, which has to go on then.
+                options += [_quote(char + end[len(follows) :])] if end.startswith(follows) and end else []
+            else:
+                if follows not in states:
+                    states[follows] = f"{name}-{len(states)}"
+                    waiting.append(follows)
+                options.append(f"{_quote(char)} {states[follows]}")
+        lines.append(f"{states[state]} ::= {' | '.join(options if end else [*options, chr(34) * 2])}")
+    return lines
+
+
+def _in_class(char: str) -> str:
+    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char, f"\\{char}" if char in "\\]^[-" else char)
+
+
+def _structural_tag(grammar: _Grammar, root: str) -> str:
+    form = {"type": "grammar", "grammar": _gbnf(grammar, root)}
+    return json.dumps({"type": "structural_tag", "format": form}, ensure_ascii=False)
+
+
+_WRITERS: dict[Kind, Callable[[_Grammar, str], str]] = {
+    "lark": _lark, "gbnf": _gbnf, "structural-tag": _structural_tag
+}  # fmt: skip
