@@ -12,7 +12,8 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
@@ -36,7 +37,6 @@ from tunaeval.grammar import (
     flat,
 )
 from tunaeval.grammar.format import Format
-from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.wanted import wanted_name
 
@@ -44,8 +44,8 @@ from .api import format_named
 from .judge import as_json, escaped
 from .reader import AnyTools, known_tools
 from .repair.dialects import BRACE_KEY
-from .repair.schema import admitted, is_of, kinds_named, resolved
-from .write import _braces, _kind, written_calls
+from .repair.schema import admitted, choices_of, is_of, kinds_named, resolved
+from .write import braces, type_word, written_calls
 
 Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]
 KINDS: tuple[Kind, ...] = ("lark", "gbnf", "structural-tag")
@@ -121,7 +121,9 @@ class _Notation:
     words: tuple[str, str, str] = ("true", "false", "null")
 
 
-_JSON = _Notation("STRING", "CHARACTER", lambda key: as_json(key, key), lambda v: as_json(v, "enum"))
+_JSON = _Notation(
+    "STRING", "CHARACTER", lambda key: as_json(key, key), lambda v: as_json(v, "enum")
+)
 _PYTHON = _Notation("PYTHON-STRING", "", repr, repr, words=("True", "False", "None"))
 
 
@@ -129,9 +131,9 @@ def _in_braces(mark: str) -> _Notation:
     """Return the notation of the formats with bare keys and strings between two marks."""
 
     def key(name: str) -> str:
-        return name if BRACE_KEY.fullmatch(name) else _braces(name, mark)
+        return name if BRACE_KEY.fullmatch(name) else braces(name, mark)
 
-    return _Notation("", "", key, lambda value: _braces(value, mark), '","', '":"')
+    return _Notation("", "", key, lambda value: braces(value, mark), '","', '":"')
 
 
 _TERMINALS = {
@@ -141,35 +143,36 @@ _TERMINALS = {
     "STRING": r'"\"" CHARACTER* "\""',
     "PYTHON-ESCAPE": r'"\\" ([\\nrt] | "x" ("0" [1-9a-f] | [1-9a-f] [0-9a-f]) | "u" [1-9a-c] '
     r'[0-9a-f]{3} | "u0" [1-9a-f] [0-9a-f]{2})',
-    "PYTHON-STRING": r'''"'" ([^'\\\x00-\x1f\x7f] | PYTHON-ESCAPE | "\\'")* "'" | '''
+    "PYTHON-STRING": r""""'" ([^'\\\x00-\x1f\x7f] | PYTHON-ESCAPE | "\\'")* "'" | """
     r'''"\"" ([^"\\\x00-\x1f\x7f] | PYTHON-ESCAPE | "\\\"")* "\""''',
 }
 """The rules that all grammars share; NUL and lone surrogates, which are diagnosed, are left out."""
 
-_ANNOTATIONS = frozenset(
-    "title description default example examples $defs definitions $schema $id $comment deprecated "
-    "readOnly writeOnly format type enum const nullable $ref anyOf oneOf allOf strict".split()
-)
-_ENFORCED = {
-    "string": {"minLength", "maxLength"},
-    "integer": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"},
-    "array": {"items", "minItems", "maxItems"},
-    "object": {"properties", "required", "additionalProperties"},
+_STRING = {"minLength", "maxLength", "pattern"}
+_NUMBER = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+_ARRAY = {"items", "minItems", "maxItems"}
+_OBJECT = {"properties", "required", "additionalProperties"}
+_ENFORCED = {"string": _STRING, "integer": _NUMBER, "array": _ARRAY, "object": _OBJECT}
+"""The keywords that are enforced for each type."""
+
+_OF_TYPE: dict[str, set[str]] = {
+    "object": _OBJECT | {"patternProperties", "minProperties", "maxProperties", "propertyNames"},
+    "array": _ARRAY | {"uniqueItems", "prefixItems", "contains", "additionalItems"},
+    "number": _NUMBER | {"multipleOf"},
+    "string": _STRING,
 }
-"""The keywords that are enforced for each type; other ones need `allow_looser`."""
-_OF_TYPE = {
-    "string": {"minLength", "maxLength", "pattern"},
-    "integer": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
-    "array": {
-        "items", "minItems", "maxItems", "uniqueItems", "prefixItems", "contains", "additionalItems"
-    },
-    "object": {
-        "properties", "required", "additionalProperties", "patternProperties", "minProperties",
-        "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas",
-    },
-}  # fmt: skip
-_OF_TYPE["number"] = _OF_TYPE["integer"]
+_OF_TYPE["integer"] = _OF_TYPE["number"]
 """The keywords that concern only values of a type."""
+
+_ANNOTATIONS = frozenset({
+    "title", "description", "default", "example", "examples", "$defs", "definitions", "$schema",
+    "$id", "$comment", "deprecated", "readOnly", "writeOnly", "format", "type", "strict",
+})  # fmt: skip
+"""The keywords that restrict no value, or that are read before others."""
+
+
+_PATTERN = re.compile(r"(\^?)((?:[^\\^$(/]|\\[dwsDWS.*+?()\[\]{}|/^$\\-]|\((?!\?)|\(\?:)*)(\$?)")
+"""A regular expression that llguidance and JSON schema read alike, its anchors apart."""
 
 
 class _Grammar:
@@ -180,6 +183,8 @@ class _Grammar:
         self.rules: dict[str, str] = {}
         self.lazy: dict[str, tuple[str, tuple[str, ...]]] = {}
         """Rules of text up to and with a marker, and the texts that it does not contain."""
+        self.terminals: dict[str, str] = {}
+        """Terminals of Lark, for strings with a pattern."""
         self.omitted: dict[str, None] = {}
         self._names: dict[Any, str] = {}
         self._marks = tuple(dict.fromkeys(_marks_of(form)))
@@ -234,9 +239,11 @@ class _Grammar:
 
     def _check_names(self, tools: Tools) -> None:
         """Raise `UsageError` for a tool's name, or an argument's, that the format cannot write."""
-        for name, spec in tools.items():
-            calls = [ToolCall(name, dict.fromkeys(_properties(spec.parameters), "a"))]
-            text = written_calls(calls, self.form)
+        calls = [
+            ToolCall(name, dict.fromkeys(_properties(spec.parameters), "a"))
+            for name, spec in tools.items()
+        ]
+        text = written_calls(calls, self.form)
         if self.form.parse(text, tools=tools, level="strict").outcome != "calls":
             raise UsageError(
                 f"format {self.form.name!r} is read only with repairs, so no grammar of it can be "
@@ -277,39 +284,50 @@ class _Grammar:
         return self.rule(self._row(self.form.words, specs, more))
 
     def _row(
-        self, words: Sequence[Word], specs: Sequence[ToolSpec], more: str, key: str = "",
+        self,
+        words: Sequence[Word],
+        specs: Sequence[ToolSpec],
+        more: str,
+        key: str = "",
         schema: object = None,
-    ) -> str:  # fmt: skip
+    ) -> str:
         """Return the expression of words; `key` is the argument that a `Many` around them has."""
         made: list[str] = []
         for at, word in enumerate(words):
+            after = words[at + 1 :]
             match word:
-                case Literal() | Space() | Markup():
-                    made.append(_quote(word.text))
-                case Name():
-                    made.append(_quote(word.before + specs[0].name + word.after_text))
-                case CallObject():
-                    made.append(self._objects(word, specs, more))
-                case PythonCalls():
-                    made.append(self._python(word, specs, more))
-                case Arguments() if not word.optional:
-                    notation = _in_braces(word.mark) if word.mark else _JSON
-                    made.append(self._arguments(specs[0], notation))
                 case Maybe() if word.written:
-                    made.append(self._row((*word.words, *words[at + 1 :]), specs, more, key, schema))
+                    made.append(self._row((*word.words, *after), specs, more, key, schema))
                     break
-                case Many():
-                    made.append(self._many(word, specs[0]))
+                case Attribute():
+                    made.append(self._typed(word, after, schema))
+                    break
+                case Value():
+                    made.append(self._bare(word, after, schema))
+                    break
                 case Key():
                     made.append(_quote(escaped(key) if word.escaped else key))
-                case Attribute():
-                    return " ".join([*made, self._typed(word, words[at + 1 :], schema)])
-                case Value():
-                    made.append(self._bare(word, words[at + 1 :], schema))
-                    break
-                case Elements():
-                    made.append(self._elements(word, specs[0]))
+                case _:
+                    made.append(self._word(word, specs, more))
         return " ".join(one for one in made if one != '""') or '""'
+
+    def _word(self, word: Word, specs: Sequence[ToolSpec], more: str) -> str:
+        """Return the expression of a word that no single argument concerns."""
+        match word:
+            case Literal() | Space() | Markup():
+                return _quote(word.text)
+            case Name():
+                return _quote(word.before + specs[0].name + word.after_text)
+            case CallObject():
+                return self._objects(word, specs, more)
+            case PythonCalls():
+                return self._python(word, specs, more)
+            case Arguments() if not word.optional:
+                notation = _in_braces(word.mark) if word.mark else _JSON
+                return self._arguments(specs[0], notation)
+            case Many() | Elements():
+                return self._each(word, specs[0])
+        return '""'
 
     def _objects(self, word: CallObject, specs: Sequence[ToolSpec], more: str) -> str:
         one = self.rule(_either([self._object(word, spec) for spec in specs]))
@@ -352,13 +370,15 @@ class _Grammar:
             return f'"[" {self._repeated(one, ", ", more)} "]"'
         return self._repeated(one, "\n", more)
 
-    def _many(self, word: Many, spec: ToolSpec) -> str:
+    def _each(self, word: Many | Elements, spec: ToolSpec) -> str:
+        """Return the expression of all arguments, each in markup of its own."""
         self._root, self._where = spec.parameters, f"tool {spec.name!r}"
-        items = {
-            key: self._row(word.words, [spec], "", key, inner)
-            for key, inner in _properties(spec.parameters).items()
-        }
-        return self._members(items, spec.parameters, "")
+        declared = _properties(spec.parameters).items()
+        if isinstance(word, Many):
+            items = {key: self._row(word.words, [spec], "", key, inner) for key, inner in declared}
+            return self._members(items, spec.parameters, "")
+        items = {key: self._element(word, key, inner) for key, inner in declared}
+        return self._members(items, spec.parameters, _quote("" if word.prefix else "\n"))
 
     def _members(
         self, items: Mapping[str, str], schema: Mapping[str, Any], comma: str, *, least: int = 0
@@ -373,8 +393,11 @@ class _Grammar:
         if ordered and self.kind == "lark" and len(items) <= _BITS:
             return self._members_as_bits(names, required, comma, least)
         if ordered:
-            self.omitted[f"{self._where}: {len(items)} properties come in the schema's order"] = None
+            self.omitted[f"{self._where}: {len(items)} properties come in the schema's order"] = (
+                None
+            )
 
+        @cache
         def rest(left: tuple[str, ...], between: str) -> str:
             options = []
             for at, key in enumerate(left):
@@ -415,15 +438,7 @@ class _Grammar:
             raise UsageError(f"{self._where}: a schema is false, which no value fits")
         one: JsonObject = dict(schema) if isinstance(schema, Mapping) else {}
         if "$ref" in one:
-            reference = str(one["$ref"])
-            found = resolved(reference, self._root)
-            if isinstance(found, LookupError):
-                raise UsageError(f"{self._where}: {found}")
-            if reference in seen:
-                raise UsageError(f"{self._where}: $ref {reference!r} leads only to itself")
-            if self._is_recursive(reference):
-                return [{"$ref": reference}]
-            return self._leaves(found, (*seen, reference))
+            return self._referred(str(one["$ref"]), seen)
         if "allOf" in one:
             parts = [part for part in one.pop("allOf") if isinstance(part, Mapping)]
             merged = {key: value for part in (*parts, one) for key, value in part.items()}
@@ -439,14 +454,18 @@ class _Grammar:
                     self.omit(f"keywords beside {word} are not enforced")
                 return [leaf for option in options for leaf in self._leaves(option, seen)]
         null: list[JsonObject] = [{"type": "null"}] if one.pop("nullable", False) is True else []
-        kinds = [str(kind) for kind in kinds_named(one)]
-        if "enum" in one or "const" in one:
-            values = one["enum"] if "enum" in one else [one["const"]]
-            fits = [v for v in values if not kinds or any(is_of(v, kind) for kind in kinds)]
-            return [{"enum": fits}, *null]
-        if not kinds:
-            kinds = [kind for kind, words in _OF_TYPE.items() if words & set(one)][:1] or ["any"]
-        return [*({**one, "type": kind} for kind in kinds), *null]
+        return [*_of_types(one), *null]
+
+    def _referred(self, reference: str, seen: tuple[str, ...]) -> list[JsonObject]:
+        """Return the leaves of a definition; one that contains itself stays a reference."""
+        found = resolved(reference, self._root)
+        if isinstance(found, LookupError):
+            raise UsageError(f"{self._where}: {found}")
+        if reference in seen:
+            raise UsageError(f"{self._where}: $ref {reference!r} leads only to itself")
+        if not seen and self._is_recursive(reference):
+            return [{"$ref": reference}]
+        return self._leaves(found, (*seen, reference))
 
     def _is_recursive(self, reference: str) -> bool:
         """Whether a definition refers to itself, so that it needs a rule of its own."""
@@ -471,13 +490,9 @@ class _Grammar:
             key = ("ref", schema["$ref"], id(self._root), notation.string, notation.words)
             if key not in self._names:
                 name = self.rule("", key)
-                found = resolved(schema["$ref"], self._root)
-                inner = {k: v for k, v in found.items()} if isinstance(found, Mapping) else {}
-                options = [self._leaf(leaf, notation) for leaf in self._leaves(inner)]
-                self.rules[name] = _either(options)
+                leaves = self._leaves(resolved(schema["$ref"], self._root), (schema["$ref"],))
+                self.rules[name] = _either([self._leaf(leaf, notation) for leaf in leaves])
             return self._names[key]
-        if "enum" in schema and not schema["enum"]:
-            raise UsageError(f"{self._where}: no value of an enum fits its type; change the schema")
         if "enum" in schema:
             return _either([_quote(notation.write(value)) for value in schema["enum"]])
         kind = schema["type"]
@@ -487,34 +502,45 @@ class _Grammar:
                 return self._string(schema, notation)
             case "integer":
                 return _whole_numbers(schema)
-            case "number":
-                return "NUMBER"
-            case "boolean":
-                return f"({_quote(notation.words[0])} | {_quote(notation.words[1])})"
-            case "null":
-                return _quote(notation.words[2])
             case "array":
                 return self._array(schema, notation)
             case "object":
-                return self._members_of(schema, notation, top=top)
+                return self._object_of(schema, notation, top=top)
+            case "number" | "boolean" | "null":
+                true, false, null = map(_quote, notation.words)
+                return {"number": "NUMBER", "null": null}.get(kind, f"({true} | {false})")
         self.omit("a value of any type may contain an object, whose keys may repeat")
         return self._anything(notation)
 
     def _check_keywords(self, schema: JsonObject, kind: str) -> None:
-        other = set().union(*_OF_TYPE.values()) - _OF_TYPE.get(kind, set())
-        unknown = set(schema) - _ANNOTATIONS - _ENFORCED.get(kind, set()) - other
-        for word in sorted(unknown):
+        of_others = set().union(*_OF_TYPE.values()) - _OF_TYPE.get(kind, set())
+        known = _ANNOTATIONS | _ENFORCED.get(kind, set()) | of_others
+        for word in sorted(set(schema) - known):
             if schema[word] not in (None, False, {}, []):
                 self.omit(f"{word} of {kind} is not enforced")
 
     def _string(self, schema: JsonObject, notation: _Notation) -> str:
-        least, most = schema.get("minLength", 0), schema.get("maxLength", "")
-        if least == 0 and most == "":
+        length = f"{{{schema.get('minLength', 0)},{schema.get('maxLength', '')}}}"
+        pattern = schema.get("pattern")
+        if length == "{0,}" and pattern is None:
             return self._any_string(notation)
-        if not notation.character:
-            self.omit("the length of a string is not enforced in this format")
+        if not notation.character or (pattern is not None and self.kind != "lark"):
+            self.omit(f"{'pattern' if notation.character else 'length'} of string is not enforced")
             return self._any_string(notation)
-        return f'"\\"" {notation.character}{{{least},{most}}} "\\""'
+        if pattern is None:
+            return f'"\\"" {notation.character}{length} "\\""'
+        if not (found := _PATTERN.fullmatch(str(pattern))):
+            self.omit(f"the pattern {pattern!r} is not enforced: it has more than the usual signs")
+            return self._any_string(notation)
+        self.omitted[f"{self._where}: strings with a pattern have no escapes"] = None
+        before, inside, after = found.groups()
+        parts = ("" if before else "(?s:.*)", f"(?:{inside})", "" if after else "(?s:.*)")
+        regex = "".join(parts).replace("/", "\\/")
+        name = self.rule("", ("pattern", pattern, length)).upper()
+        self.rules.pop(name.lower(), None)
+        plain = r'/[^"\\\x00-\x1f\x7f]' + f"{length}/"
+        self.terminals[name] = f'"\\"" (/{regex}/ & {plain}) "\\""'
+        return name
 
     def _any_string(self, notation: _Notation) -> str:
         if notation.string:
@@ -531,7 +557,7 @@ class _Grammar:
         inside = f"{item} ({notation.comma} {item}){'*' if times == '{0,}' else times}"
         return f'"[" ({inside}){"?" if least == 0 else ""} "]"'
 
-    def _members_of(self, schema: JsonObject, notation: _Notation, *, top: bool) -> str:
+    def _object_of(self, schema: JsonObject, notation: _Notation, *, top: bool) -> str:
         others, properties = schema.get("additionalProperties"), _properties(schema)
         if (others not in (None, False)) or not (properties or top or others is False):
             self.omit("the keys of an object with undeclared properties may repeat")
@@ -577,7 +603,7 @@ class _Grammar:
                 isinstance(choice, str) for choice in leaf.get("enum", (None,))
             )
             sample = _SAMPLES.get(str(leaf.get("type")), (leaf.get("enum") or [None])[0])
-            name = word.text[0] if is_text else _kind(sample, word)
+            name = word.text[0] if is_text else type_word(sample, word)
             at = [*after].index(value) if value in after else 0
             between = "".join(one.text for one in after[:at] if not isinstance(one, Key))  # type: ignore[union-attr]  # fixed texts
             body = self._bare(value, after[at + 1 :], leaf)
@@ -606,16 +632,6 @@ class _Grammar:
                 options.append(f"{_quote(line)} ({value}) {_quote(line + end)}")
         return _either(options)
 
-    def _elements(self, word: Elements, spec: ToolSpec) -> str:
-        """Return arguments as elements, each named after its argument."""
-        self._root, self._where = spec.parameters, f"tool {spec.name!r}"
-        items = {
-            key: self._element(word, key, schema)
-            for key, schema in _properties(spec.parameters).items()
-        }
-        between = _quote("" if word.prefix else "\n")
-        return self._members(items, spec.parameters, between)
-
     def _element(self, word: Elements, key: str, schema: object) -> str:
         """Return an element; an object or a list in it is nested elements, or JSON."""
         closer = f"{word.prefix}</{key}>"
@@ -640,7 +656,20 @@ _SAMPLES: dict[str, JsonValue] = {
 
 def _properties(schema: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """Return the schemas of the declared arguments; those that are only required have none."""
-    return {**dict.fromkeys(schema.get("required") or (), {}), **(schema.get("properties") or {})}
+    declared = schema.get("properties") or {}
+    return declared | {key: {} for key in schema.get("required") or () if key not in declared}
+
+
+def _of_types(schema: JsonObject) -> list[JsonObject]:
+    """Return a schema for each of the types that a schema names, or one of its choices."""
+    kinds = [str(kind) for kind in kinds_named(schema)]
+    choices = choices_of(schema)
+    if choices is not None:
+        fits = [v for v in choices if not kinds or any(is_of(v, kind) for kind in kinds)]
+        return [{"enum": fits}]
+    if not kinds:
+        kinds = [kind for kind, words in _OF_TYPE.items() if words & set(schema)][:1] or ["any"]
+    return [{**schema, "type": kind} for kind in kinds]
 
 
 def _marks_of(form: Format) -> Iterable[str]:
@@ -660,6 +689,8 @@ def _marks_of(form: Format) -> Iterable[str]:
 def _either(options: Iterable[str]) -> str:
     """Return the expression of one of the options; without a second one, the option itself."""
     found = [*dict.fromkeys(options)]
+    if not found:
+        raise UsageError("no value fits the bounds or choices of a schema, or a list of tools")
     return found[0] if len(found) == 1 else f"({' | '.join(found)})"
 
 
@@ -680,11 +711,13 @@ def _whole_numbers(schema: JsonObject) -> str:
     if not (lows or highs):
         return "INTEGER"
     least, most = max(lows, default=None), min(highs, default=None)
-    options = []
+    options: list[str] = []
     if most is None or most >= 0:
         options += _digits(max(least or 0, 0), most)
     if least is None or least < 0:
-        below_zero = _digits(max(1, -most if most is not None else 1), None if least is None else -least)
+        below_zero = _digits(
+            max(1, -most if most is not None else 1), None if least is None else -least
+        )
         options.append(f'"-" {_either(below_zero)}')
     return _either(options)
 
@@ -707,7 +740,11 @@ def _between(low: str, high: str) -> str:
     """Return the expression of the numbers between two of the same length."""
     size = len(low) - 1
     tail = f" [0-9]{{{size}}}" if size else ""
-    if not low.strip("0") and set(high) == {"9"} or (low[1:] == "0" * size and high[1:] == "9" * size):
+    if (
+        (not low.strip("0")
+        and set(high) == {"9"})
+        or (low[1:] == "0" * size and high[1:] == "9" * size)
+    ):
         return f"[{low[0]}-{high[0]}]{tail}"
     if low[0] == high[0]:
         return f'"{low[0]}" {_between(low[1:], high[1:])}'
@@ -720,7 +757,8 @@ def _between(low: str, high: str) -> str:
 
 def _lark(grammar: _Grammar, root: str) -> str:
     """Return the grammar for llguidance. Its lexer is greedy, so text up to a marker is one lexeme
-    that is lazy."""
+    that is lazy.
+    """
     lines = ["%llguidance {}", f"start: {_with_regexes(root)}"]
     lines += [f"{name}: {_with_regexes(rule)}" for name, rule in grammar.rules.items()]
     for name, (end, without) in grammar.lazy.items():
@@ -732,6 +770,7 @@ def _lark(grammar: _Grammar, root: str) -> str:
             lines += [f"U-{name.upper()}: {free} {_quote(end)}", f"{name}[lazy]: U-{name.upper()}"]
         else:
             lines.append(f"{name}: U-{name.upper()}\nU-{name.upper()}: {free}")
+    lines += [f"{name}: {rule}" for name, rule in grammar.terminals.items()]
     lines += [f"{name}: {_with_regexes(rule)}" for name, rule in _TERMINALS.items()]
     return "\n".join(lines) + "\n"
 
@@ -746,7 +785,9 @@ _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?!\d+:)(?:[^\]\\]|\\.)*\]')
 
 def _with_regexes(rule: str) -> str:
     """Return the rule with classes of characters as regular expressions."""
-    return _TOKENS.sub(lambda m: m[0] if m[0][0] == '"' else f"/{m[0].replace('/', chr(92) + '/')}/", rule)
+    return _TOKENS.sub(
+        lambda m: m[0] if m[0][0] == '"' else f"/{m[0].replace('/', chr(92) + '/')}/", rule
+    )
 
 
 def _gbnf(grammar: _Grammar, root: str) -> str:
@@ -758,21 +799,21 @@ def _gbnf(grammar: _Grammar, root: str) -> str:
     return "\n".join([*lines, *(f"{name} ::= {rule}" for name, rule in _TERMINALS.items())]) + "\n"
 
 
-def _automaton(name: str, end: str, without: Sequence[str]) -> list[str]:
+def _automaton(name: str, end: str, without: tuple[str, ...]) -> list[str]:
     """Return rules of the text up to the first `end`, with no text of `without` before it.
 
     A state is the longest end of the text that a marker begins with (Aho and Corasick).
     """
     marks = (end, *without) if end else without
+    starts = {mark[:at] for mark in marks for at in range(len(mark) + 1)}
+    chars = sorted(set("".join(marks)))
     states = {"": name}
     lines = []
     for state in (waiting := [""]):
         by_char = {}
-        for char in sorted(set("".join(marks))):
+        for char in chars:
             text = state + char
-            follows = next(
-                text[at:] for at in range(len(text) + 1) if any(m.startswith(text[at:]) for m in marks)
-            )
+            follows = next(text[at:] for at in range(len(text) + 1) if text[at:] in starts)
             if follows:
                 by_char[char] = follows
         others = "".join(map(_in_class, by_char))
@@ -780,20 +821,26 @@ def _automaton(name: str, end: str, without: Sequence[str]) -> list[str]:
         for char, follows in by_char.items():
             if end and follows == end:
                 options.append(_quote(char))
-            elif any(mark in follows for mark in without):
+            elif follows.endswith(without):
                 # The marker is inside of the end, which has to go on then.
-                options += [_quote(char + end[len(follows) :])] if end.startswith(follows) and end else []
+                options += (
+                    [_quote(char + end[len(follows) :])] if end.startswith(follows) and end else []
+                )
             else:
                 if follows not in states:
                     states[follows] = f"{name}-{len(states)}"
                     waiting.append(follows)
                 options.append(f"{_quote(char)} {states[follows]}")
-        lines.append(f"{states[state]} ::= {' | '.join(options if end else [*options, chr(34) * 2])}")
+        lines.append(
+            f"{states[state]} ::= {' | '.join(options if end else [*options, chr(34) * 2])}"
+        )
     return lines
 
 
 def _in_class(char: str) -> str:
-    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char, f"\\{char}" if char in "\\]^[-" else char)
+    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(
+        char, f"\\{char}" if char in "\\]^[-" else char
+    )
 
 
 def _structural_tag(grammar: _Grammar, root: str) -> str:
