@@ -1,8 +1,9 @@
-"""A matcher of GBNF grammars as llama.cpp's: sets of stacks, advanced by one character at a time."""
+"""A matcher of GBNF grammars as in llama.cpp: sets of stacks, a character at a time."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
 
 _TOKEN = re.compile(
@@ -45,7 +46,7 @@ class Gbnf:
             if stack and isinstance(stack[0], re.Pattern) and stack[0].fullmatch(char)
         )
 
-    def _opened(self, stacks) -> frozenset[Stack]:  # type: ignore[no-untyped-def]  # any iterable
+    def _opened(self, stacks: Iterable[Stack]) -> frozenset[Stack]:
         """Return the stacks with rules replaced by their options until a character is first."""
         waiting, seen = list(stacks), set()
         while waiting:

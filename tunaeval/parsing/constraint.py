@@ -41,7 +41,7 @@ from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpe
 from tunaeval.types.wanted import wanted_name
 
 from .api import format_named
-from .judge import as_json, escaped
+from .judge import as_json, escaped, trimmed
 from .reader import AnyTools, known_tools
 from .repair.dialects import BRACE_KEY
 from .repair.schema import admitted, choices_of, is_of, kinds_named, resolved
@@ -240,7 +240,7 @@ class _Grammar:
     def _check_names(self, tools: Tools) -> None:
         """Raise `UsageError` for a tool's name, or an argument's, that the format cannot write."""
         calls = [
-            ToolCall(name, dict.fromkeys(_properties(spec.parameters), "a"))
+            ToolCall(name, dict.fromkeys(_properties(self._declared(spec)), "a"))
             for name, spec in tools.items()
         ]
         text = written_calls(calls, self.form)
@@ -254,15 +254,15 @@ class _Grammar:
         form, envelope = self.form, self.form.envelope
         more = "*" if parallel else "{0}"
         if envelope and envelope.one_each:
-            one = [self._message(self._block([spec], ""), spec.name) for spec in tools.values()]
-            return self._repeated(self.rule(_either(one)), form.separator, more)
+            each = [self._message(self._block([spec], ""), spec.name) for spec in tools.values()]
+            return self._repeated(self.rule(_either(each)), form.separator, more)
         several = form.python or (form.call and (form.call.array or form.call.joined))
         groups = [[*tools.values()]] if several else [[spec] for spec in tools.values()]
         one = self.rule(_either([self._block(specs, more) for specs in groups]))
         if form.around:
             # A separator and the closer may begin alike, and lexers are greedy: so each block ends
             # with the separator that `render` writes between the last one and the closer.
-            opener, closer, between = *(each.text for each in form.around), _quote(form.separator)
+            (opener, closer), between = (mark.text for mark in form.around), _quote(form.separator)
             again = "" if several or not parallel else f"({one} {between})*"
             text = f"{_quote(opener + form.separator)} {one} {between} {again} {_quote(closer)}"
         else:
@@ -348,22 +348,32 @@ class _Grammar:
         start = f"{{{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: "
         return f'{_quote(start)} {arguments} "}}"'
 
-    def _arguments(self, spec: ToolSpec, notation: _Notation) -> str:
+    def _declared(self, spec: ToolSpec) -> JsonObject:
+        """Return the schema of a tool's arguments, and begin to speak of this tool."""
         self._root, self._where = spec.parameters, f"tool {spec.name!r}"
-        return self._value({"type": "object", **spec.parameters}, notation, top=True)
+        leaf, *others = self._leaves({"type": "object", **spec.parameters})
+        if others or "$ref" in leaf:
+            raise UsageError(f"{self._where} has several schemas for its arguments; split the tool")
+        self._check_keywords(leaf, "object")
+        if leaf.get("additionalProperties") not in (None, False):
+            self.omitted[f"{self._where}: only declared arguments are written"] = None
+        return leaf
+
+    def _arguments(self, spec: ToolSpec, notation: _Notation) -> str:
+        return self._object_of(self._declared(spec) | {"additionalProperties": False}, notation)
 
     def _python(self, word: PythonCalls, specs: Sequence[ToolSpec], more: str) -> str:
         calls = []
         for spec in specs:
-            self._root, self._where = spec.parameters, f"tool {spec.name!r}"
-            for key in _properties(spec.parameters):
+            schema = self._declared(spec)
+            for key in _properties(schema):
                 if not (key.isidentifier() and key.isascii()) or keyword.iskeyword(key):
                     raise UsageError(f"{self._where}: {key!r} is no name in Python; rename it")
             items = {
                 key: f"{_quote(f'{key}=')} {self._value(inner, _PYTHON)}"
-                for key, inner in _properties(spec.parameters).items()
+                for key, inner in _properties(schema).items()
             }
-            inside = self._members(items, spec.parameters, '", "')
+            inside = self._members(items, schema, '", "')
             calls.append(f'{_quote(f"{spec.name}(")} {inside} ")"')
         one = self.rule(_either(calls))
         if word.listed:
@@ -372,13 +382,13 @@ class _Grammar:
 
     def _each(self, word: Many | Elements, spec: ToolSpec) -> str:
         """Return the expression of all arguments, each in markup of its own."""
-        self._root, self._where = spec.parameters, f"tool {spec.name!r}"
-        declared = _properties(spec.parameters).items()
+        schema = self._declared(spec)
+        declared = _properties(schema).items()
         if isinstance(word, Many):
             items = {key: self._row(word.words, [spec], "", key, inner) for key, inner in declared}
-            return self._members(items, spec.parameters, "")
+            return self._members(items, schema, "")
         items = {key: self._element(word, key, inner) for key, inner in declared}
-        return self._members(items, spec.parameters, _quote("" if word.prefix else "\n"))
+        return self._members(items, schema, _quote("" if word.prefix else "\n"))
 
     def _members(
         self, items: Mapping[str, str], schema: Mapping[str, Any], comma: str, *, least: int = 0
@@ -427,10 +437,9 @@ class _Grammar:
         first = [f"{names[key]} {rest}::{1 << bit}" for bit, key in enumerate(bits)]
         return self.rule(_either([*first, '""'] if not (required or least) else first))
 
-    def _value(self, schema: object, notation: _Notation, *, top: bool = False) -> str:
+    def _value(self, schema: object, notation: _Notation) -> str:
         """Return the expression of all values that fit a schema."""
-        options = [self._leaf(leaf, notation, top=top) for leaf in self._leaves(schema)]
-        return self.rule(_either(options))
+        return self.rule(_either([self._leaf(leaf, notation) for leaf in self._leaves(schema)]))
 
     def _leaves(self, schema: object, seen: tuple[str, ...] = ()) -> list[JsonObject]:
         """Return the schemas of one type each, or of choices, of which a value fits one."""
@@ -442,16 +451,17 @@ class _Grammar:
         if "allOf" in one:
             parts = [part for part in one.pop("allOf") if isinstance(part, Mapping)]
             merged = {key: value for part in (*parts, one) for key, value in part.items()}
-            if len(merged) < len(one) + sum(map(len, parts)):
+            if any(merged[key] != value for part in parts for key, value in part.items()):
                 self.omit("of allOf with the same keyword twice, only the last is enforced")
             return self._leaves(merged, seen)
         for word in ("anyOf", "oneOf"):
             if word in one:
                 options = one.pop(word)
+                if set(one) - _ANNOTATIONS:
+                    self.omit(f"{word} beside other keywords is not enforced")
+                    continue
                 if word == "oneOf" and self._overlap(options):
                     self.omit("oneOf admits a value that fits several of its schemas")
-                if set(one) - _ANNOTATIONS:
-                    self.omit(f"keywords beside {word} are not enforced")
                 return [leaf for option in options for leaf in self._leaves(option, seen)]
         null: list[JsonObject] = [{"type": "null"}] if one.pop("nullable", False) is True else []
         return [*_of_types(one), *null]
@@ -484,7 +494,7 @@ class _Grammar:
         kinds = [admitted(option, self._root) for option in options]
         return any(one & other for one, other in combinations(kinds, 2))
 
-    def _leaf(self, schema: JsonObject, notation: _Notation, *, top: bool = False) -> str:
+    def _leaf(self, schema: JsonObject, notation: _Notation) -> str:
         """Return the expression of the values that fit a schema of one type."""
         if "$ref" in schema:
             key = ("ref", schema["$ref"], id(self._root), notation.string, notation.words)
@@ -505,7 +515,7 @@ class _Grammar:
             case "array":
                 return self._array(schema, notation)
             case "object":
-                return self._object_of(schema, notation, top=top)
+                return self._object_of(schema, notation)
             case "number" | "boolean" | "null":
                 true, false, null = map(_quote, notation.words)
                 return {"number": "NUMBER", "null": null}.get(kind, f"({true} | {false})")
@@ -557,9 +567,9 @@ class _Grammar:
         inside = f"{item} ({notation.comma} {item}){'*' if times == '{0,}' else times}"
         return f'"[" ({inside}){"?" if least == 0 else ""} "]"'
 
-    def _object_of(self, schema: JsonObject, notation: _Notation, *, top: bool) -> str:
+    def _object_of(self, schema: JsonObject, notation: _Notation) -> str:
         others, properties = schema.get("additionalProperties"), _properties(schema)
-        if (others not in (None, False)) or not (properties or top or others is False):
+        if (others not in (None, False)) or not (properties or others is False):
             self.omit("the keys of an object with undeclared properties may repeat")
             if not properties:
                 inner = others if isinstance(others, Mapping) else {"type": "any"}
@@ -590,8 +600,8 @@ class _Grammar:
         """Return a rule of text that ends with the first `end`, and has no text of `without`."""
         texts = tuple(dict.fromkeys(text for text in without if text))
         name = self.rule("", ("until", end, texts))
-        if self.lazy.setdefault(name, (end, texts)) and name in self.rules:
-            del self.rules[name]
+        self.rules.pop(name, None)
+        self.lazy[name] = end, texts
         return name
 
     def _typed(self, word: Attribute, after: Sequence[Word], schema: object) -> str:
@@ -599,15 +609,11 @@ class _Grammar:
         options = []
         value = next(one for one in flat(after) if isinstance(one, Value))
         for leaf in self._leaves(schema):
-            is_text = leaf.get("type") == "string" or all(
-                isinstance(choice, str) for choice in leaf.get("enum", (None,))
-            )
-            sample = _SAMPLES.get(str(leaf.get("type")), (leaf.get("enum") or [None])[0])
-            name = word.text[0] if is_text else type_word(sample, word)
-            at = [*after].index(value) if value in after else 0
-            between = "".join(one.text for one in after[:at] if not isinstance(one, Key))  # type: ignore[union-attr]  # fixed texts
-            body = self._bare(value, after[at + 1 :], leaf)
-            options.append(f"{_quote(name + between)} {body}")
+            sample = leaf["enum"][0] if "enum" in leaf else _SAMPLES.get(leaf.get("type", ""))
+            name = word.text[0] if isinstance(sample, str) else type_word(sample, word)
+            at = [*after].index(value)
+            between = "".join(one.text for one in after[:at] if isinstance(one, Literal))
+            options.append(f"{_quote(name + between)} {self._bare(value, after[at + 1 :], leaf)}")
         return _either(options)
 
     def _bare(self, word: Value, after: Sequence[Word], schema: object) -> str:
@@ -625,8 +631,12 @@ class _Grammar:
                     self.omit("a bare value without a type may be anything")
                 options.append(f"{_quote(line)} {self._until(line + end, without)}")
             elif "enum" in leaf:
-                texts = [v if isinstance(v, str) else as_json(v, "enum") for v in leaf["enum"]]
-                options += [_quote(f"{line}{text}{line}{end}") for text in texts]
+                (choice,) = leaf["enum"]
+                text = choice if isinstance(choice, str) else as_json(choice, "enum")
+                whole = f"{line}{text}{line}"
+                if trimmed(whole, word) != text or any(mark in text for mark in without):
+                    raise UsageError(f"{self._where}: {text!r} is lost where values are bare text")
+                options.append(_quote(whole + end))
             else:
                 value = self._leaf(leaf, _JSON)
                 options.append(f"{_quote(line)} ({value}) {_quote(line + end)}")
@@ -650,7 +660,7 @@ class _Grammar:
 
 
 _SAMPLES: dict[str, JsonValue] = {
-    "boolean": True, "integer": 1, "number": 1, "object": {}, "array": [], "null": None
+    "string": "", "boolean": True, "integer": 1, "number": 1, "object": {}, "array": [],
 }  # fmt: skip
 
 
@@ -666,7 +676,7 @@ def _of_types(schema: JsonObject) -> list[JsonObject]:
     choices = choices_of(schema)
     if choices is not None:
         fits = [v for v in choices if not kinds or any(is_of(v, kind) for kind in kinds)]
-        return [{"enum": fits}]
+        return [{"enum": [choice]} for choice in fits]
     if not kinds:
         kinds = [kind for kind, words in _OF_TYPE.items() if words & set(schema)][:1] or ["any"]
     return [{**schema, "type": kind} for kind in kinds]
@@ -679,7 +689,7 @@ def _marks_of(form: Format) -> Iterable[str]:
     for word in (*flat(form.words), *frame):
         if isinstance(word, Literal):
             yield from (text for text in word.spellings if len(text.strip()) > 2)
-        elif isinstance(word, Elements):
+        elif isinstance(word, Elements) and word.prefix:
             yield word.prefix
     yield from form.dropped
     for one in form.reasoning:
@@ -740,11 +750,7 @@ def _between(low: str, high: str) -> str:
     """Return the expression of the numbers between two of the same length."""
     size = len(low) - 1
     tail = f" [0-9]{{{size}}}" if size else ""
-    if (
-        (not low.strip("0")
-        and set(high) == {"9"})
-        or (low[1:] == "0" * size and high[1:] == "9" * size)
-    ):
+    if set(low[1:]) <= {"0"} and set(high[1:]) <= {"9"}:
         return f"[{low[0]}-{high[0]}]{tail}"
     if low[0] == high[0]:
         return f'"{low[0]}" {_between(low[1:], high[1:])}'
