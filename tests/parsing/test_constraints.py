@@ -7,7 +7,7 @@ from itertools import islice
 from random import Random
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]  # its stubs are a package of their own
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -162,7 +162,7 @@ def test_what_cannot_be_said_is_refused_or_listed(case: str) -> None:
     with pytest.raises(UsageError, match=rf"tool 'f': .*{why}.*or allow a looser"):
         constraint_of({"x": schema}, name)
     looser = constraint_of({"x": schema}, name, allow_looser=True)
-    assert Lark(looser.text)
+    Lark(looser.text)
     assert why in " ".join(looser.omitted)
 
 
