@@ -63,6 +63,12 @@ class Constraint:
 
     `omitted` are sentences about what the grammar does not enforce, and where it admits only one
     of several ways to write the same call.
+
+    Examples:
+        >>> tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}]
+        >>> grammar = tunaeval.constrain(tools, format="hermes", allow_looser=True)
+        >>> grammar.omitted
+        ("tool 'f': a value of any type may contain an object, whose keys may repeat",)
     """
 
     text: str
@@ -171,7 +177,7 @@ _ANNOTATIONS = frozenset({
 """The keywords that restrict no value, or that are read before others."""
 
 
-_PATTERN = re.compile(r"(\^?)((?:[^\\^$(/]|\\[dwsDWS.*+?()\[\]{}|/^$\\-]|\((?!\?)|\(\?:)*)(\$?)")
+_PATTERN = re.compile(r"(\^?)((?:[^\\^$(/]|\\[dwsDWS.*+?()\[\]{}|/^$\\-]|\((?!\?)|\(\?:)*+)(\$?)")
 """A regular expression that llguidance and JSON schema read alike, its anchors apart."""
 
 
@@ -786,7 +792,7 @@ def _escaped(text: str) -> str:
     return re.sub(r"[/]", r"\\/", re.escape(text).replace("\n", "n").replace("\\ ", " "))
 
 
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?!\d+:)(?:[^\]\\]|\\.)*\]')
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|\[(?!\d+:)(?:[^\]\\]|\\.)*+\]')
 
 
 def _with_regexes(rule: str) -> str:
