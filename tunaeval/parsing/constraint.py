@@ -53,8 +53,8 @@ KINDS: tuple[Kind, ...] = ("lark", "gbnf", "structural-tag")
 MOST_IN_ANY_ORDER = 5
 """Most properties that rules list in any order, as n of them need 2**n rules. More than that are in
 any order only in Lark, and in the schema's order in the other kinds."""
-_BITS = 64
-"""The size of the parameter of a rule in llguidance."""
+_FEW, _BITS = 3, 64
+"""Between these numbers of properties Lark has one rule with a parameter, which has 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +406,7 @@ class _Grammar:
         required = {key for key in schema.get("required", ()) if key in items}
         ordered = len(items) > MOST_IN_ANY_ORDER
         names = {key: self.rule(expression) for key, expression in items.items()}
-        if ordered and self.kind == "lark" and len(items) <= _BITS:
+        if self.kind == "lark" and _FEW < len(items) <= _BITS:
             return self._members_as_bits(names, required, comma, least)
         if ordered:
             self.omitted[f"{self._where}: {len(items)} properties come in the schema's order"] = (
@@ -710,10 +710,12 @@ def _either(options: Iterable[str]) -> str:
     return found[0] if len(found) == 1 else f"({' | '.join(found)})"
 
 
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
 def _quote(text: str) -> str:
     """Return the text in quotes, with the escapes that all kinds have."""
-    signs = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    return f'"{"".join(signs.get(sign, sign) for sign in text)}"'
+    return f'"{text.translate(_ESCAPES)}"'
 
 
 def _whole_numbers(schema: JsonObject) -> str:
@@ -792,7 +794,7 @@ def _escaped(text: str) -> str:
     return re.sub(r"[/]", r"\\/", re.escape(text).replace("\n", "n").replace("\\ ", " "))
 
 
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|\[(?!\d+:)(?:[^\]\\]|\\.)*+\]')
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|\[(?!\d{1,2}:)(?:[^\]\\]|\\.)*+\]')
 
 
 def _with_regexes(rule: str) -> str:
