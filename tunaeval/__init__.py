@@ -40,6 +40,7 @@ _NAMES = {
     "parsing.api": "formats instructions parse parse_levels parse_many parse_message qwen25"
     " render stream",
     "parsing.collect": "Event",
+    "parsing.constraint": "Constraint constrain",
     "parsing.reader": "Stream",
     "reports.drift": "Change Drift compare_tools find_drift",
     "reports.console": "print_execution",

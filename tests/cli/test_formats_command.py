@@ -58,3 +58,37 @@ def test_a_line_of_the_list_is_one_that_can_be_read(capsys: pytest.CaptureFixtur
     lines = printed(capsys).splitlines()
     assert max(map(len, lines)) <= 240
     assert any("…" in line for line in lines)
+
+
+@pytest.fixture
+def tools_file(tmp_path: Path) -> str:
+    path = tmp_path / "tools.json"
+    properties = {"path": {"type": "string"}, "more": {"type": "object"}}
+    path.write_text(json.dumps([{"name": "ls", "parameters": {"properties": properties}}]))
+    return str(path)
+
+
+def test_a_grammar_is_printed_and_what_it_omits_is_told(
+    capsys: pytest.CaptureFixture[str], tools_file: str
+) -> None:
+    command = ["formats", "constrain", "glm45", "--tools", tools_file, "--kind", "gbnf"]
+    assert main(command) == 2
+    assert "allow a looser grammar" in capsys.readouterr().err
+    assert main([*command, "--allow-looser"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("root ::= ")
+    assert "tunaeval: tool 'ls': the keys of an object" in err
+    assert main([*command, "--allow-looser", "--json"]) == 0
+    made = tunaeval.constrain(
+        json.loads(Path(tools_file).read_text()), format="glm45", kind="gbnf", allow_looser=True
+    )
+    wanted = {"kind": "gbnf", "text": made.text, "omitted": [*made.omitted]}
+    assert json.loads(capsys.readouterr().out) == wanted
+
+
+@pytest.mark.parametrize("words", [["constrain"], ["constrain", "glm45"], ["glm45", "hermes"]])
+def test_a_grammar_needs_a_format_and_tools(
+    capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    assert main(["formats", *words]) == 2
+    assert "formats constrain NAME --tools FILE" in capsys.readouterr().err

@@ -1,4 +1,7 @@
-"""`tunaeval formats`: lists wire formats and parsers, the models that use them, and examples."""
+"""`tunaeval formats`: lists wire formats and parsers, the models that use them, and examples.
+
+`tunaeval formats constrain NAME` prints a grammar of all replies that call some tools in a format.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,21 @@ import json
 from collections.abc import Iterable
 
 from tunaeval.api.extensions import looked_at, registries
+from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import formats, render
+from tunaeval.parsing.constraint import constrain
 from tunaeval.parsing.reader import Reader
 from tunaeval.registry import Entry
+from tunaeval.reports.json import json_text
 from tunaeval.types.calls import JsonObject, ToolCall
 
+from .named_tools import read_tools
 from .output import Output, print_listing
 
 COLUMNS = ("name", "aliases", "summary", "models", "source", "status", "reason")
 
+_CONSTRAIN = "constrain"
 _WIDEST = 32
 """Longer texts are cut in the list; `tunaeval formats NAME` shows them in full."""
 _EXAMPLE = ("get_weather", {"city": "Oslo", "days": 2})
@@ -39,6 +47,13 @@ tunaeval formats --markdown > docs/reference/formats.md
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
+    if arguments.format == _CONSTRAIN:
+        return _constrain(arguments, output)
+    if arguments.constrained or arguments.tools or arguments.allow_looser:
+        raise UsageError(
+            "a second name, --tools and --allow-looser are for a grammar: "
+            "tunaeval formats constrain NAME --tools FILE"
+        )
     parsers = registries()["parsers"]
     if arguments.format is not None:
         parsers.get(arguments.format)  # raises an error with similar names if there is none
@@ -53,6 +68,29 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         print_listing(output, "formats", rows, columns, as_json=arguments.json, limit=_WIDEST)
     else:
         output.result("\n\n".join(map(_in_full, rows)))
+    return 0
+
+
+def _constrain(arguments: argparse.Namespace, output: Output) -> int:
+    """Print a grammar on stdout, and on stderr what it does not enforce."""
+    if arguments.constrained is None or arguments.tools is None:
+        raise UsageError(
+            "a grammar is of a format and of tools: tunaeval formats constrain NAME --tools FILE"
+        )
+    made = constrain(
+        read_tools(arguments.tools),
+        format=arguments.constrained,
+        kind=arguments.kind,
+        text=arguments.text,
+        allow_looser=arguments.allow_looser,
+    )
+    if arguments.json:
+        found = {"kind": made.kind, "text": made.text, "omitted": [*made.omitted]}
+        output.result(json_text(found))
+    else:
+        output.result(made.text.rstrip("\n"))
+        for sentence in made.omitted:
+            output.note(f"tunaeval: {sentence}")
     return 0
 
 

@@ -848,6 +848,26 @@ OPTIONS: dict[str, Options] = {
     ),
     "formats": (
         value("format", "show this format in full; a name or an alias", nargs="?"),
+        value("constrained NAME", "constrain: the format to make a grammar of", nargs="?"),
+        Group(
+            "constrain",
+            (
+                value("--tools FILE", "a JSON file of tools, or a catalogue's name"),
+                one_of(
+                    "--kind",
+                    ("lark", "gbnf", "structural-tag"),
+                    "the server's kind of grammar: that of llguidance, llama.cpp or xgrammar",
+                    default="lark",
+                ),
+                one_of(
+                    "--text",
+                    ("before", "none"),
+                    "whether prose may come before calls, or be the whole reply",
+                    default="before",
+                ),
+                flag("--allow-looser", "leave out what cannot be said, and list it on stderr"),
+            ),
+        ),
         Group(
             None,
             (
@@ -869,6 +889,7 @@ OPTIONS: dict[str, Options] = {
 
 USAGE = {
     "judge": "%(prog)s calibrate LABELS.jsonl [options]",
+    "formats": "%(prog)s [-h] [options] [NAME | constrain NAME --tools FILE]",
     "suites": "%(prog)s [-h] [options] [[check|renamed] SUITE]",
     "tools": "%(prog)s (snapshot | diff OLD [NEW]) [options]",
 }

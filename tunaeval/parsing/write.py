@@ -122,7 +122,7 @@ def _word(word: Word, calls: Sequence[ToolCall], argument: _Argument) -> str:
             if word.optional:
                 return ""
             plain = _plain(calls[0])
-            return _braces(plain, word.mark) if word.mark else as_json(plain, calls[0].name)
+            return braces(plain, word.mark) if word.mark else as_json(plain, calls[0].name)
         case Maybe():
             return _row(word.words, calls, argument) if word.written else ""
         case Many():
@@ -138,12 +138,12 @@ def _of_argument(word: Key | Attribute | Value, key: str, value: JsonValue) -> s
         case Key():
             return escaped(key) if word.escaped else key
         case Attribute():
-            return word.text[0] if isinstance(value, str) else _kind(value, word)
+            return word.text[0] if isinstance(value, str) else type_word(value, word)
     text = value if isinstance(value, str) else as_json(value, key)
     return f"\n{text}\n" if word.trim.startswith("newline") else text
 
 
-def _kind(value: JsonValue, word: Attribute) -> str:
+def type_word(value: JsonValue, word: Attribute) -> str:
     """Return the word of an attribute for the type of a value; its first word if none fits."""
     names = {bool: "boolean", int: "number", float: "number", dict: "object", list: "array"}
     name = names.get(type(value), "null")
@@ -215,7 +215,7 @@ def _python_call(name: str, arguments: JsonObject) -> str:
     return f"{name}({', '.join([*written, f'**{other!r}'] if other else written)})"
 
 
-def _braces(value: JsonValue, mark: str) -> str:
+def braces(value: JsonValue, mark: str) -> str:
     """Return a value as `BraceReader` reads it: bare keys, and strings between two marks.
 
     A string that contains the mark is written in quotes, which are read with a repair.
@@ -224,11 +224,11 @@ def _braces(value: JsonValue, mark: str) -> str:
         case str():
             return json.dumps(value) if mark in value else f"{mark}{value}{mark}"
         case dict():
-            keys = [key if BRACE_KEY.fullmatch(key) else _braces(key, mark) for key in value]
+            keys = [key if BRACE_KEY.fullmatch(key) else braces(key, mark) for key in value]
             members = zip(keys, value.values(), strict=True)
-            return f"{{{','.join(f'{key}:{_braces(item, mark)}' for key, item in members)}}}"
+            return f"{{{','.join(f'{key}:{braces(item, mark)}' for key, item in members)}}}"
         case list():
-            return f"[{','.join(_braces(item, mark) for item in value)}]"
+            return f"[{','.join(braces(item, mark) for item in value)}]"
     return json.dumps(value)
 
 

@@ -1,0 +1,274 @@
+"""What `constrain` lets a model write: what `render` writes, and nothing that is misread."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from random import Random
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]  # its stubs are a package of their own
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tunaeval
+from tests.parsing.gbnf_matcher import Gbnf
+from tests.parsing.lark_matcher import Lark
+from tunaeval.errors import UsageError
+from tunaeval.grammar.formats import FORMATS
+from tunaeval.types.calls import ToolCall, Tools
+
+TOOLS = tunaeval.to_tools(
+    [
+        {
+            "name": "get_weather",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "city": {"type": "string"},
+                    "days": {"type": "integer", "minimum": -3, "maximum": 120},
+                    "unit": {"enum": ["celsius", "kelvin"]},
+                    "more": {
+                        "type": "object",
+                        "properties": {
+                            "deep": {"type": "boolean"},
+                            "list": {"type": "array", "items": {"type": "number"}},
+                        },
+                        "required": ["deep"],
+                    },
+                },
+                "required": ["city"],
+            },
+        },
+        {
+            "name": "many",
+            "parameters": {
+                "properties": {key: {"type": ["integer", "null"]} for key in "abcdefg"},
+                "required": ["b", "f"],
+            },
+        },
+        {"name": "ls", "parameters": {}},
+    ]
+)
+
+WEATHER = ToolCall(
+    "get_weather", {"more": {"list": [1, 2.5], "deep": True}, "days": 7, "city": "a \"b\"\n'c' é"}
+)
+CALLS = [
+    [WEATHER, ToolCall("ls", {})],
+    [ToolCall("ls", {})],
+    [ToolCall("many", {"b": 1, "f": None, "g": -20}), ToolCall("get_weather", {"city": "Oslo"})],
+]
+LOOSE = "loose-json"
+WITHOUT_PROSE = {
+    "beam", "harmony", "inkling", "json", "llama3-bare", "muse", "name-json", "python-calls",
+    "solar-open", "tool-calls", "tool-elements",
+}  # fmt: skip
+"""The formats in which nothing tells prose from a call that begins, or that have messages."""
+CONSTRAINED = [name for name in FORMATS if name != LOOSE]
+
+
+def constraint_of(properties: dict[str, Any], name: str, **options: Any) -> tunaeval.Constraint:
+    return tunaeval.constrain(_tool(properties), format=name, text="none", **options)
+
+
+def _tool(properties: dict[str, Any]) -> Tools:
+    given = {"name": "f", "parameters": {"properties": properties, "required": [*properties]}}
+    return tunaeval.to_tools([given])
+
+
+def grammars(name: str) -> tuple[Lark, Gbnf]:
+    lark, gbnf = (
+        tunaeval.constrain(TOOLS, format=name, kind=kind, text="none").text
+        for kind in ("lark", "gbnf")
+    )
+    return Lark(lark), Gbnf(gbnf)
+
+
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_what_render_writes_is_accepted_and_damage_is_refused(name: str) -> None:
+    lark, gbnf = grammars(name)
+    for calls in CALLS:
+        text = tunaeval.render(calls, name)
+        assert (lark.accepts(text), gbnf.accepts(text)) == (True, True), text
+    text = tunaeval.render([WEATHER], name)
+    damaged = [
+        text[:-1],
+        text.replace("get_weather", "get_whether"),
+        text.replace("city", "town"),
+        text.replace("7", "121"),
+        text.replace("7", "seven"),
+        text.replace("True", "Tru").replace("true", "tru"),
+    ]
+    for other in damaged:
+        if tunaeval.parse(other, name, TOOLS, "strict") != tunaeval.parse(
+            text, name, TOOLS, "strict"
+        ):
+            assert (lark.accepts(other), gbnf.accepts(other)) == (False, False), other
+
+
+@pytest.mark.parametrize("text", ["none", "before"])
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_what_is_drawn_is_read_strictly_and_fits_the_schema(name: str, text: Any) -> None:
+    if text == "before" and name in WITHOUT_PROSE:
+        with pytest.raises(UsageError, match="text='none'"):
+            tunaeval.constrain(TOOLS, format=name, text=text)
+        return
+    grammar = Lark(tunaeval.constrain(TOOLS, format=name, text=text, reasoning=False).text)
+    random = Random(7)
+    texts = (grammar.drawn(random) for _ in range(60))
+    few = [*islice((one for one in texts if one is not None), 4)]
+    assert few
+    for drawn in few:
+        result = tunaeval.parse(drawn, name, TOOLS, "strict")
+        assert not result.diagnoses, drawn
+        assert not any(call.repairs for call in result.calls), drawn
+        assert text == "before" or (result.calls and not result.content.strip()), drawn
+        for call in result.calls:
+            jsonschema.validate(call.arguments, TOOLS[call.name].parameters)
+
+
+def test_reasoning_and_prose_may_come_first_and_nothing_after() -> None:
+    call = tunaeval.render([ToolCall("ls", {})], "hermes")
+    grammar = Lark(tunaeval.constrain(TOOLS, format="hermes").text)
+    accepted = [call, "Let me look.\n" + call, "Just prose.", "<think>\nHm.</think>\n" + call]
+    refused = [call + " Done.", "<think>Hm.\n" + call, "Let me <tool_call>", call[:-3]]
+    assert [grammar.accepts(text) for text in accepted + refused] == [True] * 4 + [False] * 4
+
+
+def test_one_call_at_most_unless_parallel() -> None:
+    one, two = (tunaeval.render([ToolCall("ls", {})] * n, "hermes") for n in (1, 2))
+    grammar = Lark(tunaeval.constrain(TOOLS, format="hermes", parallel=False).text)
+    assert (grammar.accepts(one), grammar.accepts(two)) == (True, False)
+
+
+CANNOT_BE_SAID = {
+    "open object": ({"type": "object"}, "hermes", "may repeat"),
+    "any value": ({}, "hermes", "may repeat"),
+    "multiple": ({"type": "integer", "multipleOf": 2}, "hermes", "multipleOf of integer"),
+    "bounds of a number": ({"type": "number", "minimum": 2}, "hermes", "minimum of number"),
+    "length of bare text": ({"type": "string", "maxLength": 2}, "glm45", "maxLength"),
+    "lookahead": ({"type": "string", "pattern": "(?=a)"}, "hermes", "pattern"),
+    "exclusive choice": (
+        {"oneOf": [{"type": "integer"}, {"type": "number"}]}, "hermes", "oneOf admits"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CANNOT_BE_SAID)
+def test_what_cannot_be_said_is_refused_or_listed(case: str) -> None:
+    schema, name, why = CANNOT_BE_SAID[case]
+    with pytest.raises(UsageError, match=rf"tool 'f': .*{why}.*or allow a looser"):
+        constraint_of({"x": schema}, name)
+    looser = constraint_of({"x": schema}, name, allow_looser=True)
+    Lark(looser.text)
+    assert why in " ".join(looser.omitted)
+
+
+NO_VALUE_FITS = {
+    "no number": ({"type": "integer", "minimum": 7, "maximum": 3}, "no value fits"),
+    "no choice": ({"type": "integer", "enum": ["a"]}, "no value fits"),
+    "false": (False, "no value fits"),
+    "a reference to nowhere": ({"$ref": "#/nope"}, "leads nowhere"),
+    "a reference to itself": ({"$ref": "#/properties/x"}, "leads only to itself"),
+}
+
+
+@pytest.mark.parametrize("case", NO_VALUE_FITS)
+def test_a_schema_that_no_value_fits_is_refused(case: str) -> None:
+    schema, why = NO_VALUE_FITS[case]
+    with pytest.raises(UsageError, match=why):
+        constraint_of({"x": schema}, "hermes", allow_looser=True)
+
+
+@pytest.mark.parametrize(
+    ("tools", "name", "why"),
+    [
+        ([], "hermes", "no tools"),
+        (TOOLS, LOOSE, "only with repairs"),
+        (TOOLS, "qwen3", "several formats"),
+        ([{"name": "get weather"}], "glm45", "cannot write the name"),
+        (
+            [{"name": "f", "parameters": {"class": {"type": "string"}}}],
+            "pythonic",
+            "no name in Python",
+        ),
+        (
+            [{"name": "f", "parameters": {"a": {"type": "str", "enum": ["</arg_value>"]}}}],
+            "glm45",
+            "bare text",
+        ),
+    ],
+)
+def test_what_a_format_cannot_write_is_refused(tools: Any, name: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        tunaeval.constrain(tools, format=name, text="none")
+
+
+def test_a_recursive_schema_becomes_a_recursive_rule() -> None:
+    node = {
+        "type": "object",
+        "properties": {"v": {"type": "integer"}, "next": {"$ref": "#/properties/x"}},
+        "required": ["v"],
+    }
+    call = ToolCall("f", {"x": {"v": 1, "next": {"v": 2, "next": {"v": 3}}}})
+    for kind, matcher in (("lark", Lark), ("gbnf", Gbnf)):
+        grammar = matcher(constraint_of({"x": node}, "hermes", kind=kind).text)
+        text = tunaeval.render([call], "hermes")
+        assert grammar.accepts(text)
+        assert not grammar.accepts(text.replace("3", "true"))
+
+
+bounds = st.none() | st.integers(-2000, 2000)
+
+
+@given(low=bounds, high=bounds, value=st.integers(-2100, 2100))
+def test_whole_numbers_are_within_their_bounds(
+    low: int | None, high: int | None, value: int
+) -> None:
+    schema = {"type": "integer"} | {
+        word: bound for word, bound in (("minimum", low), ("maximum", high)) if bound is not None
+    }
+    fits = (low is None or low <= value) and (high is None or value <= high)
+    try:
+        grammar = Gbnf(constraint_of({"x": schema}, "hermes", kind="gbnf", reasoning=False).text)
+    except UsageError:
+        assert not fits
+        return
+    assert grammar.accepts(tunaeval.render([ToolCall("f", {"x": value})], "hermes")) == fits
+
+
+def test_lengths_and_patterns_of_json_strings_are_enforced() -> None:
+    grammar = Lark(
+        constraint_of({
+            "short": {"type": "string", "minLength": 1, "maxLength": 2},
+            "code": {"type": "string", "pattern": "^[A-Z]{2}-\\d+$"},
+        }, "hermes").text
+    )  # fmt: skip
+
+    def accepts(short: str, code: str) -> bool:
+        return grammar.accepts(
+            tunaeval.render([ToolCall("f", {"short": short, "code": code})], "hermes")
+        )
+
+    assert accepts("é", "AB-12")
+    assert accepts('"\n', "AB-1")
+    assert not accepts("", "AB-12")
+    assert not accepts("abc", "AB-12")
+    assert not accepts("a", "xAB-12")
+
+
+def test_a_grammar_grows_with_its_tools_and_no_faster() -> None:
+    tool = TOOLS["get_weather"]
+    small, large = (
+        len(tunaeval.constrain([tool.as_bare() | {"name": f"t{i}"} for i in range(n)]).text)
+        for n in (20, 200)
+    )
+    assert large < 10.5 * small
+
+
+def test_a_structural_tag_has_the_grammar_inside() -> None:
+    tag = json.loads(tunaeval.constrain(TOOLS, kind="structural-tag").text)
+    gbnf = tunaeval.constrain(TOOLS, kind="gbnf").text
+    assert tag == {"type": "structural_tag", "format": {"type": "grammar", "grammar": gbnf}}

@@ -1,0 +1,867 @@
+"""Grammars for a server: what a model may write at all, made from the words of a format.
+
+The grammar accepts the text that `render` writes, with an optional space after each comma and colon
+of JSON. Rules are kept in the notation that GBNF and Lark have in common: texts in quotes, classes
+of characters in brackets, and | ( ) * ? {}. A kind adds how text up to a marker is written.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from typing import Any, TypeAlias
+from typing import Literal as OneOf
+
+from tunaeval.errors import UsageError
+from tunaeval.grammar import (
+    Arguments,
+    Attribute,
+    CallObject,
+    Elements,
+    Key,
+    Literal,
+    Many,
+    Markup,
+    Maybe,
+    Name,
+    PythonCalls,
+    Space,
+    Value,
+    Word,
+    flat,
+)
+from tunaeval.grammar.format import Format
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.wanted import wanted_name
+
+from .api import format_named
+from .judge import as_json, escaped, trimmed
+from .reader import AnyTools, known_tools
+from .repair.dialects import BRACE_KEY
+from .repair.schema import admitted, choices_of, is_of, kinds_named, resolved
+from .write import braces, type_word, written_calls
+
+Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]
+KINDS: tuple[Kind, ...] = ("lark", "gbnf", "structural-tag")
+
+MOST_IN_ANY_ORDER = 5
+"""Most properties that rules list in any order, as n of them need 2**n rules. More than that are in
+any order only in Lark, and in the schema's order in the other kinds."""
+_FEW, _BITS = 3, 64
+"""Between these numbers of properties Lark has one rule with a parameter, which has 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A grammar (`text`, of this `kind`) for a server.
+
+    `omitted` are sentences about what the grammar does not enforce, and where it admits only one
+    of several ways to write the same call.
+
+    Examples:
+        >>> tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}]
+        >>> grammar = tunaeval.constrain(tools, format="hermes", allow_looser=True)
+        >>> grammar.omitted
+        ("tool 'f': a value of any type may contain an object, whose keys may repeat",)
+    """
+
+    text: str
+    kind: Kind
+    omitted: tuple[str, ...] = ()
+
+
+def constrain(
+    tools: AnyTools,
+    *,
+    format: str | Format = "hermes",  # noqa: A002 - as in `parse`
+    kind: Kind = "lark",
+    parallel: bool = True,
+    text: OneOf["before", "none"] = "before",
+    reasoning: bool = True,
+    allow_looser: bool = False,
+) -> Constraint:
+    """Return a grammar of all replies that call these tools in this format.
+
+    What the grammar accepts is read strictly, without a diagnosis, and fits the tools' schemas;
+    only declared arguments are accepted. `kind` is "lark" (llguidance), "gbnf" (llama.cpp) or
+    "structural-tag" (xgrammar). With `parallel` a reply may have several calls. With `text`
+    "before" a reply may begin with prose, and may be prose alone; with "none" it is calls. With
+    `reasoning` it may begin with reasoning between the format's markers.
+
+    Raises `UsageError` for a schema, a name or a format that the kind cannot express. With
+    `allow_looser` such a part of a schema is left out, and `omitted` says so.
+
+    Examples:
+        >>> grammar = tunaeval.constrain([{"name": "ls"}], format="hermes", text="none")
+        >>> '"<tool_call>' in grammar.text
+        True
+    """
+    wanted_name(kind, "kind", KINDS)
+    wanted_name(text, "text", ("before", "none"))
+    form, known = format_named(format), known_tools(tools)
+    if not known:
+        raise UsageError("there are no tools to call; a constraint needs one or more")
+    grammar = _Grammar(form, kind, allow_looser=allow_looser)
+    root = grammar.reply(known, parallel=parallel, text=text, reasoning=reasoning)
+    return Constraint(_WRITERS[kind](grammar, root), kind, (*grammar.omitted,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Notation:
+    """How JSON values are written: in JSON, as Python literals, or in braces with bare keys."""
+
+    string: str
+    """The rule of a string of any length."""
+    character: str
+    """The rule of a character in a string; empty if strings end at a mark."""
+    key: Callable[[str], str]
+    write: Callable[[JsonValue], str]
+    comma: str = '"," " "?'
+    colon: str = '":" " "?'
+    words: tuple[str, str, str] = ("true", "false", "null")
+
+
+_JSON = _Notation(
+    "STRING", "CHARACTER", lambda key: as_json(key, key), lambda v: as_json(v, "enum")
+)
+_PYTHON = _Notation("PYTHON-STRING", "", repr, repr, words=("True", "False", "None"))
+
+
+def _in_braces(mark: str) -> _Notation:
+    """Return the notation of the formats with bare keys and strings between two marks."""
+
+    def key(name: str) -> str:
+        return name if BRACE_KEY.fullmatch(name) else braces(name, mark)
+
+    return _Notation("", "", key, lambda value: braces(value, mark), '","', '":"')
+
+
+_TERMINALS = {
+    "INTEGER": '"-"? ("0" | [1-9] [0-9]{0,17})',
+    "NUMBER": 'INTEGER ("." [0-9]{1,17})? | "-"? [1-9] ("." [0-9]{1,17})? [eE] [+-]? [0-9]{1,2}',
+    "CHARACTER": r'[^"\\\x00-\x1f\x7f] | "\\" (["\\/bfnrt] | "u00" ("0" [1-9a-f] | "1" [0-9a-f]))',
+    "STRING": r'"\"" CHARACTER* "\""',
+    "PYTHON-ESCAPE": r'"\\" ([\\nrt] | "x" ("0" [1-9a-f] | [1-9a-f] [0-9a-f]) | "u" [1-9a-c] '
+    r'[0-9a-f]{3} | "u0" [1-9a-f] [0-9a-f]{2})',
+    "PYTHON-STRING": r""""'" ([^'\\\x00-\x1f\x7f] | PYTHON-ESCAPE | "\\'")* "'" | """
+    r'''"\"" ([^"\\\x00-\x1f\x7f] | PYTHON-ESCAPE | "\\\"")* "\""''',
+}
+"""The rules that all grammars share; NUL and lone surrogates, which are diagnosed, are left out."""
+
+_STRING = {"minLength", "maxLength", "pattern"}
+_NUMBER = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+_ARRAY = {"items", "minItems", "maxItems"}
+_OBJECT = {"properties", "required", "additionalProperties"}
+_ENFORCED = {"string": _STRING, "integer": _NUMBER, "array": _ARRAY, "object": _OBJECT}
+"""The keywords that are enforced for each type."""
+
+_OF_TYPE: dict[str, set[str]] = {
+    "object": _OBJECT | {"patternProperties", "minProperties", "maxProperties", "propertyNames"},
+    "array": _ARRAY | {"uniqueItems", "prefixItems", "contains", "additionalItems"},
+    "number": _NUMBER | {"multipleOf"},
+    "string": _STRING,
+}
+_OF_TYPE["integer"] = _OF_TYPE["number"]
+"""The keywords that concern only values of a type."""
+
+_ANNOTATIONS = frozenset({
+    "title", "description", "default", "example", "examples", "$defs", "definitions", "$schema",
+    "$id", "$comment", "deprecated", "readOnly", "writeOnly", "format", "type", "strict",
+})  # fmt: skip
+"""The keywords that restrict no value, or that are read before others."""
+
+
+_PATTERN = re.compile(r"(\^?)((?:[^\\^$(/]|\\[dwsDWS.*+?()\[\]{}|/^$\\-]|\((?!\?)|\(\?:)*+)(\$?)")
+"""A regular expression that llguidance and JSON schema read alike, its anchors apart."""
+
+
+class _Grammar:
+    """The rules of a grammar, by name, as they are made; and what is left out of it."""
+
+    def __init__(self, form: Format, kind: Kind, *, allow_looser: bool) -> None:
+        self.form, self.kind, self.allow_looser = form, kind, allow_looser
+        self.rules: dict[str, str] = {}
+        self.lazy: dict[str, tuple[str, tuple[str, ...]]] = {}
+        """Rules of text up to and with a marker, and the texts that it does not contain."""
+        self.terminals: dict[str, str] = {}
+        """Terminals of Lark, for strings with a pattern."""
+        self.omitted: dict[str, None] = {}
+        self._names: dict[Any, str] = {}
+        self._marks = tuple(dict.fromkeys(_marks_of(form)))
+        self._root: object = {}
+        self._where = ""
+
+    def omit(self, what: str) -> None:
+        """Leave something out; raise `UsageError` unless a looser grammar is allowed."""
+        sentence = f"{self._where}: {what}"
+        if not self.allow_looser:
+            raise UsageError(f"{sentence}; change the schema, or allow a looser grammar")
+        self.omitted[sentence] = None
+
+    def rule(self, expression: str, key: object = None) -> str:
+        """Return the name of a rule with this expression, which is shared by equal ones."""
+        key = expression if key is None else key
+        if key not in self._names:
+            self._names[key] = f"r{len(self._names)}"
+            self.rules[self._names[key]] = expression
+        return self._names[key]
+
+    def reply(self, tools: Tools, *, parallel: bool, text: str, reasoning: bool) -> str:
+        """Return the expression of a whole reply."""
+        form = self.form
+        self._check_names(tools)
+        calls = self._calls(tools, parallel=parallel)
+        if text == "before":
+            if form.whole or form.envelope or not self._marks_of_start():
+                raise UsageError(
+                    f"format {form.name!r} has no marker that ends prose before a call; "
+                    "constrain with text='none'"
+                )
+            bare = ("{", "[") if any(not other.marked for other in form.also) else ()
+            stops = (*self._marks_of_start(), *self._marks_of_thought(), "`", *bare)
+            prose = self._until("\n", stops)
+            line = self._until("", stops)
+            calls = f"{line} | ({prose})* {calls}"
+        if reasoning and not form.envelope:
+            marker = form.reasoning[0]
+            thought = self._until(marker.close, (marker.open, *self._marks_of_thought()))
+            calls = f'({_quote(marker.open)} {thought} "\\n"?)? ({calls})'
+        return calls
+
+    def _marks_of_start(self) -> tuple[str, ...]:
+        around = self.form.around[0].spellings if self.form.around else ()
+        first = self.form.opener.spellings if self.form.opener else ()
+        return tuple(mark for mark in (*around, *first) if len(mark) > 1)
+
+    def _marks_of_thought(self) -> tuple[str, ...]:
+        marks = (text for one in self.form.reasoning for text in (one.open, one.close))
+        return (*marks, *self.form.dropped)
+
+    def _check_names(self, tools: Tools) -> None:
+        """Raise `UsageError` for a tool's name, or an argument's, that the format cannot write."""
+        calls = [
+            ToolCall(name, dict.fromkeys(_properties(self._declared(spec)), "a"))
+            for name, spec in tools.items()
+        ]
+        text = written_calls(calls, self.form)
+        if self.form.parse(text, tools=tools, level="strict").outcome != "calls":
+            raise UsageError(
+                f"format {self.form.name!r} is read only with repairs, so no grammar of it can be "
+                "read strictly; name the format that the model was trained on"
+            )
+
+    def _calls(self, tools: Tools, *, parallel: bool) -> str:
+        form, envelope = self.form, self.form.envelope
+        more = "*" if parallel else "{0}"
+        if envelope and envelope.one_each:
+            each = [self._message(self._block([spec], ""), spec.name) for spec in tools.values()]
+            return self._repeated(self.rule(_either(each)), form.separator, more)
+        several = form.python or (form.call and (form.call.array or form.call.joined))
+        groups = [[*tools.values()]] if several else [[spec] for spec in tools.values()]
+        one = self.rule(_either([self._block(specs, more) for specs in groups]))
+        if form.around:
+            # A separator and the closer may begin alike, and lexers are greedy: so each block ends
+            # with the separator that `render` writes between the last one and the closer.
+            (opener, closer), between = (mark.text for mark in form.around), _quote(form.separator)
+            again = "" if several or not parallel else f"({one} {between})*"
+            text = f"{_quote(opener + form.separator)} {one} {between} {again} {_quote(closer)}"
+        else:
+            text = one if several else self._repeated(one, form.separator, more)
+        return self._message(text, "") if envelope else text
+
+    def _repeated(self, one: str, separator: str, more: str) -> str:
+        return one if more == "{0}" or not more else f"{one} ({_quote(separator)} {one}){more}"
+
+    def _message(self, block: str, name: str) -> str:
+        """Return a message of calls, as `render` writes it."""
+        envelope, form = self.form.envelope, self.form
+        assert envelope is not None  # noqa: S101 - callers ask
+        header = envelope.opens.text + envelope.call.text.replace("{name}", name)
+        body = "" if form.opener and form.opener.text == envelope.call.body else envelope.call.body
+        return f"{_quote(header + body)} {block} {_quote(envelope.closes.text)}"
+
+    def _block(self, specs: Sequence[ToolSpec], more: str) -> str:
+        return self.rule(self._row(self.form.words, specs, more))
+
+    def _row(
+        self,
+        words: Sequence[Word],
+        specs: Sequence[ToolSpec],
+        more: str,
+        key: str = "",
+        schema: object = None,
+    ) -> str:
+        """Return the expression of words; `key` is the argument that a `Many` around them has."""
+        made: list[str] = []
+        for at, word in enumerate(words):
+            after = words[at + 1 :]
+            match word:
+                case Maybe() if word.written:
+                    made.append(self._row((*word.words, *after), specs, more, key, schema))
+                    break
+                case Attribute():
+                    made.append(self._typed(word, after, schema))
+                    break
+                case Value():
+                    made.append(self._bare(word, after, schema))
+                    break
+                case Key():
+                    made.append(_quote(escaped(key) if word.escaped else key))
+                case _:
+                    made.append(self._word(word, specs, more))
+        return " ".join(one for one in made if one != '""') or '""'
+
+    def _word(self, word: Word, specs: Sequence[ToolSpec], more: str) -> str:
+        """Return the expression of a word that no single argument concerns."""
+        match word:
+            case Literal() | Space() | Markup():
+                return _quote(word.text)
+            case Name():
+                return _quote(word.before + specs[0].name + word.after_text)
+            case CallObject():
+                return self._objects(word, specs, more)
+            case PythonCalls():
+                return self._python(word, specs, more)
+            case Arguments() if not word.optional:
+                notation = _in_braces(word.mark) if word.mark else _JSON
+                return self._arguments(specs[0], notation)
+            case Many() | Elements():
+                return self._each(word, specs[0])
+        return '""'
+
+    def _objects(self, word: CallObject, specs: Sequence[ToolSpec], more: str) -> str:
+        one = self.rule(_either([self._object(word, spec) for spec in specs]))
+        several = self._repeated(one, word.joined or ", ", more)
+        if word.inside:
+            return f'{_quote(f"{{{chr(34)}{word.inside[0]}{chr(34)}: [")} {several} "]}}"'
+        if word.joined:
+            return several
+        if word.listed:
+            return f'"[" {several} "]"'
+        return f'({one} | "[" {several} "]")' if word.array and more == "*" else one
+
+    def _object(self, word: CallObject, spec: ToolSpec) -> str:
+        arguments, name = self._arguments(spec, _JSON), as_json(spec.name, spec.name)
+        if word.keyed:
+            return f'{_quote(f"{{{name}: ")} {arguments} "}}"'
+        quote = "" if word.bare_keys else '"'
+        start = f"{{{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: "
+        return f'{_quote(start)} {arguments} "}}"'
+
+    def _declared(self, spec: ToolSpec) -> JsonObject:
+        """Return the schema of a tool's arguments, and begin to speak of this tool."""
+        self._root, self._where = spec.parameters, f"tool {spec.name!r}"
+        leaf, *others = self._leaves({"type": "object", **spec.parameters})
+        if others or "$ref" in leaf:
+            raise UsageError(f"{self._where} has several schemas for its arguments; split the tool")
+        self._check_keywords(leaf, "object")
+        if leaf.get("additionalProperties") not in (None, False):
+            self.omitted[f"{self._where}: only declared arguments are written"] = None
+        return leaf
+
+    def _arguments(self, spec: ToolSpec, notation: _Notation) -> str:
+        return self._object_of(self._declared(spec) | {"additionalProperties": False}, notation)
+
+    def _python(self, word: PythonCalls, specs: Sequence[ToolSpec], more: str) -> str:
+        calls = []
+        for spec in specs:
+            schema = self._declared(spec)
+            for key in _properties(schema):
+                if not (key.isidentifier() and key.isascii()) or keyword.iskeyword(key):
+                    raise UsageError(f"{self._where}: {key!r} is no name in Python; rename it")
+            items = {
+                key: f"{_quote(f'{key}=')} {self._value(inner, _PYTHON)}"
+                for key, inner in _properties(schema).items()
+            }
+            inside = self._members(items, schema, '", "')
+            calls.append(f'{_quote(f"{spec.name}(")} {inside} ")"')
+        one = self.rule(_either(calls))
+        if word.listed:
+            return f'"[" {self._repeated(one, ", ", more)} "]"'
+        return self._repeated(one, "\n", more)
+
+    def _each(self, word: Many | Elements, spec: ToolSpec) -> str:
+        """Return the expression of all arguments, each in markup of its own."""
+        schema = self._declared(spec)
+        declared = _properties(schema).items()
+        if isinstance(word, Many):
+            items = {key: self._row(word.words, [spec], "", key, inner) for key, inner in declared}
+            return self._members(items, schema, "")
+        items = {key: self._element(word, key, inner) for key, inner in declared}
+        return self._members(items, schema, _quote("" if word.prefix else "\n"))
+
+    def _members(
+        self, items: Mapping[str, str], schema: Mapping[str, Any], comma: str, *, least: int = 0
+    ) -> str:
+        """Return the expression of members in any order: each once, and all that are required.
+
+        `least` is 1 if there has to be a member.
+        """
+        required = {key for key in schema.get("required", ()) if key in items}
+        ordered = len(items) > MOST_IN_ANY_ORDER
+        names = {key: self.rule(expression) for key, expression in items.items()}
+        if self.kind == "lark" and _FEW < len(items) <= _BITS:
+            return self._members_as_bits(names, required, comma, least)
+        if ordered:
+            self.omitted[f"{self._where}: {len(items)} properties come in the schema's order"] = (
+                None
+            )
+
+        @cache
+        def rest(left: tuple[str, ...], between: str) -> str:
+            options = []
+            for at, key in enumerate(left):
+                after = left[at + 1 :] if ordered else left[:at] + left[at + 1 :]
+                options.append(f"{between} {names[key]} {rest(after, comma)}".strip())
+                if ordered and key in required:
+                    break
+            if not required.intersection(left) and len(left) + least <= len(items):
+                options.append('""')
+            return self.rule(" | ".join(options)) if left else ""
+
+        return rest(tuple(items), "") or '""'
+
+    def _members_as_bits(
+        self, names: Mapping[str, str], required: set[str], comma: str, least: int
+    ) -> str:
+        """Return the same for many members: llguidance's rules may count which ones are there."""
+        bits = sorted(names, key=lambda key: key not in required)
+        every = f"%if is_ones([0:{len(required)}])" if required else ""
+        rest = self.rule("", ("bits", *names.items(), *bits, comma))
+        options = [
+            f"{comma} {names[key]} {rest}::set_bit({bit}) %if bit_clear({bit})"
+            for bit, key in enumerate(bits)
+        ]
+        self.rules[f"{rest}::_"] = " | ".join([*options, f'"" {every}'])
+        self.rules.pop(rest, None)
+        first = [f"{names[key]} {rest}::{1 << bit}" for bit, key in enumerate(bits)]
+        return self.rule(_either([*first, '""'] if not (required or least) else first))
+
+    def _value(self, schema: object, notation: _Notation) -> str:
+        """Return the expression of all values that fit a schema."""
+        return self.rule(_either([self._leaf(leaf, notation) for leaf in self._leaves(schema)]))
+
+    def _leaves(self, schema: object, seen: tuple[str, ...] = ()) -> list[JsonObject]:
+        """Return the schemas of one type each, or of choices, of which a value fits one."""
+        if schema is False:
+            raise UsageError(f"{self._where}: a schema is false, which no value fits")
+        one: JsonObject = dict(schema) if isinstance(schema, Mapping) else {}
+        if "$ref" in one:
+            return self._referred(str(one["$ref"]), seen)
+        if "allOf" in one:
+            parts = [part for part in one.pop("allOf") if isinstance(part, Mapping)]
+            merged = {key: value for part in (*parts, one) for key, value in part.items()}
+            if any(merged[key] != value for part in parts for key, value in part.items()):
+                self.omit("of allOf with the same keyword twice, only the last is enforced")
+            return self._leaves(merged, seen)
+        for word in ("anyOf", "oneOf"):
+            if word in one:
+                options = one.pop(word)
+                if set(one) - _ANNOTATIONS:
+                    self.omit(f"{word} beside other keywords is not enforced")
+                    continue
+                if word == "oneOf" and self._overlap(options):
+                    self.omit("oneOf admits a value that fits several of its schemas")
+                return [leaf for option in options for leaf in self._leaves(option, seen)]
+        null: list[JsonObject] = [{"type": "null"}] if one.pop("nullable", False) is True else []
+        return [*_of_types(one), *null]
+
+    def _referred(self, reference: str, seen: tuple[str, ...]) -> list[JsonObject]:
+        """Return the leaves of a definition; one that contains itself stays a reference."""
+        found = resolved(reference, self._root)
+        if isinstance(found, LookupError):
+            raise UsageError(f"{self._where}: {found}")
+        if reference in seen:
+            raise UsageError(f"{self._where}: $ref {reference!r} leads only to itself")
+        if not seen and self._is_recursive(reference):
+            return [{"$ref": reference}]
+        return self._leaves(found, (*seen, reference))
+
+    def _is_recursive(self, reference: str) -> bool:
+        """Whether a definition refers to itself, so that it needs a rule of its own."""
+        waiting, seen = [reference], set()
+        while waiting:
+            found = resolved(waiting.pop(), self._root)
+            for name in re.findall(r'"\$ref": "([^"]+)"', json.dumps(found, default=str)):
+                if name == reference:
+                    return True
+                if name not in seen:
+                    seen.add(name)
+                    waiting.append(name)
+        return False
+
+    def _overlap(self, options: Sequence[object]) -> bool:
+        kinds = [admitted(option, self._root) for option in options]
+        return any(one & other for one, other in combinations(kinds, 2))
+
+    def _leaf(self, schema: JsonObject, notation: _Notation) -> str:
+        """Return the expression of the values that fit a schema of one type."""
+        if "$ref" in schema:
+            key = ("ref", schema["$ref"], id(self._root), notation.string, notation.words)
+            if key not in self._names:
+                name = self.rule("", key)
+                leaves = self._leaves(resolved(schema["$ref"], self._root), (schema["$ref"],))
+                self.rules[name] = _either([self._leaf(leaf, notation) for leaf in leaves])
+            return self._names[key]
+        if "enum" in schema:
+            return _either([_quote(notation.write(value)) for value in schema["enum"]])
+        kind = schema["type"]
+        self._check_keywords(schema, kind)
+        match kind:
+            case "string":
+                return self._string(schema, notation)
+            case "integer":
+                return _whole_numbers(schema)
+            case "array":
+                return self._array(schema, notation)
+            case "object":
+                return self._object_of(schema, notation)
+            case "number" | "boolean" | "null":
+                true, false, null = map(_quote, notation.words)
+                return {"number": "NUMBER", "null": null}.get(kind, f"({true} | {false})")
+        self.omit("a value of any type may contain an object, whose keys may repeat")
+        return self._anything(notation)
+
+    def _check_keywords(self, schema: JsonObject, kind: str) -> None:
+        of_others = set().union(*_OF_TYPE.values()) - _OF_TYPE.get(kind, set())
+        known = _ANNOTATIONS | _ENFORCED.get(kind, set()) | of_others
+        for word in sorted(set(schema) - known):
+            if schema[word] not in (None, False, {}, []):
+                self.omit(f"{word} of {kind} is not enforced")
+
+    def _string(self, schema: JsonObject, notation: _Notation) -> str:
+        length = f"{{{schema.get('minLength', 0)},{schema.get('maxLength', '')}}}"
+        pattern = schema.get("pattern")
+        if length == "{0,}" and pattern is None:
+            return self._any_string(notation)
+        if not notation.character or (pattern is not None and self.kind != "lark"):
+            self.omit(f"{'pattern' if notation.character else 'length'} of string is not enforced")
+            return self._any_string(notation)
+        if pattern is None:
+            return f'"\\"" {notation.character}{length} "\\""'
+        if not (found := _PATTERN.fullmatch(str(pattern))):
+            self.omit(f"the pattern {pattern!r} is not enforced: it has more than the usual signs")
+            return self._any_string(notation)
+        self.omitted[f"{self._where}: strings with a pattern have no escapes"] = None
+        before, inside, after = found.groups()
+        parts = ("" if before else "(?s:.*)", f"(?:{inside})", "" if after else "(?s:.*)")
+        regex = "".join(parts).replace("/", "\\/")
+        name = self.rule("", ("pattern", pattern, length)).upper()
+        self.rules.pop(name.lower(), None)
+        plain = r'/[^"\\\x00-\x1f\x7f]' + f"{length}/"
+        self.terminals[name] = f'"\\"" (/{regex}/ & {plain}) "\\""'
+        return name
+
+    def _any_string(self, notation: _Notation) -> str:
+        if notation.string:
+            return notation.string
+        mark = notation.write("")[: len(notation.write("")) // 2]
+        return f"{_quote(mark)} {self._until(mark, self._marks)}"
+
+    def _array(self, schema: JsonObject, notation: _Notation) -> str:
+        item = self._value(schema.get("items", {}), notation)
+        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        if most == 0:
+            return '"[" "]"'
+        times = f"{{{max(0, least - 1)},{'' if most is None else most - 1}}}"
+        inside = f"{item} ({notation.comma} {item}){'*' if times == '{0,}' else times}"
+        return f'"[" ({inside}){"?" if least == 0 else ""} "]"'
+
+    def _object_of(self, schema: JsonObject, notation: _Notation) -> str:
+        others, properties = schema.get("additionalProperties"), _properties(schema)
+        if (others not in (None, False)) or not (properties or others is False):
+            self.omit("the keys of an object with undeclared properties may repeat")
+            if not properties:
+                inner = others if isinstance(others, Mapping) else {"type": "any"}
+                return self._open(self._value(inner, notation), notation)
+        items = {
+            key: f"{_quote(notation.key(key))} {notation.colon} {self._value(inner, notation)}"
+            for key, inner in properties.items()
+        }
+        return f'"{{" {self._members(items, schema, notation.comma)} "}}"'
+
+    def _open(self, value: str, notation: _Notation) -> str:
+        key = self._any_string(notation)
+        member = self.rule(f"{key} {notation.colon} {value}")
+        return f'"{{" ({member} ({notation.comma} {member})*)? "}}"'
+
+    def _anything(self, notation: _Notation) -> str:
+        key = ("any", notation.string, notation.words)
+        if key not in self._names:
+            name = self.rule("", key)
+            words = _either(map(_quote, notation.words))
+            listed = f'"[" ({name} ({notation.comma} {name})*)? "]"'
+            string = self._any_string(notation)
+            objects = self._open(name, notation)
+            self.rules[name] = f"{words} | NUMBER | {string} | {listed} | {objects}"
+        return self._names[key]
+
+    def _until(self, end: str, without: Iterable[str]) -> str:
+        """Return a rule of text that ends with the first `end`, and has no text of `without`."""
+        texts = tuple(dict.fromkeys(text for text in without if text))
+        name = self.rule("", ("until", end, texts))
+        self.rules.pop(name, None)
+        self.lazy[name] = end, texts
+        return name
+
+    def _typed(self, word: Attribute, after: Sequence[Word], schema: object) -> str:
+        """Return the type of a value and the value after it."""
+        options = []
+        value = next(one for one in flat(after) if isinstance(one, Value))
+        for leaf in self._leaves(schema):
+            sample = leaf["enum"][0] if "enum" in leaf else _SAMPLES.get(leaf.get("type", ""))
+            name = word.text[0] if isinstance(sample, str) else type_word(sample, word)
+            at = [*after].index(value)
+            between = "".join(one.text for one in after[:at] if isinstance(one, Literal))
+            options.append(f"{_quote(name + between)} {self._bare(value, after[at + 1 :], leaf)}")
+        return _either(options)
+
+    def _bare(self, word: Value, after: Sequence[Word], schema: object) -> str:
+        """Return a bare value and all text after it; strings end at that text."""
+        end = "".join(one.text for one in after if isinstance(one, Literal | Space | Markup))
+        line = "\n" if word.trim.startswith("newline") else ""
+        closer = next(one for one in after if isinstance(one, Literal))
+        without = (*self._marks, *closer.spellings)
+        options = []
+        for leaf in self._leaves(schema):
+            if leaf.get("type") in ("string", "any"):
+                for key in {"minLength", "maxLength", "pattern"} & leaf.keys():
+                    self.omit(f"{key} of a string is not enforced in a format with bare values")
+                if leaf["type"] == "any":
+                    self.omit("a bare value without a type may be anything")
+                options.append(f"{_quote(line)} {self._until(line + end, without)}")
+            elif "enum" in leaf:
+                (choice,) = leaf["enum"]
+                text = choice if isinstance(choice, str) else as_json(choice, "enum")
+                whole = f"{line}{text}{line}"
+                if trimmed(whole, word) != text or any(mark in text for mark in without):
+                    raise UsageError(f"{self._where}: {text!r} is lost where values are bare text")
+                options.append(_quote(whole + end))
+            else:
+                value = self._leaf(leaf, _JSON)
+                options.append(f"{_quote(line)} ({value}) {_quote(line + end)}")
+        return _either(options)
+
+    def _element(self, word: Elements, key: str, schema: object) -> str:
+        """Return an element; an object or a list in it is nested elements, or JSON."""
+        closer = f"{word.prefix}</{key}>"
+        options = [self._bare(Value(), (Literal(closer),), schema)]
+        for leaf in self._leaves(schema) if word.prefix else ():
+            inner = _properties(leaf)
+            if leaf.get("type") == "object" and inner and word.item not in inner:
+                items = {name: self._element(word, name, one) for name, one in inner.items()}
+                nested = self._members(items, leaf, "", least=1)
+                options.append(f"{nested} {_quote(closer)}")
+            elif leaf.get("type") == "array" and leaf.get("maxItems") != 0:
+                item = self.rule(self._element(word, word.item, leaf.get("items", {})))
+                times = f"{{{max(1, leaf.get('minItems', 0))},{leaf.get('maxItems', '')}}}"
+                options.append(f"({item}){times} {_quote(closer)}")
+        return f"{_quote(f'{word.prefix}<{key}>')} {_either(options)}"
+
+
+_SAMPLES: dict[str, JsonValue] = {
+    "string": "", "boolean": True, "integer": 1, "number": 1, "object": {}, "array": [],
+}  # fmt: skip
+
+
+def _properties(schema: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """Return the schemas of the declared arguments; those that are only required have none."""
+    declared = schema.get("properties") or {}
+    return declared | {key: {} for key in schema.get("required") or () if key not in declared}
+
+
+def _of_types(schema: JsonObject) -> list[JsonObject]:
+    """Return a schema for each of the types that a schema names, or one of its choices."""
+    kinds = [str(kind) for kind in kinds_named(schema)]
+    choices = choices_of(schema)
+    if choices is not None:
+        fits = [v for v in choices if not kinds or any(is_of(v, kind) for kind in kinds)]
+        return [{"enum": [choice]} for choice in fits]
+    if not kinds:
+        kinds = [kind for kind, words in _OF_TYPE.items() if words & set(schema)][:1] or ["any"]
+    return [{**schema, "type": kind} for kind in kinds]
+
+
+def _marks_of(form: Format) -> Iterable[str]:
+    """Yield the fixed texts of a format, which no bare value may contain."""
+    envelope = form.envelope
+    frame = (*(form.around or ()), *((envelope.opens, envelope.closes) if envelope else ()))
+    for word in (*flat(form.words), *frame):
+        if isinstance(word, Literal):
+            yield from (text for text in word.spellings if len(text.strip()) > 2)
+        elif isinstance(word, Elements) and word.prefix:
+            yield word.prefix
+    yield from form.dropped
+    for one in form.reasoning:
+        yield from (one.open, one.close)
+
+
+def _either(options: Iterable[str]) -> str:
+    """Return the expression of one of the options; without a second one, the option itself."""
+    found = [*dict.fromkeys(options)]
+    if not found:
+        raise UsageError("no value fits the bounds or choices of a schema, or a list of tools")
+    return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+
+
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+def _quote(text: str) -> str:
+    """Return the text in quotes, with the escapes that all kinds have."""
+    return f'"{text.translate(_ESCAPES)}"'
+
+
+def _whole_numbers(schema: JsonObject) -> str:
+    """Return the expression of the whole numbers within a schema's bounds."""
+    low, high = schema.get("minimum"), schema.get("maximum")
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    lows = [math.ceil(low)] if low is not None else []
+    highs = [math.floor(high)] if high is not None else []
+    lows += [math.floor(above) + 1] if above is not None else []
+    highs += [math.ceil(below) - 1] if below is not None else []
+    if not (lows or highs):
+        return "INTEGER"
+    least, most = max(lows, default=None), min(highs, default=None)
+    options: list[str] = []
+    if most is None or most >= 0:
+        options += _digits(max(least or 0, 0), most)
+    if least is None or least < 0:
+        below_zero = _digits(
+            max(1, -most if most is not None else 1), None if least is None else -least
+        )
+        options.append(f'"-" {_either(below_zero)}')
+    return _either(options)
+
+
+def _digits(low: int, high: int | None) -> list[str]:
+    """Return the expressions of whole numbers from `low` to `high`, one for each length."""
+    longest = len(str(low if high is None else high))
+    made = []
+    for length in range(len(str(low)), longest + 1):
+        least = max(low, 10 ** (length - 1) if length > 1 else 0)
+        most = 10**length - 1 if high is None else min(high, 10**length - 1)
+        if least <= most:
+            made.append(_between(str(least), str(most)))
+    if high is None:
+        made.append(f"[1-9] [0-9]{{{longest},17}}")
+    return made
+
+
+def _between(low: str, high: str) -> str:
+    """Return the expression of the numbers between two of the same length."""
+    size = len(low) - 1
+    tail = f" [0-9]{{{size}}}" if size else ""
+    if set(low[1:]) <= {"0"} and set(high[1:]) <= {"9"}:
+        return f"[{low[0]}-{high[0]}]{tail}"
+    if low[0] == high[0]:
+        return f'"{low[0]}" {_between(low[1:], high[1:])}'
+    first, last = int(low[0]) + 1, int(high[0]) - 1
+    options = [f'"{low[0]}" {_between(low[1:], "9" * size)}']
+    options += [f"[{first}-{last}]{tail}"] if first <= last else []
+    options += [f'"{high[0]}" {_between("0" * size, high[1:])}']
+    return _either(options)
+
+
+def _lark(grammar: _Grammar, root: str) -> str:
+    """Return the grammar for llguidance. Its lexer is greedy, so text up to a marker is one lexeme
+    that is lazy.
+    """
+    lines = ["%llguidance {}", f"start: {_with_regexes(root)}"]
+    lines += [f"{name}: {_with_regexes(rule)}" for name, rule in grammar.rules.items()]
+    for name, (end, without) in grammar.lazy.items():
+        free = "/(?s:.*)/"
+        if without:
+            texts = "|".join(map(_escaped, without))
+            free = f"({free} & ~/(?s:.*)({texts})(?s:.*)/)"
+        if end:
+            lines += [f"U-{name.upper()}: {free} {_quote(end)}", f"{name}[lazy]: U-{name.upper()}"]
+        else:
+            lines.append(f"{name}: U-{name.upper()}\nU-{name.upper()}: {free}")
+    lines += [f"{name}: {rule}" for name, rule in grammar.terminals.items()]
+    lines += [f"{name}: {_with_regexes(rule)}" for name, rule in _TERMINALS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """Return a regular expression, for between slashes, that matches the text."""
+    return re.sub(r"[/]", r"\\/", re.escape(text).replace("\n", "n").replace("\\ ", " "))
+
+
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|\[(?!\d{1,2}:)(?:[^\]\\]|\\.)*+\]')
+
+
+def _with_regexes(rule: str) -> str:
+    """Return the rule with classes of characters as regular expressions."""
+    return _TOKENS.sub(
+        lambda m: m[0] if m[0][0] == '"' else f"/{m[0].replace('/', chr(92) + '/')}/", rule
+    )
+
+
+def _gbnf(grammar: _Grammar, root: str) -> str:
+    """Return the grammar for llama.cpp, where text up to a marker is an automaton of rules."""
+    lines = [f"root ::= {root}"]
+    lines += [f"{name} ::= {rule}" for name, rule in grammar.rules.items()]
+    for name, (end, without) in grammar.lazy.items():
+        lines += _automaton(name, end, without)
+    return "\n".join([*lines, *(f"{name} ::= {rule}" for name, rule in _TERMINALS.items())]) + "\n"
+
+
+def _automaton(name: str, end: str, without: tuple[str, ...]) -> list[str]:
+    """Return rules of the text up to the first `end`, with no text of `without` before it.
+
+    A state is the longest end of the text that a marker begins with (Aho and Corasick).
+    """
+    marks = (end, *without) if end else without
+    starts = {mark[:at] for mark in marks for at in range(len(mark) + 1)}
+    chars = sorted(set("".join(marks)))
+    states = {"": name}
+    lines = []
+    for state in (waiting := [""]):
+        by_char = {}
+        for char in chars:
+            text = state + char
+            follows = next(text[at:] for at in range(len(text) + 1) if text[at:] in starts)
+            if follows:
+                by_char[char] = follows
+        others = "".join(map(_in_class, by_char))
+        options = [f"[^{others}] {name}" if others else f"[^\\x00] {name}"]
+        for char, follows in by_char.items():
+            if end and follows == end:
+                options.append(_quote(char))
+            elif follows.endswith(without):
+                # The marker is inside of the end, which has to go on then.
+                options += (
+                    [_quote(char + end[len(follows) :])] if end.startswith(follows) and end else []
+                )
+            else:
+                if follows not in states:
+                    states[follows] = f"{name}-{len(states)}"
+                    waiting.append(follows)
+                options.append(f"{_quote(char)} {states[follows]}")
+        lines.append(
+            f"{states[state]} ::= {' | '.join(options if end else [*options, chr(34) * 2])}"
+        )
+    return lines
+
+
+def _in_class(char: str) -> str:
+    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(
+        char, f"\\{char}" if char in "\\]^[-" else char
+    )
+
+
+def _structural_tag(grammar: _Grammar, root: str) -> str:
+    form = {"type": "grammar", "grammar": _gbnf(grammar, root)}
+    return json.dumps({"type": "structural_tag", "format": form}, ensure_ascii=False)
+
+
+_WRITERS: dict[Kind, Callable[[_Grammar, str], str]] = {
+    "lark": _lark, "gbnf": _gbnf, "structural-tag": _structural_tag
+}  # fmt: skip
