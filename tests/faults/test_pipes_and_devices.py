@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ from tunaeval.tools.tool_prompts import read_tool_prompt
 __all__ = ["here"]
 
 KINDS = {"pipe": "a pipe", "link": "a pipe", "device": "a device"}
+
+
+def each_with_a_kind(*commands: object) -> list[tuple[object, str]]:
+    """Each command with one kind of file, in turn; readers and writers in Python take all."""
+    return list(zip(commands, cycle(KINDS), strict=False))
 
 
 def put(kind: str, path: Path) -> Path:
@@ -63,8 +69,7 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("command", "kind"), each_with_a_kind(*COMMANDS))
 def test_no_command_reads_one(here: Tuna, tmp_path: Path, command: list[str], kind: str) -> None:
     put(kind, tmp_path / next(one for one in command if one.startswith("FILE")))
     with within(20):
@@ -93,12 +98,16 @@ def test_no_reader_reads_one(tmp_path: Path, reader: str, kind: str) -> None:
         READERS[reader](path)
 
 
-@pytest.mark.parametrize("file", ["run.json", "results.jsonl"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("command", ["show", "report", "compare", "rescore", "run --resume"])
+RUN_READERS = ["show", "report", "compare", "rescore", "run --resume"]
+
+
+@pytest.mark.parametrize(
+    ("read", "kind"), each_with_a_kind(*product(RUN_READERS, ["run.json", "results.jsonl"]))
+)
 def test_no_run_is_read_from_one(
-    here: Tuna, tmp_path: Path, file: str, kind: str, command: str
+    here: Tuna, tmp_path: Path, read: tuple[str, str], kind: str
 ) -> None:
+    command, file = read
     with within(60):
         (tmp_path / "a.jsonl").write_text('"hello"\n')
         (tmp_path / "s.json").write_text(
@@ -148,8 +157,7 @@ WRITING = {
 """What is written, and where."""
 
 
-@pytest.mark.parametrize("command", WRITING)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("command", "kind"), each_with_a_kind(*WRITING))
 def test_no_command_writes_to_one(
     here: Tuna, run: str, tmp_path: Path, command: str, kind: str
 ) -> None:

@@ -13,7 +13,7 @@ from tunaeval.parsing.markup import closing_of
 def test_closings_of_formats_that_are_gone_are_forgotten() -> None:
     wanted = closing_of(QWEN3_CODER)
     assert closing_of(QWEN3_CODER) is wanted
-    for number in range(2 * KEPT_CLOSINGS):
+    for number in range(KEPT_CLOSINGS + 8):
         made = closing_of(replace(QWEN3_CODER, summary=str(number)))
         assert made is not wanted
         assert closing_of.cache_info().currsize <= KEPT_CLOSINGS

@@ -284,7 +284,7 @@ def test_many_thousand_siblings_take_linear_time(before: str, flood: str) -> Non
         reading.feed(ends)
         return reading.finish()
 
-    for read, size in ((whole, 250_000), (streamed, 125_000)):
+    for read, size in ((whole, 100_000), (streamed, 50_000)):
         assert_linear(read, f"<call f>{before}", flood, size)
 
 
