@@ -23,7 +23,7 @@ _CHARACTERS_OF_A_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Forecast:
     """What a run would ask.
 
     `requests` is the number of requests if each scenario takes one attempt. The other figures are
@@ -40,9 +40,9 @@ class Estimate:
 
 def print_estimate(cells: Sequence[Cell], arguments: argparse.Namespace, output: Output) -> int:
     """Print the estimate for all cells together, and return the exit code."""
-    each = [estimate_of(cell) for cell in cells]
+    each = [forecast_of(cell) for cell in cells]
     costs = [one.cost for one in each if one.cost is not None]
-    found = Estimate(
+    found = Forecast(
         requests=sum(one.requests for one in each),
         most_requests=sum(one.most_requests for one in each),
         prompt_tokens=sum(one.prompt_tokens for one in each),
@@ -66,7 +66,7 @@ def print_estimate(cells: Sequence[Cell], arguments: argparse.Namespace, output:
     return 0
 
 
-def estimate_of(cell: Cell) -> Estimate:
+def forecast_of(cell: Cell) -> Forecast:
     """Return the estimate for one cell; the tokens of a request are guessed by its length."""
     options = cell.options.for_suite(cell.suite)
     told = cell.told or asking(cell.suite, options.ask)
@@ -86,7 +86,7 @@ def estimate_of(cell: Cell) -> Estimate:
         most_requests += attempts
     tokens_in = options.repeats * characters // _CHARACTERS_OF_A_TOKEN
     tokens_out = options.repeats * most_requests * options.max_tokens
-    return Estimate(
+    return Forecast(
         requests=options.repeats * len(cell.suite.scenarios),
         most_requests=options.repeats * most_requests,
         prompt_tokens=tokens_in,

@@ -50,7 +50,7 @@ _HALF = 0.5
 """A broken factor up to a half always costs at least as much as one superfluous call."""
 
 
-class Pair(NamedTuple):
+class CallPair(NamedTuple):
     """A wanted call and a made call of the same tool.
 
     `quality` is the call's factor for repairs and for misfits of its schema. `worth` is what its
@@ -68,7 +68,7 @@ class Credit:
 
     def __init__(self, gold: Gold, attempts: Attempts, tools: Tools | None, recipe: Recipe) -> None:
         self._gold, self._attempts, self._tools, self._recipe = gold, attempts, tools, recipe
-        self._known: dict[tuple[int, int], Pair | None] = {}
+        self._known: dict[tuple[int, int], CallPair | None] = {}
         self._soundness = [self._sound(index) for index in range(len(attempts.calls))]
         self.pairs = self._paired() if attempts.calls else ()
 
@@ -127,7 +127,7 @@ class Credit:
 
     # --- one pair ----------------------------------------------------------------------------
 
-    def _pair(self, one: int, other: int) -> Pair | None:
+    def _pair(self, one: int, other: int) -> CallPair | None:
         """Return two calls as a pair, or None if they are of different tools."""
         key = (one, other)
         if key not in self._known:
@@ -136,7 +136,7 @@ class Credit:
             self._known[key] = self._made(wanted, call, self._soundness[other]) if same else None
         return self._known[key]
 
-    def _made(self, wanted: Wanted, call: ToolCall, sound: float) -> Pair:
+    def _made(self, wanted: Wanted, call: ToolCall, sound: float) -> CallPair:
         recipe, quality = self._recipe, sound
         whole, grade = (True, 1.0) if wanted.is_met_by(call) else self._graded(wanted, call)
         if not whole and self._tools is not None:
@@ -145,7 +145,7 @@ class Credit:
         size = 1 + len(wanted.arguments) if recipe.grading == "toolrl" else 1
         pull = (recipe.arguments or _LITTLE) * worth * size
         pull += (recipe.name or _LITTLE) * quality + _LITTLE
-        return Pair(quality, worth, whole, pull)
+        return CallPair(quality, worth, whole, pull)
 
     def _graded(self, wanted: Wanted, call: ToolCall) -> tuple[bool, float]:
         """Return whether the arguments are exactly the wanted ones, and their grade from 0 to 1."""
@@ -189,7 +189,7 @@ class Credit:
 
         return shares
 
-    def _toolrl(self, pairs: Sequence[Pair]) -> Callable[[int], tuple[float, float]]:
+    def _toolrl(self, pairs: Sequence[CallPair]) -> Callable[[int], tuple[float, float]]:
         """Return the shares of names and arguments in S = 1 + |G| + all wanted arguments."""
         gold, most, both = len(self._gold.calls), self._gold.size, len(pairs)
         named = fsum(pair.quality for pair in pairs)
