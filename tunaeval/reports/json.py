@@ -34,7 +34,7 @@ def json_text(value: JsonObject) -> str:
 
 
 class JsonWriter:
-    """Writes one object: heading, summary, run, and all results."""
+    """A `Writer` of one JSON object: heading, summary, run, and all results."""
 
     name = "json"
 
