@@ -152,7 +152,7 @@ class SoFar:
 
 
 def show(report: Report, stream: TextIO) -> None:
-    """Print a summary: the run's heading, the rates, and the other counts."""
+    """Print a run's summary: heading, rates, remarks, counts, and failures."""
     # Drawn first and written at once, so that the caller handles a broken pipe, and not rich.
     page = StringIO()
     console, run, summary = console_like(stream, page), report.run, report.summary

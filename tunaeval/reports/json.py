@@ -14,7 +14,7 @@ from .wording import warnings
 
 
 def summary_object(report: Report) -> JsonObject:
-    """Return a report without its results; the heading is directly above the scores."""
+    """Return a report as a JSON object, without its results; the heading is above the scores."""
     return {
         "heading": report.run.heading,
         "summary": report.summary.model_dump(),

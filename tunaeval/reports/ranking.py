@@ -273,7 +273,7 @@ def _passing(
 
 
 def letters_of(cells: Sequence[str], apart: set[tuple[str, str]]) -> dict[str, str]:
-    """Return letters by cell, so that two cells share a letter exactly if they are not in `apart`.
+    """Return letters by cell, so that two cells share a letter unless their pair is in `apart`.
 
     The groups are made by insertion and absorption, see Piepho, "An algorithm for a letter-based
     representation of all-pairwise comparisons" (2004). The first cell's first letter is "a".

@@ -304,7 +304,7 @@ def sign_flip(differences: Mapping[float, int], *, seed: int = 0) -> float:
 
 
 def _all_sums(sizes: Mapping[float, int]) -> dict[float, float]:
-    """Return the probability of each sum, if each sign is decided by a fair coin."""
+    """Return the probability of each sum of signed sizes, if a fair coin decides each sign."""
     sums = {0.0: 1.0}
     for size, times in sizes.items():
         chances = _fair(times)
@@ -318,7 +318,7 @@ def _all_sums(sizes: Mapping[float, int]) -> dict[float, float]:
 
 
 def _fair(times: int) -> list[float]:
-    """Return the probabilities of 0, 1, ... heads in `times` throws."""
+    """Return the probabilities of 0, 1, ... heads in `times` throws of a fair coin."""
     ways = [1]
     for heads in range(times):
         ways.append(ways[-1] * (times - heads) // (heads + 1))
@@ -369,8 +369,8 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
 def detectable_effect(standard_error: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
     """Return the true difference that a two-sided test finds with `power`: (z_α/2 + z_β)·SE.
 
-    Source: E. Miller, Adding Error Bars to Evals, arXiv 2411.00640 (2024), as of
-    `needed_scenarios`.
+    Source, also of `needed_scenarios`: E. Miller, Adding Error Bars to Evals, arXiv 2411.00640
+    (2024).
     """
     return _reach(alpha, power) * standard_error
 
@@ -639,8 +639,7 @@ def student_quantile(probability: float, freedom: int) -> float:
 
 
 class Weighed:
-    """Sums of weighted scores and of weights, by cluster; a score without one is a cluster of its
-    own.
+    """Sums of weighted scores and of weights by cluster; a score in no cluster is one by itself.
 
     A scenario of weight 0 does not count. Only relative weights matter: they are scaled to a mean
     of 1, so that the sizes of clusters are numbers of scenarios again.

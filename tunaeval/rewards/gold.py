@@ -101,7 +101,7 @@ class Gold:
         return cls(_key(calls, known, literal, match), calls, known, literal, match)
 
     def with_tools(self, tools: AnyTools) -> Gold:
-        """Return a gold of the same calls with these tools; itself for None or its own tools.
+        """Return a gold with the same calls and these tools; itself if they are None or the same.
 
         Raises `ToolsError` for tools that cannot be understood.
         """

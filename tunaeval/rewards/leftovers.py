@@ -42,11 +42,12 @@ class Try(NamedTuple):
 
 
 def tries_left(content: str, reader: str, tools: Tools | None) -> list[Span]:
-    """Return the spans in `content`, which has no calls, that begin one in the reader's formats.
+    """Return the spans in `content` that begin a call in one of the reader's formats.
 
-    An opener suffices; in a format without one, a tool's name has to follow the text that the
-    format writes before names. Calls quoted in `code` or in a closed code fence are left out, as
-    they are only mentioned; a fence that stays open hides nothing.
+    In `content` the parser has found no calls. An opener suffices; in a format without one, a
+    tool's name has to follow the text that the format writes before names. Calls quoted in `code`
+    or in a closed code fence are left out, as they are only mentioned; a fence that stays open
+    hides nothing.
     """
     if not _may_have_one(content, tools):
         return []

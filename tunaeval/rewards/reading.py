@@ -53,7 +53,7 @@ class BrokenSpan(NamedTuple):
 @dataclass(slots=True)
 class Attempts:
     """The calls in a completion and what is broken in it; `fenced` are the indices of calls in a
-    code fence, `hedged` those of calls with two values for one thing.
+    code fence, `hedged` those of calls that give two values for one thing (a repeated key).
     """
 
     calls: list[ToolCall]
@@ -174,7 +174,7 @@ def _placed(found: Attempts) -> int:
 def _add_leftovers(
     found: Attempts, result: ParseResult, recipe: Recipe, text: str, tools: Tools | None
 ) -> None:
-    """Count calls that only begin in the content as broken, except those that have a diagnosis."""
+    """Count beginnings of calls in the content as broken attempts, unless diagnoses cover them."""
     if found.broken and most_tries(result.content, tools) <= found.broken:
         return
     left = tries_left(result.content, recipe.reader, tools)
@@ -196,7 +196,7 @@ def _add_leftovers(
 
 
 def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None) -> None:
-    """Count the calls as broken that an unclosed call took into its arguments.
+    """Count the calls that an unclosed call took into its arguments as broken attempts.
 
     Arguments that are exactly those of a wanted call contain no such calls.
     """
@@ -289,7 +289,7 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
 
 
 def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
-    """Parse structured calls as those of a message, and return the result."""
+    """Parse structured calls as `parse_message` parses those of a message."""
     message, level = {"tool_calls": items}, recipe.level
     return parse_message(message, recipe.reader, tools, level, abstain=recipe.abstain)
 

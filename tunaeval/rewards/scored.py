@@ -191,7 +191,7 @@ class Credit:
         return shares
 
     def _toolrl(self, pairs: Sequence[Pair]) -> Callable[[int], tuple[float, float]]:
-        """Return `_earner`'s function by ToolRL: shares of 1 + wanted calls + their arguments."""
+        """Return the function of `_earner` for ToolRL: shares of 1 + wanted calls + arguments."""
         gold, most, both = len(self._gold.calls), self._gold.size, len(pairs)
         named = fsum(pair.quality for pair in pairs)
         matched = fsum(
@@ -246,8 +246,7 @@ class Credit:
 
 
 def _ways(factor: float, broken: int, wanted: int) -> Iterable[int]:
-    """Return how many of the broken attempts to try as superfluous calls, to find the costliest
-    way.
+    """Return how many broken attempts to try as superfluous calls, to find the costliest way.
 
     Beyond `-1 / log(factor)` the reward `factor**(broken - more) / (made + more)` only grows.
     """

@@ -70,7 +70,7 @@ class Budget:
 
     @property
     def reached(self) -> str | None:
-        """The name of the limit that is reached, as `run` calls it, or None."""
+        """The name of the limit that is reached, such as "max_cost", or None."""
         for name, limit, spent in (
             ("max_requests", self.requests, self.spent_requests),
             ("max_total_tokens", self.total_tokens, self.spent_tokens),

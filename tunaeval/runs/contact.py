@@ -26,7 +26,7 @@ _PATIENCE = 5
 
 
 class Placed(NamedTuple):
-    """A result and its place in the run: index of the scenario x repeats + repeat - 1."""
+    """A result and its place in the run: the scenario's index * repeats + repeat - 1."""
 
     place: int
     result: ScenarioResult
@@ -80,7 +80,7 @@ class Contact:
             yield Placed(place, self._without_stale_advice(result))
 
     def _without_stale_advice(self, result: ScenarioResult) -> ScenarioResult:
-        """Return the result, without the advice once another answer has arrived."""
+        """Return the result; once requests succeed, without advice on a wrong key or address."""
         if result.error is None or not self._is_heard:
             return result
         for advice in self._advice:

@@ -287,7 +287,7 @@ class KeptResults(Sequence[ScenarioResult]):
 
 
 def placed_results(path: Path, found: CountedResults) -> Iterator[tuple[int, ScenarioResult]]:
-    """Yield the results of a run that count, each with its byte offset."""
+    """Yield (byte offset, result) for the results of a run that count."""
     for number, (start, row) in enumerate(zip(found.offsets, found.rows(), strict=True), 1):
         yield start, _checked(row, path, f"result {number}")
 
@@ -298,7 +298,7 @@ def found_results(path: Path, info: RunInfo) -> CountedResults:
 
 
 def results_at(path: Path, offsets: Iterable[int]) -> Iterator[ScenarioResult]:
-    """Yield the results that begin at these bytes, in this order."""
+    """Yield the results at these byte offsets of a run's results file, in the given order."""
     source = path / RESULTS_FILE
     with opened(source) as file:
         for offset in offsets:
@@ -318,7 +318,7 @@ _NOWHERE = -1
 
 
 class Journal:
-    """The results of one run by place: index of the scenario x repeats + repeat - 1.
+    """The results of one run by place: the scenario's index * repeats + repeat - 1.
 
     `files` is where results are kept, None for nowhere. `begun` has the byte offsets of results
     from before; a place in `again` counts as open, and has its old result until there is a new one.
@@ -405,7 +405,7 @@ _DIGESTS = {
 
 @dataclass(frozen=True, slots=True)
 class InterruptedRun:
-    """An interrupted run as found in its directory; `results` has the byte offset by place.
+    """An interrupted run as found in its directory; `results` maps places to byte offsets.
 
     `failed` are the places of infrastructure failures; `was_answered` says whether any request
     succeeded before; `size` is the size of the results file in bytes, and `doubled` the number of
@@ -501,7 +501,7 @@ def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
 def _placed(
     directory: Path, found: CountedResults, info: RunInfo, suite: Suite
 ) -> Iterator[tuple[int, int, ScenarioResult]]:
-    """Yield each result that counts, with its place and the byte at which it begins."""
+    """Yield the place, the byte offset and the result itself for each result that counts."""
     index = {scenario.id: at for at, scenario in enumerate(suite.scenarios)}
     for offset, result in placed_results(directory, found):
         if result.scenario not in index:

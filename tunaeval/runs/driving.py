@@ -105,7 +105,7 @@ class Environment:
     checks_seconds: float = CHECKS_SECONDS
 
     def tools_in(self, workspace: Workspace) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
-        """Return the tools for a workspace."""
+        """Return the tools that run the calls of an episode in a workspace."""
         if self.tools is None:
             return workspace_tools(workspace)
         if callable(self.tools) and not isinstance(self.tools, Mapping):
@@ -414,7 +414,7 @@ class _Faulting:
 
 
 def _is_run(faults: Sequence[Fault]) -> bool:
-    """Whether a tool is really run although its call has these faults."""
+    """Whether these faults of a call let its tool run."""
     return not any(isinstance(fault, Fail) for fault in faults)
 
 

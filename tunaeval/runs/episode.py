@@ -94,7 +94,7 @@ async def conclude(
     conversation: Generator[_Step, _Sent, ScenarioResult],
     answer: Callable[[_Step], Awaitable[_Sent]],
 ) -> ScenarioResult:
-    """Call `answer` for each step of an episode and send the outcome; return the result."""
+    """Send an episode what `answer` returns for each of its steps, and return its result."""
     step = next(conversation)
     while True:
         sent = await answer(step)

@@ -108,7 +108,7 @@ class Matrix:
 
 
 def matrix_object(matrix: Matrix) -> JsonObject:
-    """Return a matrix without its results as a JSON object."""
+    """Return a matrix as a JSON object, without the results of its cells."""
     cells = [
         {
             "cell": name.cell,

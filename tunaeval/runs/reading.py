@@ -129,7 +129,7 @@ def run_tools(path: Path, info: RunInfo) -> RunTools:
 
 
 def where_calls_belong(info: RunInfo, tools: Tools) -> CallSource | None:
-    """Return where the run's server had to put calls, or None if unknown, for older records."""
+    """Return where a run's server had to put calls ("structured" or "text"), or None if unknown."""
     if info.client not in _SERVERS:
         return None
     return "structured" if info.ask == "api" and tools else "text"

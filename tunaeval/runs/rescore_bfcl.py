@@ -252,7 +252,7 @@ _FAILED = "Error during inference"
 
 
 class _ResultFile(NamedTuple):
-    """A file of one category's results; its name calls the category `named`."""
+    """A file with the results of one category, which the file's name calls `named`."""
 
     path: Path
     version: int

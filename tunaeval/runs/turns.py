@@ -226,7 +226,7 @@ def _reaction(state: _EpisodeState, result: ParseResult) -> Generator[Step, Sent
 
 
 def _limit_reached(state: _EpisodeState, task: Task) -> Ending | None:
-    """Return the limit that has been reached, or None."""
+    """Return the limit that has been reached ("calls", "tokens" or "turns"), or None."""
     limits = task.limits
     if limits.calls is not None and state.calls > limits.calls:
         return "calls"

@@ -133,7 +133,10 @@ def _forbidden(history: History) -> Iterator[ForbiddenCall]:
 
 
 def _how(call: ToolCall, history: History, *, is_lost: bool) -> str | None:
-    """Return a remark on a forbidden call, often "", or None. `is_lost`: arguments unreadable."""
+    """Return None if a call is allowed, else a remark, which may be empty.
+
+    `is_lost` says that the call's arguments could not be read.
+    """
     name = _known_as(call.name, history)
     for one in history.settings.forbid:
         if isinstance(one, str):

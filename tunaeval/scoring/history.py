@@ -148,14 +148,14 @@ def _success(message: Message) -> Success:
 
 
 def _agreed(execution: ToolExecution, seen: Success | None) -> Success:
-    """Return an executed call's success: a failure of the execution or the result prevails."""
+    """Return whether an executed call succeeded: it failed if its execution or its result did."""
     if not execution.ok:
         return Success(ok=False, reason=execution.ok_reason, error=execution.error)
     return seen if seen is not None and not seen.ok else _RAN._replace(reason=execution.ok_reason)
 
 
 def _notes(results: int, joined: Joined) -> tuple[str, ...]:
-    """Return notes on the results and executions without a call, with their numbers."""
+    """Return notes such as "2 results without a call", on results and executions."""
     left = {"result": results, "execution": len(joined.uncalled) + joined.unclear}
     return tuple(
         f"{number} {what}{'s' * (number > 1)} without a call"
@@ -214,7 +214,7 @@ _Numbers: TypeAlias = dict[str, list[int]]
 
 
 def _numbered(calls: Sequence[ToolCall], ids: Container[str | None]) -> tuple[_Numbers, _Numbers]:
-    """Return the calls' indices in two mappings: by id for `ids`, and by tool for all others."""
+    """Return the calls' indices: by id for calls with one of `ids`, by tool for all others."""
     sharing: _Numbers = defaultdict(list)
     wanting: _Numbers = defaultdict(list)
     for number, call in enumerate(calls):

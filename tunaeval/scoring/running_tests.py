@@ -107,7 +107,7 @@ def _is_test(words: list[str], known: Iterable[tuple[str, ...]]) -> bool:
 
 
 def _beginnings(words: list[str]) -> Iterator[int]:
-    """Yield where a command may begin: at leading words such as `env` or `CI=1`, and after them."""
+    """Yield where a program may be: at the leading words like `env`, and at the word after them."""
     for at, word in enumerate(words):
         yield at
         if not (word in _STARTERS or _is_setting(word)):

@@ -44,7 +44,7 @@ CountsTokens: TypeAlias = Callable[[str], int] | _EncodesOrdinary | _Encodes
 
 @dataclass(frozen=True, slots=True)
 class TokenCounter:
-    """A function that counts a text's tokens, and its name for the reasons of scores."""
+    """A function that counts a text's tokens, and its name, which the reasons of scores mention."""
 
     name: str
     count: Callable[[str], float]

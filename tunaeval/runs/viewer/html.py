@@ -311,7 +311,7 @@ def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[View]:
 
 
 def packed(value: JsonValue) -> str:
-    """Return the value as compressed ASCII JSON; half of the plain text is keys and blanks."""
+    """Return a value as JSON that is compressed (zlib) and made ASCII (base64)."""
     text = json.dumps(value, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("ascii"), 6)).decode("ascii")
 
@@ -394,7 +394,7 @@ def _pieces(pieces: Sequence[MarkedPiece]) -> Iterator[JsonValue]:
 
 
 def readable(text: str, limit: int = TEXT_CHARACTERS) -> str:
-    """Return up to `limit` characters, with line breaks and tabs, and other controls escaped."""
+    """Return up to `limit` characters, escaped if invisible, except for tabs and line breaks."""
     if len(text) > limit:
         text = f"{text[:limit]}…"
     lines = ("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))

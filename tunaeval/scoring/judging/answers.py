@@ -118,7 +118,7 @@ def _share(score: JsonValue, scale: int) -> float:
 
 
 def _of_fraction(fraction: re.Match[str], scale: int) -> JsonObject:
-    """Return the reply "8/10" in the form of an object. Raises _NoVerdictError for other scales."""
+    """Return {"reason": "", "score": 8.0} for the reply "8/10". Raises _NoVerdictError."""
     if int(fraction[2]) != scale:
         raise _NoVerdictError(f"found {fraction[0]!r}; wanted a score of {scale}")
     return {"reason": "", "score": float(fraction[1])}

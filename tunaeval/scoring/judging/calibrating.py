@@ -262,7 +262,7 @@ async def _cases(judge: Judge, items: Sequence[Labelled], settings: Calibrating)
 
 
 def _assigned(cases: Sequence[_Case], threshold: float) -> Iterable[tuple[int, str]]:
-    """Yield each payload after the index of a case that the judge failed; those take turns."""
+    """Yield (index of a case, payload) for each payload; cases that the judge failed take turns."""
     failed = [
         index
         for index, one in enumerate(cases)

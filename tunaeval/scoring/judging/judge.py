@@ -56,7 +56,7 @@ USUAL = ("goal-completion", "plan-correctness")
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A model that judges transcripts, as a client, and how it is asked.
+    """A model as a judge of transcripts: its client, and how it is asked.
 
     categories      the judged categories: by default goal-completion and plan-correctness; also
                     success-ratio and context-efficiency, which are formulas otherwise
@@ -290,7 +290,7 @@ class Judge:
 
 
 class _Result(NamedTuple):
-    """A reply's text, the fault that makes it unusable (or None), and where the reply is from."""
+    """A reply's text, its fault or None, and whether it was cached or had to fit a schema."""
 
     text: str
     fault: str | None

@@ -123,7 +123,7 @@ Answer with exactly this JSON object and nothing else:
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestion:
-    """A question to a judge: the categories to score from 0 to `scale`, and the text's order."""
+    """A question to a judge: the categories, the highest score, and the order of the criteria."""
 
     names: tuple[str, ...]
     scale: int
