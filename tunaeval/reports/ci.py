@@ -40,7 +40,7 @@ _ELEMENTS = {"FAIL": "failure", "ERROR": "error"}
 
 
 def _write_junit(reports: Sequence[Report], path: Path) -> None:
-    """Write `testsuites` with one suite for each run."""
+    """Write the runs as JUnit's XML: `testsuites` with one suite for each run."""
     with new_file(path) as made, made.open("wb") as file:
         # `visible` escapes lone surrogates and controls, which XML 1.0 does not allow.
         xml = XMLGenerator(file, encoding="utf-8", short_empty_elements=True)
@@ -56,7 +56,7 @@ junit_writer = RunsWriter("junit", _write_junit)
 
 @contextmanager
 def _element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
-    """Write an element, on a line of its own, around what is written in the block."""
+    """Write an element on a line of its own; what the block writes is its content."""
     xml.characters("\n")
     xml.startElement(tag, AttributesImpl(attributes))
     yield
@@ -91,7 +91,7 @@ def _suite(xml: XMLGenerator, report: Report) -> None:
 
 
 def _interrupted(xml: XMLGenerator, report: Report) -> None:
-    """Write an extra error, so that missing results turn the CI red."""
+    """Write an error for an interrupted run, so that missing results turn the CI red."""
     suite = visible(report.run.suite, _LONG)
     with (
         _element(xml, "testcase", classname=suite, name="the whole run", time="0.000"),
@@ -104,7 +104,7 @@ _OF_THE_RUN = ("run_id", "format", "level", "profile", "heading")
 
 
 def _properties(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield how the run was asked, and what makes its scores doubtful."""
+    """Yield names and texts: how the run was asked, and what makes its scores doubtful."""
     for name in _OF_THE_RUN:
         if value := getattr(report.run, name):
             yield name, str(value)
@@ -198,6 +198,6 @@ def _annotation(kind: str, result: ScenarioResult) -> str:
 
 
 def _command(kind: str, title: str, words: str) -> str:
-    """Return a command on one line, with its texts escaped so that they cannot end it."""
+    """Return a command of GitHub Actions on one line, with all that could end its texts escaped."""
     name = visible(title, _SHORT).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     return f"::{kind} title={name}::{visible(words, 3 * _SHORT).replace('%', '%25')}"

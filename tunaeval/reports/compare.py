@@ -62,7 +62,7 @@ _SETTINGS = (
 @shows
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """The comparison of another run, `b`, with the first, `a`."""
+    """How the answers of run `b` differ from those of run `a` to the same questions."""
 
     a: RunFigures
     b: RunFigures
@@ -100,7 +100,7 @@ class Comparison:
 
 
 def letter_of(number: int) -> str:
-    """Return what reports call the run of this number, from 0: A to Z, then "run 27" and so on."""
+    """Return a run's name in reports, by its number from 0: A to Z, then "run 27" and so on."""
     return ascii_uppercase[number] if number < len(ascii_uppercase) else f"run {number + 1}"
 
 
@@ -112,7 +112,7 @@ def compare_runs(
     intersect: bool = False,
     different_prompts: bool = False,
 ) -> tuple[Comparison, ...]:
-    """Compare each further run with the first; adjust p values after Holm if there are several.
+    """Compare the first run with each of the others; several p values are adjusted after Holm.
 
     `level` is the level of the verdicts, by default the lowest of the runs' own. `cluster` is
     "scenario", "group" or "tag:PREFIX". `intersect` allows other suites, profiles and levels, and
@@ -155,9 +155,10 @@ def compare_runs(
 def _checked(
     a: RunInfo, b: RunInfo, *, level: Level | None, intersect: bool, different_prompts: bool
 ) -> list[str]:
-    """Return how what the runs were asked differs.
+    """Return in words how the questions and rules of two runs differ.
 
-    Raises `ComparisonError` if it differs in what `intersect` or `different_prompts` would allow.
+    Raises `ComparisonError` for a difference that neither `intersect` nor `different_prompts`
+    allows.
     """
     reported = (*_SAME[:-1], *(() if level else _SAME[-1:]))
     if a.scenarios_digest is not None and a.scenarios_digest == b.scenarios_digest:
@@ -226,7 +227,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
 
 
 def _reactions(a: Side, b: Side, scenario: str) -> Iterator[tuple[str, float, float]]:
-    """Yield a reaction to injected faults, in words, and its share in each run, if both have it."""
+    """Yield reactions to injected faults that both runs have, in words, with each run's share."""
     for name, words in REACTIONS.items():
         both = [side.reactions.get(name, {}).get(scenario) for side in (a, b)]
         if all(both):
@@ -235,7 +236,7 @@ def _reactions(a: Side, b: Side, scenario: str) -> Iterator[tuple[str, float, fl
 
 
 def _places(question: Question) -> Iterator[tuple[str, str] | None]:
-    """Yield the rows in which a scenario counts, as section and name; None is that of the total."""
+    """Yield the rows in which a scenario counts: None for the total, then (section, name)."""
     yield None
     for tool in question.tools:
         yield "tool", tool
@@ -295,8 +296,9 @@ def _settings(a: RunInfo, b: RunInfo) -> Iterator[tuple[str, tuple[object, objec
 class Difference:
     """The second run's mean score minus the first's, over paired scenarios, with a 95 % interval.
 
-    `p` is that of `test`, for the hypothesis that there is no difference; `p_adjusted` is adjusted
-    after Holm. `detectable` is the true difference found with a probability of 80 %, None above 1.
+    `p` is the p value of the test named `test`, for the hypothesis of no difference; `p_adjusted`
+    is `p` adjusted after Holm. `detectable` is the size that a true difference needs to be found
+    with a probability of 80 %, None if above 1.
     """
 
     section: str
@@ -325,12 +327,12 @@ class Difference:
         return f"{value:+.1f} points ({low:+.1f} to {high:+.1f})"
 
     def needed(self, effect: float) -> int:
-        """Return how many scenarios like these find a difference of `effect`, 80 % of the time."""
+        """Return how many scenarios like these would find a true `effect` 80 % of the time."""
         return needed_scenarios(effect, between=self.standard_error**2 * self.scenarios)
 
 
 class Differences:
-    """Collects paired scores of scenarios, by cluster."""
+    """Collects the scores of paired scenarios by cluster, and computes their difference."""
 
     def __init__(self) -> None:
         self._a = self._b = self._weight = 0.0
@@ -348,7 +350,7 @@ class Differences:
 
     @property
     def differ(self) -> bool:
-        """Whether weights change the result."""
+        """Whether scenarios have different weights, so that weighting changes the result."""
         return self._between.differ
 
     def difference(self, section: str, name: str) -> Difference:
@@ -375,7 +377,7 @@ class Differences:
 
 
 def _tested(clusters: Counter[tuple[float, float]]) -> tuple[str, float]:
-    """Return the name and p of McNemar's test for single verdicts, else of a sign flip test."""
+    """Return a test's name and p value: McNemar's for single verdicts, else a sign flip test."""
     if all(size == 1 and total in (-1, 0, 1) for total, size in clusters):
         return "McNemar", mcnemar(clusters[-1.0, 1.0], clusters[1.0, 1.0])
     sums: Counter[float] = Counter()
@@ -418,8 +420,8 @@ class Flip:
 def flips(
     a: Side, b: Side, *, lost: Sequence[str], gained: Sequence[str]
 ) -> tuple[tuple[Flip, ...], tuple[Flip, ...]]:
-    """Return the flips, lost and gained, with both runs' answers, which are read from the rows a
-    second time.
+    """Return the scenarios that `b` lost and those it gained, with both runs' answers. The runs are
+    read a second time, because only the counts were kept.
     """
     before = _answers(a, passing=lost, failing=gained)
     after = _answers(b, passing=gained, failing=lost)
@@ -431,7 +433,7 @@ def flips(
 
 
 def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> dict[str, RunAnswer]:
-    """Return replies by scenario: passed ones for `passing`, failed ones for `failing`."""
+    """Return an answer by scenario: a passed one for `passing`, a failed one for `failing`."""
     numbers = {side.asked[name].passing for name in passing}
     numbers |= {side.asked[name].failing for name in failing}
     found = {}
@@ -461,7 +463,7 @@ def _answer(row: JsonObject, passed: int, total: int, level: Level) -> RunAnswer
 
 
 def _reason(row: JsonObject, level: Level) -> str:
-    """Return the reason; a row keeps that of the run's own level, but `level` may be another."""
+    """Return why a result passes or fails at `level`; its own reason is for its run's level."""
     reason: str = row["reason"]
     passed = [name for name in LEVELS if row["levels"][name]["ok"]]
     if not row["ok"] or level in passed or not passed:

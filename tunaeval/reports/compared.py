@@ -66,7 +66,7 @@ def comparison_markdown(
 
 
 def comparison_object(comparison: Comparison, *, margin: float | None = None) -> JsonObject:
-    """Return a comparison as a JSON object; the headings come first, directly above the scores."""
+    """Return a comparison as a JSON object, in which the runs' headings are above the scores."""
     verdict = None if margin is None else comparison.overall.clears(margin)
     reported = _fields(comparison)
     for one in ("a", "b", "overall", "weighted"):
@@ -82,7 +82,7 @@ def comparison_object(comparison: Comparison, *, margin: float | None = None) ->
 
 
 def _fields(value: Comparison | RunFigures | Difference | RunAnswer) -> JsonObject:
-    """Return the fields without copies; `asdict` would copy a hundred thousand flips deeply."""
+    """Return an object's fields without copies; `asdict` would copy 100,000 flips deeply."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
@@ -114,7 +114,7 @@ def _p(value: float) -> str:
 
 
 def _over(comparison: Comparison, quote: Quote) -> Iterator[str]:
-    """Yield what is compared, with the headings of the runs, which go above every score."""
+    """Yield the lines above the scores: the runs with their headings, and what was paired."""
     for letter, run in (("A", comparison.a), (comparison.letter, comparison.b)):
         words = f"{letter}: {quote(run.name)}, run {quote(run.run_id)}"
         yield f"{words}; {quote(run.heading)}" if run.heading else words
@@ -151,7 +151,7 @@ def _below(comparison: Comparison, margin: float | None) -> Iterator[str]:
 
 
 def power_words(found: Difference) -> str:
-    """Return in words which difference the scenarios of a comparison can detect."""
+    """Return a sentence on how large a difference has to be for these scenarios to find it."""
     if found.detectable is None:
         return "scenarios like these are too few to find any difference with a probability of 80 %"
     return (
@@ -161,7 +161,7 @@ def power_words(found: Difference) -> str:
 
 
 def _beside(a: RunFigures, b: RunFigures) -> Iterator[tuple[str, str]]:
-    """Yield speed, tokens and outcomes of both runs, except what is unknown in both."""
+    """Yield speed, tokens and outcomes as (name, "old -> new"), unless unknown in both runs."""
     kinds: tuple[tuple[str, str, Callable[[float], str]], ...] = (
         ("first attempts", "first_attempt", share),
         ("median latency", "latency_seconds_median", lambda seconds: f"{seconds:.2f} s"),
@@ -190,7 +190,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _failures(comparison: Comparison, quote: Quote) -> Iterator[str]:
-    """Yield the failures of infrastructure in each run, by cause."""
+    """Yield lines about the failures of infrastructure in each run, by cause."""
     for letter, run in (("A", comparison.a), (comparison.letter, comparison.b)):
         if run.causes:
             yield f"not answered in {letter}: {run.failures}"

@@ -152,7 +152,7 @@ class SoFar:
 
 
 def show(report: Report, stream: TextIO) -> None:
-    """Print a summary: the run's heading, the rates, and the other counts."""
+    """Print a run's summary: heading, rates, remarks, counts, and failures."""
     # Drawn first and written at once, so that the caller handles a broken pipe, and not rich.
     page = StringIO()
     console, run, summary = console_like(stream, page), report.run, report.summary
@@ -191,7 +191,7 @@ def _row(row: RateRow) -> TableRow:
 
 
 def _cells(result: ScenarioResult) -> list[str]:
-    """Return the parts of a scenario's line; the first is the verdict."""
+    """Return the texts of a scenario's line: verdict, name, calls, attempts and outcome."""
     failed = result.outcome in INFRASTRUCTURE
     verdict = verdict_of(result)
     name = visible(result.scenario, CALL_WIDTH)
@@ -254,7 +254,7 @@ class TableRow(NamedTuple):
 def draw_table(
     console: Console, columns: Sequence[str], rows: Sequence[TableRow], *, plain: bool
 ) -> None:
-    """Draw the rows under the names of their columns, in ASCII if `plain`."""
+    """Draw the rows as a table, in ASCII if `plain`; a table that is too wide becomes lines."""
     from rich.cells import cell_len  # noqa: PLC0415 - rich is loaded only to draw
     from rich.padding import Padding  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
@@ -301,7 +301,7 @@ _WORDS = 120
 
 
 def print_execution(execution: ToolExecution) -> None:
-    """Write a line about a run to stderr; use it as `Recorder(listener=tunaeval.print_execution)`.
+    """Print a line about an execution to stderr: `Recorder(listener=tunaeval.print_execution)`.
 
     Examples:
         >>> recorder = tunaeval.Recorder(listener=tunaeval.print_execution)
@@ -312,7 +312,7 @@ def print_execution(execution: ToolExecution) -> None:
 
 
 def execution_line(execution: ToolExecution) -> str:
-    """Return the tool, the call's id, the verdict with its reason, the duration, and any error."""
+    """Return a line about an execution: tool, call's id, success and why, duration, any error."""
     seconds = execution.duration_seconds
     parts = [
         execution.tool,

@@ -1,5 +1,6 @@
-"""Drift: names in a tool's description that differ from its parameters, which mislead a model;
-also differences between two descriptions of a tool, as of an installed agent and a catalogue.
+"""Find drift: a tool's description names arguments that the tool does not have, or omits some.
+
+Two descriptions of a tool are compared, too, such as an installed agent's and a catalogue's.
 
 An agent described its update_file with `old_string` and `new_string`, but it took `target` and
 `patch`. `_EVIDENCE` is the table of what counts as a mention of an argument in prose; words in
@@ -45,8 +46,10 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Names that are only in the prompt, each with its first line; names that are only in the
-    schema; and the differences between two descriptions of a tool.
+    """How a tool's description differs from its parameters, or from another description.
+
+    `only_in_prompt` are names written like arguments that the tool lacks, `only_in_schema`
+    parameters that the prompt does not mention.
 
     Examples:
         >>> ours = {"name": "ls", "parameters": {"properties": {"path": {"type": "string"}}}}
@@ -60,7 +63,7 @@ class Drift:
     changes: tuple[Change, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether a model would be misled: by names that the tool does not have, or by a change
+        """Whether a model would be misled: by a name that the tool does not have, or by a change
         that `misleads`. Parameters without a mention and other wording do not mislead.
         """
         return bool(self.only_in_prompt) or any(change.misleads for change in self.changes)
@@ -162,25 +165,25 @@ def _mentions(given: ToolPrompt, parameters: tuple[str, ...]) -> Iterator[tuple[
 
 
 def _is_key(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
-    """Whether it is a key, `{"name": ...}`."""
+    """Whether the word is a key: `{"word": ...}`."""
     return line.startswith('":', word.end()) and line.endswith('"', 0, word.start())
 
 
 def _is_assigned(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
-    """Whether it is assigned, `name=true`, and no option, environment variable or comparison."""
+    """Whether the word is assigned (`word=true`), and is no option, variable or comparison."""
     assigned = line.startswith("=", word.end()) and not line.startswith("==", word.end())
     return assigned and _preceding(line, word) not in _BOUND and not word[0].isupper()
 
 
 def _is_listed(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
-    """Whether it is a list item, `- name (required): ...`."""
+    """Whether the word is an item of a list: `- word (required): ...`."""
     first = word.start() <= _DEEPEST_INDENT and not line[: word.start()].strip("-* `\t")
     opened = first and line.startswith((" (", "("), word.end())
     return opened and line[word.end() :][:12].strip(" (").startswith(_KINDS)
 
 
 def _is_snake(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> bool:
-    """Whether it is in snake case, and neither quoted, called, nor part of a path."""
+    """Whether the word is in snake case, and neither quoted, called, nor part of a path."""
     if "_" not in word[0].strip("_") or not word[0].islower():
         return False
     after = line[word.end() : word.end() + 2]
@@ -189,7 +192,7 @@ def _is_snake(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> b
 
 
 def _is_ticked(line: str, word: re.Match[str], parameters: tuple[str, ...]) -> bool:
-    """Whether it is a word in backticks and similar to a parameter; other words may be anything."""
+    """Whether the word is in backticks and similar to a parameter; others may be anything."""
     ticked = line.startswith("`", word.end()) and _preceding(line, word) == "`"
     return ticked and bool(_near(word[0], parameters))
 
@@ -209,7 +212,7 @@ def _preceding(line: str, word: re.Match[str]) -> str:
 
 
 def _near(name: str, parameters: tuple[str, ...]) -> tuple[str, ...]:
-    """Return parameters that `name` may mean: spelled similarly, or one containing the other."""
+    """Return parameters that `name` may mean: spelled alike, or one is within the other."""
     if not 3 <= len(name) <= _LONGEST_NAME:
         return ()
     inside = [one for one in parameters if name in one or (len(one) >= 3 and one in name)]
@@ -328,7 +331,7 @@ def _changed(
 
 
 def _is_new(key: str, ours: Mapping[str, JsonValue]) -> bool:
-    """Whether a fact is about a nested property that ours lacks, which no old call names."""
+    """Whether `key` is within a nested property that `ours` lacks, so that no old call has it."""
     parts = key.split(".")
     return any(
         part == "properties" and ".".join([*parts[: index + 2], "type"]) not in ours
@@ -337,7 +340,7 @@ def _is_new(key: str, ours: Mapping[str, JsonValue]) -> bool:
 
 
 def _narrows(key: str, ours: JsonValue, theirs: JsonValue) -> bool:
-    """Whether a value that fits a fact of ours may not fit that of theirs."""
+    """Whether a value that our schema's `key` admits may be refused by theirs."""
     match key.rpartition(".")[2]:
         case "required":
             return not {*_items(theirs)} <= {*_items(ours)}
@@ -357,14 +360,14 @@ def _items(value: JsonValue) -> Iterable[JsonValue]:
 
 
 def _facts(schema: JsonValue, root: JsonValue) -> dict[str, JsonValue]:
-    """Return what a schema says about a value and its parts, by place."""
+    """Return what a schema says about a value and its parts, by place ("items.type")."""
     reading = _SchemaFacts(root)
     reading.read(schema, "", ())
     return reading.facts
 
 
 class _SchemaFacts:
-    """Collects the facts of a schema in a bounded number of steps."""
+    """Collects what a schema says, in a bounded number of steps."""
 
     def __init__(self, root: JsonValue) -> None:
         self.root = root
@@ -406,7 +409,7 @@ def _type_of(schema: JsonValue, root: JsonValue) -> str:
 
 
 def _facts_in(key: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the facts in a keyword, except in keywords that lead to further schemas."""
+    """Yield what a keyword says, as names and values, unless it contains further schemas."""
     match key:
         case "const":
             yield "enum", [value]

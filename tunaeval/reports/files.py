@@ -20,9 +20,7 @@ def _always() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class RunsWriter:
-    """A `Writer` of one file for one run, or for several; `available` returns why it cannot write
-    here, or None if it can.
-    """
+    """A `Writer` of a file on one or more runs; `available` says why it cannot write, or None."""
 
     name: str
     write_runs: Callable[[Sequence[Report], Path], None]
@@ -33,7 +31,7 @@ class RunsWriter:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` as UTF-8, creating missing directories; RecordError if that is impossible."""
+    """Write `text` as UTF-8, and create missing directories. Raises RecordError if that fails."""
     with new_text(path) as file:
         file.write(text)
 
@@ -53,7 +51,7 @@ def new_text(path: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def new_bytes(path: Path) -> Iterator[Callable[[bytes], int]]:
-    """Yield a function that writes to a new file, which replaces `path` as that of `new_text`."""
+    """Yield a writer of bytes to a new file, which replaces `path` if the block raises nothing."""
     with new_file(path) as made, made.open("wb") as file:
         yield file.write
 

@@ -14,7 +14,7 @@ from .wording import warnings
 
 
 def summary_object(report: Report) -> JsonObject:
-    """Return a report without its results; the heading is directly above the scores."""
+    """Return a report as a JSON object, without its results; the heading is above the scores."""
     return {
         "heading": report.run.heading,
         "summary": report.summary.model_dump(),
@@ -34,7 +34,7 @@ def json_text(value: JsonObject) -> str:
 
 
 class JsonWriter:
-    """Writes one object: heading, summary, run, and all results."""
+    """A `Writer` of one JSON object: heading, summary, run, and all results."""
 
     name = "json"
 

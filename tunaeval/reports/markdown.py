@@ -35,7 +35,7 @@ _RESERVED = 200
 
 
 def _write_pages(reports: Sequence[Report], path: Path) -> None:
-    """Write GitHub's Markdown: headings, tables and lists, within the limit of a step's summary.
+    """Write GitHub's Markdown: headings, tables and lists, within the limit of a job's summary.
 
     Several runs are written one below the other; `tunaeval compare` shows their differences.
     """
@@ -44,7 +44,7 @@ def _write_pages(reports: Sequence[Report], path: Path) -> None:
 
 
 def _page(report: Report, most: int) -> str:
-    """Return a page of the lines that fit into `most` bytes, and how many do not."""
+    """Return a page of the lines that fit into `most` bytes, and how many are left out."""
     page, size, left_out = [], _RESERVED, 0
     for line in _lines(report):
         size += len(line.encode("utf-8", "backslashreplace")) + 1
@@ -61,7 +61,7 @@ markdown_writer = RunsWriter("markdown", _write_pages)
 
 
 def code(text: str, limit: int = LIMIT) -> str:
-    r"""Return `text` as a code span that it cannot end; a bar is \x7c, as it would end a cell."""
+    """Return `text` as a Markdown code span; nothing in it ends the span or a table's cell."""
     text = visible(text, limit).replace("|", r"\x7c") or " "
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     padding = " " if text.startswith("`") or text.endswith("`") else ""
@@ -103,7 +103,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _table(heading: str | None, columns: str, group: list[tuple[str, ...]]) -> Iterator[str]:
-    """Yield a table, with the run's heading above it; nothing if it would have no row."""
+    """Yield the lines of a table below the run's heading, or nothing if it would have no row."""
     if not group:
         return
     if heading:

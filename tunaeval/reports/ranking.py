@@ -1,8 +1,8 @@
 """Several runs of the same questions in one order: which differences are real, and which are ties.
 
-Every pair of cells is tested over the scenarios that both answered, and the p values are adjusted
-after Holm over all pairs. Cells get letters: two cells that share a letter may be equally
-good.
+A cell is one run: a model with a system prompt. Every pair of cells is tested over the scenarios
+that both answered, and the p values are adjusted after Holm over all pairs. Two cells that share a
+letter may be equally good.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SIGNIFICANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class CellName:
-    """What a cell is called: its number, its model, and its system prompt (None: the suite's)."""
+    """The name of a cell: its number, its model, and its system prompt (None: the suite's)."""
 
     cell: str
     model: str
@@ -48,10 +48,11 @@ class CellName:
 
 @dataclass(frozen=True, slots=True)
 class RankedCell:
-    """A cell's figures. `letters` is empty and `score.value` None for a cell without an answer.
+    """The figures of one run in a ranking.
 
-    `cost` is in the currency of the prices, None if a price or a count of tokens is unknown.
-    `error` says why a cell could not be asked.
+    `letters` is empty and `score.value` None for a cell without an answer. `cost` is in the
+    currency of the prices, None if a price or a count of tokens is unknown. `error` says why a cell
+    could not be asked.
     """
 
     name: CellName
@@ -74,7 +75,7 @@ class RankedCell:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two cells by their numbers, and the difference of the second's scores from the first's."""
+    """Two cells by their numbers, and how far the scores of `b` differ from those of `a`."""
 
     a: str
     b: str
@@ -120,7 +121,7 @@ class Ranking:
 
 @dataclass(slots=True)
 class _Answers:
-    """What a cell answered: the share of passed repeats and the group by scenario."""
+    """A cell's answers by scenario: the share of passed repeats, and the group."""
 
     shares: dict[str, float]
     groups: dict[str, str | None]
@@ -128,9 +129,7 @@ class _Answers:
 
     @classmethod
     def of(cls, report: Report) -> _Answers:
-        """Read a report's results in one pass. A scenario that failed for reasons of the
-        infrastructure in any repeat is left out.
-        """
+        """Collect a report's answers; a scenario with an infrastructure failure is left out."""
         counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         groups, lost, confused = {}, set(), Counter[str]()
         for result in report.results:
@@ -147,7 +146,7 @@ class _Answers:
 
 
 def _confused(result: ScenarioResult) -> Iterator[str]:
-    """Yield "expected -> called" for each expected tool that was not called, and the reverse."""
+    """Yield "expected -> called" for expected tools that were not called, and for extra calls."""
     if result.expected.calls is None:
         return
     wanted = Counter(call.name for call in result.expected.calls)
@@ -216,7 +215,7 @@ def rank(
 
 
 def _pairs(answers: Sequence[_Answers], names: Sequence[CellName]) -> tuple[Pair, ...]:
-    """Return the differences of all pairs that answered a scenario in common, after Holm."""
+    """Compare each two cells that answered a common scenario; p values are adjusted after Holm."""
     tested = [
         (a, b, differences.difference(names[a].cell, names[b].cell))
         for a, b in combinations(range(len(answers)), 2)
@@ -233,7 +232,7 @@ def _pairs(answers: Sequence[_Answers], names: Sequence[CellName]) -> tuple[Pair
 def _remarks(
     asked: Sequence[Report], missing: Sequence[CellName], directory: str | None
 ) -> Iterator[str]:
-    """Yield which cells are missing, how far the others came, and what is from a cache."""
+    """Yield lines on missing cells, on how far the others came, and on cached replies."""
     for name in missing:
         yield f"cell {name.cell} ({name.words}) was not begun or its run.json is missing"
     if any(one.interrupted for one in asked):
@@ -274,7 +273,7 @@ def _passing(
 
 
 def letters_of(cells: Sequence[str], apart: set[tuple[str, str]]) -> dict[str, str]:
-    """Return letters by cell, so that two cells share one exactly if they are not `apart`.
+    """Return letters by cell, so that two cells share a letter unless their pair is in `apart`.
 
     The groups are made by insertion and absorption, see Piepho, "An algorithm for a letter-based
     representation of all-pairwise comparisons" (2004). The first cell's first letter is "a".
@@ -305,7 +304,7 @@ def _letter(number: int) -> str:
 
 
 def cost_of(summary: Summary, prices: Prices) -> float | None:
-    """Return what a run cost, None if prices or counts are missing. Cached replies cost nothing."""
+    """Return a run's cost, None if prices or counts are missing. Cached replies cost nothing."""
     asked = Usage(
         _less(summary.prompt_tokens, summary.cached_prompt_tokens),
         _less(summary.completion_tokens, summary.cached_completion_tokens),
@@ -374,7 +373,7 @@ def ranking_markdown(ranking: Ranking) -> str:
 
 
 def ranking_csv(ranking: Ranking) -> str:
-    """Return the table as CSV (RFC 4180); a text that a spreadsheet could run is made harmless."""
+    """Return the table as CSV (RFC 4180), with texts escaped that a spreadsheet would run."""
     page = StringIO()
     table = csv.writer(page)
     table.writerow(COLUMNS)
@@ -398,7 +397,7 @@ COLUMNS = (
 
 
 def table_rows(ranking: Ranking) -> Iterator[tuple[str, ...]]:
-    """Yield a row of texts for each cell, best first; what is unknown is empty."""
+    """Yield a row of texts for each cell, best first; an unknown value is an empty text."""
     for cell in ranking.cells:
         latency, cost = cell.latency_seconds_median, cell.cost
         yield (
@@ -426,7 +425,7 @@ _SHOWN = 12
 
 
 def lines_below(ranking: Ranking) -> Iterator[str]:
-    """Yield remarks and sentences on what separates the cells, for below the table."""
+    """Yield the lines below the table: remarks, and what separates the cells."""
     yield from ranking.remarks
     yield from _about_cells(ranking.cells)
     if ranking.pairs:

@@ -64,7 +64,7 @@ def source_of(report: Report) -> RunSource:
 
 
 class Question(NamedTuple):
-    """What a scenario asks and expects, as one text, and by what its result is grouped and weighed.
+    """What a scenario asks and expects, as one text, and how its results are grouped and weighed.
 
     `asks` is empty if all compared runs have the same suite, so that the questions are equal.
     """
@@ -104,7 +104,7 @@ class ScenarioCounts:
 
 @dataclass(slots=True)
 class Side:
-    """All counts of a run that a comparison needs."""
+    """All counts of one run that a comparison needs, with the verdicts at `level`."""
 
     source: RunSource
     level: Level
@@ -125,7 +125,7 @@ class Side:
 
     @property
     def missing(self) -> int:
-        """How many results an interrupted run lacks."""
+        """The number of results that an interrupted run lacks."""
         info = self.source.info
         return max(0, info.scenarios * info.repeats - sum(self.outcomes.values()))
 
@@ -162,7 +162,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """The figures of a run beside the difference, over all of its answers. None is unknown."""
+    """Figures of a compared run over all of its answers; None is unknown."""
 
     run_id: str
     name: str
@@ -208,10 +208,10 @@ def _sources(formats: Counter[str]) -> dict[str, int]:
 def read_side(
     source: RunSource, *, level: Level, cluster: str, alike: bool, known: Side | None = None
 ) -> Side:
-    """Read a run in one pass, with the verdicts at `level`. If all compared runs have the same
-    suite (`alike`), the questions are taken from the run that is `known`, if there is one.
+    """Count a run's results in one pass, with the verdicts at `level`.
 
-    Raises ComparisonError for an unknown `cluster`, RecordError for a row that is no result.
+    If all compared runs have the same suite (`alike`), questions are taken from the run `known`, if
+    given. Raises ComparisonError for an unknown `cluster`, RecordError for a row that is no result.
     """
     if cluster not in (ALONE, GROUPS) and not cluster.startswith(TAGS):
         raise ComparisonError(
@@ -230,7 +230,7 @@ def read_side(
 
 
 def no_result(source: RunSource, number: int, error: Exception) -> RecordError:
-    """Return the error to raise for a row that failed with one of `NO_RESULT`."""
+    """Return the error to raise for a row that is no result, as the `error` of reading it shows."""
     return RecordError(
         f"run {source.info.run_id!r}, result {number}: this is no result of tunaeval: "
         f"{type(error).__name__}: {error}"
@@ -274,7 +274,7 @@ def _replies(row: JsonObject) -> Iterator[tuple[JsonObject, str | None]]:
 
 
 class _Questions(dict[str, Question]):
-    """The known questions by scenario; equal tuples of names are stored once."""
+    """Questions by scenario; equal tuples of tools or tags are stored once to save memory."""
 
     def __init__(self, cluster: str, *, alike: bool) -> None:
         super().__init__()

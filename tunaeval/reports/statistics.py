@@ -89,7 +89,7 @@ class Estimate:
 
 
 def clusters_of(scores: Iterable[tuple[Hashable, float]]) -> Counter[tuple[float, float]]:
-    """Return `Clusters` from pairs of a cluster and a score."""
+    """Count the clusters by (sum of scores, size); each pair is a cluster and one of its scores."""
     sums: Counter[Hashable] = Counter()
     sizes: Counter[Hashable] = Counter()
     for cluster, score in scores:
@@ -234,12 +234,12 @@ class VarianceSplit:
 
 
 def variance_split(counts: Mapping[tuple[int, int], int]) -> VarianceSplit | None:
-    """Split the variance of scenarios that passed c of n times; None with fewer than two of n > 1.
+    """Split the variance of scenarios that passed c of n times; None if fewer than two have n > 1.
 
     `counts` maps (c, n) to the number of scenarios. Those with one answer cannot show chance and
     are left out. within = mean of c(n-c)/(n(n-1)); between = the variance of c/n less the mean of
-    within/n, at least 0: the one-way random effects model.
-    Source: S. R. Searle, G. Casella and C. E. McCulloch, Variance Components (1992), chapter 3.
+    within/n, at least 0: the one-way random effects model. Source: S. R. Searle, G. Casella and C.
+    E. McCulloch, Variance Components (1992), chapter 3.
     """
     several = {(c, n): times for (c, n), times in counts.items() if n > 1}
     scenarios = sum(several.values())
@@ -264,7 +264,7 @@ _SLACK = 1e-9
 
 
 def mcnemar(lost: int, gained: int) -> float:
-    """Return the p of the exact test that a scenario is as likely to be lost as to be gained.
+    """Return the p value of the exact test that a scenario is as likely to be lost as to be gained.
 
     2 · P(Binomial(lost + gained, 1/2) <= min(lost, gained)), at most 1: pairs that agree do not
     matter. Source: Q. McNemar, Note on the Sampling Error of the Difference between Correlated
@@ -277,7 +277,7 @@ def mcnemar(lost: int, gained: int) -> float:
 
 
 def sign_flip(differences: Mapping[float, int], *, seed: int = 0) -> float:
-    """Return the p of the test that each difference could as well have the opposite sign.
+    """Return the p value of the test that each difference could as well have the opposite sign.
 
     `differences` maps each size to its count; those of a cluster are summed before. Two-sided: the
     share of all choices of signs whose sum is as far from 0 as the observed one. All choices are
@@ -304,7 +304,7 @@ def sign_flip(differences: Mapping[float, int], *, seed: int = 0) -> float:
 
 
 def _all_sums(sizes: Mapping[float, int]) -> dict[float, float]:
-    """Return the probability of each sum, if each sign is decided by a fair coin."""
+    """Return the probability of each sum of signed sizes, if a fair coin decides each sign."""
     sums = {0.0: 1.0}
     for size, times in sizes.items():
         chances = _fair(times)
@@ -318,7 +318,7 @@ def _all_sums(sizes: Mapping[float, int]) -> dict[float, float]:
 
 
 def _fair(times: int) -> list[float]:
-    """Return the probabilities of 0, 1, ... heads in `times` throws."""
+    """Return the probabilities of 0, 1, ... heads in `times` throws of a fair coin."""
     ways = [1]
     for heads in range(times):
         ways.append(ways[-1] * (times - heads) // (heads + 1))
@@ -369,7 +369,8 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
 def detectable_effect(standard_error: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
     """Return the true difference that a two-sided test finds with `power`: (z_α/2 + z_β)·SE.
 
-    Source: E. Miller, Adding Error Bars to Evals, arXiv 2411.00640 (2024), as of the next.
+    Source, also of `needed_scenarios`: E. Miller, Adding Error Bars to Evals, arXiv 2411.00640
+    (2024).
     """
     return _reach(alpha, power) * standard_error
 
@@ -553,7 +554,7 @@ def rogan_gladen(
 
 
 def _rate(counted: tuple[int, int]) -> tuple[float, float]:
-    """Return a rate and its variance."""
+    """Return a rate and its variance from (count, total). Raises ValueError for bad counts."""
     count, total = counted
     if not 0 <= count <= total or not total:
         raise ValueError(f"{count} of {total}: wanted 0 <= count <= total, and a total")
@@ -569,7 +570,7 @@ _NORMAL = NormalDist()
 
 
 def normal_quantile(probability: float) -> float:
-    """Return the z below which a standard normal value is with `probability`, between 0 and 1."""
+    """Return the z below which a standard normal variable falls with this probability."""
     return _NORMAL.inv_cdf(probability)
 
 
@@ -625,7 +626,7 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
 
 @lru_cache(maxsize=4096)
 def student_quantile(probability: float, freedom: int) -> float:
-    """Return the t below which Student's variable with `freedom` degrees is with `probability`.
+    """Return the t below which Student's variable, of `freedom` degrees, falls with `probability`.
 
     From the beta distribution: P(|T| > t) = I_x(freedom/2, 1/2) with x = freedom/(freedom + t²).
     Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.1 and 26.5.27.
@@ -638,7 +639,7 @@ def student_quantile(probability: float, freedom: int) -> float:
 
 
 class Weighed:
-    """Sums of scores and of weights, by cluster; None is a cluster by itself.
+    """Sums of weighted scores and of weights by cluster; a score in no cluster is one by itself.
 
     A scenario of weight 0 does not count. Only relative weights matter: they are scaled to a mean
     of 1, so that the sizes of clusters are numbers of scenarios again.

@@ -73,7 +73,7 @@ def expected_tools(expected: Expectation) -> tuple[str, ...]:
 
 
 def abstention(result: ScenarioResult) -> str:
-    """Return how a scenario that expects no call ended."""
+    """Return how a scenario that expects no call ended: "abstained", "called" and so on."""
     if result.ok:
         return "abstained" if result.first_attempt_ok else "abstained when asked again"
     return "called" if result.outcome == "calls" else f"attempted, {result.outcome}"
@@ -134,7 +134,7 @@ class _Passes:
         return _rate(passed, round(found.size), found)
 
     def clusters(self, name: str) -> Counter[tuple[int, int]]:
-        """Return how many clusters passed c of n times, by (c, n)."""
+        """Return the number of clusters for each (c, n): c of their n results passed."""
         return Counter((c, n) for c, n in self._together.get(name, {}).values())
 
     def rates(self) -> dict[str, Rate]:
@@ -151,7 +151,7 @@ _TOTALS = (
 
 
 class Tally:
-    """Adds up results; `summary` can be called at any time. See `summarise`."""
+    """Adds up results one by one; `summary` returns the `Summary` of those so far."""
 
     def __init__(self, repeats: int) -> None:
         self._repeats = repeats
@@ -270,7 +270,7 @@ def _rate(passed: int, total: int, found: Estimate) -> Rate:
 
 
 def has_empty_reply(replies: Iterable[tuple[JsonObject, str | None]]) -> bool:
-    """Whether a reply was empty, and not because its tokens were used up.
+    """Whether any reply was empty although it had tokens left.
 
     `replies` are pairs of a message and its finish reason.
     """
@@ -298,9 +298,9 @@ _EACH_UP_TO = 5
 
 
 def told_of_repeats(repeats: int, counts: Mapping[tuple[int, int], int]) -> Repeats | None:
-    """Return the figures of a run with repeats, or None without them.
+    """Return the figures of a run with repeats, or None if there are none.
 
-    `counts` has the number of scenarios by how many of their repeats passed, and of how many.
+    `counts` maps (c, n) to the number of scenarios of which c of n repeats passed.
     """
     if repeats < 2:
         return None
@@ -320,7 +320,7 @@ def _ks(repeats: int) -> list[int]:
 
 
 def _at(k: int, counts: Mapping[tuple[int, int], int]) -> AtK:
-    """Return the mean chances over the scenarios with k or more answers."""
+    """Return the mean pass@k and pass^k over the scenarios with k or more answers."""
     enough = {(c, n): times for (c, n), times in counts.items() if n >= k}
     scenarios = sum(enough.values())
 

@@ -70,7 +70,7 @@ def _no_parquet() -> str | None:
 
 
 def _write_parquet(reports: Sequence[Report], path: Path) -> None:
-    """Write one row for each scenario and repeat."""
+    """Write one row for each scenario and repeat. Raises UsageError without pyarrow."""
     if why := _no_parquet():
         raise UsageError(why)
     import pyarrow as pa  # noqa: PLC0415 - an extra
@@ -139,7 +139,7 @@ TRUTHS = frozenset({
 
 
 def columns_of(reports: Iterable[Report]) -> tuple[str, ...]:
-    """Return the columns of a table of these runs."""
+    """Return the columns of a table of these runs, with the reactions to faults that any has."""
     decided = {name for report in reports for name in report.summary.reactions}
     return (*COLUMNS, *(name for name in REACTION_COLUMNS if name in decided))
 
@@ -152,7 +152,7 @@ def verdict_of(result: ScenarioResult) -> str:
 
 
 def row_of(run: RunInfo, result: ScenarioResult) -> JsonObject:
-    """Return the values by column; unknown values are None."""
+    """Return a result's values by column; unknown values are None."""
     values = (
         run.run_id, run.suite, run.model or run.client, result.scenario, result.repeat,
         verdict_of(result), result.ok, result.first_attempt_ok,

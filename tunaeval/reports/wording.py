@@ -28,7 +28,7 @@ GAP_POINTS = 2.0
 
 
 class RateRow(NamedTuple):
-    """A line of the table of rates; `first_attempt` is None if it is not counted."""
+    """A row of the table of rates; `first_attempt` is None if it is not counted there."""
 
     section: str
     name: str
@@ -37,7 +37,7 @@ class RateRow(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The texts of its columns: passed, of, rate, 95 % interval, first attempt."""
+        """The texts of the columns: passed, of, rate, 95 % interval, first attempt."""
         first = percent(self.first_attempt) if self.first_attempt else ""
         rate = self.rate
         return str(rate.passed), str(rate.total), percent(rate), interval(rate), first
@@ -64,7 +64,7 @@ def reactions(summary: Summary) -> Iterator[RateRow]:
 
 
 def counts(summary: Summary) -> Iterator[tuple[str, Mapping[str, int]]]:
-    """Yield the other counts that are not empty, each with its name."""
+    """Yield a summary's other counts by their name, such as "outcomes", unless they are empty."""
     every = (
         ("outcomes", summary.outcomes),
         ("repairs", summary.repairs),
@@ -77,7 +77,7 @@ def counts(summary: Summary) -> Iterator[tuple[str, Mapping[str, int]]]:
 
 
 def remarks(report: Report) -> list[str]:
-    """Return what a reader has to know beside the scores."""
+    """Return lines for a reader of the scores: what is missing, cached or doubtful."""
     summary, lines = report.summary, []
     if report.interrupted:
         lines.append(interruption(report))
@@ -99,7 +99,7 @@ def remarks(report: Report) -> list[str]:
 
 
 def cached(*summaries: Summary) -> Iterator[str]:
-    """Yield how many replies of all these runs are from a cache, if any are, and since when."""
+    """Yield a line on how many of the runs' replies are from a cache, if any are, and how old."""
     if count := sum(one.cached_replies for one in summaries):
         oldest = min(one.oldest_cached for one in summaries if one.oldest_cached)
         replies = counted(sum(one.attempts for one in summaries), "reply", "replies")
@@ -133,7 +133,7 @@ def warnings(summary: Summary) -> list[str]:
 
 
 def doubts(counts: Mapping[str, int], of: str) -> list[str]:
-    """Return the warnings about the counts, by the names of a summary, that are not 0."""
+    """Return a warning for each count that is not 0; the keys are fields of a summary."""
     return [
         _DOUBTS[name].format(count=count, of=of, lines=counted(count, "line"))
         for name, count in counts.items()
@@ -142,14 +142,14 @@ def doubts(counts: Mapping[str, int], of: str) -> list[str]:
 
 
 def how_many(summary: Summary) -> str:
-    """Return the number of results in words: of scenarios, unless these are repeated."""
+    """Return the number of scenarios, or of results if these are repeated: "24 scenarios"."""
     return counted(summary.scenarios, "scenario" if summary.repeats is None else "result")
 
 
 def interruption(report: Report, matrix: str | None = None) -> str:
     """Return how far a run came that was interrupted or has spent its budget.
 
-    `matrix` is the directory of the matrix that it is a cell of, which goes on with all its cells.
+    If the run belongs to a matrix, `matrix` is its directory: only the whole matrix can be resumed.
     """
     if report.run.budget_reached:
         option = f"--{report.run.budget_reached.replace('_', '-')}"
@@ -163,13 +163,13 @@ def interruption(report: Report, matrix: str | None = None) -> str:
 
 
 def progress(*reports: Report) -> str:
-    """Return how many results of all that they want these runs have together."""
+    """Return how many of their results the runs have together, such as "3 of 24 results"."""
     wanted = sum(one.run.scenarios * one.run.repeats for one in reports)
     return f"{sum(one.summary.scenarios for one in reports)} of {counted(wanted, 'result')}"
 
 
 def failures(summary: Summary) -> list[str]:
-    """Return the lines about failures of infrastructure, by cause; they are shown last."""
+    """Return lines about the failures of infrastructure by cause, for the end of a page."""
     if not summary.failures:
         return []
     failed = sum(summary.failures.values())
@@ -180,7 +180,7 @@ def failures(summary: Summary) -> list[str]:
 
 
 def luck(repeats: Repeats) -> Iterator[str]:
-    """Yield pass@k and pass^k of a repeated run, and whether repeats or scenarios would help."""
+    """Yield lines on a repeated run: pass@k, pass^k, and whether repeats or scenarios help more."""
     chances = [
         f"pass{sign}{at.k} {share(chance)}"
         for sign, field in (("@", "any_passes"), ("^", "all_pass"))
@@ -201,7 +201,7 @@ def luck(repeats: Repeats) -> Iterator[str]:
 
 
 def gaps(summary: Summary) -> list[str]:
-    """Return which levels have notably higher rates than the next stricter one."""
+    """Return a line for each level with a notably higher rate than the next stricter level."""
     lines = []
     for lower, higher in pairwise(LEVELS):
         less, more = summary.levels[lower].value, summary.levels[higher].value
@@ -211,7 +211,7 @@ def gaps(summary: Summary) -> list[str]:
 
 
 def effort(summary: Summary) -> str:
-    """Return attempts, latency and tokens on a line, without unknown ones."""
+    """Return attempts, median latency and tokens in one line, without unknown ones."""
     parts = [counted(summary.attempts, "attempt")]
     if summary.latency_seconds_median is not None:
         parts.append(f"median latency {summary.latency_seconds_median:.2f} s")

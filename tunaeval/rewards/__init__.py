@@ -1,4 +1,4 @@
-"""One completion as a number with its parts: what trainers import.
+"""Score completions with a number and its parts: what trainers import.
 
     from tunaeval.rewards import Gold, Recipe, reward
 

@@ -1,4 +1,4 @@
-"""Compile what a row of a data set wants of a model, in any of several shapes.
+"""The calls that a row of a data set wants of a model (the "gold"), given in any of these shapes:
 
     None, "", "null", [], "[]", {}                          no call
     {"name": "f", "arguments": {...}}, or a list of these   flat; xLAM's `answers` are such a list
@@ -6,7 +6,7 @@
     {"calls": [...]}, {"none": true}                        an expectation of tunaeval
     ToolCall, or a list of these
 
-Each of these may be JSON text, and so may arguments be.
+Each shape may also be given as JSON text, and so may the arguments in it.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ AnyTools: TypeAlias = Tools | Sequence[ToolLike] | str | None
 
 
 class Wanted(NamedTuple):
-    """A wanted call.
+    """A call that the gold wants.
 
-    `canonical` has its arguments as JSON with sorted keys, or None. `is_flat`: no argument is a
-    list or an object, so that Python's == is exact if the types are the same.
+    `canonical` is its arguments as JSON with sorted keys, or None if orjson cannot write them.
+    `is_flat`: no argument is a list or an object, so that Python's == is exact if the types are the
+    same.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Wanted(NamedTuple):
     is_flat: bool = False
 
     def is_met_by(self, call: ToolCall) -> bool:
-        """Whether the call is exactly this one; False if a fast comparison cannot tell."""
+        """Whether the call is exactly this one; False also if a fast test cannot decide."""
         if call.name != self.name or self.canonical is None or call.arguments != self.arguments:
             return False
         if self.is_flat:
@@ -85,7 +86,7 @@ class Gold:
         literal: bool = True,
         match: GoldMatch = "any_order",
     ) -> Gold:
-        """Compile the gold in a data set's column; a `Gold` is returned unchanged.
+        """Compile the gold of a row in a data set; a `Gold` is returned unchanged.
 
         Completions are read with `tools`, whose schemas also show which nulls Arrow has added to
         the gold: nulls that the schema forbids or does not declare are dropped. With `literal` an
@@ -100,7 +101,7 @@ class Gold:
         return cls(_key(calls, known, literal, match), calls, known, literal, match)
 
     def with_tools(self, tools: AnyTools) -> Gold:
-        """Return the same gold with these tools, or itself if none are given or they are its own.
+        """Return a gold with the same calls and these tools; itself if they are None or the same.
 
         Raises `ToolsError` for tools that cannot be understood.
         """
@@ -121,7 +122,7 @@ class Gold:
         return 1 + len(self.calls) + sum(len(wanted.arguments) for wanted in self.calls)
 
     def is_met_by(self, calls: Sequence[ToolCall]) -> bool:
-        """Whether the calls are exactly these, in order; False if a fast comparison cannot tell."""
+        """Whether the calls are exactly these, in order; False if a fast test cannot decide."""
         if len(calls) != len(self.calls):
             return False
         for call, wanted in zip(calls, self.calls, strict=True):  # noqa: SIM110 - as below
@@ -138,7 +139,7 @@ def _same_types(wanted: JsonObject, got: JsonObject) -> bool:
 
 
 def tools_of(tools: AnyTools) -> Tools | None:
-    """Return the tools in a column: a list, its JSON text, or none. Equal texts are read once."""
+    """Return the tools of a row: a list, its JSON text, or None. Equal texts are read once."""
     if tools is None or type(tools) is Tools:
         return tools
     if isinstance(tools, str):
@@ -174,7 +175,7 @@ def _canonical(value: object) -> bytes | None:
 
 
 def _decoded(gold: object) -> Any:
-    """Return the value of JSON text, which some columns encode twice."""
+    """Return the value of JSON text, even if it was encoded twice; keep all other values."""
     for _ in range(2):
         if not isinstance(gold, str):
             break
@@ -191,7 +192,7 @@ def _decoded(gold: object) -> Any:
 
 
 def _calls(gold: Any) -> Iterator[tuple[str, JsonValue, str]]:
-    """Yield the name, arguments and place of each call."""
+    """Yield the name, the arguments and the place ("gold[0]") of each call in a gold."""
     if gold is None or gold == {}:
         return
     if isinstance(gold, ParseResult):
@@ -238,7 +239,7 @@ def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
 
 
 def _fields(thing: object) -> Mapping[str, Any]:
-    """Return the fields of a call that is an object, such as one of an API's client."""
+    """Return the fields of a call that is an object of an API's client, and no mapping."""
     return {key: getattr(thing, key) for key in _OF_A_CALL if hasattr(thing, key)}
 
 

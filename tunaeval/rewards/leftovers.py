@@ -1,7 +1,7 @@
-"""Find text that begins a call which the parser did not read, and so left in the content.
+"""Find beginnings of calls that the parser did not read as calls, and so left in the content.
 
-For a reader, `<tool_call>I cannot say.</tool_call>` is prose; for a reward it is an attempt. So is
-a call swallowed by a broken one, because its markup is still there.
+For the parser, `<tool_call>I cannot say.</tool_call>` is prose; for a reward it is an attempt. So
+is a call that a broken call has swallowed, because its markup is still there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NEAR = 16
 
 
 class Try(NamedTuple):
-    """The beginning of a call; `named` if the name of a known tool follows."""
+    """The beginning of a call in a text; `named` if the name of a known tool follows."""
 
     start: int
     end: int
@@ -42,11 +42,12 @@ class Try(NamedTuple):
 
 
 def tries_left(content: str, reader: str, tools: Tools | None) -> list[Span]:
-    """Return the spans where calls begin, in the reader's formats, in a text without any calls.
+    """Return the spans in `content` that begin a call in one of the reader's formats.
 
-    An opener suffices; a format without one needs a tool's name after the text that it writes
-    before a name. Quotations in `code` or in a closed fence only mention a call; an open fence does
-    not count.
+    In `content` the parser has found no calls. An opener suffices; in a format without one, a
+    tool's name has to follow the text that the format writes before names. Calls quoted in `code`
+    or in a closed code fence are left out, as they are only mentioned; a fence that stays open
+    hides nothing.
     """
     if not _may_have_one(content, tools):
         return []
@@ -57,7 +58,7 @@ def tries_left(content: str, reader: str, tools: Tools | None) -> list[Span]:
 
 
 def _odd(content: str, tools: Tools) -> Iterator[Span]:
-    """Yield Python call lists with a tool name that is no identifier, which no format reads."""
+    """Yield the spans of `[name(` for tool names with a space, which no format reads as calls."""
     for name in tools:
         if " " in name and name in content:
             for match in re.finditer(rf"\[{re.escape(name)}\(", content):
@@ -65,7 +66,7 @@ def _odd(content: str, tools: Tools) -> Iterator[Span]:
 
 
 def most_tries(content: str, tools: Tools | None) -> int:
-    """Return an upper bound of what `tries_left` finds, much faster."""
+    """Return an upper bound of the number of spans that `tries_left` finds, but much faster."""
     if tools is None or "[" in content or "\u273f" in content:
         return len(content)
     openers = content.count("<") - content.count("</")
@@ -76,7 +77,7 @@ def most_tries(content: str, tools: Tools | None) -> int:
 
 
 def tries_inside(call: ToolCall, reader: str, tools: Tools | None) -> int:
-    """Return how many calls the arguments of a call have swallowed as text."""
+    """Return how many other calls are in the texts of a call's arguments, swallowed by the call."""
     texts = [text for text in _texts(call.arguments) if _may_name_one(text, tools)]
     beginnings = _beginnings(reader) if texts else None
     if beginnings is None:
@@ -85,7 +86,7 @@ def tries_inside(call: ToolCall, reader: str, tools: Tools | None) -> int:
 
 
 def apart(text: str, left: Sequence[Span], others: Sequence[Span]) -> list[Span]:
-    """Return the spans in `left` that are outside calls and broken attempts."""
+    """Return the spans in `left` that neither overlap nor directly precede one in `others`."""
     known = sorted(others)
     if not known:
         return [*left]
@@ -102,7 +103,7 @@ def apart(text: str, left: Sequence[Span], others: Sequence[Span]) -> list[Span]
 
 
 def _may_have_one(text: str, tools: Tools | None) -> bool:
-    """A cheap test before the full search for the beginnings of calls."""
+    """Whether the text may have the beginning of a call: a cheap test before the full search."""
     if not text:
         return False
     return "<" in text or "[" in text or "\u273f" in text or _may_name_one(text, tools)
@@ -135,8 +136,8 @@ def _texts(value: JsonObject | list[JsonValue]) -> list[str]:
 class Beginnings(NamedTuple):
     """A pattern for the beginnings of calls in some formats, and for marks of code around them.
 
-    `python` are texts after which each line may be a call in Python syntax. `fenced`: an object in
-    a code fence is a call.
+    `python` are texts after which each line may be a call in Python syntax. `fenced` is true if an
+    object in a code fence is a call.
     """
 
     pattern: re.Pattern[str]
@@ -152,7 +153,7 @@ _MARKS = (r"(?P<fence>^[ \t>]*(?:`{3,}|~{3,}))", "(?P<ticks>`+)", r"(?P<line>\n)
 
 @lru_cache(maxsize=64)
 def _beginnings(reader: str) -> Beginnings | None:
-    """Return how calls begin in a reader's formats, or None if its formats are unknown."""
+    """Return how calls begin in a reader's formats, or None if its formats are not known."""
     parser = parser_for(reader)
     formats = parser.formats if isinstance(parser, Reader) else (parser,)
     wire_formats = [fmt for fmt in formats if isinstance(fmt, Format)]
@@ -187,7 +188,7 @@ def _ways(formats: Sequence[Format]) -> Iterator[str]:
 
 
 def _leads(fmt: Format) -> Iterator[str]:
-    """Yield what a format writes right before a tool's name at the beginning of a call."""
+    """Yield the texts that a format writes right before the name of the tool in a call."""
     if fmt.addressed:
         yield "to="
     last = ""
@@ -200,7 +201,7 @@ def _leads(fmt: Format) -> Iterator[str]:
 
 
 def _any_of(texts: Iterable[str]) -> str:
-    """Return a pattern for any of the texts, longest first, grouped by their first character."""
+    """Return a regular expression that matches any of the texts, and of several the longest."""
     groups: dict[str, list[str]] = {}
     for text in sorted(texts, key=len, reverse=True):
         groups.setdefault(text[0], []).append(re.escape(text[1:]))
@@ -211,7 +212,7 @@ def _any_of(texts: Iterable[str]) -> str:
 
 
 def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None) -> list[Try]:
-    """Return the beginnings outside code, or all of them if the marks of fences are unbalanced."""
+    """Return the beginnings of calls that no balanced fences or backticks quote as code."""
     outside: list[Try] = []
     inside: list[Try] = []
     doubtful: list[Try] = []
@@ -239,7 +240,7 @@ def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None) -> list[Tr
 
 
 def _events(beginnings: Beginnings, text: str, tools: Tools | None) -> list[tuple[str, Try]]:
-    """Return the code fences and the beginnings of calls, in the order of the text.
+    """Return the marks of code and the beginnings of calls, each with its kind, in text order.
 
     A name after an opener belongs to the same call. Without tools, any name in a Python call list
     counts, and any name in an object that also has a key for arguments.
@@ -272,14 +273,14 @@ def _events(beginnings: Beginnings, text: str, tools: Tools | None) -> list[tupl
 
 
 def _is_known(match: re.Match[str], kind: str, tools: Tools | None, *, in_python: bool) -> bool:
-    """Whether a name is a tool's; without tools, whether it may be one."""
+    """Whether the name that a pattern found is a tool's, or may be if no tools are given."""
     if tools is None:
         return kind in {"key", "listed"}
     return match[kind] in tools and (kind != "next" or in_python)
 
 
 def _is_whole(kind: str, text: str, one: Try) -> bool:
-    """Whether this is the name in a fenced object that has arguments, too."""
+    """Whether a name in a code fence is followed by arguments, so that it is a whole call."""
     return kind == "key" and bool(
         _INPUT.search(text[one.end : one.end + _AHEAD].partition("```")[0])
     )

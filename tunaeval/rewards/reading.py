@@ -1,19 +1,17 @@
 """Read a completion in any shape into the model's attempts: calls, and what is broken.
 
-"..."                                  a text, with or without its special tokens
-{"role": "assistant", ...}             a message (a dict or an object), ParsedResponse included
-[{"role": "assistant", ...}, ...]      messages, of which only the model's count
-ParseResult                            a result of an earlier parse
-None, or anything else                 no completion
+"..." a text, with or without its special tokens {"role": "assistant", ...} a message (a dict or an
+object), ParsedResponse included [{"role": "assistant", ...}, ...] messages, of which only the
+model's count ParseResult a result of an earlier parse None, or anything else no completion
 
-A call in a code fence may be only shown, and not made.
+A call in a code fence may be an illustration and not meant to run.
 
-A call with a repeated key, or with two keys for one thing, makes two guesses. The last of equal
-keys is read, as in every JSON reader; of several keys for the name or the arguments, the format's
-own.
+A call may offer two values for one thing: by a repeated key, or by two keys with the same meaning
+("args" and "input"). Of repeated keys the last is read, as in every JSON reader; of keys with the
+same meaning, that of the call's format.
 
 Texts of several turns have parts that the model did not write: tools' answers and turns of others
-(verl passes them to rewards like this). Each is replaced by as many blanks, so that offsets stay.
+(verl passes them to rewards like this). Blanks replace them, so that offsets stay the same.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ NOT_A_CALL = "not-a-call"
 
 
 class BrokenSpan(NamedTuple):
-    """A broken attempt: characters `start` to `end` of the text of a message.
+    """Where a broken attempt is: characters `start` to `end` of the text of a message.
 
     `message` is its index, or None if the completion is one text or one message.
     """
@@ -54,8 +52,8 @@ class BrokenSpan(NamedTuple):
 
 @dataclass(slots=True)
 class Attempts:
-    """The attempts in a completion: its calls, the indices of those that are in a fence or have two
-    guesses, and what is broken.
+    """The calls in a completion and what is broken in it; `fenced` are the indices of calls in a
+    code fence, `hedged` those of calls that give two values for one thing (a repeated key).
     """
 
     calls: list[ToolCall]
@@ -71,7 +69,7 @@ class Attempts:
     """How many calls come before everything broken; None if nothing is broken."""
 
     def add(self, other: Attempts, message: int) -> None:
-        """Add the attempts in the model's next message."""
+        """Append the attempts in the model's next message, which has the index `message`."""
         if self.placed is None and other.placed is not None:
             self.placed = len(self.calls) + other.placed
         self.fenced |= {index + len(self.calls) for index in other.fenced}
@@ -91,7 +89,7 @@ _MODELS = frozenset({"assistant", "model", "gpt", "ai"})  # roles of the model i
 
 
 def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Attempts:
-    """Return the attempts in a completion. Never raises, whatever a model wrote."""
+    """Return the attempts in a completion. It never raises, whatever a model wrote."""
     if isinstance(completion, str):
         return _of_text(completion, tools, recipe)
     if isinstance(completion, ParseResult):
@@ -131,7 +129,7 @@ _FORGED = Diagnosis(NOT_A_CALL, "the model itself wrote what a tool answers, or 
 
 
 def has_others(text: str) -> bool:
-    """Whether a text may have more than its result shows: other speakers' turns, or code fences."""
+    """Whether a text may have code fences or other speakers' turns, which no parse result shows."""
     return has_fences(text) or has_observations(text)
 
 
@@ -143,7 +141,7 @@ def of_result(
     *,
     message: int | None = None,
 ) -> Attempts:
-    """Return the attempts in a parse result; `text`, if given, shows which calls are in a fence."""
+    """Return the attempts in a parse result; only `text` shows which calls are in a fence."""
     calls = [*result.calls]
     speaks = has_words(result.content) or result.detail == ABSTAINED
     found = Attempts(calls, set(), outcome=result.outcome, speaks=speaks)
@@ -168,7 +166,7 @@ def of_result(
 
 
 def _placed(found: Attempts) -> int:
-    """Return how many calls come before everything broken; 0 if the broken part has no span."""
+    """Return how many calls end before the first broken attempt; 0 if no attempt has a span."""
     first = min((span.start for span in found.spans), default=0)
     return sum(call.span is not None and call.span.end <= first for call in found.calls)
 
@@ -176,7 +174,7 @@ def _placed(found: Attempts) -> int:
 def _add_leftovers(
     found: Attempts, result: ParseResult, recipe: Recipe, text: str, tools: Tools | None
 ) -> None:
-    """Add calls that only begin in the content; those that have a diagnosis are not added again."""
+    """Count beginnings of calls in the content as broken attempts, unless diagnoses cover them."""
     if found.broken and most_tries(result.content, tools) <= found.broken:
         return
     left = tries_left(result.content, recipe.reader, tools)
@@ -198,9 +196,9 @@ def _add_leftovers(
 
 
 def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None) -> None:
-    """Add the calls that an unclosed call took into its arguments.
+    """Count the calls that an unclosed call took into its arguments as broken attempts.
 
-    Arguments that the gold wants as they are contain no such calls.
+    Arguments that are exactly those of a wanted call contain no such calls.
     """
     for index, call in enumerate(found.calls):
         more = tries_inside(call, reader, tools)
@@ -213,7 +211,7 @@ def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None)
 
 
 def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[Span]:
-    """Yield the spans of broken attempts; overlapping diagnoses are one attempt."""
+    """Yield the spans of broken attempts; diagnoses that overlap are one attempt."""
     sound = sorted(call.span for call in calls if call.span)
     spans = {note.span or Span(0, 0) for note in diagnoses if note.code not in REMARKS}
     last = Span(-1, -1)
@@ -233,7 +231,7 @@ def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterat
 
 
 def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe) -> Attempts:
-    """Add up the model's turns; the turns of tools and users never count."""
+    """Add up the attempts in the model's messages; those of tools and users do not count."""
     found = Attempts([], set(), outcome=NO_COMPLETION)
     size = 0
     for index, message in enumerate(messages):
@@ -255,7 +253,7 @@ def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe
 
 
 def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempts:
-    """Take the structured calls as the calls; calls in the text beside them are broken attempts."""
+    """Return a message's attempts; calls in its text besides structured ones are broken."""
     if _size(message) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     items = _get(message, "tool_calls")
@@ -291,13 +289,13 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
 
 
 def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
-    """Parse structured calls as those of a message."""
+    """Parse structured calls as `parse_message` parses those of a message."""
     message, level = {"tool_calls": items}, recipe.level
     return parse_message(message, recipe.reader, tools, level, abstain=recipe.abstain)
 
 
 def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:
-    """Count calls of another API as broken: they are not read, and are no abstention."""
+    """Count calls in another API's shape as broken attempts: they are not read, but were made."""
     if kinds:
         found.broken += len(kinds)
         found.diagnoses += tuple(
@@ -319,7 +317,7 @@ def _inside(item: object) -> object:
 
 
 def _size(message: object) -> int:
-    """Return the length of a message's text and of its arguments that are text, in characters."""
+    """Return how many characters a message has in its text and in arguments that are text."""
     content = _get(message, "content")
     size = len(content) if isinstance(content, str) else len(text_of(content)) if content else 0
     items = _get(message, "tool_calls")
@@ -334,7 +332,7 @@ def _get(thing: object, key: str) -> object:
 
 
 def has_two_keys(text: str) -> bool:
-    """Whether the text may have two keys for one thing; a cheap test."""
+    """Whether a call in the text may have two keys for its name or arguments: a cheap test."""
     inputs = ('"arguments"' in text) + ('"parameters"' in text) + ('"args"' in text)
     if inputs + ('"input"' in text) > 1:
         return True
@@ -343,7 +341,7 @@ def has_two_keys(text: str) -> bool:
 
 
 def two_keys(text: str, calls: Sequence[ToolCall]) -> Iterator[int]:
-    """Yield the indices of calls whose object has two keys for one thing, with different values."""
+    """Yield the indices of calls that have two keys with one meaning and different values."""
     for index, call in enumerate(calls):
         if call.span is None or text[call.span.start : call.span.start + 1] != "{":
             continue
@@ -365,7 +363,7 @@ def two_guesses(value: object) -> bool:
 
 
 def keys_twice(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[int]:
-    """Yield the indices of calls with a repeated key, of which the first was a guess."""
+    """Yield the indices of calls in which a key is repeated, as the diagnoses say."""
     twice = sorted(note.span for note in diagnoses if note.code == "duplicate-key" and note.span)
     for index, call in enumerate(calls if twice else ()):
         if call.span is not None:
@@ -393,7 +391,7 @@ def has_fences(text: str) -> bool:
 
 
 def fenced(text: str, calls: Sequence[ToolCall], reader: str) -> Iterator[int]:
-    """Yield the indices of the calls that are in a code fence, or are one."""
+    """Yield the indices of calls in a code fence, or in a format that is a code fence itself."""
     spans = [_block(text, call, call.span) for call in calls if call.span]
     marked = [_fences(text, mark, spans) for mark in _FENCES if mark in text]
     for index, call in enumerate(calls):
@@ -461,12 +459,12 @@ Mistral, ChatML and Llama 3; a block without its end continues to the end of the
 
 
 def has_observations(text: str) -> bool:
-    """Whether the text may have a marker of an answer or of a turn."""
+    """Whether the text may have a marker of a tool's answer, or of another speaker's turn."""
     return "<|" in text or "<tool_resp" in text or "<｜" in text or "[TOOL_" in text
 
 
 def observations(text: str, calls: Sequence[Span]) -> list[Span]:
-    """Return the spans of other speakers, in order; markers inside `calls` do not count."""
+    """Return the spans that other speakers wrote, in order; markers inside `calls` do not count."""
     return [*_other_turns(text, sorted(calls))]
 
 
@@ -514,7 +512,7 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def has_words(text: str) -> bool:
-    """Whether a text has anything to read.
+    """Whether a text has anything visible besides control tokens.
 
     Examples:
         >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>")

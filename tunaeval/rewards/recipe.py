@@ -166,7 +166,7 @@ def recipe_of(recipe: object) -> Recipe:
         >>> recipe_of("EXACT") is EXACT
         True
 
-    Raises `UsageError` for what is neither.
+    Raises `UsageError` for anything else.
     """
     if isinstance(recipe, Recipe):
         return recipe

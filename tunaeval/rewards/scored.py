@@ -1,7 +1,7 @@
 """`reward` and `rewards`: score a completion against its gold by a recipe.
 
 Most completions of a trained model are exactly the wanted calls. A fast comparison of JSON detects
-them, and their reward is made once for each recipe; `Credit` analyses all others.
+these, and they all get the same reward; `Credit` analyses all others.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ _HALF = 0.5
 class CallPair(NamedTuple):
     """A wanted call and a made call of the same tool.
 
-    `quality` is the call's factor for repairs and for misfits of its schema. `worth` is what its
-    arguments earn, `pull` is the weight of the pair in the assignment.
+    `quality`, from 0 to 1, is lower for a repaired call and for arguments that do not fit the
+    schema. `worth` is `quality` times the grade of the arguments; `whole` is true if these are as
+    wanted. Calls are paired so that the sum of `pull` is greatest.
     """
 
     quality: float
@@ -96,13 +97,13 @@ class Credit:
         return Parts(written, name, arguments)
 
     def failures(self) -> tuple[Failure, ...]:
-        """Return why the calls are not the wanted ones: the first few reasons."""
+        """Return the first few reasons why the calls are not the wanted ones."""
         return tuple(islice(self._failures(), _MOST_FAILURES))
 
     # --- pairs -------------------------------------------------------------------------------
 
     def _paired(self) -> tuple[tuple[int, int], ...]:
-        """Return the pairs of wanted and made calls with the greatest total pull.
+        """Return the pairs of indices (wanted, made) with the greatest total pull.
 
         With "exactly", the place of a call after a broken attempt is unknown, so it has no pair.
         """
@@ -121,14 +122,14 @@ class Credit:
         return 0.0 if pair is None else pair.pull
 
     def _counted(self, made: int) -> int:
-        """Return the number of calls to divide by: the wanted and, if counted, superfluous ones."""
+        """Return the number of calls to divide by: wanted ones, and extra ones unless allowed."""
         wanted = len(self._gold.calls)
         return wanted if self._gold.match in {"in_order", "superset"} else max(wanted, made)
 
     # --- one pair ----------------------------------------------------------------------------
 
     def _pair(self, one: int, other: int) -> CallPair | None:
-        """Return two calls as a pair, or None if they are of different tools."""
+        """Return a wanted and a made call, by index, as a pair, or None if their tools differ."""
         key = (one, other)
         if key not in self._known:
             wanted, call = self._gold.calls[one], self._attempts.calls[other]
@@ -169,7 +170,7 @@ class Credit:
     # --- what the pairs earn, by how many calls were made ---------------------------------------
 
     def _earner(self) -> Callable[[int], tuple[float, float]]:
-        """Return a function from the number of calls to the shares of names and of arguments."""
+        """Return a function from a number of calls to the shares earned for names and arguments."""
         pairs = [pair for key in self.pairs if (pair := self._known[key]) is not None]
         if self._recipe.grading == "toolrl":
             return self._toolrl(pairs)
@@ -190,7 +191,7 @@ class Credit:
         return shares
 
     def _toolrl(self, pairs: Sequence[CallPair]) -> Callable[[int], tuple[float, float]]:
-        """Return the shares of names and arguments in S = 1 + |G| + all wanted arguments."""
+        """Return the function of `_earner` for ToolRL: shares of 1 + wanted calls + arguments."""
         gold, most, both = len(self._gold.calls), self._gold.size, len(pairs)
         named = fsum(pair.quality for pair in pairs)
         matched = fsum(
@@ -224,7 +225,7 @@ class Credit:
             yield from self._alone()
 
     def _alone(self) -> Iterator[Failure]:
-        """Yield a failure for each wanted call that is missing, and each superfluous call."""
+        """Yield a failure for each wanted call that was not made and each unwanted one that was."""
         met, used = {one for one, _ in self.pairs}, {other for _, other in self.pairs}
         for one, wanted in enumerate(self._gold.calls):
             if one not in met:
@@ -245,9 +246,9 @@ class Credit:
 
 
 def _ways(factor: float, broken: int, wanted: int) -> Iterable[int]:
-    """Return the numbers of broken attempts to try as superfluous calls, to find the worst.
+    """Return how many broken attempts to try as superfluous calls, to find the costliest way.
 
-    `factor**(broken - more) / (made + more)` only grows beyond `-1 / log(factor)`.
+    Beyond `-1 / log(factor)` the reward `factor**(broken - more) / (made + more)` only grows.
     """
     if factor == 1.0:
         return (broken,)
@@ -255,7 +256,7 @@ def _ways(factor: float, broken: int, wanted: int) -> Iterable[int]:
 
 
 def unwanted(attempts: Attempts) -> tuple[Failure, ...]:
-    """Return why a completion is wrong if no call is wanted."""
+    """Return the mistakes of a completion whose gold wants no call."""
     notes = attempts.diagnoses[:_MOST_FAILURES] if attempts.broken else ()
     made = [Failure(note.code, note.message) for note in notes]
     for index, call in enumerate(attempts.calls[:_MOST_FAILURES]):
@@ -336,7 +337,7 @@ def reward(
 
 
 def _plain(completion: object) -> tuple[str | None, int | None]:
-    """Return the text that is the whole completion, and the index of its message, if any.
+    """Return the text of a completion that has nothing else, and its message's index, if any.
 
     An index without a text means a message with nothing but structured calls. Most completions are
     one of these; all others take the slow path, with the same result.
@@ -355,7 +356,7 @@ def _plain(completion: object) -> tuple[str | None, int | None]:
 
 
 def _are_short(items: list[object]) -> bool:
-    """Whether structured calls are few and none has long arguments as text."""
+    """Whether structured calls are few, and none has a long text as its arguments."""
     if len(items) > _FEW:
         return False
     for item in items:
@@ -397,9 +398,9 @@ def rewards(
 ) -> list[Reward]:
     """Return a reward for each completion, in order.
 
-    `golds` is one for each, or a `Gold` for all; `tools` is a value for each (a list, its JSON
-    text, None), or `Tools` for all. Equal golds and tools are compiled once. Raises as `reward`
-    does, and `UsageError` if the lengths differ.
+    `golds` has one for each completion, or is a `Gold` for all; `tools` has a value for each (a
+    list, its JSON text, None), or is `Tools` for all. Equal golds and tools are compiled once.
+    Raises as `reward` does, and `UsageError` if the lengths differ.
     """
     several: Mapping[str, object] = {"completions": completions, "golds": golds, "tools": tools}
     for name, value in several.items():
@@ -432,7 +433,7 @@ def gold_of(gold: object, tools: AnyTools) -> Gold:
 
 
 class Golds:
-    """A cache for the golds of a batch: equal texts with the same tools are compiled once."""
+    """A cache of the golds in a batch: equal texts with the same tools are compiled once."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[dict[str | bytes | None, Gold], AnyTools]] = {}
@@ -440,7 +441,7 @@ class Golds:
         self._golds: dict[str | bytes | None, Gold] = {}
 
     def __call__(self, gold: object, tools: AnyTools) -> Gold:
-        """Return the gold of a row. Raises as `Gold.of` does."""
+        """Return the compiled gold of a row. Raises as `Gold.of` does."""
         if tools is self._tools and type(gold) is str and (made := self._golds.get(gold)):
             return made
         if not isinstance(gold, str | Gold | None) or not isinstance(tools, Tools):
@@ -455,7 +456,7 @@ class Golds:
 
 @lru_cache(maxsize=1024)
 def _whole(recipe: Recipe, calls: int, size: int) -> Reward:
-    """Return the reward for exactly the wanted calls."""
+    """Return the reward of exactly the wanted calls; `size` is the gold's, for ToolRL's shares."""
     parts = Parts(1.0, 1.0, 1.0)
     if recipe.grading == "toolrl":
         parts = Parts(1.0, 1 / size, (size - 1) / size)

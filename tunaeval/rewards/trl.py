@@ -29,7 +29,7 @@ Log = Callable[[str, float], object]
 
 @dataclass(frozen=True)
 class TrlReward:
-    """The callable that `trl_reward` returns; a value that can be sent to other processes."""
+    """A reward function for TRL, as `trl_reward` makes it; it can be sent to other processes."""
 
     recipe: Recipe
     gold: str
@@ -41,7 +41,7 @@ class TrlReward:
     def __call__(
         self, completions: Sequence[object], log_metric: Log | None = None, **columns: Any
     ) -> list[float | None]:
-        """Return a number for each completion, None if the row's gold or tools are unreadable."""
+        """Return a number for each completion, or None if a row's gold or tools are unreadable."""
         rows = len(completions)
         golds = _column(columns, "gold", self.gold, rows)
         tools: Sequence[Any] = [None] * rows

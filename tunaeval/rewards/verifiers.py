@@ -37,7 +37,7 @@ def tool_reward(
 def tool_rewards(
     completion: object, gold: object, tools: AnyTools = None, *, recipe: Recipe = _DEFAULT
 ) -> dict[str, float]:
-    """Return the parts and the rates by name, for a `@vf.metric` that returns a mapping."""
+    """Return the reward's parts, "parsed" (0 or 1), and "broken" (a count), for a `@vf.metric`."""
     found = scored(completion, gold, tools, recipe=recipe)
     return {
         **found.parts._asdict(),
@@ -47,19 +47,19 @@ def tool_rewards(
 
 
 async def call_reward(task: Any, trace: Any) -> float:
-    """Reward a task whose data has `gold`, and maybe `tools`, as fields or keys of its `info`."""
+    """Return a trace's reward; the task, or its `info`, has `gold` and perhaps `tools`."""
     return tool_reward(trace, _field(task, "gold"), _field(task, "tools"))
 
 
 def scored(
     completion: object, gold: object, tools: AnyTools, *, recipe: Recipe = _DEFAULT
 ) -> Reward:
-    """Return the whole reward of a trace, of messages or of a text."""
+    """Return the `Reward` of a trace, of messages or of a text, with parts and failures."""
     return reward(completion_of(completion), gold_of(gold, tools), recipe=recipe)
 
 
 def completion_of(trace: object) -> object:
-    """Return what the model itself wrote in a rollout, or the argument if it is no rollout.
+    """Return what the model wrote in a rollout; anything but a rollout is returned unchanged.
 
     A trace's `assistant_messages` leave out examples that a prompt supplied.
     """

@@ -1,8 +1,8 @@
 """A budget of a run or a matrix: requests, tokens, cost. When one is reached, no more is asked.
 
-What is in flight by then ends, so a budget may be exceeded by that much. Replies from a cache cost
-nothing and are no requests. A limit of tokens or cost ends the run, too, once a reply comes without
-counts of tokens: what cannot be counted cannot be limited.
+Requests that are in flight by then are finished, so a budget may be exceeded by that much. Replies
+from a cache cost nothing and are no requests. A limit of tokens or cost ends the run, too, once a
+reply comes without counts of tokens: what cannot be counted cannot be limited.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Budget:
         self.spent_requests += 1
 
     def count_reply(self, reply: Reply, prices: Prices) -> None:
-        """Count the tokens and the cost of a reply; one from a cache takes its request back."""
+        """Count a reply's tokens and cost; a reply from a cache is free, and no request."""
         if reply.cached_at is not None:
             self.spent_requests -= 1
             return
@@ -70,7 +70,7 @@ class Budget:
 
     @property
     def reached(self) -> str | None:
-        """The name of the limit that is reached, as `run` calls it, or None."""
+        """The name of the limit that is reached, such as "max_cost", or None."""
         for name, limit, spent in (
             ("max_requests", self.requests, self.spent_requests),
             ("max_total_tokens", self.total_tokens, self.spent_tokens),

@@ -2,8 +2,8 @@
 
 A wrong key or address fails all requests; a content filter fails one. So results of refused and
 unconnected requests are kept back until any other answer arrives; then they are passed on without
-the advice about a wrong key or address. If none arrives, the run ends, and no file has what was
-kept back: a resumed run with the right key asks for all of it.
+the advice about a wrong key or address. If none arrives, the run ends, and no file has the results
+that were kept back: a resumed run with the right key asks for all of them.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _PATIENCE = 5
 
 
 class Placed(NamedTuple):
-    """A result and its place in the run."""
+    """A result and its place in the run: the scenario's index * repeats + repeat - 1."""
 
     place: int
     result: ScenarioResult
 
 
 class Contact:
-    """The contact of a run with its server; `places` is the number of results to come."""
+    """Keeps results back until any request of a run succeeds; `places` results are to come."""
 
     def __init__(self, concurrency: int, places: int, *, was_answered: bool) -> None:
         most = max(_PATIENCE, concurrency)
@@ -45,11 +45,11 @@ class Contact:
         self._advice: set[str] = set()
 
     def hold_nothing(self) -> None:
-        """Keep nothing back; an agent sends its own requests, whose failures are unknown."""
+        """Keep nothing back: an agent sends its own requests, and nobody knows which fail."""
         self._is_heard = True
 
     def heard(self, answer: Reply | TransportFailure) -> None:
-        """Count the outcome of one request."""
+        """Take note of a request's answer: whether requests can succeed at all."""
         is_hopeless = isinstance(answer, TransportFailure) and answer.kind in HOPELESS
         if isinstance(answer, TransportFailure) and answer.advice:
             self._advice.add(f"; {answer.advice}")
@@ -57,7 +57,7 @@ class Contact:
         self._is_heard = self._is_heard or not is_hopeless
 
     def known(self, place: int, result: ScenarioResult) -> Iterator[Placed]:
-        """Return the results that can be passed on by now: this one, and those kept back before.
+        """Return the results that can be passed on now: this one and those kept back, or none.
 
         Raises ClientSetupError if no request can succeed.
         """
@@ -74,13 +74,13 @@ class Contact:
         return self.rest() if self._is_heard else iter(())
 
     def rest(self) -> Iterator[Placed]:
-        """Yield the results that are kept back."""
+        """Yield the results that were kept back; they are no longer kept."""
         while self._kept_back:
             place, result = self._kept_back.pop(0)
             yield Placed(place, self._without_stale_advice(result))
 
     def _without_stale_advice(self, result: ScenarioResult) -> ScenarioResult:
-        """Return the result, without the advice once another answer has arrived."""
+        """Return the result; once requests succeed, without advice on a wrong key or address."""
         if result.error is None or not self._is_heard:
             return result
         for advice in self._advice:
@@ -119,7 +119,7 @@ async def answer_of(
 
 
 def _grace(seconds: float) -> float:
-    """Return the seconds after the deadline in which a client may still report what happened."""
+    """Return for how many seconds after the deadline a client may still report what happened."""
     return min(0.5, max(0.05, 0.1 * seconds))
 
 

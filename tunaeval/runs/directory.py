@@ -2,8 +2,8 @@
 
 `run.json` is written before the first request, so that a directory without write access fails
 before anything is spent; each result is appended as soon as it arrives. A result on disk costs
-eight bytes of memory, for the byte at which it begins; each access reads it again. An interrupted
-run is continued in its directory: what must be unchanged, and what is finished already.
+eight bytes of memory, for its byte offset; each access reads it again. An interrupted run is
+continued in its directory, once it is checked that its options and files have not changed.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class RunDirectory:
         write_document(path / RUN_FILE, self._document(info))
 
     def append(self, result: ScenarioResult) -> int:
-        """Append a result that has no secrets, and return the byte at which it begins."""
+        """Append a result, which the caller has freed from secrets; return its byte offset."""
         start = self._end
         self._end += self._results.append(result.model_dump())
         return start
@@ -119,7 +119,7 @@ class RunDirectory:
         return document
 
     def close(self, info: RunInfo) -> None:
-        """End the run, and add to `run.json` what was only learned from the replies."""
+        """Write to `run.json` what the replies have shown, and release the directory."""
         try:
             self.update(info)
         finally:
@@ -173,7 +173,7 @@ def load_report(directory: Path | str) -> Report:
 
 
 def with_not_asked(summary: Summary, info: RunInfo, left: int) -> Summary:
-    """Return the summary; what a spent budget left out is among its outcomes, and in no score."""
+    """Return the summary with the outcome "not_asked" for results that a spent budget left out."""
     if not (info.budget_reached and left > 0):
         return summary
     return summary.model_copy(update={"outcomes": {**summary.outcomes, "not_asked": left}})
@@ -197,8 +197,8 @@ def read_info(path: Path) -> RunInfo:
 
 
 def found_run(directory: Path | str, *, latest: bool = False) -> Path:
-    """Return the directory of a run or a matrix: the given one, or the only one directly in it, or
-    with `latest` the one that was begun last. Raises RecordError if there are none or several.
+    """Return the directory itself, or the only run or matrix directly in it, or with `latest` the
+    one that was begun last. Raises RecordError if there are several, without `latest`.
     """
     path = wanted_path(directory, "directory")
     inside = [] if _is_kept(path) else sorted(filter(_is_kept, path.glob("*")), key=_began)
@@ -217,7 +217,7 @@ def _is_kept(path: Path) -> bool:
 
 
 def _began(path: Path) -> tuple[str, int]:
-    """Return when a run was begun, with its file's time for runs that began in one second."""
+    """Return a sort key: when a run was begun, then its file's time in nanoseconds."""
     file = path / (RUN_FILE if is_there(path / RUN_FILE) else MATRIX_FILE)
     return str(read_document(file).get("started_at")), file.stat().st_mtime_ns
 
@@ -287,18 +287,18 @@ class KeptResults(Sequence[ScenarioResult]):
 
 
 def placed_results(path: Path, found: CountedResults) -> Iterator[tuple[int, ScenarioResult]]:
-    """Yield the results that count, each with the byte at which it begins."""
+    """Yield (byte offset, result) for the results of a run that count."""
     for number, (start, row) in enumerate(zip(found.offsets, found.rows(), strict=True), 1):
         yield start, _checked(row, path, f"result {number}")
 
 
 def found_results(path: Path, info: RunInfo) -> CountedResults:
-    """Return which results of the run in a directory count."""
+    """Find the results in a run's directory; of repeated ones, only one counts."""
     return counted_results(path, retried=bool(info.retried_at))
 
 
 def results_at(path: Path, offsets: Iterable[int]) -> Iterator[ScenarioResult]:
-    """Yield the results that begin at these bytes, in this order."""
+    """Yield the results at these byte offsets of a run's results file, in the given order."""
     source = path / RESULTS_FILE
     with opened(source) as file:
         for offset in offsets:
@@ -318,7 +318,7 @@ _NOWHERE = -1
 
 
 class Journal:
-    """The results of one run; a place is a number, and the repeats of a scenario are neighbours.
+    """The results of one run by place: the scenario's index * repeats + repeat - 1.
 
     `files` is where results are kept, None for nowhere. `begun` has the byte offsets of results
     from before; a place in `again` counts as open, and has its old result until there is a new one.
@@ -363,7 +363,7 @@ class Journal:
 
     @property
     def left(self) -> int:
-        """The number of open places."""
+        """The number of results still to come."""
         return self._done.count(0)
 
     def result(self, place: int) -> ScenarioResult:
@@ -405,7 +405,7 @@ _DIGESTS = {
 
 @dataclass(frozen=True, slots=True)
 class InterruptedRun:
-    """An interrupted run as found in its directory; `results` has the byte offset by place.
+    """An interrupted run as found in its directory; `results` maps places to byte offsets.
 
     `failed` are the places of infrastructure failures; `was_answered` says whether any request
     succeeded before; `size` is the size of the results file in bytes, and `doubled` the number of
@@ -438,7 +438,7 @@ class InterruptedRun:
 
 
 def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) -> InterruptedRun:
-    """Return the run in a directory, to be continued; `info` is how it would be made anew.
+    """Read the interrupted run in a directory; `info` describes the run that is asked for now.
 
     `retry` repeats infrastructure failures. Raises `RecordError`, naming what differs or cannot be
     read.
@@ -501,7 +501,7 @@ def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
 def _placed(
     directory: Path, found: CountedResults, info: RunInfo, suite: Suite
 ) -> Iterator[tuple[int, int, ScenarioResult]]:
-    """Yield each result that counts, with its place and the byte at which it begins."""
+    """Yield the place, the byte offset and the result itself for each result that counts."""
     index = {scenario.id: at for at, scenario in enumerate(suite.scenarios)}
     for offset, result in placed_results(directory, found):
         if result.scenario not in index:

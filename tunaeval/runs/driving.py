@@ -4,8 +4,8 @@ A tool's error is a result that the model sees; an error of the workspace, a che
 runs calls is an infrastructure failure. None of them ends the run.
 
 A whole agent that has its own tools works in its own way; its model's replies are known only if the
-agent reports them. A turn is a reply of that model. All changes count as the last turn's, because
-nobody knows their turns.
+agent reports them. Each reply is a turn. All changes of files count as the last turn's, because
+nobody knows in which turn they were made.
 
 Blocking work is done in a thread that may be abandoned without keeping the loop or process alive.
 `asyncio.to_thread` is not suited to work that may never end: the loop waits for its threads when it
@@ -105,7 +105,7 @@ class Environment:
     checks_seconds: float = CHECKS_SECONDS
 
     def tools_in(self, workspace: Workspace) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
-        """Return the tools for a workspace."""
+        """Return the tools that run the calls of an episode in a workspace."""
         if self.tools is None:
             return workspace_tools(workspace)
         if callable(self.tools) and not isinstance(self.tools, Mapping):
@@ -126,7 +126,7 @@ async def drive(
 ) -> ScenarioResult:
     """Run an episode to its end in its own workspace, which is removed afterwards.
 
-    Each turn may take `turn_seconds`; the whole may take what the task's limits allow. The MCP
+    Each turn may take `turn_seconds`, and the whole episode what the task's limits allow. The MCP
     `servers` run the calls of their tools; the episode has connections of its own, so that a
     command is started for it alone, and no episode sees the state of another.
     """
@@ -164,7 +164,7 @@ def not_run(tools: Collection[str], runnables: Collection[str]) -> str | None:
 
 @dataclass(slots=True)
 class _Driver:
-    """Answers the steps of an episode; pauses of the client do not count as its time."""
+    """Does what each step of an episode asks for; the client's pauses do not count as its time."""
 
     scenario: Scenario
     task: Task
@@ -194,8 +194,8 @@ class _Driver:
             raise UsageError(f"scenario {self.scenario.id!r}: {words}")
 
     def _tools(self) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
-        """Return the tools that run the calls. Those of servers come before those of a workspace,
-        and after what the caller has given under the same name.
+        """Return the tools that run the calls. Of tools with the same name, the caller's come
+        first, then those of servers, then those of a workspace.
         """
         found = self.environment.tools_in(self.workspace)
         if not self.servers:
@@ -226,7 +226,7 @@ class _Driver:
         raise AssertionError(f"no step: {step!r:.60}")
 
     def _deadline(self) -> float:
-        """Return when this turn ends, in the event loop's time: by its own limit or the task's."""
+        """Return the end of this turn on the event loop's clock, by its own or the task's limit."""
         loop, limit = asyncio.get_running_loop(), self.task.limits.seconds
         turn = loop.time() + self.turn_seconds
         return turn if limit is None else min(turn, self.began + limit)
@@ -250,7 +250,7 @@ class _Driver:
         return self.faulting.reply(answer) if isinstance(answer, Reply) else answer
 
     async def _results(self, calls: tuple[ToolCall, ...]) -> Results | TransportFailure | OutOfTime:
-        """Run the calls; a tool that takes too long is abandoned, and the episode ends."""
+        """Run the calls; return their results, a server's failure, or `OUT_OF_TIME`."""
         records: tuple[ResultRecord, ...] | OutOfTime
         try:
             async with asyncio.timeout_at(self._deadline()):
@@ -391,7 +391,7 @@ class _Faulting:
         return reply
 
     def of_result(self, call: ToolCall) -> list[Fault]:
-        """Return the faults that apply to a call's result; calls come in their order."""
+        """Return the faults of one call's result; ask once for each call, in their order."""
         found: list[Fault] = []
         for index, fault in enumerate(self._faults):
             if is_of_result(fault) and getattr(fault, "tool", None) in {None, call.name}:
@@ -406,7 +406,7 @@ class _Faulting:
             self._turns[index] = turn
 
     def met(self, turns: int) -> list[Met]:
-        """Return the faults with their turns; a fault after the last reply was seen by no one."""
+        """Return each fault with the turn in which it applied, or None if no model saw it."""
         return [
             Met(stated, turn if turn is not None and turn <= turns else None)
             for stated, turn in zip(self._stated, self._turns, strict=True)
@@ -414,12 +414,12 @@ class _Faulting:
 
 
 def _is_run(faults: Sequence[Fault]) -> bool:
-    """Whether the tool is run in spite of these faults."""
+    """Whether these faults of a call let its tool run."""
     return not any(isinstance(fault, Fail) for fault in faults)
 
 
 def _spoiled(record: ResultRecord, faults: Sequence[Fault]) -> ResultRecord:
-    """Return the result as the model sees it."""
+    """Return a tool's result as the model sees it, after these faults."""
     for fault in faults:
         ok = record.ok and not isinstance(fault, Fail)
         content = spoiled_result(fault, record.content)
@@ -442,8 +442,8 @@ async def drive_agent(
     seconds: float,
     repeat: int = 1,
 ) -> ScenarioResult:
-    """Let the agent work in a workspace of its own, for `seconds` at most unless the task has its
-    own limit, and grade what it leaves.
+    """Let the agent work in a workspace of its own, and grade what it leaves. It may work for
+    `seconds`, unless the task has its own limit.
     """
     task = scenario.task or Task()
     limit = task.limits.seconds or seconds
@@ -479,7 +479,7 @@ async def drive_agent(
 
 
 async def _work(agent: Agent, task: AgentTask) -> AgentRun:
-    """Return the agent's run; an exception is its error, and a hanging agent is left behind."""
+    """Return the agent's run; an exception becomes its error, and a hanging agent is abandoned."""
     try:
         async with asyncio.timeout(task.within_seconds + _GRACE_SECONDS):
             return await agent.work(task)
@@ -510,7 +510,7 @@ _T = TypeVar("_T")
 
 
 async def beside(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Do the work in a thread of its own and wait for it; a cancelled wait abandons the thread."""
+    """Call `work` in a thread of its own and await its result; a cancellation abandons it."""
 
     def done() -> tuple[_T | None, BaseException | None]:
         try:
@@ -525,7 +525,7 @@ async def beside(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) ->
 
 
 def _leaving(tool: AnyTool) -> AnyTool:
-    """Return the tool; a blocking function is wrapped into a coroutine that can be abandoned."""
+    """Return the tool; a blocking function becomes a coroutine that can be abandoned."""
     if not inspect.isroutine(tool) or inspect.iscoroutinefunction(tool):
         return tool
 

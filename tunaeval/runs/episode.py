@@ -47,9 +47,10 @@ Episode: TypeAlias = Generator[Request, Reply | TransportFailure, ScenarioResult
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A reply, what each level reads in it, and, in an episode of many turns, the calls that were
-    run. `user` is the user's message right before it; `touched` are the paths that its calls
-    changed.
+    """A reply, and what each level reads in it.
+
+    In an episode of many turns, `calls` were run, with these `results`; `user` is the user's
+    message right before the reply, and `touched` are the paths that the calls changed.
     """
 
     reply: Reply
@@ -93,7 +94,7 @@ async def conclude(
     conversation: Generator[_Step, _Sent, ScenarioResult],
     answer: Callable[[_Step], Awaitable[_Sent]],
 ) -> ScenarioResult:
-    """Answer each step of an episode until its end, and return its result."""
+    """Send an episode what `answer` returns for each of its steps, and return its result."""
     step = next(conversation)
     while True:
         sent = await answer(step)
@@ -113,7 +114,7 @@ def request_of(
     repeat: int,
     attempt: int,
 ) -> Request:
-    """Return the request of one attempt or turn, numbered from 1."""
+    """Return the request of an attempt or turn; `attempt` and `repeat` count from 1."""
     return Request(
         messages=list(messages),
         tools=asking.tools,
@@ -144,7 +145,7 @@ def reread(
     options: RunOptions,
     repeat: int = 1,
 ) -> Reread:
-    """Judge kept replies, and the failure that ended them if there was one, like an episode.
+    """Judge kept replies as an episode does, and the failure after them if there was one.
 
     Replies after the one that settles the question would not have been requested: they are left
     out, and so is a failure after it.
@@ -176,7 +177,7 @@ def read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
 
 
 class _Judge:
-    """A judge of a scenario's attempts that matches each reading of a reply only once."""
+    """Judges the attempts at a scenario; each reading of a reply is matched only once."""
 
     __slots__ = ("_known", "_wants_call", "options", "scenario", "tools")
 
@@ -188,14 +189,14 @@ class _Judge:
         self._wants_call: bool | None = None
 
     def settled(self, attempt: Turn, level: Level) -> bool:
-        """Whether the attempt is an answer, right or wrong, and the last to be asked for."""
+        """Whether the attempt is an answer, right or wrong, so that nothing more is asked."""
         if attempt.read[level].calls:
             return True
         return self.outcome(attempt, level) == "no_call" and not self.wants_call
 
     @property
     def wants_call(self) -> bool:
-        """Whether making no call would fail."""
+        """Whether the scenario fails without a call."""
         if self._wants_call is None:
             self._wants_call = not self._match(()).ok
         return self._wants_call
@@ -222,7 +223,7 @@ class _Judge:
         return next(settled, attempts[-1])
 
     def verdict(self, attempt: Turn, level: Level) -> Verdict:
-        """Return the verdict; a malformed or truncated call is no call, and no abstention."""
+        """Match the calls with the expected ones; a broken call is no call, and no abstention."""
         result = attempt.read[level]
         key = (id(attempt), id(result))  # levels that read the same share the result itself
         verdict = self._known.get(key)
@@ -319,7 +320,7 @@ def leaked_in(result: ParseResult) -> int:
 
 
 def _levels(judge: _Judge, attempts: list[Turn], *, failed: bool) -> dict[Level, LevelResult]:
-    """Return pass or fail at each level; after a failed request no final answer passes."""
+    """Return whether a scenario passes at each level; after a failed request it does not."""
     levels: dict[Level, LevelResult] = {}
     for level in LEVELS:
         first = bool(attempts) and judge.verdict(attempts[0], level).ok
@@ -338,7 +339,7 @@ _LEVEL_RESULTS = {
 def attempt_record(
     turn: Turn, level: Level, outcome: RunOutcome, calls: Sequence[ToolCall]
 ) -> AttemptRecord:
-    """Return the record of a reply; `calls` are those that count, or that were run."""
+    """Return the record of a reply; `calls` are those that the level counts, or that were run."""
     reply = turn.reply
     return AttemptRecord.checked(
         message=reply.message,
@@ -385,9 +386,9 @@ def failed_reply(
 ) -> TransportFailure | None:
     """Return the failure of a reply whose finish reason says that the server lost its content.
 
-    The part that a filter left is an answer, if a short one. A reply that ended with calls but
-    contains nothing like a call, not even in its text, is neither a call nor an abstention (unlike
-    a call of a name that means no call).
+    What a filter left of a reply is an answer, if there is any. A reply that ended with calls but
+    has nothing like a call, even in its text, is a failure, unless it called a name that means no
+    call.
     """
     if reply.finish_reason == _FILTERED and is_blank(reply.message):
         return TransportFailure(

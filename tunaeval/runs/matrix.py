@@ -46,7 +46,7 @@ MATRIX_VERSION = 1
 
 
 class CellInfo(BaseModel):
-    """A cell in `matrix.json`."""
+    """A cell of a matrix, as kept in `matrix.json`: a model with a system prompt."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -108,7 +108,7 @@ class Matrix:
 
 
 def matrix_object(matrix: Matrix) -> JsonObject:
-    """Return a matrix without its results as a JSON object."""
+    """Return a matrix as a JSON object, without the results of its cells."""
     cells = [
         {
             "cell": name.cell,
@@ -127,7 +127,7 @@ def matrix_object(matrix: Matrix) -> JsonObject:
 
 @dataclass(slots=True)
 class Cell:
-    """A cell before it runs: what it is called, and everything that its run is made of.
+    """One cell of a matrix before it runs: its model's name, and all that its run needs.
 
     The caller closes the client. `options_kept` is what the cell's `run.json` has as its options.
     """
@@ -245,7 +245,7 @@ class MatrixRun:
         write(self.directory / MATRIX_FILE, document)
 
     def matrix(self) -> Matrix:
-        """Return what has been finished so far."""
+        """Return the reports of what has been finished so far, and their ranking."""
         names = tuple(info.name for info in self.info.cells)
         reports = tuple(run.report() for run in self.runs)
         prices = [info.prices for info in self.info.cells]
@@ -297,7 +297,7 @@ def _refuse_doubles(cells: Sequence[Cell]) -> None:
 
 
 def _continued(directory: Path, new: MatrixInfo) -> MatrixInfo:
-    """Return the info of the matrix in a directory. Raise RecordError if its cells are others."""
+    """Return the kept info of a matrix. Raises RecordError if its cells are not those of `new`."""
     old = read_matrix(directory)
     was, now = ([cell.name for cell in info.cells] for info in (old, new))
     if was != now:
@@ -313,7 +313,7 @@ def _listed(names: Sequence[CellName]) -> str:
 
 
 def read_matrix(directory: Path) -> MatrixInfo:
-    """Return the `matrix.json` of a directory. Raises `RecordError`."""
+    """Read the `matrix.json` of a directory. Raises RecordError if it is missing or invalid."""
     path = directory / MATRIX_FILE
     if not is_there(path):
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")

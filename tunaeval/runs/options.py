@@ -102,7 +102,7 @@ def run_info(
     told: Asking,
     run_id: str | None,
 ) -> RunInfo:
-    """Return everything that is needed to make the same run again."""
+    """Return the description of a run, with all that is needed to make the same run again."""
     if run_id is not None and (not run_id or Path(run_id).name != run_id):
         raise UsageError(f"run_id is {run_id!r}; wanted the name of a directory, without a path")
     model, details = model_of(client)
@@ -131,7 +131,7 @@ def run_info(
 
 
 def born(suite: str, run_id: str | None = None) -> JsonObject:
-    """Return the fields of `RunInfo` that are unique to a run from its first moment."""
+    """Return the fields of `RunInfo` that a new run gets: id, start time and versions."""
     now = datetime.now(UTC)
     name = _UNSAFE.sub("-", suite)[:40].strip("-.") or "run"
     return {
@@ -143,7 +143,7 @@ def born(suite: str, run_id: str | None = None) -> JsonObject:
 
 
 def model_of(client: Client) -> tuple[str | None, JsonObject]:
-    """Return what a client knows about its model; some know it only after the first reply."""
+    """Return a client's model, or None, and details; some clients know them after a reply only."""
     given = getattr(client, "details", None) or {}
     if not isinstance(given, Mapping):
         raise PluginError(

@@ -84,8 +84,8 @@ def asking(
 ) -> Asking:
     """Prepare what is the same in all requests of a suite.
 
-    `form` is the wire format in which calls are to be written under `prompt`; `examples` are turns
-    shown before the question, by default a few under `schema` and none otherwise.
+    `form` is the wire format of calls if `ask` is "prompt"; `examples` are turns shown before the
+    question, by default a few if `ask` is "schema", and none otherwise. Raises UnknownNameError.
     """
     if ask not in ASKS:
         raise UnknownNameError("way to ask", ask, ASKS)
@@ -120,7 +120,7 @@ def asking(
 
 
 def retry_prompt(task: str) -> str:
-    """Return the message after a reply without a valid call; braces in the task are left alone."""
+    """Return the message that asks again for a call; the text of the task is inserted unchanged."""
     return RETRY.replace("{task}", task)
 
 
@@ -157,7 +157,7 @@ def _answer(example: Example, ask: Ask, form: str | Format) -> str:
 
 
 def dumped(value: object) -> str:
-    """Return a value as JSON."""
+    """Return a value as JSON text, even if it has wide integers or lone surrogates."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:  # wide integers and lone surrogates, which a model may write
@@ -284,7 +284,7 @@ def _object(properties: Mapping[str, JsonValue], required: list[str]) -> JsonObj
 
 
 def _plain(schema: object, depth: int) -> JsonObject:
-    """Return the part of a schema that a grammar can express, without null and with bounds."""
+    """Return the part of a schema that a grammar can express: no null, and lengths are limited."""
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return {}
     for key in ("anyOf", "oneOf"):

@@ -1,4 +1,4 @@
-"""Read replies with a parser that may be a plug-in, and those of a kept run again.
+"""Read replies with a parser, built-in or of a plug-in, and read those of a kept run again.
 
 A text is read once for all levels. A run keeps its tools beside its results, so that its replies
 can be read without the suite:
@@ -64,7 +64,7 @@ def reading(
 
 
 class _LastText(Parser):
-    """A parser that keeps the last text's results, because all levels ask for the same text."""
+    """A parser that keeps the results for the last text, which is read at several levels."""
 
     def __init__(self, parser: Format | Reader) -> None:
         self.name = parser.name
@@ -102,7 +102,7 @@ class Replies:
         return self._tools.of(scenario)
 
     def read(self, result: ScenarioResult) -> list[ParseResult]:
-        """Return each attempt's reply as read at the run's level."""
+        """Read the reply of each attempt, at the run's level."""
         tools = self.tools(result.scenario)
         source = where_calls_belong(self._info, tools)
         names = (*self._info.abstain, *result.abstain)
@@ -129,7 +129,7 @@ def run_tools(path: Path, info: RunInfo) -> RunTools:
 
 
 def where_calls_belong(info: RunInfo, tools: Tools) -> CallSource | None:
-    """Return the source of calls (structured or text) in a run that did not record it."""
+    """Return where a run's server had to put calls ("structured" or "text"), or None if unknown."""
     if info.client not in _SERVERS:
         return None
     return "structured" if info.ask == "api" and tools else "text"
@@ -188,7 +188,7 @@ def keep_tools(directory: Path, suite: Suite | RunTools) -> None:
 
 
 def kept_tools(directory: Path) -> RunTools | None:
-    """Return the tools kept in a run's directory, or None. Raises `RecordError`."""
+    """Return the tools kept in a run's directory, or None if there are none. Raises RecordError."""
     path = directory / TOOLS_FILE
     if not path.exists():
         return None

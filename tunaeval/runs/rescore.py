@@ -93,15 +93,15 @@ def rescore(
 ) -> Rescored:
     """Read the replies in a run's directory again, by other rules; None keeps the run's own rule.
 
-    A call that a server left in the text although it was to parse it counts as a repair
-    (`leaked-call`), also in runs from before that rule. `abstain` are names whose calls count as no
-    call (see `parse`), in addition to the run's.
+    A call that a server should have parsed but left in the text counts as a repair (`leaked-call`),
+    also in runs that are older than this rule. `abstain` are names whose calls count as no call
+    (see `parse`), in addition to the run's.
 
     `suite` replaces the run's expectations and tools; its scenarios must have the run's prompts.
     `out` is the directory for the new run, by default `rescored` in that of the old run, so that a
-    directory from which a gate takes its run still contains one. Raises
-    `RecordError` for a run that cannot be read or written, `SuiteError` for a suite that does not
-    fit the run, and `UnknownNameError`.
+    directory from which a gate takes its run still contains one. Raises `RecordError` for a run
+    that cannot be read or written, `SuiteError` for a suite that does not fit the run, and
+    `UnknownNameError`.
 
     Examples:
         >>> from tunaeval import ScriptedClient
@@ -171,7 +171,7 @@ def _options(
     calls: CountedCalls | None,
     abstain: tuple[str, ...],
 ) -> RunOptions:
-    """Return the rules by which the replies are read; how they were sampled plays no part."""
+    """Return the rules for reading the replies: the given ones, and else those of the old run."""
     return RunOptions(
         level=level or old.level,
         profile=profile or old.profile,
@@ -222,7 +222,7 @@ def _digest(path: Path) -> str:
 
 
 def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenario]:
-    """Return a function from a result to its scenario: the one in the suite, or the one as kept."""
+    """Return a function from a result to its scenario: the suite's, or the one kept in the run."""
     if suite is None:
         return _as_it_was
     places = {one.id: place for place, one in enumerate(suite.scenarios)}
@@ -283,7 +283,7 @@ def _again(
 
 
 def _failure(old: ScenarioResult) -> TransportFailure | None:
-    """Rebuild the failure of a result; if only its judge failed, its replies can be read."""
+    """Return the failure that a result recorded, or None if its replies can be judged again."""
     if old.error is None or old.outcome == "judge_failure":
         return None
     kind, _, words = old.error.partition(": ")

@@ -111,7 +111,7 @@ def rescore_bfcl(
 
 
 class _Prompts:
-    """The scenarios of each category by their number in it, read when first needed.
+    """BFCL's prompts as scenarios, by category and number, read when first needed.
 
     `unusable` has the reason why a prompt is left out, by category and number.
     """
@@ -182,7 +182,7 @@ def _model(
 def _lines(
     files: _ModelFiles, prompts: _Prompts, faults: list[str]
 ) -> dict[_ResultFile, list[_ResultLine]]:
-    """Return the replies of each category that has prompts; a newer version of a file wins."""
+    """Return the replies of each category that has prompts, from the file of the newest version."""
     found: dict[_ResultFile, list[_ResultLine]] = {}
     for file in sorted(files.judged, key=lambda one: -one.version):
         twin = next((one for one in found if one.category == file.category), None)
@@ -252,7 +252,7 @@ _FAILED = "Error during inference"
 
 
 class _ResultFile(NamedTuple):
-    """The results of one category; `named` is the file's name of it, `version` is BFCL's."""
+    """A file with the results of one category, which the file's name calls `named`."""
 
     path: Path
     version: int
@@ -282,7 +282,7 @@ class _ResultLine(NamedTuple):
 def _result_files(path: Path) -> dict[Path, _ModelFiles]:
     """Return the files below `path` by the folder of their model.
 
-    `path` may be the folder of all models, of one, or a project. Raises `RecordError` if empty.
+    `path` may be the folder of all models, of one, or a project. Raises `RecordError` for none.
     """
     found: dict[Path, _ModelFiles] = {}
     for file in sorted(path.rglob(f"*{_RESULT}")):
@@ -352,7 +352,7 @@ def _rows(path: Path, faults: list[str]) -> Iterator[tuple[Place, JsonObject]]:
 
 
 def _key(row: JsonObject, file: _ResultFile) -> str | None:
-    """Return the number within the category, or None if the id belongs to another category."""
+    """Return a reply's number in the category, or None if its id belongs to another category."""
     named = row.get("id", row.get("idx"))
     if isinstance(named, int) and not isinstance(named, bool):
         return str(named)

@@ -77,13 +77,14 @@ class AsyncHarness:
 class SuiteRun:
     """One run of one suite: await `run()` once, and call `report()` at any time.
 
-    `info` describes the run, `directory` is where it is kept (None: nowhere). The caller closes the
-    client. `told` replaces the prompts and tools that `asking` would make for the suite. `resume`
-    is the directory of an interrupted run, which is continued there: finished results are not asked
-    for again, except infrastructure failures if `retry_failures` is set. `take_over` continues even
-    if another machine has locked the directory. `directory` is where the run is kept in place of a
-    directory below `out`. Runs that share the semaphore `turns` wait for each other's scenarios.
-    When `budget` is spent, by these `prices` of a million tokens, no further scenario is asked.
+    `info` describes the run. The caller closes the client. `told` replaces the prompts and tools
+    that `asking` would make for the suite. `directory` is where the run is kept; by default it is a
+    new one below `out`, and without both nothing is kept. `resume` is the directory of an
+    interrupted run, which is continued there: finished results are not asked for again, except
+    infrastructure failures if `retry_failures` is set. `take_over` continues even if another
+    machine has locked the directory. Runs that share the semaphore `turns` wait for each other's
+    scenarios. When `budget` is spent, by these `prices` of a million tokens, no further scenario is
+    asked.
     """
 
     def __init__(
@@ -142,8 +143,8 @@ class SuiteRun:
         """Run all scenarios and return the report.
 
         Raises `ClientSetupError` if no request can succeed, `RecordError` if results cannot be
-        written or another process writes them, and `PluginError` if the parser fails; results so
-        far stay.
+        written or another process writes them, and `PluginError` if the parser fails; finished
+        results stay on disk.
         """
         files = None if self.directory is None else self._opened(self.directory)
         self._journal = self._new_journal(files)
@@ -164,8 +165,7 @@ class SuiteRun:
         return self.report()
 
     async def run_one(self, index: int, repeat: int) -> ScenarioResult:
-        """Run one scenario once, by its index and repeat (from 1), and include it in the
-        `report()`.
+        """Run one scenario once, by its index and repeat (from 1), and add it to the report.
 
         Writes nothing to disk. Raises the same errors as `run`.
         """
@@ -197,7 +197,7 @@ class SuiteRun:
         )  # fmt: skip
 
     def _opened(self, directory: Path) -> RunDirectory:
-        """Lock the run's directory, and write to it what the first request needs."""
+        """Lock the run's directory, and write `run.json` and the tools into it."""
         files = RunDirectory(
             directory,
             self.info,
@@ -257,7 +257,7 @@ class SuiteRun:
     async def _result(
         self, scenario: Scenario, told: Asking, tools: Tools, repeat: int
     ) -> ScenarioResult:
-        """Run a scenario with one question, or a task of many turns with its workspace."""
+        """Run a scenario: a question with retries, a task of many turns, or a whole agent."""
         names = (*self.options.abstain, *scenario.abstain)
         read = reading(self._parser, tools, self.options.calls, abstain=names)
         shared: dict[str, Any] = {
@@ -300,7 +300,7 @@ class SuiteRun:
 
 
 def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:
-    """Raise if the arguments cannot be run, and import every module that reading replies needs."""
+    """Raise if the arguments cannot be run, and import every module that reading a reply needs."""
     if not isinstance(suite, Suite):
         raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
     if not suite.scenarios:

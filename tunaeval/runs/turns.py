@@ -73,7 +73,7 @@ OutOfTime: TypeAlias = Literal[_Clock.OUT_OF_TIME]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Calls to be run, each with an id that is unique in the episode."""
+    """A step of an episode: calls to be run, each with an id that is unique in the episode."""
 
     calls: tuple[ToolCall, ...]
 
@@ -88,7 +88,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A turn of the user, number `number` (from 1): the model has answered without a call."""
+    """The model has answered without a call, so that the user's turn `number` (from 1) follows."""
 
     messages: tuple[JsonObject, ...]
     number: int
@@ -115,7 +115,7 @@ UNREADABLE = (
 
 @dataclass(slots=True)
 class _EpisodeState:
-    """The state of the conversation, and the settings that it is led by."""
+    """The state of an episode: messages, turns, the last answer, and the settings of the run."""
 
     asking: Asking
     read: Read
@@ -226,7 +226,7 @@ def _reaction(state: _EpisodeState, result: ParseResult) -> Generator[Step, Sent
 
 
 def _limit_reached(state: _EpisodeState, task: Task) -> Ending | None:
-    """Return the limit that has been reached, or None."""
+    """Return the limit that has been reached ("calls", "tokens" or "turns"), or None."""
     limits = task.limits
     if limits.calls is not None and state.calls > limits.calls:
         return "calls"
@@ -252,7 +252,7 @@ _LONGEST_ID = 64  # characters of a model's own id that is still used
 
 
 def _with_ids(calls: Sequence[ToolCall], taken: set[str]) -> tuple[ToolCall, ...]:
-    """Return the calls, each with an id unique in the episode: its own if that is usable."""
+    """Return the calls with ids that are unique in the episode: their own where usable."""
     found = []
     for call in calls:
         name, number = call.id or "", len(taken) + 1
@@ -301,8 +301,8 @@ def task_result(
     level: Level,
     repeat: int,
 ) -> ScenarioResult:
-    """Return the result; `task` has no first wrong turn yet. One failed check fails the episode; a
-    check that could not be made says nothing about the model, so there is no verdict.
+    """Return the result of a graded episode, with its first wrong turn. One failed check fails it;
+    if a check could not be made, there is no verdict, as that says nothing about the model.
     """
     failed = _failed(task.checks)
     outcome, reason, error = _judged(turns, task, failure, level)
@@ -359,7 +359,7 @@ def _failed(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
 
 
 def _outcome(turns: Sequence[Turn], level: Level) -> RunOutcome:
-    """Return the last reply's outcome if that is a broken call, else "calls" or "no_call"."""
+    """Return "malformed" or "truncated" if the last reply was, else "calls" or "no_call"."""
     last: RunOutcome = turns[-1].read[level].outcome if turns else "no_call"
     if last in {"malformed", "truncated"}:
         return last
@@ -387,7 +387,7 @@ def reread_task(
     read: Read,
     options: RunOptions,
 ) -> Reread:
-    """Return the result by other rules; `unasked` if these read other calls than were run."""
+    """Judge a kept episode by other rules; `unasked` if they read other calls than were run."""
     pairs = zip(replies, old.attempts, strict=False)
     turns = [_turn_again(reply, was, read, options) for reply, was in pairs]
     other = next((turn for turn, (_, is_same) in enumerate(turns, 1) if not is_same), None)
@@ -405,7 +405,7 @@ def reread_task(
 def _turn_again(
     reply: Reply, was: AttemptRecord, read: Read, options: RunOptions
 ) -> tuple[Turn, bool]:
-    """Return the reply as read now, with the calls that were run, and whether both are the same."""
+    """Return a turn as read now, and whether it now has the same calls as those that were run."""
     found = read_at_all_levels(reply, read)
     now = found[options.level].calls
     is_same = _plain(now) == _plain(was.calls)
@@ -426,7 +426,7 @@ def _checks_again(
     tools: Tools,
     options: RunOptions,
 ) -> tuple[CheckRecord, ...]:
-    """Return the check records, of which only those about calls are made again."""
+    """Return the check records; only checks of calls are made again, as the workspace is gone."""
     numbered = [(number, call) for number, turn in enumerate(turns, 1) for call in turn.calls]
     state = FinalState(
         prompt=scenario.prompt,

@@ -1,4 +1,4 @@
-"""Score transcripts, by rules and by a judging model."""
+"""Score transcripts of agents, with rules or with a model as the judge."""
 
 SCORERS: dict[str, str] = {
     "argument-validity": "tunaeval.scoring.trajectory:argument_validity",

@@ -1,4 +1,4 @@
-"""Combine categories into a score: each judges the transcript, and the preset weighs them."""
+"""Score a transcript: categories give values, and a preset says how these add up to a total."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from .settings import USUAL_SETTINGS, ScoreSettings
 
 
 class Preset(NamedTuple):
-    """Categories whose weights add up to 1, and the rules for the counts in a score's details.
+    """The categories of a score, whose weights add up to 1, and the function that counts its calls.
 
-    `goal` names a category whose value multiplies the others, and without which there is no total.
-    None: the total is the plain weighted mean.
+    `goal` names a category by whose value all others are multiplied; without its value there is no
+    total. If `goal` is None, the total is the weighted mean.
     """
 
     categories: tuple[Category, ...]
@@ -70,12 +70,12 @@ FIXED = "evals2"
 
 
 def preset_of(name: str) -> Preset:
-    """Return the preset of that name. Raises UnknownNameError."""
+    """Return the preset with this name. Raises UnknownNameError if there is none."""
     return PRESETS[wanted_name(name, "preset", PRESETS)]
 
 
 def scorers_of(preset: str) -> tuple[Scorer, ...]:
-    """Return the categories of a preset. Raises UnknownNameError."""
+    """Return the categories of the preset with this name. Raises UnknownNameError."""
     # For mypy the attributes of a protocol are writable, but a category is frozen.
     return cast("tuple[Scorer, ...]", preset_of(preset).categories)
 
@@ -88,14 +88,14 @@ async def assess(
     settings: ScoreSettings = USUAL_SETTINGS,
     notes: Sequence[str] = (),
 ) -> ScoreResult:
-    """Ask each category, in order, and combine their verdicts into a score.
+    """Ask each category for its value, in order, and combine the values into a score.
 
-    `preset` says how calls are counted, and whether the goal comes first. `notes` are appended to
-    the reasoning.
+    `preset` says how calls are counted, and whether the goal's value multiplies the others. `notes`
+    are appended to the reasoning.
 
-    A category that raises has no value, and its reason names the exception; the other verdicts are
-    kept, but there is no total, because its weight is never given to them. Raises UsageError for
-    two categories of one name, or for an invalid weight.
+    A category that raises has no value, and its reason names the exception. The other values are
+    kept, but there is no total, because the missing weight is never given to them. Raises
+    UsageError for two categories of one name, or for an invalid weight.
     """
     _check(scorers)
     rules = preset_of(preset)
@@ -173,7 +173,7 @@ async def _from_plugin(scorer: Scorer, transcript: Transcript) -> _Verdict:
 
 
 def _words(error: BaseException) -> str:
-    """Return an exception in one line; for a score's validation error, the field and value."""
+    """Describe an exception in one line; if a score is invalid, by the field and its value."""
     if not isinstance(error, ValidationError):
         return words_with_place(error)
     first = error.errors()[0]
@@ -190,7 +190,7 @@ def _failed(why: str) -> CategoryFinding:
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """An outcome that is settled without the categories' values: its name, total and reason."""
+    """What decides the total in place of the categories: an outcome with its total and reason."""
 
     outcome: ScoreOutcome
     total: float | None
@@ -227,7 +227,7 @@ def _shares_of(
     rules: Preset,
     ending: _Ending | None,
 ) -> dict[str, float]:
-    """Return the share of each category in the total; empty if a rule already decides the total.
+    """Map categories to their shares of the total; the map is empty if `ending` decides the total.
 
     If the preset puts the goal first, the other shares are multiplied by the goal's value.
     """
@@ -253,7 +253,7 @@ def _total(
 
 
 def weighted_total(scores: Iterable[WeightedScore]) -> float | None:
-    """Return the weighted mean of the scores with a value, or None without values or weights."""
+    """Return the weighted mean of all scores with a value, or None if no weight is left."""
     parts = [(score.value, score.weight) for score in scores if score.value is not None]
     return _mean(_shares([weight for _, weight in parts]), [value for value, _ in parts])
 
@@ -275,7 +275,7 @@ def _shares(weights: Sequence[float]) -> list[float]:
 def _weighed(
     scorers: Sequence[Scorer], verdicts: Mapping[str, _Verdict], shares: Mapping[str, float]
 ) -> dict[str, WeightedScore]:
-    """Return each verdict with its category's weight and its share of the total."""
+    """Map each category's name to its verdict, with its weight and its share of the total."""
     found = {}
     for scorer in scorers:
         verdict = verdicts[scorer.name]
@@ -306,7 +306,7 @@ def _check(scorers: Sequence[Scorer]) -> None:
 
 
 def is_weight(weight: Any) -> bool:
-    """Whether a category can have this weight: a finite number from 0 up."""
+    """Whether a category can have this weight: a finite number that is at least 0."""
     try:
         return math.isfinite(weight) and bool(weight >= 0)
     except (TypeError, ValueError, OverflowError):  # not a number
@@ -314,7 +314,7 @@ def is_weight(weight: Any) -> bool:
 
 
 def _sum(verdicts: Mapping[str, WeightedScore], total: float | None, ending: _Ending | None) -> str:
-    """Return the total as a sum in words: "0.51 = 0.40 x 0.30 goal-completion + ..."."""
+    """Explain the total: "0.51 = 0.40 x 0.30 goal-completion + ...", or the reason of `ending`."""
     if ending is not None:
         return f"no total: {ending.why}" if total is None else f"{total:.2f}: {ending.why}"
     parts = " + ".join(

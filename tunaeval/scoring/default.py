@@ -25,11 +25,11 @@ from .trajectory import retried
 
 
 def counts_of(history: History) -> Counts:
-    """Return the counts by the rules of `default`.
+    """Count the calls by the rules of the preset `default`.
 
     Every failure of a tool counts, however it was reported; failed tests are no failure of the tool
-    that ran them. A retry repeats a failed call. A call without a result is dangling, and no
-    success.
+    that ran them. A retry is a call that repeats a failed one. A call without a result is dangling:
+    neither a success nor a failure.
     """
     runs = history.runs
     worked, failed = _ended(runs)
@@ -38,7 +38,7 @@ def counts_of(history: History) -> Counts:
 
 
 def _ended(runs: Sequence[CallRun]) -> tuple[int, int]:
-    """Return how many tools did their work, and how many failed."""
+    """Return how many calls worked and how many failed; those without a result are neither."""
     ends = [run.worked for run in runs if not run.dangles]
     return sum(ends), len(ends) - sum(ends)
 

@@ -31,7 +31,7 @@ _READINGS = frozenset(one.name for one in (*BY_TEXT, *LATER))
 
 
 def counts_of(history: History) -> Counts:
-    """Return the counts by the rules of `evals2`."""
+    """Count the calls by the rules of `evals2`; a retry is the same tool twice in a row."""
     runs = history.runs
     failures = [run.success.reason for run in runs if run.success is not None and run.failed]
     doubtful = sum(reason in _READINGS for reason in failures)

@@ -6,12 +6,12 @@
     else an expectation     1 if the calls meet it, 0 if they do not
     else                    unknown: None, with the signals in the transcript
 
-A judge's verdict, if one is asked, replaces this category. An agent's own claim of success is a
-signal and decides nothing: an agent that only claims to be done looks the same.
+If a judge is asked, its verdict replaces this category. An agent's own claim of success is only
+mentioned as a signal and decides nothing: an agent that wrongly claims to be done looks the same.
 
-The calls that count include those that are not in a transcript as calls. Structured calls, and
-calls in the text of messages without any, come message by message; then come executions without a
-call in the transcript, by their start. Texts are parsed elsewhere (`Transcript.written`), as
+Not only structured calls count. So do calls that the assistant wrote as text in messages without
+structured ones, and recorded executions that no call explains. The calls of messages come first, in
+order; then such executions, by their start. Texts are parsed elsewhere (`Transcript.written`), as
 `tunaeval.match` reads a message.
 """
 
@@ -34,8 +34,9 @@ SEEN = "seen by the recorder"
 
 
 class Made(NamedTuple):
-    """A call that was made, and the messages that show it; `how` says how it is known if the
-    transcript does not have it as a call.
+    """A call that was made, and the indices of the messages that show it. `how` is a remark on
+    calls that were written as text or only recorded, and empty for the structured calls of a
+    transcript.
     """
 
     call: ToolCall
@@ -45,7 +46,7 @@ class Made(NamedTuple):
 
 
 def made_of(history: History) -> list[Made]:
-    """Return all calls that count, in their order."""
+    """Return all calls that were made: those of messages, then executions that no message shows."""
     messages = history.transcript.messages
     texts = {index: read.calls for index, read in history.transcript.written}
     runs = iter(history.runs)
@@ -61,8 +62,9 @@ def made_of(history: History) -> list[Made]:
 
 
 def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
-    """Return the match of the made calls with the expected ones; a malformed or truncated attempt
-    is no abstention.
+    """Match the made calls with the expected ones.
+
+    If no call is expected, a malformed or truncated attempt at a call is a mismatch.
     """
     settings = history.settings
     calls = [one.call for one in made]
@@ -75,7 +77,7 @@ def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
 
 
 def beside(made: list[Made]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield a remark on calls that the transcript does not have as calls, and their messages."""
+    """Yield remarks on calls found as text or as executions only, with the messages' indices."""
     for how, one, several in (
         (WRITTEN, "call was", "calls were"),
         (SEEN, "execution without a call", "executions without a call"),
@@ -93,7 +95,7 @@ _UNREADABLE = "its arguments cannot be read, so it may be"
 
 
 class ForbiddenCall(NamedTuple):
-    """A forbidden call: its tool, a remark on how it is known if needed, and its messages."""
+    """A forbidden call that was made: its tool, a remark (often ""), and its messages' indices."""
 
     tool: str
     how: str = ""
@@ -101,12 +103,12 @@ class ForbiddenCall(NamedTuple):
 
 
 def forbidden_calls(history: History) -> list[ForbiddenCall]:
-    """Return the calls that the settings forbid, by name or by arguments."""
+    """Return the made calls that the settings forbid by the tool's name or by the arguments."""
     return list(_forbidden(history)) if history.settings.forbid else []
 
 
 def forbidden_words(found: list[ForbiddenCall]) -> str:
-    """Return a sentence on which forbidden tools were called, how often, and how that is known."""
+    """Return a summary of forbidden calls, such as "forbidden: 'bash' was called (2 calls)"."""
     names = ", ".join(map(repr, dict.fromkeys(one.tool for one in found)))
     more = [f"{len(found)} calls"] if len(found) > 1 else []
     more += dict.fromkeys(one.how for one in found if one.how)
@@ -131,7 +133,10 @@ def _forbidden(history: History) -> Iterator[ForbiddenCall]:
 
 
 def _how(call: ToolCall, history: History, *, is_lost: bool) -> str | None:
-    """Return a remark on a forbidden call, which may be empty, or None if it is not forbidden."""
+    """Return None if a call is allowed, else a remark, which may be empty.
+
+    `is_lost` says that the call's arguments could not be read.
+    """
     name = _known_as(call.name, history)
     for one in history.settings.forbid:
         if isinstance(one, str):
@@ -152,7 +157,7 @@ def _is_like(name: str, call: ToolCall, forbidden: ExpectedCall, history: Histor
 
 
 def _known_as(name: str, history: History) -> str:
-    """Return a tool's name without the prefix "functions." if only the rest is a known name."""
+    """Return a tool's name, without the prefix "functions." if a tool is known only without it."""
     settings = history.settings
     forbidden = {one if isinstance(one, str) else one.name for one in settings.forbid}
     known: Container[str] = forbidden if settings.tools is None else settings.tools
@@ -164,7 +169,7 @@ GOAL = "goal-completion"
 
 
 class EndingSign(NamedTuple):
-    """A hint in a transcript at how it ended, in words, and the messages that show it."""
+    """A sign of how the task ended, in words, and the indices of the messages that show it."""
 
     words: str
     evidence: tuple[int, ...] = ()
@@ -190,7 +195,7 @@ def _goal_completion(history: History) -> CategoryFinding:
 
 
 def is_decided(history: History) -> bool:
-    """Whether the total is known to be 0 before any check is made."""
+    """Whether the total is 0 whatever a check says: a call was forbidden, or nothing was done."""
     return bool(forbidden_calls(history)) or _is_idle(history)
 
 
@@ -210,7 +215,7 @@ def _as_expected(history: History, expect: Expectation, seen: str) -> CategoryFi
 
 
 def _signals(history: History) -> Iterator[EndingSign]:
-    """Yield what a reader would look at first; none of it decides anything."""
+    """Yield signs of how the task ended. They are mentioned in the reason, and decide no value."""
     messages = history.transcript.messages
     claim = _claim(history)
     if claim is not None:
@@ -234,7 +239,7 @@ def _signals(history: History) -> Iterator[EndingSign]:
 
 
 def _claim(history: History) -> EndingSign | None:
-    """Return the claim that the task is done, if no other call was made after it."""
+    """Return the agent's claim at the end that the task is done, or None if there is none."""
     settings = history.settings
     calls = [run for run in closing_calls(history) if not run.failed]
     if calls:
@@ -259,14 +264,14 @@ def _last_word(messages: Sequence[Message]) -> int | None:
 
 
 def closing_calls(history: History) -> list[CallRun]:
-    """Return the calls in the last step that claim that the task is done."""
+    """Return the last step's calls of completion tools, which claim that the task is done."""
     ends = history.settings.completion_tools
     last = history.runs[-1].batch if history.runs else 0
     return [run for run in history.runs if run.batch == last and run.tool in ends]
 
 
 def work_of(history: History) -> Iterator[CallRun]:
-    """Yield the calls that do more than plan or claim that all is done."""
+    """Yield the calls of tools that neither plan nor claim that the task is done."""
     ends, planners = history.settings.completion_tools, history.settings.planners
     return (run for run in history.runs if run.tool not in ends and run.tool not in planners)
 

@@ -1,23 +1,23 @@
 """Each call of a transcript with its result and its execution, and the categories that judge them.
 
-Calls, results and executions are indexed in one pass each, so the time is linear in the messages. A
-reused id belongs to the next result, not to the same one; calls without an id are joined in order.
-A result is found even if it comes before its call.
+Calls, results and executions are indexed in one pass each, so the time is linear in the messages.
+If several calls share an id, the results with this id answer them in order; so do results without
+an id answer the calls without one. A result is found even if it comes before its call.
 
 A batch is what was called in parallel: the calls of one message, or of several messages that all
 come before the first answer to any of them.
 
 Executions are matched with calls by id, else by tool and order. A call may have been executed more
 than once: its last execution decides how it ended. If several calls share an id, each has one
-execution, in order, and the last call the rest.
+execution, in order, and the last call has the rest.
 
-Executions without an id (or with one, if no call of their tool has an id) are matched with the
-calls of their tool if the numbers are equal; then no count depends on which belongs to which. If
-there are more executions, each call takes the one with its arguments, or else the next one, and the
-rest have no call; if there are fewer, it is unknown whose they are.
+Executions without an id (or with an id, if no call of their tool has one) are matched in order with
+the calls of their tool if there are equally many: the counts are the same in any order. If there
+are more executions, each call takes the one with its arguments, or else the next one, and the rest
+have no call; if there are fewer, it is unknown to which calls they belong.
 
-An execution that ended because its host waits for a human is neither a failure nor an answer: it
-decides nothing, and is no call of its own.
+An execution that ended because its host waits for a human is neither a failure nor an answer: it is
+ignored, and counts as no call of its own.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _RAN = Success(ok=True, reason="assumed")
 
 
 class CallRun(NamedTuple):
-    """One call and how it ended; `success` is None for a dangling call, which has no result.
+    """A call and how it ended; `success` is None for a dangling call, which has no result.
 
-    `key` is equal for calls of one tool with equal arguments. `invalid` is why `arguments` are
-    empty although something else was written, usually None. `message` and `result` are the indices
-    of the messages with the call and its result, `answer` is the result's text, and `seconds` is
-    None if unmeasured. `tested` marks a run of tests that failed: a result of the agent's work, and
-    no failed tool.
+    `key` is equal for calls of one tool with equal arguments. `invalid` says why `arguments` are
+    empty although something unreadable was written; else it is None. `message` and `result` are the
+    indices of the messages with the call and its result, `answer` is the result's text, and
+    `seconds` is None if unmeasured. `tested` is true if the call ran tests that failed: the tool
+    itself worked.
     """
 
     tool: str
@@ -68,12 +68,12 @@ class CallRun(NamedTuple):
 
     @property
     def broke(self) -> bool:
-        """Whether the tool itself failed, and not just the tests that it ran."""
+        """Whether the tool itself failed, rather than the tests that it ran."""
         return self.failed and not self.tested
 
     @property
     def worked(self) -> bool:
-        """Whether the tool ran to its end, with a good result or with tests that fail."""
+        """Whether the tool did its work: with a good result, or with tests that ran and failed."""
         return self.succeeded or self.tested
 
     @property
@@ -91,8 +91,9 @@ class CallRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A transcript as all categories read it: its calls in order, the executions without a call
-    (`uncalled`, by their start), notes on what could not be joined, and the settings.
+    """A transcript as all categories read it: its calls in order with their results (`runs`),
+    executions without a call by start (`uncalled`), notes on what could not be matched, and the
+    settings.
     """
 
     transcript: Transcript
@@ -103,7 +104,7 @@ class History:
 
 
 def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS) -> History:
-    """Return a transcript's history; an execution takes precedence over the transcript's result."""
+    """Match a transcript's calls with their results and executions; a failure in either counts."""
     messages = transcript.messages
     results = results_of(messages)
     calls = [(index, call) for index, message in enumerate(messages) for call in message.tool_calls]
@@ -135,7 +136,7 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
 
 
 def _key(call: ToolCall) -> str:
-    """Return equal texts for calls of one tool with equal arguments, regardless of key order."""
+    """Return a text that is the same for all calls of one tool with equal arguments."""
     seen = call.invalid if call.repairs else None
     return f"{call.name} {seen or canonical(call.arguments)}"
 
@@ -147,14 +148,14 @@ def _success(message: Message) -> Success:
 
 
 def _agreed(execution: ToolExecution, seen: Success | None) -> Success:
-    """Return the wrapper's verdict unless only the transcript declares a failure."""
+    """Return whether an executed call succeeded: it failed if its execution or its result did."""
     if not execution.ok:
         return Success(ok=False, reason=execution.ok_reason, error=execution.error)
     return seen if seen is not None and not seen.ok else _RAN._replace(reason=execution.ok_reason)
 
 
 def _notes(results: int, joined: Joined) -> tuple[str, ...]:
-    """Return notes on results and executions without a call."""
+    """Return notes such as "2 results without a call", on results and executions."""
     left = {"result": results, "execution": len(joined.uncalled) + joined.unclear}
     return tuple(
         f"{number} {what}{'s' * (number > 1)} without a call"
@@ -165,8 +166,9 @@ def _notes(results: int, joined: Joined) -> tuple[str, ...]:
 class Joined(NamedTuple):
     """Executions matched with calls.
 
-    `decisive` has the execution that decides each call, by the call's number; `uncalled` are the
-    executions without a call, by their start; `unclear` counts those with several possible calls.
+    `decisive` maps the index of a call to the execution that says how the call ended; `uncalled`
+    are the executions without a call, by their start; `unclear` is the number of executions that
+    may belong to any of several calls.
     """
 
     decisive: dict[int, ToolExecution]
@@ -175,7 +177,7 @@ class Joined(NamedTuple):
 
 
 def join(executions: Iterable[ToolExecution], calls: Sequence[ToolCall]) -> Joined:
-    """Match the executions with the calls, by the rules at the top of this file."""
+    """Match executions with calls: by id, else by tool and order (see the top of this file)."""
     began = sorted(executions, key=lambda execution: execution.started_at)
     if not began:
         return Joined({})
@@ -212,7 +214,7 @@ _Numbers: TypeAlias = dict[str, list[int]]
 
 
 def _numbered(calls: Sequence[ToolCall], ids: Container[str | None]) -> tuple[_Numbers, _Numbers]:
-    """Return the calls' numbers: by id if the id is in `ids`, and by tool for the others."""
+    """Return the calls' indices: by id for calls with one of `ids`, by tool for all others."""
     sharing: _Numbers = defaultdict(list)
     wanting: _Numbers = defaultdict(list)
     for number, call in enumerate(calls):
@@ -236,7 +238,11 @@ def _by_id(executions: _Executions, sharing: _Numbers) -> dict[int, ToolExecutio
 def _surplus(
     executions: Sequence[ToolExecution], arguments: Sequence[JsonObject]
 ) -> list[ToolExecution]:
-    """Return the executions of one tool that are left when each of its calls has taken one."""
+    """Return the executions of a tool that are left after each of its calls has taken one.
+
+    `arguments` are those of the calls. A call takes an execution with its arguments if there is
+    one.
+    """
     wanted: dict[str, int] = defaultdict(int)
     for one in arguments:
         wanted[canonical(one)] += 1
@@ -251,7 +257,7 @@ def _surplus(
 
 
 def canonical(arguments: JsonObject) -> str:
-    """Return equal texts for equal arguments, regardless of key order."""
+    """Return a text that is the same for equal arguments, whatever the order of their keys."""
     try:
         return orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError:  # integers beyond 64 bits, lone surrogates, deep nesting
@@ -270,7 +276,7 @@ def _shown(value: JsonValue) -> str:
 
 
 class CategoryFinding(NamedTuple):
-    """The result of a category: a `CategoryScore` whose values have not been checked yet."""
+    """What a category returns: a value from 0 to 1 or None, and the reason; not yet validated."""
 
     value: float | None
     reason: str
@@ -279,7 +285,7 @@ class CategoryFinding(NamedTuple):
     failure: str | None = None
 
     def checked(self) -> CategoryScore:
-        """Return the `CategoryScore`. Raises ValidationError for a value outside of 0 to 1."""
+        """Return the validated `CategoryScore`. Raises ValidationError for a value off 0 to 1."""
         return CategoryScore(
             value=self.value, reason=self.reason, evidence=self.evidence, failure=self.failure
         )
@@ -287,7 +293,7 @@ class CategoryFinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A `Scorer` that computes its verdict from the history alone."""
+    """A built-in `Scorer`: a name, a weight, and a function from a history to its verdict."""
 
     name: str
     weight: float
@@ -298,7 +304,7 @@ class Category:
 
 
 class Counts(NamedTuple):
-    """The counts of a history's calls; `doubtful` are successes whose text reads like a failure."""
+    """Counts of a transcript's calls; `doubtful` are successes whose text reads like a failure."""
 
     calls: int
     succeeded: int
@@ -309,5 +315,5 @@ class Counts(NamedTuple):
 
 
 def where(runs: Iterable[CallRun]) -> tuple[int, ...]:
-    """Return the messages that show these calls: the result's if there is one, else the call's."""
+    """Return these calls' message indices: of the result if there is one, else of the call."""
     return tuple(sorted({run.message if run.result is None else run.result for run in runs}))

@@ -1,9 +1,9 @@
 """Detect calls that run tests, because failed tests are a result and not a failed tool.
 
-An agent that reproduces a failure before repairing it runs a command with an exit code; the tool
-that ran it did its work. A call runs tests if its tool is named accordingly, or if one of its
-arguments is a command line with a part that begins with one of `TEST_COMMANDS`. Nothing is
-evaluated; words are compared.
+An agent that reproduces a failure before repairing it runs a command that exits with an error; the
+tool that ran the command worked. A call runs tests if its tool is named accordingly, or if one of
+its arguments is a command line with a part that begins with one of `TEST_COMMANDS`. Command lines
+are only split into words, and never executed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _DECLARED = frozenset({"is-error", "status", "outcome"})
 def shows_failed_tests(
     call: ToolCall, success: Success, answer: str | None, commands: Sequence[str]
 ) -> bool:
-    """Whether a failed call ran tests, and the tests failed rather than the tool."""
+    """Whether a failed call ran tests that failed, so that the tool itself worked."""
     if success.reason not in _READ_FROM_TEXT | _DECLARED:
         return False
     if not runs_tests(call.name, call.arguments, commands):
@@ -72,7 +72,7 @@ def shows_failed_tests(
 
 
 def runs_tests(tool: str, arguments: JsonValue, commands: Sequence[str] = TEST_COMMANDS) -> bool:
-    """Whether a call runs tests."""
+    """Whether a call runs tests, by its tool's name or by a command line in its arguments."""
     if tool.lower() in TEST_TOOLS:
         return True
     if not isinstance(arguments, dict):
@@ -87,7 +87,7 @@ def runs_tests(tool: str, arguments: JsonValue, commands: Sequence[str] = TEST_C
 
 
 def _commands(value: JsonValue) -> Iterator[list[str]]:
-    """Yield the commands in a command line, each as a list of words; a list is one command."""
+    """Yield the commands of a command line, each as its words; a list is joined to a line first."""
     if isinstance(value, list) and all(isinstance(word, str) for word in value):
         value = " ".join(value[:_MAX_WORDS])
     if isinstance(value, str):
@@ -107,10 +107,7 @@ def _is_test(words: list[str], known: Iterable[tuple[str, ...]]) -> bool:
 
 
 def _beginnings(words: list[str]) -> Iterator[int]:
-    """Yield the indices at which the program may be.
-
-    The last one is that of the first word that does not start another program, as `env` does.
-    """
+    """Yield where a program may be: at the leading words like `env`, and at the word after them."""
     for at, word in enumerate(words):
         yield at
         if not (word in _STARTERS or _is_setting(word)):
@@ -118,7 +115,7 @@ def _beginnings(words: list[str]) -> Iterator[int]:
 
 
 def _is_setting(word: str) -> bool:
-    """Whether a word is `CI=1`, the time of `timeout`, or an option of a starting program."""
+    """Whether a word before a program is a variable (`CI=1`), an option, or a duration (`60s`)."""
     return "=" in word or word.startswith("-") or word.rstrip("smh").isdigit()
 
 

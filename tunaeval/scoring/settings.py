@@ -1,8 +1,8 @@
 """The settings of scoring: what ends a task, what is expected, and where the thresholds are.
 
-The fixed preset `evals2` ignores all of them; `default` and the further categories use them.
-Tokens are counted with a tokenizer that is passed in, or estimated as characters / 4: nothing is
-downloaded.
+The preset `evals2` ignores all of them; the preset `default` and the categories outside of presets
+use them. Tokens are counted with a tokenizer that is passed in, or estimated as characters / 4:
+nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _CHARACTERS_PER_TOKEN = 4  # a rule of thumb for English
 
 @runtime_checkable
 class _EncodesOrdinary(Protocol):
-    """tiktoken: unlike its `encode`, this accepts text that spells a special token."""
+    """A tokenizer of tiktoken; unlike `encode`, this method accepts text like "<|endoftext|>"."""
 
     def encode_ordinary(self, text: str) -> Sized: ...
 
 
 @runtime_checkable
 class _Encodes(Protocol):
-    """tokenizers, transformers, sentencepiece."""
+    """A tokenizer of tokenizers, transformers or sentencepiece."""
 
     def encode(self, text: str) -> Sized: ...
 
@@ -44,7 +44,7 @@ CountsTokens: TypeAlias = Callable[[str], int] | _EncodesOrdinary | _Encodes
 
 @dataclass(frozen=True, slots=True)
 class TokenCounter:
-    """A counter of a text's tokens; its `name` is given in the reasons of values based on it."""
+    """A function that counts a text's tokens, and its name, which the reasons of scores mention."""
 
     name: str
     count: Callable[[str], float]
@@ -56,7 +56,10 @@ ESTIMATE = TokenCounter(
 
 
 def counter_of(given: CountsTokens | None) -> TokenCounter:
-    """Return the given counter, or the estimate. Raises UsageError for an invalid one."""
+    """Return a counter that calls a function or tokenizer; None gives the estimate characters / 4.
+
+    Raises UsageError for anything else.
+    """
     if given is None:
         return ESTIMATE
     if isinstance(given, str | bytes):  # these have an `encode` method, too
@@ -98,7 +101,7 @@ def _number(name: str, count: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A step function: the value of the first limit that an amount does not exceed."""
+    """A step function: the value of the first limit that is not exceeded, else `beyond`."""
 
     limits: tuple[tuple[float, float], ...]
     beyond: float
@@ -236,8 +239,10 @@ class ScoreSettings:
 
 
 def _forbidden_of(given: object, tools: Tools | None) -> tuple[str | ExpectedCall, ...]:
-    """Return the forbidden tools and calls. Raises UsageError for an invalid entry, and for a tool
-    not in `tools`: a misspelled name would forbid nothing.
+    """Return the forbidden tools and calls, validated.
+
+    Raises UsageError for an invalid entry, and for a tool that is not in `tools`: a misspelled name
+    would forbid nothing.
     """
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise UsageError(
@@ -255,7 +260,7 @@ def _forbidden_of(given: object, tools: Tools | None) -> tuple[str | ExpectedCal
 
 
 def _check_arguments(where: str, forbidden: ExpectedCall, tool: ToolSpec) -> None:
-    """Raise UsageError for an argument that the tool does not have, and that so forbids nothing."""
+    """Raise UsageError for a forbidden argument that the tool lacks: it would forbid nothing."""
     schema = tool.parameters
     known = schema.get("properties")
     if (

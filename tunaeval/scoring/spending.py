@@ -21,7 +21,7 @@ _NOT_OF_THE_TASK = frozenset({"system", "developer"})  # roles of the host
 
 
 class ContextSize(NamedTuple):
-    """A number of tokens, how it is known, and the messages whose requests reported it."""
+    """A context's size in tokens, how it was counted, and which messages (indices) reported it."""
 
     tokens: float
     how: str
@@ -31,8 +31,9 @@ class ContextSize(NamedTuple):
 def context_size(history: History) -> ContextSize:
     """Return the most tokens that were in the context at once.
 
-    A report covers its reply and everything before it, including system text. Text after the last
-    report is counted, without system text and without reasoning, which templates drop.
+    The usage that a server reports covers the reply and everything before it, including system
+    text. Text after the last report is counted, without system text and without reasoning, which
+    chat templates drop.
     """
     counter = history.settings.counter
     reported = list(_reported(history.transcript.messages))
@@ -49,7 +50,7 @@ def context_size(history: History) -> ContextSize:
 
 
 def _reported(messages: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the reported tokens of each reply that has a report."""
+    """Yield the index of each reply with reported usage, and the tokens of prompt and reply."""
     for index, message in enumerate(messages):
         usage = message.usage
         if usage is not None and usage.prompt_tokens is not None and usage.prompt_tokens >= 0:
@@ -95,7 +96,7 @@ def _cost(history: History) -> CategoryFinding:
 
 
 def _dollars(usage: Usage, price: Price | None) -> float | None:
-    """Return a reply's cost in dollars, as reported, else by the price of its tokens, else None."""
+    """Return a reply's cost in dollars: as reported, else by its tokens' price, else None."""
     if usage.cost_usd is not None:
         return usage.cost_usd if math.isfinite(usage.cost_usd) and usage.cost_usd >= 0 else None
     prompt, completion = usage.prompt_tokens, usage.completion_tokens

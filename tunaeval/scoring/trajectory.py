@@ -1,7 +1,7 @@
-"""Categories that judge the calls: expected, valid, or repeated; and which calls repeat others.
+"""Categories about the calls: whether they are expected, are valid, or repeat others.
 
 Calls are equal if their tools and arguments are. The order of calls within a batch is ignored.
-Polling tools are called again by design, and count as no repeat.
+Polling tools are called again by design, so their calls repeat nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Batch: TypeAlias = list[CallRun]
 
 
 def batches(history: History) -> Iterator[Batch]:
-    """Yield the calls that were made in parallel, step by step, without those of polling tools."""
+    """Yield lists of calls that were made in parallel, in order, without calls of polling tools."""
     polling = history.settings.polling_tools
     runs = (run for run in history.runs if run.tool not in polling)
     return (list(batch) for _, batch in groupby(runs, attrgetter("batch")))
@@ -39,7 +39,7 @@ def _all_differ(history: History) -> bool:
 
 
 def retried(history: History) -> list[CallRun]:
-    """Return calls that repeat a failed call, no matter what was called in between."""
+    """Return the calls that repeat a failed call, no matter what was called in between."""
     if _all_differ(history):
         return []
     found: list[CallRun] = []
@@ -52,9 +52,9 @@ def retried(history: History) -> list[CallRun]:
 
 
 def looping(history: History) -> list[CallRun]:
-    """Return calls that repeat others with the same answer: within one step, or in a cycle.
+    """Return the calls that repeat others with the same answer: within one step, or in a cycle.
 
-    In a cycle, all calls and answers of up to `LONGEST_CYCLE` steps come again.
+    A cycle is a series of up to `LONGEST_CYCLE` steps whose calls and answers all come again.
     """
     if _all_differ(history):
         return []
@@ -77,7 +77,7 @@ def looping(history: History) -> list[CallRun]:
 
 
 def _doubles(step: Batch) -> list[CallRun]:
-    """Return the parallel calls that equal an earlier one with the same answer."""
+    """Return the calls of one step that equal an earlier call of it and got the same answer."""
     seen: set[tuple[str, str | None]] = set()
     found = []
     for run in step:
@@ -108,7 +108,7 @@ def _expected_trajectory(history: History) -> CategoryFinding:
 
 
 def _share_met(expect: Expectation, verdict: Verdict, made: int) -> float:
-    """Return the share of expected and made calls that were paired."""
+    """Return the share of calls that were paired, 0 to 1; `expect.match` says of which calls."""
     if any(failure.code in _ALL_OR_NOTHING for failure in verdict.failures):
         return 0.0
     wanted = len(expect.calls if expect.calls is not None else expect.tools or ())

@@ -40,7 +40,7 @@ _SIGNS = {SAME: "=", UNASKED: " ", MISSING: "-"}
 
 
 def show_scenario(view: ScenarioView, stream: TextIO) -> None:
-    """Print a result in full."""
+    """Print one result in full: prompt, replies with their marks, checks, and compared calls."""
     # Rendered first and written at once, so that a broken pipe raises in the caller, not in rich.
     page = StringIO()
     console = console_like(stream, page)

@@ -98,7 +98,7 @@ def _asset(name: str) -> str:
 
 
 def _as_it_is(text: str) -> Markup:
-    """Mark the package's own file as safe; the page's policy has its digest."""
+    """Mark the package's own style or script as safe; the page's policy has its digest."""
     from markupsafe import Markup  # noqa: PLC0415 - for a page alone
 
     return Markup(text)  # noqa: S704 - the package's own file
@@ -283,7 +283,7 @@ _VERDICTS = {"PASS": "p", "FAIL": "f", "ERROR": "e"}
 
 @dataclass(slots=True)
 class Names:
-    """Numbers for names, in the order in which the names first come."""
+    """Numbers names from 0, in the order in which they are first used."""
 
     numbers: dict[str, int] = field(default_factory=dict)
 
@@ -292,8 +292,8 @@ class Names:
 
 
 def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[View]:
-    """Yield the results of all runs in blocks, with their rows, and their details in compressed
-    form; `names` is complete once all blocks are made.
+    """Yield the results of all runs in blocks, with short rows, and details in compressed form.
+    `names` is complete once all blocks are made.
     """
     results = (
         (number, viewer, result)
@@ -311,7 +311,7 @@ def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[View]:
 
 
 def packed(value: JsonValue) -> str:
-    """Return the value as compressed ASCII JSON; half of the plain text is keys and blanks."""
+    """Return a value as JSON that is compressed (zlib) and made ASCII (base64)."""
     text = json.dumps(value, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("ascii"), 6)).decode("ascii")
 
@@ -394,7 +394,7 @@ def _pieces(pieces: Sequence[MarkedPiece]) -> Iterator[JsonValue]:
 
 
 def readable(text: str, limit: int = TEXT_CHARACTERS) -> str:
-    """Return the text with line breaks and tabs, and other invisible characters as escapes."""
+    """Return up to `limit` characters, escaped if invisible, except for tabs and line breaks."""
     if len(text) > limit:
         text = f"{text[:limit]}…"
     lines = ("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
@@ -407,7 +407,7 @@ _TAIL = 0.995
 
 
 def whisker(rate: Rate) -> View:
-    """Return a rate with its interval on an axis from 0 to 100; None if nothing was counted."""
+    """Return a rate and its interval as positions from 0 to 100, which are None if unknown."""
     at, low, high = (
         None if one is None else 100 * one for one in (rate.value, rate.low, rate.high)
     )
@@ -417,7 +417,7 @@ def whisker(rate: Rate) -> View:
 
 
 def slices(counts: Mapping[str, int]) -> list[View]:
-    """Return the parts of a whole, each starting on a bar where the one before ends."""
+    """Return each count as a part of a bar: its start and its width, in percent of the bar."""
     total, start = sum(counts.values()), 0.0
     found: list[View] = []
     for name, count in counts.items():
@@ -466,7 +466,7 @@ def histogram(values: Sequence[float], unit: str) -> View | None:
 
 
 def between(value: float, low: float, high: float) -> View:
-    """Return a difference with its interval, on an axis that just fits it, zero in the middle."""
+    """Return a difference and its interval as positions from 0 to 100, with no difference at 50."""
     reach = max(abs(low), abs(high), 0.01)
     at, first, last = (50 + 48 * one / reach for one in (value, low, high))
     return {"at": at, "low": first, "high": last}

@@ -71,7 +71,7 @@ class ScenarioView:
 
 
 class Viewer:
-    """Makes views of a run's results; reads the replies again to find the spans in their text."""
+    """Makes views of a run's results; reads the replies again to find where their calls are."""
 
     def __init__(self, info: RunInfo, directory: str | None) -> None:
         self._info = info
@@ -158,7 +158,7 @@ def _checks(task: TaskRecord) -> Iterator[str]:
 
 
 def _recorded(record: AttemptRecord) -> Iterator[Mark]:
-    """Yield marks for what the run recorded, which has no spans."""
+    """Yield marks for the calls, repairs and diagnoses of a record, which knows no spans."""
     found = [(CALL, call.format, call.name) for call in record.calls]
     found += [(REPAIR, code, "") for call in record.calls for code in call.repairs]
     for given in record.diagnoses:
@@ -173,7 +173,7 @@ CALL, REPAIR, DIAGNOSIS = "call", "repair", "diagnosis"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A call, a repair or a diagnosis; `number`, from 1, is used to refer to it.
+    """A call, a repair or a diagnosis in a reply, referred to by `number` (from 1).
 
     `span` is None if it has no place in the text. Only repairs have a level.
     """
@@ -277,7 +277,7 @@ Compare: TypeAlias = Callable[[Expectation, Sequence[ToolCall]], Verdict]
 def side_by_side(
     expected: Expectation, got: Sequence[CallRecord], compare: Compare
 ) -> tuple[RunPair, ...]:
-    """Return each expected call with its partner, then the calls without one."""
+    """Pair each expected call with a received one; the received calls without a partner follow."""
     wanted = list(expected.calls or ())
     names = [ExpectedCall.model_construct(name=name, arguments={}) for name in expected.tools or ()]
     calls = [ToolCall(call.name, call.arguments, call.id, call.format) for call in got]
@@ -296,7 +296,7 @@ _WITH_OTHERS = ("in_order", "superset")
 
 
 def _partners(wanted: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list[int | None]:
-    """Return each expected call's partner: one of the same name if possible, else one left over."""
+    """Return the index of each expected call's partner, of the same name if possible, or None."""
     free = dict.fromkeys(range(len(calls)))
     found: list[int | None] = []
     for one in wanted:
@@ -334,7 +334,7 @@ def _pair(
 
 
 def _faults(wanted: ExpectedCall, got: ToolCall, compare: Compare) -> dict[str, str]:
-    """Return a message for each faulty argument; the key "" has a fault of the whole call."""
+    """Return a message for each faulty argument by its name; "" is for the whole call."""
     alone = Expectation.model_construct(calls=(wanted,))
     try:
         verdict = compare(alone, [got])
@@ -375,7 +375,7 @@ def _shown(arguments: JsonObject, name: str) -> str | None:
 
 
 def words_of(value: JsonValue) -> str:
-    """Return a value as readable JSON, encoded as in a run's files where JSON has no such value."""
+    """Return a value as readable JSON without secrets; NaN and the like as in a run's files."""
     return hidden(json.dumps(decode(encode({"": value}))[""], ensure_ascii=False))
 
 

@@ -1,4 +1,4 @@
-"""Score by a model: its prompts, its replies, and how far it agrees with people."""
+"""Let a model score transcripts: its prompts, its replies, and its agreement with people."""
 
 from .judge import Judge as Judge
 from .view import frames as frames

@@ -31,24 +31,24 @@ _FRACTION = re.compile(
 
 
 class JudgedScore(NamedTuple):
-    """A category's score from 0 to 1 and the judge's reason, or None and what was wrong."""
+    """A judge's score of a category, from 0 to 1, with its reason; or None, and what was wrong."""
 
     value: float | None
     words: str
 
 
 class _NoVerdictError(ValueError):
-    """Raised with the reason why a reply, or a part of it, is no verdict."""
+    """The reason why a judge's reply, or a part of it, cannot be used."""
 
 
 def reply_schema(names: Sequence[str], scale: int) -> JsonObject:
-    """Return the JSON schema of a reply, for servers with constrained decoding."""
+    """Return the JSON schema of a judge's reply on these categories, scored from 0 to `scale`."""
     one = _object({"reason": {"type": "string"}, "score": {"enum": list(range(scale + 1))}})
     return one if len(names) == 1 else _object(dict.fromkeys(names, one))
 
 
 def reply_shape(names: Sequence[str], scale: int) -> str:
-    """Return an example of a reply, for the prompt."""
+    """Return an example of a judge's reply on these categories, to show in the prompt."""
     one = f'{{"reason": "<one or two sentences>", "score": <number from 0 to {scale}>}}'
     several = ", ".join(f'"{name}": {one}' for name in names)
     return one if len(names) == 1 else f"{{{several}}}"
@@ -57,7 +57,10 @@ def reply_shape(names: Sequence[str], scale: int) -> str:
 def read_answers(
     text: str, names: Sequence[str], scale: int, *, by_schema: bool = False
 ) -> dict[str, JudgedScore]:
-    """Return the answer for each name; never raises. `by_schema`: the server had `reply_schema`."""
+    """Read the score of each named category in a judge's reply. Never raises: a bad score is None.
+
+    `by_schema` says that the server was given the `reply_schema`.
+    """
     try:
         found = _found(_bare(text), names, scale, by_schema=by_schema)
     except _NoVerdictError as why:
@@ -68,7 +71,7 @@ def read_answers(
 def _found(
     text: str, names: Sequence[str], scale: int, *, by_schema: bool
 ) -> Mapping[str, JsonValue]:
-    """Return the unvalidated answer for each name."""
+    """Return a reply's part on each category, not validated yet. Raises _NoVerdictError."""
     if len(names) == 1:
         fraction = None if by_schema else _FRACTION.fullmatch(text)
         if fraction:
@@ -95,7 +98,7 @@ def _reason(reason: JsonValue) -> str:
 
 
 def _whole_share(score: JsonValue, scale: int) -> float:
-    """Return a score from the schema's list as a share; 8.0 is 8 in JSON."""
+    """Return a whole score (8.0 is one, too) divided by the scale. Raises _NoVerdictError."""
     known = isinstance(score, int | float) and not isinstance(score, bool)
     if not known or score not in range(scale + 1):
         raise _NoVerdictError(
@@ -115,7 +118,7 @@ def _share(score: JsonValue, scale: int) -> float:
 
 
 def _of_fraction(fraction: re.Match[str], scale: int) -> JsonObject:
-    """Return the score in "8/10" as an answer; its denominator must be the scale."""
+    """Return {"reason": "", "score": 8.0} for the reply "8/10". Raises _NoVerdictError."""
     if int(fraction[2]) != scale:
         raise _NoVerdictError(f"found {fraction[0]!r}; wanted a score of {scale}")
     return {"reason": "", "score": float(fraction[1])}
@@ -136,7 +139,7 @@ def _bare(text: str) -> str:
 
 
 def _one_object(text: str) -> JsonObject:
-    """Return the only object in the text; an equal repetition is allowed."""
+    """Return the JSON object in a text. Raises _NoVerdictError for none, or for different ones."""
     try:
         first, *others = _objects(text)
     except (ValueError, RecursionError) as error:

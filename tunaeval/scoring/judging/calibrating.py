@@ -1,8 +1,8 @@
 """Compare a judge with people's labels: how often they agree, and what changes its verdicts.
 
 Every labelled transcript is judged once as the judge is set, again `repeats` times, and once with
-the orders swapped. Each payload is put into one transcript that the judge failed, in rotation.
-Judge failures are counted separately and take part in nothing else.
+the orders swapped. Each payload, a text that asks for a good score, is put into one transcript that
+the judge failed; these take turns. Judge failures are counted, and left out of all other figures.
 
 The labels are JSON lines:
 
@@ -48,7 +48,7 @@ _NOTES = "notes"
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A transcript, and the share that people gave it by category."""
+    """A transcript with people's label for each category: a share from 0 to 1."""
 
     id: str
     transcript: Transcript
@@ -56,14 +56,14 @@ class Labelled:
 
 
 class Labels(NamedTuple):
-    """The contents of a file of labels."""
+    """The labelled transcripts of a file, and facts about the file."""
 
     items: tuple[Labelled, ...]
     info: LabelsInfo
 
 
 def read_labels(path: Path, read_messages: ReadMessages) -> Labels:
-    """Return a file's labels. Raises UsageError for an invalid label, RecordError for no file."""
+    """Read a file of labels. Raises UsageError for an invalid label, RecordError for no file."""
     try:
         text = read_plain(path)
     except OSError as error:
@@ -157,7 +157,7 @@ PAYLOADS: Mapping[str, str] = MappingProxyType({
 
 
 def injected(transcript: Transcript, payload: str) -> Transcript:
-    """Return the transcript with the payload in its last message and its last call's arguments."""
+    """Return the transcript with the payload added to its last message and to its last call."""
     messages = list(transcript.messages)
     for index in reversed(range(len(messages))):
         if messages[index].tool_calls:
@@ -176,9 +176,9 @@ Verdicts: TypeAlias = Mapping[str, CategoryScore]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrating:
-    """How a judge is calibrated; a score passes from `threshold` up.
+    """The settings of a calibration. A score of at least `threshold` passes.
 
-    `heard` is called with each transcript's id once all but its payloads has been judged.
+    `heard` is called with a transcript's id as soon as it is judged, before payloads are tried.
     """
 
     threshold: float = 0.5
@@ -196,7 +196,7 @@ class Calibrating:
 async def calibrate(
     judge: Judge, labels: Labels, settings: Calibrating | None = None
 ) -> Calibration:
-    """Return figures on all labelled transcripts. Raises UsageError without a usable label."""
+    """Compare a judge's verdicts with the labels. Raises UsageError without a usable label."""
     settings = settings or Calibrating()
     names = [name for name in judge.categories if any(name in one.label for one in labels.items)]
     if not names:
@@ -220,7 +220,7 @@ async def calibrate(
 
 
 class _Case(NamedTuple):
-    """A labelled transcript with all verdicts of the judge on it."""
+    """A labelled transcript and all verdicts of the judge on it."""
 
     item: Labelled
     first: Verdicts
@@ -262,7 +262,7 @@ async def _cases(judge: Judge, items: Sequence[Labelled], settings: Calibrating)
 
 
 def _assigned(cases: Sequence[_Case], threshold: float) -> Iterable[tuple[int, str]]:
-    """Pair each payload, in rotation, with the index of a transcript that failed."""
+    """Yield (index of a case, payload) for each payload; cases that the judge failed take turns."""
     failed = [
         index
         for index, one in enumerate(cases)
@@ -319,7 +319,7 @@ def _rate(outcomes: Sequence[bool]) -> Rate:
 
 
 def _flips(pairs: Iterable[tuple[Verdicts, Verdicts]], name: str, threshold: float) -> Rate:
-    """Return the share of pairs that differ, among those with two verdicts."""
+    """Return the share of pairs whose verdicts on a category differ, without judge failures."""
     both = [(_good(one[name], threshold), _good(other[name], threshold)) for one, other in pairs]
     return _rate([one != other for one, other in both if one is not None and other is not None])
 

@@ -34,14 +34,14 @@ class JudgeIdentity(Data):
 
 
 class Standing(NamedTuple):
-    """Whether labels back a judged score, and a sentence about that."""
+    """Whether a judge is calibrated for a category, and a sentence on how well it agreed."""
 
     calibrated: bool
     words: str
 
 
 class LabelsInfo(Data):
-    """The labels: the file's name, SHA-256 of its bytes, and how many transcripts it has."""
+    """A file of labels: its name, the SHA-256 of its bytes, and the number of its transcripts."""
 
     file: str
     sha256: str
@@ -49,7 +49,7 @@ class LabelsInfo(Data):
 
 
 class CategoryCalibration(Data):
-    """The figures of one category; a score passes from the threshold up, and intervals are 95 %."""
+    """How well a judge agrees with the labels of one category; all intervals are at 95 %."""
 
     labelled: int
     failures: Rate
@@ -78,7 +78,7 @@ class CategoryCalibration(Data):
 
 
 class Calibration(Data):
-    """The figures of a judge that was compared with labels."""
+    """How well a judge agrees with people's labels; a score of at least `threshold` passes."""
 
     schema_version: int = SCHEMA_VERSION
     made_at: str
@@ -92,7 +92,7 @@ class Calibration(Data):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Return the calibration in a file. Raises RecordError if it has none."""
+        """Read a calibration from a file. Raises RecordError if there is none."""
         document = records.read_document(path)
         try:
             return cls.model_validate(document)
@@ -110,7 +110,7 @@ class Calibration(Data):
 
 
 def standing_of(found: Calibration | None, judge: JudgeIdentity, category: str) -> Standing:
-    """Return how far a calibration, if there is one, backs this judge's verdicts on a category."""
+    """Return whether the judge is calibrated for a category, and how well it agreed with labels."""
     if found is None:
         return Standing(calibrated=False, words=_UNCALIBRATED)
     other = _differences(found.judge, judge)
@@ -131,7 +131,7 @@ def standing_of(found: Calibration | None, judge: JudgeIdentity, category: str) 
 
 
 def rough(kappa: Kappa) -> str:
-    """Return a remark for an interval from few labels, else the empty string."""
+    """Return a remark that the interval is rough if the labels are few, else an empty text."""
     return "" if kappa.items >= FEW_LABELS else f", fewer than {FEW_LABELS}: a rough interval"
 
 

@@ -1,12 +1,12 @@
 """A judge: a model, passed in as a client, that rates how well a task went.
 
 Whatever the model replies, a category has a value from 0 to 1, or none and the reason why: prose, a
-score off the scale, or a broken connection is a judge failure, never a middling score. Votes become
-a verdict by their median or their majority.
+score off the scale, or a broken connection is a judge failure, never a middling score. The median
+or the majority of several votes is the verdict.
 
-The cache has replies by a digest of the whole question. Whatever changes the question (model,
+The cache stores replies by a digest of the whole question. Whatever changes the question (model,
 words, transcript, settings, number of the vote) changes the digest, except for the boundary, which
-is random. Failures to get a reply are not kept.
+is random. Failures to get a reply are not stored.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ USUAL = ("goal-completion", "plan-correctness")
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A client and how it is asked; frozen, except for what `cache` stores.
+    """A model as a judge of transcripts: its client, and how it is asked.
 
     categories      the judged categories: by default goal-completion and plan-correctness; also
                     success-ratio and context-efficiency, which are formulas otherwise
@@ -68,14 +68,14 @@ class Judge:
     order           the order that is used without `swap`
     scale           scores are numbers from 0 to this
     held_to         "schema": the server is given a JSON schema of the reply; "text": none;
-                    "auto": none after the server refused one
+                    "auto": one, but none after the server refused it
     shown           how much of the transcript is shown
     cache           a directory of replies, or a `ReplyStore`
     calibration     a file of `tunaeval judge calibrate`, or a `Calibration`
     boundary_seed   makes the boundary around the transcript the same in every run, for tests
 
-    A vote counts if it is a verdict; more than half of the votes have to be. The client's owner
-    closes it. Raises UsageError for invalid settings, RecordError for an unreadable calibration.
+    There is no verdict unless more than half of the votes have a score. The client's owner closes
+    it. Raises UsageError for invalid settings, RecordError for an unreadable calibration.
 
     Examples:
         >>> from tunaeval import ScriptedClient
@@ -111,7 +111,7 @@ class Judge:
 
     @property
     def model(self) -> str | None:
-        """The model's name, or None; some clients know it only after the first reply."""
+        """The model's name, or None if unknown; some clients know it only after the first reply."""
         named = getattr(self.client, "model", None)
         if named is None:
             named = dict(getattr(self.client, "details", None) or {}).get("model")
@@ -119,12 +119,12 @@ class Judge:
 
     @property
     def prompt_version(self) -> str:
-        """A digest of the prompts and of `shown`; a change makes old calibrations invalid."""
+        """A digest of the prompts and of `shown`; a calibration is only valid for one digest."""
         return prompt_version(self._groups(), self.scale, self.shown)
 
     @property
     def identity(self) -> JudgeIdentity:
-        """What a calibration is valid for: if any of it changes, it is another judge."""
+        """The properties on which a calibration depends; it is invalid for a judge with others."""
         return JudgeIdentity(
             model=self.model,
             prompt_version=self.prompt_version,
@@ -138,10 +138,10 @@ class Judge:
     async def judge(
         self, transcript: Transcript, *, sitting: int = 0, names: frozenset[str] | None = None
     ) -> dict[str, CategoryScore]:
-        """Return a verdict for each category, or for those in `names`; nothing but cancellation
-        raises.
+        """Ask for a verdict on each category, or on those in `names`. Only a cancellation raises.
 
-        Another `sitting` asks the same questions again, with other seeds and not from the cache.
+        Another number as `sitting` asks the same questions again, with other seeds and other
+        replies from the cache.
         """
         wanted = frozenset(self.categories) if names is None else names
         groups = (group for group in self._groups() if wanted & frozenset(group))
@@ -176,7 +176,7 @@ class Judge:
             return {name: self._verdict(name, View(), [lost]) for name in names}
 
     def _verdict(self, name: str, view: View, votes: Sequence[JudgeVote]) -> CategoryScore:
-        """Return the verdict on a category; it fails unless over half of the votes are verdicts."""
+        """Combine the votes on a category to a verdict, or a failure if they do not decide it."""
         identity = self.identity
         calibration = self.calibration if isinstance(self.calibration, Calibration) else None
         standing = standing_of(calibration, identity, name)
@@ -200,7 +200,7 @@ class Judge:
         return CategoryScore(value=value, reason=reason, evidence=evidence, judged=record)
 
     async def _votes(self, question: JudgeQuestion, text: str, number: int) -> dict[str, JudgeVote]:
-        """Return one vote for each category; `number` counts the earlier times of asking."""
+        """Ask once and return a vote for each category; `number` counts the earlier requests."""
         read = await self._result(question, text, number)
         answers = read_answers(read.text, question.names, question.scale, by_schema=read.by_schema)
         return {
@@ -243,7 +243,7 @@ class Judge:
         return _read(reply, cached=False, by_schema=by_schema)
 
     def _known_cache(self) -> ReplyStore | None:
-        """Return the cache, but None for an unnamed model, which may be another one tomorrow.
+        """Return the cache, or None if the model has no name: it may be another model tomorrow.
 
         A directory is opened when it is first needed.
         """
@@ -254,7 +254,7 @@ class Judge:
         return self.cache if isinstance(self.cache, ReplyStore) else None
 
     def _request(self, question: JudgeQuestion, text: str, number: int) -> Request:
-        """Return the request without its boundary, which is random and no part of the question."""
+        """Return the request for a question, still without the random boundary in its text."""
         schema = reply_schema(question.names, question.scale)
         return Request(
             messages=messages_for(question, text, ""),
@@ -267,7 +267,7 @@ class Judge:
         )
 
     async def _complete(self, request: Request) -> tuple[Reply, bool]:
-        """Return the reply, and whether the server had a schema of it."""
+        """Return the model's reply, and whether the server accepted a schema for it."""
         try:
             return await reply_of(self.client, request), request.schema is not None
         except (ClientSetupError, TransportFailure) as error:
@@ -290,7 +290,7 @@ class Judge:
 
 
 class _Result(NamedTuple):
-    """A reply's text, the fault that makes it no verdict, if any, and whether a schema bound it."""
+    """A reply's text, its fault or None, and whether it was cached or had to fit a schema."""
 
     text: str
     fault: str | None
@@ -312,14 +312,14 @@ def _read(reply: Reply, *, cached: bool, by_schema: bool) -> _Result:
 
 
 def _storable(text: str) -> str:
-    """Replace lone surrogates, which files cannot store, by escapes."""
+    """Return a text whose lone surrogates, which files cannot store, are replaced by escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _decided(
     votes: Sequence[JudgeVote], values: Sequence[float], decided_by: DecidedBy
 ) -> float | str:
-    """Return the decided value, or a text that says why there is none."""
+    """Return the value that the votes decide, or a text that says why they do not."""
     lost = [vote.words for vote in votes if vote.value is None]
     if 2 * len(values) <= len(votes):
         return lost[0] if len(votes) == 1 else f"{len(lost)} of {len(votes)} votes: {lost[0]}"
@@ -332,7 +332,7 @@ def _decided(
 
 
 def _reason(value: float, votes: Sequence[JudgeVote], record: JudgeRecord) -> str:
-    """Return the words of the vote nearest to the value, and remarks on how far to trust it."""
+    """Return the words of the vote nearest to the verdict, and remarks on how reliable it is."""
     given = [vote for vote in votes if vote.value is not None]
     words = min(given, key=lambda vote: abs((vote.value or 0.0) - value)).words[:_MOST_WORDS]
     parts = [f"{record.model or record.client} judges: {words}", record.calibration]
@@ -386,7 +386,8 @@ def _check(judge: Judge) -> None:
 class Judged:
     """A `Scorer` whose score is a judge's verdict.
 
-    The first scorer that runs asks for the verdicts of all `names` at once; the others use them.
+    The first scorer that runs asks for the verdicts on all categories in `names`, and they are
+    shared.
     """
 
     name: str
@@ -405,10 +406,11 @@ class Judged:
 def judged(
     scorers: Sequence[Scorer], judge: Judge, *, but: frozenset[str] = frozenset()
 ) -> tuple[Scorer, ...]:
-    """Return the categories, with the judge's verdicts in place of formulas and the same weights.
+    """Return the scorers, with the judge in place of those whose categories it judges.
 
-    `but` are categories that something else decides, so that the judge is not asked about them.
-    Valid for one transcript. Raises UsageError if a category of the judge is not among them.
+    Weights stay. `but` are categories that are decided otherwise, so that the judge is not asked
+    about them. The result is for one transcript. Raises UsageError if a category of the judge has
+    no scorer.
     """
     names = [scorer.name for scorer in scorers]
     for name in judge.categories:

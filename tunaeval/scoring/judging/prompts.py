@@ -1,4 +1,4 @@
-"""The prompts of a judge: instructions before and after the transcript, which gives none.
+"""The prompts of a judge: instructions before and after a transcript, which itself gives none.
 
 The questions are data: four categories, each with criteria and anchors. The texts are our own.
 Changing one changes `prompt_version`, and so invalidates calibrations.
@@ -23,9 +23,9 @@ from .view import Shown, framed
 class Rubric:
     """The text about one category in a judge's prompt.
 
-    `sections` are the parts of a transcript that it needs, see `view`. `idle` is the score of an
-    agent that did nothing at all, without asking the judge; None means that the category does not
-    apply then.
+    `sections` are the parts of a transcript that the judge sees (see `view`). `idle` is the score
+    of an agent that did nothing at all, for which no judge is asked; None means that the category
+    does not apply then.
     """
 
     title: str
@@ -123,7 +123,7 @@ Answer with exactly this JSON object and nothing else:
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestion:
-    """The categories that one reply has to score, the scale, and the order of its description."""
+    """A question to a judge: the categories, the highest score, and the order of the criteria."""
 
     names: tuple[str, ...]
     scale: int
@@ -131,7 +131,7 @@ class JudgeQuestion:
 
 
 def messages_for(question: JudgeQuestion, transcript: str, boundary: str) -> list[JsonObject]:
-    """Return the conversation to send; `transcript` has the lines that `view` makes."""
+    """Return the messages to a judge; marks with `boundary` surround the transcript's lines."""
     given = {
         "boundary": boundary,
         "scale": question.scale,
@@ -151,7 +151,7 @@ def messages_for(question: JudgeQuestion, transcript: str, boundary: str) -> lis
 
 
 def prompt_version(groups: Sequence[tuple[str, ...]], scale: int, shown: Shown) -> str:
-    """Return a digest of all prompts for these groups of categories, and of what is shown."""
+    """Return 12 hexadecimal digits that change with the prompts of these groups or with `shown`."""
     messages = [messages_for(JudgeQuestion(names, scale), "", "") for names in groups]
     sections = {name: RUBRICS[name].sections for names in groups for name in names}
     whole = json.dumps([messages, sections, asdict(shown)], sort_keys=True)

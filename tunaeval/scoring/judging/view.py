@@ -41,19 +41,19 @@ _TEMPLATE_WORD = re.compile(r"\[(?=/?[A-Z])")
 
 
 def boundary(seed: int | None, subject: str) -> str:
-    """Return an unpredictable word; with a seed, always the same word for the same subject."""
+    """Return a random word for the marks around a transcript; a seed fixes it for each subject."""
     if seed is None:
         return token_hex(_BOUNDARY_DIGITS // 2)
     return sha256(f"{seed}:{subject}".encode()).hexdigest()[:_BOUNDARY_DIGITS]
 
 
 def framed(lines: str, word: str) -> str:
-    """Return the lines between their markers."""
+    """Return the lines between an opening and a closing mark that contain the boundary `word`."""
     return f"{BEGIN.format(word)}\n{lines}\n{END.format(word)}"
 
 
 def frames(prompt: str) -> tuple[str, ...]:
-    """Return the text of each frame: between two markers with the same boundary."""
+    """Return each text of a prompt between an opening and a closing mark with the same boundary."""
     lines = prompt.split("\n")
     opening = BEGIN.format("")[:-3]
     found = []
@@ -66,14 +66,14 @@ def frames(prompt: str) -> tuple[str, ...]:
 
 
 def json_line(fields: JsonObject) -> str:
-    """Return an object on one line, without anything that could look like a part of the frame."""
+    """Return an object as one line of JSON, in which nothing looks like a mark of the frame."""
     text = encode(fields).decode().rstrip("\n").replace("<", "\\u003c")
     text = _TEMPLATE_WORD.sub(r"\\u005b", text)
     return text if text.isprintable() else "".join(map(_printable, text))
 
 
 def written(value: JsonValue) -> tuple[str, JsonValue]:
-    """Return a value as JSON, and the value; both are its repr() if it is not JSON."""
+    """Return a value as JSON text, and the value; if it is not JSON, both are its repr()."""
     try:
         return encode({"": value}).decode()[4:-2], value
     except (TypeError, ValueError, RecursionError):
@@ -98,8 +98,8 @@ _CALL_SHARE = 4
 class Shown:
     """The limits of what a judge sees of a transcript, in messages and characters.
 
-    `last_messages` limits the section `messages`, None shows all; `characters` limits each section.
-    `reasoning` shows the agent's reasoning, `tool_results` the results of its tools.
+    `last_messages` limits the section `messages` (None shows all); `characters` limits each
+    section. `reasoning` shows the agent's reasoning, `tool_results` the results of its tools.
     """
 
     last_messages: int | None = 5
@@ -117,7 +117,7 @@ class Shown:
 
 @dataclass(slots=True)
 class View:
-    """A transcript as a judge sees it: JSON lines, the messages in them, and what is left out."""
+    """A transcript as a judge sees it: JSON lines, the shown messages' indices, what is missing."""
 
     lines: list[str] = field(default_factory=list)
     messages: set[int] = field(default_factory=set)
@@ -128,13 +128,13 @@ class View:
         return "\n".join(self.lines)
 
     def leave_out(self, what: str, at: int) -> None:
-        """Record what is left out, in `left_out` and as a line at the index `at`."""
+        """Note what is left out, in `left_out` and as a new line before index `at`."""
         self.left_out.append(what)
         self.lines.insert(at, json_line({"left_out": what}))
 
 
 def view_of(transcript: Transcript, sections: Iterable[str], shown: Shown) -> View:
-    """Return a view of the task and the named sections."""
+    """Return what a judge sees: the task and the named sections, within the limits of `shown`."""
     view = View()
     task, cut = _cut(transcript.query, shown.message_characters)
     view.lines.append(json_line({"task": task, **_left_out(cut)}))
@@ -161,7 +161,7 @@ class _ShownLine(NamedTuple):
 
 
 def _messages(view: View, transcript: Transcript, shown: Shown) -> None:
-    """Add the newest messages, as far back as the limits allow."""
+    """Add the newest messages to the view, as many as the limits allow."""
     reported = [
         (index, message)
         for index, message in enumerate(transcript.messages)
@@ -206,7 +206,7 @@ def _message(index: int, message: Message, shown: Shown) -> _ShownLine:
 
 
 def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
-    """Add the first and the last calls, as far as the limits allow."""
+    """Add the first and the last calls to the view, as many as the limits allow."""
     history = history_of(transcript)
     given = (call.arguments for message in transcript.messages for call in message.tool_calls)
     runs = list(zip(history.runs, given, strict=True))
@@ -235,7 +235,10 @@ def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
 def _from_both_ends(
     count: int, line: Callable[[int], _ShownLine], characters: int
 ) -> tuple[list[_ShownLine], list[_ShownLine]]:
-    """Return lines from the front and the back, alternately, until the limit is reached."""
+    """Return lines from the front and from the back, by turns, until `characters` are used up.
+
+    `line` makes the line with a number below `count`.
+    """
     first: list[_ShownLine] = []
     last: deque[_ShownLine] = deque()
     while len(first) + len(last) < min(count, _MOST_CALLS):
@@ -273,7 +276,7 @@ _SECTIONS: Mapping[str, Callable[[View, Transcript, Shown], None]] = {
 
 
 def _call(tool: str, arguments: JsonValue, shown: Shown) -> tuple[JsonObject, int]:
-    """Return a call, its arguments whole or cut to text, and the number of characters left out."""
+    """Return a call's tool and arguments, long ones cut, and the number of characters left out."""
     text, value = written(arguments)
     kept, cut = _cut(text, max(1, shown.message_characters // _CALL_SHARE))
     name, name_cut = _cut(tool, shown.message_characters)
@@ -287,7 +290,7 @@ def _ended(success: Success | None) -> str:
 
 
 def _cut(text: str, limit: int) -> tuple[str, int]:
-    """Return at most `limit` characters, from both ends, and the number that is left out."""
+    """Return up to `limit` characters of a text, from both ends, and how many are left out."""
     over = len(text) - limit
     if over <= 0:
         return text, 0
