@@ -121,14 +121,14 @@ def user(text: JsonValue) -> JsonObject:
 def echo(
     name: str, *calls: WantedCall, tools: tuple[JsonObject, ...] = OFFERED, **more: Any
 ) -> Ask:
-    """Return an ask for these calls whose `max_tokens` is about twice what they need."""
+    """Return a request to copy these calls; `max_tokens` is about twice what they need."""
     text = "\n".join(line(call) for call in calls)
     size = 96 + sum(len(line(call).encode()) for call in calls)
     return Ask(name, (user(text),), tools, calls, max_tokens=size, **more)
 
 
 def both(ask: Ask, *, quick_streamed: bool = False) -> tuple[Ask, Ask]:
-    """Return the ask whole and streamed, a pair that is sent one after the other."""
+    """Return the request without and with streaming; the two are sent one after the other."""
     return ask, replace(ask, streamed=True, quick=quick_streamed)
 
 

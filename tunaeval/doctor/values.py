@@ -72,7 +72,7 @@ class Ask:
 
     @property
     def key(self) -> str:
-        """The key under which answers to this ask are kept."""
+        """The key under which answers to this request are kept."""
         return f"{self.name}, {self.mode}"
 
 
@@ -107,7 +107,7 @@ class StreamedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ServerAnswer:
-    """The answer to an ask.
+    """The answer to a request.
 
     `failure` says why nothing could be read (no connection, a body that is not JSON, a deadline);
     `error` is what the server reported as wrong; `raw` is the model's text before any parsing, None
@@ -160,7 +160,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class ServerFinding:
-    """One row of the report."""
+    """A check that did not pass, as a row of the report."""
 
     check: str
     group: str

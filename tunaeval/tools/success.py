@@ -107,7 +107,7 @@ class ByFields(NamedTuple):
 
 class ByWhole(NamedTuple):
     """A classifier of all the fields of a dict or of JSON text: `shows` returns the error, or None.
-    Of other objects only JSON text is read, because all their fields are not known.
+    Of other objects only JSON text is read, because not all of their fields are known.
     """
 
     name: str
@@ -219,7 +219,7 @@ def _content_of(value: object) -> str:
 
 
 def _json_fields(text: str) -> Fields:
-    """Return the object that the whole text is as JSON, or {}."""
+    """Return the JSON object that the whole text is, or {}."""
     if "{" not in text[:_EDGE] or not text.lstrip().startswith("{") or len(text) > _MAX_JSON:
         return {}
     try:
@@ -280,7 +280,7 @@ _BESIDE_AN_ERROR = frozenset({
 
 
 def _lone_error(fields: Fields) -> str | None:
-    """Return the `error` of fields that contain nothing else but details of it."""
+    """Return the `error` if all other fields are only details of it, else None."""
     said = fields.get("error")
     if not said or fields.keys() - _BESIDE_AN_ERROR:
         return None
@@ -321,7 +321,7 @@ WAITING = frozenset({
 
 
 def raised_in_wrapper(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
-    """Judge what a tool raised_in_wrapper; the verdict of a classifier wins over `WAITING`."""
+    """Judge what a tool raised; one of `WAITING` is no failure unless a classifier says so."""
     known = tuple(classifiers)
     found = raised(error, known)
     waits = any((kind.__module__, kind.__name__) in WAITING for kind in type(error).__mro__)
@@ -343,7 +343,7 @@ classifiers: Registry[Classifier] = Registry(
 
 
 def chosen(wanted: Iterable[str | Classifier]) -> tuple[Classifier, ...]:
-    """Return the classifiers in their order. Raises UsageError for an item that is none."""
+    """Return the classifiers that are given or named. Raises UsageError for anything else."""
     several = "names of classifiers, or classifiers"
     return tuple(map(_classifier, wanted_items(wanted, "classifiers", object, several)))
 
