@@ -1,6 +1,6 @@
 """`tunaeval dataset check` and `filter`: what is wrong with the rows of a training data set.
 
-It reads a row at a time, so a file may be of any size (100 bytes per row stay in memory, for
+It reads a row at a time, so a file may be of any size (100 bytes of each are kept, to find
 duplicates).
 """
 

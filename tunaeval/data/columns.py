@@ -208,7 +208,7 @@ def names_of(table: object) -> list[str]:
 
 
 def kind_of(table: object) -> str:
-    """Return the kind of a table, by the name of its class, so that no library is imported."""
+    """Return "arrow", "polars", "pandas" or "dict", judged by class names: nothing is imported."""
     if isinstance(table, dict) or type(table).__name__ == "LazyBatch":
         return "dict"
     module = type(table).__module__.partition(".")[0]

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @st.composite
 def taped(draw: st.DrawFn, make: Callable[[Tape], T], size: int = 96) -> T:
-    """Return what `make` returns for a tape of `size` bytes."""
+    """Return a strategy for what `make` returns for a random tape of `size` bytes."""
     return make(Tape(draw(st.binary(min_size=size, max_size=size))))
 
 
