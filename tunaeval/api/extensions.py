@@ -203,7 +203,7 @@ class _Lines:
 
 def look(claims: list[list[str]]) -> None:
     """Print a JSON line for each claim (group, name, source), in the process started for them. What
-    plug-ins print goes to stderr; they cannot patch the functions used here, bound before.
+    plug-ins print goes to stderr. The functions used here are bound first, so none can patch them.
     """
     out, dumps, end = os.fdopen(os.dup(1), "w", encoding="utf-8"), json.dumps, os._exit
     os.dup2(2, 1)

@@ -326,8 +326,7 @@ def written(
 
 
 def unverified(transcript: Transcript, settings: ScoreSettings) -> list[str]:
-    """Return a note on forbidden names that may be typos, as no call and no list of tools has them.
-    """
+    """Return a note on forbidden names that may be typos: no call and no list of tools has them."""
     called = {call.name for message in transcript.messages for call in message.tool_calls}
     called |= {execution.tool for execution in transcript.executions}
     names = [one for one in settings.forbid if isinstance(one, str) and one not in called]

@@ -166,8 +166,7 @@ class ScoringSession:
 
     @contextmanager
     def _ending(self, error: BaseException | None) -> Iterator[None]:
-        """Surround the scoring: its failures are logged, not raised, and cancellations not delayed.
-        """
+        """Surround the scoring: failures are logged, not raised, and cancellations not delayed."""
         self._ended_by = None if error is None else _words(error)
         try:
             yield
@@ -220,8 +219,7 @@ class ScoringSession:
                 _LOG.warning("the task %.60r: %s", self.query, self._note)
 
     def _keywords(self, *, judged: bool) -> dict[str, Any]:
-        """Return the keywords for `score`; a stopped run (not `judged`) does not wait for judges.
-        """
+        """Return the keywords for `score`; a stopped run (not `judged`) waits for no judge."""
         from .scores import score  # noqa: PLC0415 - see the top
 
         takes = signature(score).parameters

@@ -114,7 +114,7 @@ def with_prompt(suite: Suite, arguments: argparse.Namespace) -> Suite:
 
 
 def as_lists(options: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield the stored options; a value of an option that may be given several times as a list."""
+    """Yield the stored options; one that may be given several times has a list as its value."""
     for name, value in options.items():
         if name in LISTS and not isinstance(value, list):
             yield name, [] if value is None else [value]

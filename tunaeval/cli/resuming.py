@@ -38,7 +38,7 @@ _BY_FIELD = {
     **{name: name for name in ("seed", "concurrency", "tools_from")},
     "timeout": "deadline_seconds",
 }
-"""The fields that stand for options in runs of versions that stored no `options`."""
+"""The field that has each option's value in runs of versions that stored no `options`."""
 
 
 def resumed_options(arguments: argparse.Namespace) -> JsonObject:
@@ -88,7 +88,7 @@ def _fill_in(arguments: argparse.Namespace, kept: JsonObject, options: JsonObjec
 
 
 def _has_own_suite(info: RunInfo) -> bool:
-    """Whether the run's suite is the user's own, which only a file contains."""
+    """Whether the run's suite is a file of the user's, and not a built-in one."""
     return info.suite not in SUITES and not info.suite.startswith("bfcl:")
 
 
@@ -133,7 +133,7 @@ def _of_fields(info: RunInfo) -> JsonObject:
 
 
 def refuse_unkept(options: JsonObject, given: set[str]) -> None:
-    """Raise UsageError if a secret that the run was begun with, kept in no file, is missing."""
+    """Raise UsageError if a secret that the run was begun with, and no file keeps, is missing."""
     for option in {"header", "proxy"} - given:
         value = options.get(option)
         words = ", ".join(map(repr, value)) if isinstance(value, list) else repr(value)

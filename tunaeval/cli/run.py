@@ -115,8 +115,8 @@ def _run(
     output: Output,
     begun_with: JsonObject,
 ) -> tuple[Report, bool | None, int | None]:
-    """Return the report, whether a request was answered, and the exit code if a signal ended the
-    run before its end.
+    """Run the suite. Return the report, whether a request was answered (None: none was made), and
+    the exit code if a signal ended the run early, else None.
     """
     options = _options_of(arguments, chosen)
     live = Live(output.err, in_flight=lambda: suite_run.in_flight)

@@ -134,7 +134,7 @@ def score_table(
 
 
 def _distinct(found: Sequence[Reward | str]) -> tuple[list[Reward | str], list[int]]:
-    """Return the distinct rewards, and the index of each row's: all right calls share one value."""
+    """Return the distinct rewards, and each row's index among them; all right calls share one."""
     places: dict[int, int] = {}
     distinct: list[Reward | str] = []
     picks: list[int] = []

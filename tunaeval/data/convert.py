@@ -265,7 +265,7 @@ _Converted: TypeAlias = JsonValue | Unconvertible
 
 
 def convert_row(row: JsonValue, route: Route, *, field: str | None = None) -> _Converted:
-    """Return the row with its replies, or the one in `field`, converted, or why that failed."""
+    """Return the row with its replies (or the one in `field`) converted, or why that failed."""
     if isinstance(row, str):
         return _alone(row, route)
     if not isinstance(row, dict):

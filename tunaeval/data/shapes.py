@@ -158,7 +158,7 @@ def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: in
 
 
 def _renamed(text: str, odd: Mapping[str, str]) -> str:
-    """Return the text with odd names before a parenthesis and outside of quotes replaced."""
+    """Return the text with `odd` names replaced, before a parenthesis and outside of quotes."""
     if not odd:
         return text
     names = sorted(odd, key=len, reverse=True)

@@ -132,8 +132,8 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
 def compare_pair(wholes: Sequence[ServerAnswer], streams: Sequence[ServerAnswer]) -> Judgement:
     """Judge whether whole and streamed answers to a request have the same calls.
 
-    The first answers decide if their raw texts are known and equal. Else the server is blamed only
-    if the n answers of each mode agree and the modes differ: by chance, 2 of C(2n, n) orders do.
+    If the first answers differ, their raw texts decide, if known. Else the server is blamed only if
+    the n answers of each mode agree and the modes differ: by chance, 2 of C(2n, n) orders do.
     """
     wholes = [answer for answer in wholes if answer.ok]
     streams = [answer for answer in streams if answer.ok]
@@ -230,7 +230,7 @@ def _blamed(answer: ServerAnswer, native: str | None) -> Judgement:
 
 
 def offered(ask: Ask) -> Tools:
-    """Return the tools that the ask offers."""
+    """Return the tools that the request offers."""
     return to_tools(ask.tools)
 
 
@@ -487,7 +487,7 @@ LOST_TOKENS = 8
 
 
 def unanswered(answer: ServerAnswer) -> Judgement | None:
-    """Return the judgement of an ask that got no message, or None if it got one."""
+    """Return the judgement of a request that got no message, or None if it got one."""
     if answer.skipped or answer.failure is not None:
         return Judgement("not tested", answer.failure or "not asked", answer=answer)
     words = answer.error or ""
@@ -510,7 +510,7 @@ def unanswered(answer: ServerAnswer) -> Judgement | None:
 
 
 def no_answer(answer: ServerAnswer, words: str = "no answer") -> Judgement:
-    """Return the judgement of an ask that got no message; `words` say why if nothing else does."""
+    """Return the judgement of a request without a message; `words` say why if nothing else does."""
     return unanswered(answer) or Judgement("not tested", words, answer=answer)
 
 

@@ -224,7 +224,10 @@ _SHARE = 0.5  # of the growth that the same text causes in a plain message
 
 
 def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
-    """Return a rule: a prompt is longer than that of `against` by `asks.TEXT`, `times` over."""
+    """Return a rule that `what`, in which `asks.TEXT` occurs `times` times, reaches the prompt.
+
+    The prompt is compared with that of `against`, which is the same request without the text.
+    """
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
         shown = seen.one(wanted[0])
@@ -426,7 +429,7 @@ _PROMPTS = (
     ("parts-in-prompt", "a text in parts", asks.IN_PARTS, asks.PLAIN, 1, "past"),
     ("many-tools-in-prompt", f"{MANY} tools", asks.MANY_TOOLS, asks.PLAIN, MANY, "context"),
 )
-"""Checks of what reaches the prompt: the name, what reaches it, the ask, the ask without the text,
+"""Checks of what reaches the prompt: the name, what reaches it, a request with and without the text,
 how often the text is in it, and the remedy.
 """
 
@@ -509,4 +512,4 @@ CHECKS: tuple[Check, ...] = (
 """All checks, in the order of a report."""
 
 REPEATED = _wholes(_CALLING)
-"""The asks that `--repeats` repeats."""
+"""The requests that `--repeats` repeats."""

@@ -33,7 +33,7 @@ _ELSEWHERE = 3
 _MORE = 4
 """Extra repeats of each mode where streamed and whole answers differ: five of each in all."""
 _PATIENCE = 3
-"""Tries of one request when the server asks for a pause; failures in a row before giving up."""
+"""Tries of a request if the server asks for a pause, and failures in a row before giving up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Runner:
 
     @property
     def seen(self) -> Seen:
-        """The observations of the server so far."""
+        """What is known of the server so far: its identity, and its answers."""
         return Seen(self._server, self._answers, self._stopped)
 
     async def run(self) -> Seen:
@@ -250,7 +250,8 @@ class Runner:
 
 
 def _in_order(checks: Sequence[Check]) -> list[Ask]:
-    """Return each request once, in the order of the checks, with the gate if one needs copying."""
+    """Return each request once, in the order of the checks, then the gate's if one needs copying.
+    """
     gate = [ask for pair in asks.GATE for ask in pair]
     needed = gate if any(check.needs == "copying" for check in checks) else []
     own = [ask for check in checks for ask in check.asks]

@@ -98,7 +98,7 @@ class ApiCall:
 
 @dataclass(frozen=True, slots=True)
 class StreamedAnswer:
-    """The number of frames in a streamed body, the faults (code, message), and if usage came."""
+    """The number of frames in a stream, its faults (code, message), and whether usage came."""
 
     frames: int = 0
     faults: tuple[tuple[str, str], ...] = ()
@@ -133,7 +133,7 @@ class ServerAnswer:
     skipped: bool = False
     """The request was never sent: the deadline, the limit of requests, or a server that is gone."""
     uncounted: bool = False
-    """The server refuses requests for the usage of a stream."""
+    """The server refuses to report the token counts of a stream."""
 
     @property
     def ok(self) -> bool:

@@ -70,7 +70,7 @@ def calls_in(tape: Tape, form: Format, least: int, most: int) -> list[ToolCall]:
 
 
 def plain_call(marks: Sequence[str]) -> Callable[[Tape], ToolCall]:
-    """Return a maker of calls whose keys are words and whose values contain no marks."""
+    """Return a function that makes calls whose keys are words and whose values contain no marks."""
 
     def plain(tape: Tape) -> JsonValue:
         value = made.value(tape, 4)

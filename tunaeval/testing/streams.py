@@ -44,7 +44,7 @@ def untiled(text: str, result: ParseResult, events: Iterable[Event]) -> str:
 
 
 def _final_tiles(events: Iterable[Event]) -> list[Event]:
-    """Return the tiling events, with reclassified ones replaced by reasoning."""
+    """Return the events that cover the text, reclassified ones replaced by one of reasoning."""
     tiles: list[Event] = []
     for event in events:
         if event.kind == "reclassified":

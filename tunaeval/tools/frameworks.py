@@ -98,7 +98,7 @@ def _has(tool: AnyTool, *names: str) -> bool:
 
 
 def _answering(run: Function, id_of: Callable[..., str | None], *, awaits: bool) -> Function:
-    """Return `run`, which then runs as the answer to the call whose id `id_of` finds."""
+    """Return `run` so that it answers the call whose id `id_of` finds in its arguments."""
     if not awaits:
 
         @wraps(run)
@@ -170,7 +170,7 @@ def _shown_by(tool: roles.AnyTool) -> frozenset[str]:
 
 
 def _without_langchains(function: Function, shown: frozenset[str]) -> Arguments:
-    """Return a function that extracts the model's arguments, without LangChain's (the state)."""
+    """Return a function that extracts the model's arguments, without those of LangChain itself."""
     signature = inspect.signature(function)
     hidden = frozenset(signature.parameters) - shown
     if not shown & frozenset(signature.parameters):  # it is called with one text by position

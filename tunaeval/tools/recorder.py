@@ -294,7 +294,7 @@ _LOG = logging.getLogger("tunaeval.scoring")
 class Inbox:
     """Receives the executions of tools while the `with` block of its session is active.
 
-    An inbox without a recorder records nothing, and keeps its place between others.
+    An inbox without a recorder records nothing itself, but leads to the inboxes around it.
     """
 
     __slots__ = (

@@ -49,7 +49,7 @@ AWAITABLE = Success(ok=True, reason="awaitable")
 CLOSED = Success(ok=True, reason="closed")
 """For a generator that its consumer closed early."""
 INTERRUPTED = Success(ok=True, reason="interrupted")
-"""For a run that its framework ended to wait for a human: no failure, but no answer yet."""
+"""A run that its framework ended to wait for a human is no failure, but has no answer yet."""
 
 
 class Result:
@@ -298,13 +298,13 @@ ERROR_PREFIX = ByText("error-prefix", _error_prefix)
 TRACEBACK = ByText("traceback", _traceback)
 
 BY_FIELDS = (IS_ERROR, STATUS, OUTCOME, OK_FALSE)
-"""Declared results, in the order in which they are asked."""
+"""Classifiers of fields that declare a result, in the order in which they are asked."""
 
 LATER: tuple[ByFields | ByWhole, ...] = (SUCCESS_FALSE, LONE_ERROR)
-"""Declared results as well; the preset `evals2` is older and does not use them."""
+"""More classifiers of fields; the preset `evals2` is older and does not use them."""
 
 BY_TEXT = (EXIT_CODE, ERROR_PREFIX, TRACEBACK)
-"""How a result reads; these are asked after the declared results."""
+"""Classifiers of a result's text, asked after those of its fields."""
 
 CLASSIFIERS = (*BY_FIELDS, *LATER, *BY_TEXT)
 """The built-in classifiers, in their order."""
@@ -317,7 +317,7 @@ WAITING = frozenset({
     ("pydantic_ai.exceptions", "ApprovalRequired"),
     ("pydantic_ai.exceptions", "CallDeferred"),
 })  # fmt: skip
-"""Module and name of the classes; subclasses count."""
+"""Module and name of exceptions that wait for a human; subclasses count."""
 
 
 def raised_in_wrapper(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:

@@ -263,7 +263,7 @@ def _with_arguments(arguments: Arguments, keep: Callable[..., None]) -> Callable
 def _maker(
     name: str, judge: Callable[[object], Success], signature: inspect.Signature | None
 ) -> Callable[..., ToolExecution]:
-    """Return a function that makes the execution of what was recorded, when it is first read."""
+    """Return a function that makes a `ToolExecution` from the facts that were recorded of a run."""
 
     def execution(  # noqa: PLR0917 - the facts, in the order in which wrappers pass them
         call: Call | None, args: Args, kwargs: Kwargs,
@@ -410,7 +410,7 @@ def _call(notes: Notes) -> Call | None:
 
 
 def _look(notes: Notes, error: BaseException) -> Look:
-    """Return how to inspect the end of a generator, which its consumer may have closed."""
+    """Return how to judge the end of a generator, which its consumer may have closed."""
     return (lambda _ending: CLOSED) if isinstance(error, GeneratorExit) else notes.raised
 
 

@@ -23,7 +23,7 @@ from tunaeval.types.messages import Usage
 from .pace import TryFailed
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
-"""Of a body, after decoding. A reply of a hundred thousand tokens has less than one."""
+"""The most bytes of a decoded body. A reply of a hundred thousand tokens has less than 1 MiB."""
 
 ACCEPT_ENCODING = "gzip, deflate"
 

@@ -96,7 +96,7 @@ class Network:
         return long_enough(self.headers.values())
 
     def over(self, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-        """Return `headers` with this network's own added, which replace those of the same name."""
+        """Return `headers` and this network's own, which win over the same names, as raw pairs."""
         both = httpx2.Headers(headers)
         for name, value in self.headers.items():
             both[name] = value
@@ -230,7 +230,7 @@ def _show(context: ssl.SSLContext, cert: str, key: str | None) -> None:
 _CONNECTIONS = 16
 """The most connections of one transport."""
 _FEW = 2
-"""Idle connections of a transport, where descriptors were wanting."""
+"""The most idle connections of a transport once the process ran out of file descriptors."""
 _KEEP_IDLE_SECONDS = 30.0
 
 
@@ -346,7 +346,7 @@ _CERTIFICATE_TIPS = {
     False: "; it may want a client certificate: give one with --cert FILE ('cert')",
 }
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
-"""What OpenSSL calls an answer in plain HTTP, by its versions."""
+"""The reasons that versions of OpenSSL give for an answer in plain HTTP."""
 WANTS_A_USER = "the proxy wants a user and a password: put USER:PASSWORD@ before its host"
 _PROXY_TIPS = {
     407: WANTS_A_USER,

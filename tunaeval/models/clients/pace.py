@@ -41,11 +41,11 @@ MAX_RETRY_AFTER_SECONDS = 120.0
 """A server that asks for a longer pause is not waited for that long: it is asked again sooner."""
 
 MAX_RESTING_SECONDS = 300.0
-"""So long rests in a row stop the clocks of requests, while nothing is answered between them."""
+"""How long pauses in a row, without an answer between them, stop the clocks of requests."""
 
 REFUSED = "refused"
-"""The kind of what every request would meet where the address or the key is wrong. One request
-may meet it, too (a content filter), so whoever asks many sees which it is.
+"""The kind of a failure that every request has if the address or the key is wrong. A content filter
+gives it to one request alone, so only many requests show which it is.
 """
 
 _SECONDS = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?")
@@ -56,15 +56,15 @@ CAP_SECONDS = 20.0
 _BODY_RETRIES = 1
 _RETRIES = 8
 _LAST_SHARE = 0.7
-"""Of the time that is left a pause takes at most so much: then there is time for another try."""
+"""The largest share of the time left that a pause takes, so that there is time for another try."""
 _FIRST_CONTACT_RETRIES = 2
 _RETRIED_STATUSES = frozenset({408, 409, 429})
 _REST_STATUSES = frozenset({429, 503})
-"""With a Retry-After these speak of the server, not of a request (RFC 6585, 4; 9110, 15.6.4)."""
+"""With a Retry-After these concern all requests, not one (RFC 6585, 4; RFC 9110, 15.6.4)."""
 _SPARE = 24
 """Descriptors for the files of a run, the event loop and look-ups of names."""
 _UNKNOWN = 16
-"""Open at the start where the system does not say how many are."""
+"""How many descriptors count as open if the system does not say."""
 _OPEN = Path("/dev/fd")
 
 
@@ -118,7 +118,7 @@ class Patience:
     deadline: float | None
 
     def tries(self, *, reached: Callable[[], bool], clock: Deadline | None = None) -> AsyncRetrying:
-        """Return the tries of one request. `reached` returns whether the server ever answered."""
+        """Return the retry loop of one request. `reached` says whether the server ever answered."""
         limits = [] if self.deadline is None else [Deadline(self.deadline)]
         clocks = limits if clock is None else [*limits, clock]
         broken = 0
@@ -152,7 +152,7 @@ class Patience:
 class Rest:
     """A pause that a server asked for, and that all requests to it keep.
 
-    Otherwise a server that has too many requests would go on to get the others, and refuse each.
+    Otherwise the other requests would go on to a server that has too many, and each be refused.
     """
 
     def __init__(self) -> None:

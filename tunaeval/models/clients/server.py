@@ -486,9 +486,9 @@ class Chat:
     async def _again(
         self, in_turn: Callable[[], Awaitable[T]], first: TryFailed, clock: Deadline | None
     ) -> tuple[T, int]:
-        """Make the tries after the first one, which failed with `first`, by tenacity.
+        """Make more tries, by tenacity, after the first one, which failed with `first`.
 
-        Without this every request pays a tenth of a millisecond for retries it does not make.
+        A first try by tenacity, too, would cost every request a tenth of a millisecond.
         """
         tries = self._patience.tries(reached=lambda: self.server.reached, clock=clock)
         known = [first]

@@ -37,7 +37,7 @@ class _Templates(NamedTuple):
 
 
 def negative_texts(count: int, seed: int) -> Iterator[tuple[str, str]]:
-    """Yield `count` pairs of kinds and a text without a call; kinds take turns and are mixed."""
+    """Yield `count` pairs (kinds, text). No text has a call; the kinds take turns and are mixed."""
     random, templates = Random(f"{seed} negatives"), _templates()
     kinds = list(templates.kinds)
     # Reasoning comes first or not at all, as in the replies of models.

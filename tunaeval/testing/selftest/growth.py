@@ -1,7 +1,7 @@
 """Law 5: twice the text takes about twice the time, whole or streamed, whatever the text.
 
 Floods are texts that make a careless reader slow, one short piece repeated after a beginning. JSON
-readers and tool-call patterns in use are known to be quadratic on the general ones. Each format
+readers and tool-call patterns in use are known to be quadratic on the general floods. Each format
 adds floods of its own fixed texts, and beginnings that end in the middle of a call.
 
 Every flood is first measured at two small sizes. The ones that grew most, took longest or needed
@@ -76,7 +76,7 @@ def floods_of(forms: tuple[Format, ...]) -> tuple[Flood, ...]:
 
 
 def combinations_of(forms: tuple[Format, ...], seed: int) -> tuple[Flood, ...]:
-    """Return random floods of two pieces side by side, and of one piece after another."""
+    """Return random floods: two pieces repeated together, and one piece repeated after another."""
     chance = random.Random(seed)
     pieces = list(dict.fromkeys([*FLOODS, *(text for form in forms for text in fixed_texts(form))]))
     pairs = [(chance.choice(pieces), chance.choice(pieces)) for _ in range(2 * _COMBINED)]

@@ -114,7 +114,7 @@ def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     """Let each null model answer each built-in suite, in each format, with one retry.
 
     The bar: no model passes more scenarios that want a call than its floor; none that attempts a
-    call passes where none is wanted; and no suite has more such scenarios than declared.
+    call passes where none is wanted; and no suite has more of these than `ABSTENTIONS_AT_MOST`.
     """
     del extent  # nothing is random here
     faults: list[MeasuredFault] = []
