@@ -429,7 +429,7 @@ _PROMPTS = (
     ("parts-in-prompt", "a text in parts", asks.IN_PARTS, asks.PLAIN, 1, "past"),
     ("many-tools-in-prompt", f"{MANY} tools", asks.MANY_TOOLS, asks.PLAIN, MANY, "context"),
 )
-"""Checks of what reaches the prompt: the name, what reaches it, a request with and without the text,
+"""Checks of what reaches the prompt: the name, what reaches it, requests with and without it,
 how often the text is in it, and the remedy.
 """
 
