@@ -485,7 +485,7 @@ def add(total: LineOutput, one: LineOutput) -> None:
 
 
 def summary_lines(total: LineOutput, bad: int, seconds: float) -> Sequence[str]:
-    """Return the summary of all lines for the end of the command."""
+    """Return the lines that summarise all rows: number, rate, outcomes, formats and repairs."""
     rate = f", {total.rows / seconds:,.0f} a second" if seconds > 1 else ""
     broken = f"; {counted(bad, 'bad line')}" if bad else ""
     lines = [f"{counted(total.rows, 'row')} in {seconds:.1f} s{rate}{broken}"]

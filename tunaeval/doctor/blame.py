@@ -52,7 +52,7 @@ class Seen:
 
     @cached_property
     def right(self) -> int:
-        """How many of the three gate calls the model copied correctly, whole or streamed."""
+        """How many of the three calls in `asks.GATE` the model copied, whole or streamed."""
         return sum(any(right(a) for ask in pair for a in self.all(ask)) for pair in asks.GATE)
 
     @property
@@ -72,7 +72,7 @@ class Seen:
 
     @cached_property
     def parses(self) -> bool:
-        """Whether the server parsed any call of the gate, so that its parser fits the model."""
+        """Whether the server parsed any call of `asks.GATE`, so that its parser fits the model."""
         return any(a.calls for pair in asks.GATE for ask in pair for a in self.all(ask))
 
     @property

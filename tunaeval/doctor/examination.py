@@ -168,7 +168,7 @@ def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Seq
 def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgement:
     """Return the judgement of one check; `checks` are all checks of this examination.
 
-    A check that needs a call copied is not tested with a model that failed the gate.
+    A check that needs a call copied is not tested if the model copied too few of `asks.GATE`.
     """
     if seen.nobody:
         return Judgement("not tested", seen.stopped or "not asked")

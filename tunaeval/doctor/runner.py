@@ -250,7 +250,7 @@ class Runner:
 
 
 def _in_order(checks: Sequence[Check]) -> list[Ask]:
-    """Return each request once, in the order of the checks, then the gate's if it is needed."""
+    """Return each request once, in the order of the checks, then `asks.GATE` if it is needed."""
     gate = [ask for pair in asks.GATE for ask in pair]
     needed = gate if any(check.needs == "copying" for check in checks) else []
     own = [ask for check in checks for ask in check.asks]

@@ -306,7 +306,7 @@ def runnables_of(
 def named_tools(
     tools: Mapping[str, AnyTool] | Iterable[AnyTool],
 ) -> Iterator[tuple[str, AnyTool, str]]:
-    """Yield each tool with its name and its place in `tools`, for errors."""
+    """Yield (name, tool, place in `tools`) for each tool; the place is for error messages."""
     if isinstance(tools, Mapping):
         yield from ((name, tool, f"tools[{name!r}]") for name, tool in tools.items())
     elif isinstance(tools, str) or not isinstance(tools, Iterable):

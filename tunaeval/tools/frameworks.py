@@ -315,7 +315,7 @@ def _smolagents(tool: AnyTool, recorder: roles.Recorder) -> AnyTool:
 
 
 def _by_inputs(function: Function, inputs: tuple[str, ...], *, skipped: int) -> Arguments:
-    """Return a function that names the arguments by the tool's inputs, in its function's order.
+    """Return a function that names arguments by the tool's inputs, in the order of `function`.
 
     The signature of a tool made by the framework's decorator has a `self` that is not passed.
     """
