@@ -92,7 +92,7 @@ class AgentClient:
             return replace(run, replies=_replies(served), met=met)
 
     async def _ran(self, task: AgentTask, base_url: str) -> AgentRun:
-        """Run the agent and return an `AgentRun`, even if it raises or hangs: its replies count."""
+        """Run the agent; return an `AgentRun` even if it raises or hangs, as its replies count."""
         try:
             async with asyncio.timeout(task.within_seconds):
                 return await self._run(task, base_url)
@@ -228,7 +228,7 @@ def _filled(word: str, values: Mapping[str, str]) -> str:
 
 
 def _met(served: ModelEndpoint, fault: Fault) -> int | None:
-    """Return the first reply (from 1) that a fault changed, or that followed one it took away."""
+    """Return the number (from 1) of the reply that a fault first changed, or that came after it."""
     replies = 1
     for turn in served.turns:
         if fault in turn.faults:

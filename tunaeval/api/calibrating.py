@@ -23,8 +23,7 @@ def calibrate(
     concurrency: int = 4,
     heard: Callable[[str], None] | None = None,
 ) -> Calibration:
-    """Ask a judge about every transcript in a JSON lines file, and compare its scores with the
-    labels.
+    """Compare a judge's scores with the labels of every transcript in a JSON lines file.
 
     Args:
         labels: The file of labelled transcripts.

@@ -123,7 +123,7 @@ class _CheckRun(ABC):
             return _raised(error)
 
     def late(self, timeout_seconds: float) -> Checked:
-        """Give the check up, and return the result of one that took too long."""
+        """Give up the check, and return the unknown result of one that took too long."""
         self.give_up()
         return Checked(None, _took_over(timeout_seconds) + self.so_far())
 

@@ -34,8 +34,8 @@ def compare(
             have.
         different_prompts: Compare runs with other system prompts, tools or ways to ask.
 
-    Raises ComparisonError for runs that differ in what neither of the two allows, RecordError for a
-    directory without a run or with several.
+    Raises ComparisonError for runs that differ in more than the last two options allow, RecordError
+    for a directory without a run or with several.
 
     Examples:
         >>> from tunaeval import ScriptedClient

@@ -114,7 +114,7 @@ class _Silent(Exception):  # noqa: N818 - named for what happened
 
 
 def looked_at(groups: Iterable[Registry[Any]]) -> list[Entry]:
-    """Return the entries of these registries, group by group."""
+    """Return the entries of these registries, group by group; plug-ins are tried in processes."""
     chosen = list(groups)
     packages: dict[str, list[_Claim]] = {}
     for one in chosen:
@@ -202,8 +202,8 @@ class _Lines:
 
 
 def look(claims: list[list[str]]) -> None:
-    """Print an entry for each claim (group, name, source), in the process made for them. Plug-ins
-    print to stderr, and cannot patch what is used here, as it is bound before.
+    """Print a JSON line for each claim (group, name, source), in the process started for them. What
+    plug-ins print goes to stderr. The functions used here are bound first, so none can patch them.
     """
     out, dumps, end = os.fdopen(os.dup(1), "w", encoding="utf-8"), json.dumps, os._exit
     os.dup2(2, 1)

@@ -1,4 +1,4 @@
-"""`match` and `expect`: calls, in every shape in which people have them, beside those wanted.
+"""`match` and `expect`: compare calls, in any usual shape, with those that are wanted.
 
 A call in a shape that is not read would count as no call at all, so unknown shapes raise an error.
 """
@@ -78,9 +78,7 @@ def match(
 
 
 def read_calls(calls: Calls, tools: Tools | None) -> ParseResult:
-    """Return the calls as a ParseResult, for `match`, and for texts without structured calls in
-    `score`.
-    """
+    """Return the calls as a ParseResult. Raises UsageError if they cannot be read as calls."""
     match calls:
         case ParseResult():
             return calls

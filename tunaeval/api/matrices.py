@@ -130,7 +130,7 @@ def _with_prompt(cell: Cell, name: str | None, text: str | None) -> Cell:
 
 
 def _label(model: str | Client, made: Client, cells: Sequence[Cell]) -> str:
-    """Return what a model is called: its name, numbered where a client's name was seen before."""
+    """Return a model's label: its name, with a number if another client has the same one."""
     if isinstance(model, str):
         return model
     label = label_of(made)
@@ -141,7 +141,7 @@ def _label(model: str | Client, made: Client, cells: Sequence[Cell]) -> str:
 def _settings_of(
     model: str | Client, address: str | None, others: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the settings of the client for a model; UsageError for a client with an address."""
+    """Return the settings of a model's client. Raises UsageError for a client with an address."""
     if isinstance(model, str):
         return {**others, "model": model} | ({"base_url": address} if address else {})
     if address:
@@ -152,14 +152,14 @@ def _settings_of(
 
 
 def label_of(client: Client) -> str:
-    """Return what a made client is called in a matrix: its model, else its own name."""
+    """Return the label of a client in a matrix: the name of its model, else its own."""
     return str(getattr(client, "model", None) or client.name)
 
 
 def named_prompts(
     given: Sequence[str | Path] | Mapping[str, str],
 ) -> list[tuple[str | None, str | None]]:
-    """Return system prompts as pairs of name and text; without any, one pair of None."""
+    """Return system prompts as pairs of name and text, or [(None, None)] if there are none."""
     if isinstance(given, str):
         raise UsageError("system_prompts is a text; wanted a list of texts or files")
     if isinstance(given, Mapping):
@@ -191,7 +191,7 @@ def prompt_text(path: Path) -> str:
 
 
 def paired(addresses: Sequence[str] | str, models: int) -> list[str | None]:
-    """Return an address for each model: the one of all, each its own, or None."""
+    """Return an address for each model: the one for all, its own, or None. Raises UsageError."""
     found: list[str | None] = [addresses] if isinstance(addresses, str) else list(addresses)
     if not found:
         return [None] * models

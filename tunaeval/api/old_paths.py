@@ -86,10 +86,10 @@ class _Moved(ModuleType):
         self._new = new
 
     def __getattr__(self, name: str) -> object:
-        """Return what the module has that replaces this one, or a module within that one.
+        """Return an attribute of the module that replaces this one, or of a module inside it.
 
-        Names of the import system (`__path__` most of all) are this module's own: a module that
-        was found by them would be a second copy.
+        Names of the import system (`__path__` most of all) are this module's own: a module that was
+        found by them would be a second copy.
         """
         from pkgutil import walk_packages  # noqa: PLC0415 - only an old path needs it
 

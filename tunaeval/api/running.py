@@ -48,7 +48,7 @@ _UNSET: Any = _Unset()
 
 
 class ClientSettings(TypedDict, total=False):
-    """What the clients of tunaeval are made with, all of them together.
+    """The keywords of all built-in clients together.
 
     A client refuses the keywords of the others. For a client of a plug-in, which has keywords of
     its own, make the client and pass it.
@@ -144,7 +144,7 @@ _OF_A_RUN = frozenset({"out", "resume", "environment", "retry_failures", "take_o
 
 
 def blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:
-    """Return a synchronous `work`; in a running event loop it names what to await `instead`."""
+    """Return a synchronous form of `work`. In a running event loop it raises, naming `instead`."""
 
     @wraps(work)
     def waiting(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -174,7 +174,7 @@ def chosen_options(
 
 
 def usual_options(client: Client | str) -> RunOptions:
-    """Return the options with which a client, or the client of a name, is asked by default."""
+    """Return the default options for a client, or for the client of that name."""
     name = client if isinstance(client, str) else getattr(client, "name", None)
     return EMBEDDED if name == "llamacpp" else RunOptions()
 

@@ -1,6 +1,6 @@
 """`score` and `ascore`: a transcript's score in one call, from messages in any known shape.
 
-Also the files of scores, which have a JSON line for each task that a session scored.
+The files of scores are also read and written here: a JSON line for each scored task.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ _DECIDING: tuple[Literal["check", "expect", "forbid"], ...] = ("check", "expect"
 
 
 def _settled(settings: ScoreSettings, preset: str, given: Mapping[str, Any]) -> ScoreSettings:
-    """Return the settings, with `expect` and `forbid` added; `given` has `check`, too."""
+    """Return the settings with `expect` and `forbid` of `given`. Raises UsageError for a clash."""
     named = [name for name, value in given.items() if not _is_left_out(name, value)]
     if named and preset == FIXED:
         raise UsageError(
@@ -312,8 +312,8 @@ _SHOWN = 5
 def written(
     messages: Sequence[Message], settings: ScoreSettings
 ) -> tuple[tuple[int, ParseResult], ...]:
-    """Return what `match` reads in the assistant's texts without structured calls, by message
-    index, if calls are expected or forbidden.
+    """Return (message index, calls read) for the assistant's texts without structured calls, if
+    calls are expected or forbidden.
     """
     if settings.wanted is None and not settings.forbid:
         return ()
@@ -326,9 +326,7 @@ def written(
 
 
 def unverified(transcript: Transcript, settings: ScoreSettings) -> list[str]:
-    """Return a note on forbidden names that no call has and no list of tools confirms: they may be
-    typos.
-    """
+    """Return a note on forbidden names that may be typos: no call and no list of tools has them."""
     called = {call.name for message in transcript.messages for call in message.tool_calls}
     called |= {execution.tool for execution in transcript.executions}
     names = [one for one in settings.forbid if isinstance(one, str) and one not in called]

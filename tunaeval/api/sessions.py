@@ -166,7 +166,7 @@ class ScoringSession:
 
     @contextmanager
     def _ending(self, error: BaseException | None) -> Iterator[None]:
-        """Surround the scoring: log its failures instead of raising; never delay a cancellation."""
+        """Surround the scoring: failures are logged, not raised, and cancellations not delayed."""
         self._ended_by = None if error is None else _words(error)
         try:
             yield
@@ -319,7 +319,7 @@ def _words(error: BaseException) -> str:
 
 
 class ScoreKeywords(TypedDict, total=False):
-    """The optional keywords of `tunaeval.score`, but for `executions` and `start`."""
+    """The optional keywords of `tunaeval.score`, except `executions` and `start`."""
 
     preset: str
     categories: Iterable[str | Scorer]
@@ -333,7 +333,7 @@ class ScoreKeywords(TypedDict, total=False):
 
 
 class TaskKeywords(ScoreKeywords, total=False):
-    """The keywords of a session, but for the query and the messages."""
+    """The keywords of a session, except the query and the messages."""
 
     start: int | None
     out: Path | str | None
@@ -342,7 +342,7 @@ class TaskKeywords(ScoreKeywords, total=False):
 
 
 class SessionKeywords(TaskKeywords, total=False):
-    """The keywords of a session, but for the query."""
+    """The keywords of a session, except the query."""
 
     messages: object
 
@@ -355,7 +355,7 @@ class Beginning:
     before: object = None
 
     def found_in(self, messages: object) -> tuple[int, str | None]:
-        """Return the task's present index, with a note if the conversation was compacted."""
+        """Return where the task begins now, and a note if the conversation was compacted."""
         items = _items(messages)
         if self.before is None or items is None:
             length = length_of(messages)

@@ -1,4 +1,4 @@
-"""The environment variables that switch scoring on in a host, and what they result in.
+"""The environment variables that switch scoring on in a host, and functions that obey them.
 
     ENABLE_EVALS2                 true, 1, yes or on; anything else is off
     OPENAI_API_KEY_FOR_SCORING    a key: then a judge is asked

@@ -48,9 +48,7 @@ _INTERRUPTED = (130, "interrupted")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. Only an unforeseen error prints a traceback. Its
-    exit code is never 1, which would be a verdict.
-    """
+    """Run one command and return its exit code: 2 after an unforeseen error, as 1 is a verdict."""
     output = Output(sys.stdout, sys.stderr)
     with redirect_stderr(output.err):
         if output.out is None:
@@ -94,7 +92,7 @@ def _ended(argv: list[str], output: Output) -> int:
 
 
 def _unforeseen(error: BaseException, output: Output) -> int:
-    """Print the traceback as the interpreter does, and return an exit code that is no verdict."""
+    """Print the traceback as the interpreter does, and return 2, as 1 would be a verdict."""
     import traceback  # noqa: PLC0415 - most commands need none
 
     for line in "".join(traceback.format_exception(error)).rstrip().split("\n"):
@@ -163,9 +161,7 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
 
 
 class _StoreOnce(argparse.Action):
-    """Store a value like argparse's "store", but raise an error for a second, different one, as
-    either could be meant.
-    """
+    """Stores a value like argparse's "store", but a second, different value is an error."""
 
     def __call__(
         self,
@@ -192,7 +188,7 @@ _OF_PYTHON = {"deadline-seconds": "timeout", "ask": "tools"}
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser that raises its errors as UsageError."""
+    """An argument parser that raises UsageError instead of ending the process."""
 
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]  # argparse's own
@@ -200,7 +196,7 @@ class _Parser(argparse.ArgumentParser):
             self.register("action", name, _StoreOnce)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Refuse unknown arguments here, where the command's own options can be suggested."""
+        """Parse the arguments. For an unknown option, the error suggests one that may be meant."""
         named = self._option_string_actions
         try:
             found, unknown = super().parse_known_args(args, namespace)
@@ -218,7 +214,7 @@ class _Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _suggest(self, unknown: Sequence[str]) -> list[str]:
-        """Return the options among unknown arguments; raise UsageError if one is like a known."""
+        """Return the options among `unknown`. Raise UsageError if one resembles a known option."""
         known = [option.lstrip("-") for option in self._option_string_actions]
         options = [one.partition("=")[0] for one in unknown if one.startswith("-")]
         for option in options:

@@ -1,4 +1,4 @@
-"""The error budget: how many failures of infrastructure a gate tolerates before it cannot judge.
+"""The error budget: how many results of a run may lack an answer before it cannot be judged.
 
 A scenario without an answer is in no score, because it shows nothing about the model. So a gate on
 the score alone could pass on the few scenarios that were answered.
@@ -30,8 +30,8 @@ def is_over(
     whose: str = "",
 ) -> bool:
     """Return whether so much failed that the run cannot be judged, and print why. Without a gate
-    and without a budget, any number of failures is fine. `causes` counts failures, `of` is the
-    number of all results, `empty` says that every answer is empty, and `whose` names the run if
+    and without a budget, any number of failures is fine. `causes` counts failures by cause, `of` is
+    the number of all results, `empty` says that every reply is empty, and `whose` names the run if
     there are several.
     """
     budget: ErrorBudget | None = arguments.max_errors
@@ -52,7 +52,7 @@ _EMPTY = (
 
 
 def is_empty(answers: int, outcomes: Mapping[str, int], empty_replies: int) -> bool:
-    """Whether nothing but empty replies came. They would pass where no call is wanted."""
+    """Whether all replies are empty. They would pass every scenario that wants no call."""
     return 0 < answers == outcomes.get("no_call") == empty_replies
 
 
@@ -64,7 +64,7 @@ class ErrorBudget(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> ErrorBudget:
-        """Read "3" or "5%", for argparse and for `run.json`. Raises ArgumentTypeError."""
+        """Return the budget in a text such as "3" or "5%". Raises ArgumentTypeError."""
         is_percentage = text.strip().endswith("%")
         try:
             number = float(text.strip().removesuffix("%"))

@@ -1,4 +1,4 @@
-"""Which model a command asks: makes the client that the options name, or the best one available."""
+"""Make the client that the options of a command name, or else the best one available."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _IN_FLIGHT = ("connections", "slots")
 
 @dataclass(frozen=True, slots=True)
 class ClientChoice:
-    """A client, and how it is asked unless the command line says otherwise."""
+    """A client, how it gets its tools, how many scenarios run at a time, and their time limit."""
 
     client: Client
     ask: Ask
@@ -69,15 +69,13 @@ class ClientChoice:
     deadline_seconds: float = DEADLINE_SECONDS
 
     def told(self, suite: Suite) -> Asking:
-        """Return how the suite is put to the model. A replay's heading is that of its recording."""
+        """Return how the suite is put to the model. A replay has the heading of its recording."""
         usual = asking(suite, self.ask)
         return replace(usual, heading=None) if isinstance(self.client, ReplayClient) else usual
 
 
 def make_client(arguments: argparse.Namespace, suite: Suite, output: Output) -> ClientChoice:
-    """Return the command line's client: by default the embedded model, or else a recording of its
-    replies to the suite.
-    """
+    """Return the client that the options name, else the embedded model, else a recording of it."""
     arguments.recording = _packaged_by_name(arguments.recording)
     name = arguments.client or _implied(arguments)
     if name is None:
@@ -101,9 +99,7 @@ def make_client(arguments: argparse.Namespace, suite: Suite, output: Output) -> 
 
 
 def named_client(arguments: argparse.Namespace, concurrency: int) -> Client:
-    """Return the command line's client: by default the embedded model. Raise ClientSetupError if
-    that is needed and not installed.
-    """
+    """Return the client that the options name, else the embedded model. Raises ClientSetupError."""
     return _made(arguments.client or _implied(arguments) or "llamacpp", arguments, concurrency)
 
 
@@ -123,7 +119,7 @@ def _recordings() -> list[Path]:
 
 
 def _packaged_by_name(recording: str | None) -> str | None:
-    """Return the path of a packaged recording that is given by name; other values unchanged."""
+    """Return the path of the packaged recording of that name, or any other value unchanged."""
     if recording is None or is_there(recording):
         return recording
     return next((str(path) for path in _recordings() if path.stem == recording), recording)
@@ -171,7 +167,7 @@ def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
 
 
 def _refuse_network(name: str, arguments: argparse.Namespace) -> None:
-    """An agent's server is asked in the agent's own way, or by the environment's settings."""
+    """Raise UsageError for a network option: a whole agent reaches its server in its own way."""
     for option in NETWORK.values():
         if getattr(arguments, _dest(option), None) is not None:
             raise UsageError(
@@ -181,7 +177,7 @@ def _refuse_network(name: str, arguments: argparse.Namespace) -> None:
 
 
 def _keywords(maker: object) -> frozenset[str]:
-    """Return the names of a maker's parameters."""
+    """Return the names of the parameters of a function or class that makes a client."""
     try:
         return frozenset(inspect.signature(maker).parameters)  # type: ignore[arg-type]  # caught below
     except (TypeError, ValueError):  # not callable, or written in C without a signature
@@ -202,7 +198,7 @@ def _replies(file: str) -> list[JsonValue]:
 
 
 def _ask_of(client: Client, arguments: argparse.Namespace) -> Ask:
-    """Return how tools are given; the embedded model is too small to answer without a schema."""
+    """Return how tools are given; the embedded model is too small to do without a schema."""
     if arguments.free_text:
         return "prompt"
     if arguments.tools:
@@ -225,12 +221,12 @@ def network_of(arguments: argparse.Namespace) -> Network:
 
 
 def reached_by(arguments: argparse.Namespace) -> tuple[Network, Sequence[str]]:
-    """Return the network settings, and the variables that may have the key."""
+    """Return the network settings, and the names of the variables that may have the key."""
     return network_of(arguments), arguments.key_variable or KEY_VARIABLES
 
 
 def headers_of(lines: Sequence[str]) -> dict[str, JsonValue]:
-    """Headers by their names. Raises UsageError, without a value in the message."""
+    """Return the headers of "NAME: VALUE" lines by name. Raises UsageError without the value."""
     found: dict[str, JsonValue] = {}
     for line in lines:
         name, colon, value = line.partition(":")

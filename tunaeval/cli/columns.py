@@ -1,4 +1,4 @@
-"""Which models, servers and system prompts `tunaeval run` asks: a namespace of options for each.
+"""Which models, servers and system prompts `tunaeval run` asks, and the options of each.
 
 `--model`, `--base-url` and `--system-prompt` may be given several times; every model is asked with
 every system prompt. A model may be the name of a column in `tunaeval.toml`, which has options of
@@ -39,7 +39,7 @@ LISTS = ("model", "base_url", "system_prompt")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A model and its options; `arguments` have one value of each of `LISTS`."""
+    """A column of a matrix: its label, and its options, with one value of each of `LISTS`."""
 
     label: str
     arguments: argparse.Namespace
@@ -101,20 +101,20 @@ def _column(
 
 
 def prompts_of(arguments: argparse.Namespace) -> list[tuple[str | None, str | None]]:
-    """Return the system prompts' names and files, or one pair of None for the suite's own."""
+    """Return the name and the file of each system prompt, or (None, None) for the suite's own."""
     files = arguments.system_prompt
     names = [name for name, _ in named_prompts([Path(file) for file in files])]
     return list(zip(names, files or [None], strict=True))
 
 
 def with_prompt(suite: Suite, arguments: argparse.Namespace) -> Suite:
-    """Return the suite with the system prompt of a run's options, if they have one."""
+    """Return the suite, with the system prompt in the file that the options name, if any."""
     file = arguments.system_prompt
     return suite if file is None else suite.with_(system_prompt=prompt_text(Path(file)))
 
 
 def as_lists(options: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield kept options; those that may be given several times become lists, as they are given."""
+    """Yield the stored options; one that may be given several times has a list as its value."""
     for name, value in options.items():
         if name in LISTS and not isinstance(value, list):
             yield name, [] if value is None else [value]

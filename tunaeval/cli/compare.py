@@ -68,7 +68,7 @@ def _warn(runs: Sequence[RunFigures], output: Output) -> None:
 
 
 def _failures(run: RunFigures) -> dict[str, int]:
-    """Count failures by cause, with the results that an interrupted run lacks."""
+    """Return the number of failures by cause, missing results of an interrupted run included."""
     return {**run.causes, INTERRUPTED: run.missing} if run.missing else run.causes
 
 

@@ -3,8 +3,8 @@
 It reads a line at a time, so a file may be of any size. A line with nothing to convert passes byte
 for byte, and so does one that cannot be converted; that is reported, and the exit code is 1.
 
-Rows of public data sets whose calls are in no text and no message are read by `tunaeval.data` and
-written as OpenAI-style messages, with their calls as `tool_calls`, or as text in a wire format.
+Rows of public data sets whose calls are neither text nor in messages are read by `tunaeval.data`
+and written as OpenAI-style messages, with their calls as `tool_calls`, or as text in a wire format.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _convert_lines(
     write: Callable[[bytes], object],
     output: Output,
 ) -> dict[str, int]:
-    """Write each line, converted if possible. Return how many lines there were of each kind."""
+    """Write each line, converted if possible. Return the number of lines of each kind."""
     counts = {"converted": 0, "without calls to convert": 0, "left as they were": 0}
     for number, line in enumerate(lines, 1):
         row = _row(line)
@@ -73,7 +73,7 @@ def _convert_lines(
 
 
 def _row(line: bytes) -> JsonValue | Unconvertible:
-    """Return the JSON of a line, or why it could not be written again without loss."""
+    """Return the JSON value of a line, or the reason why writing it again would lose something."""
     if not line.strip():
         return ""
     try:
@@ -113,7 +113,7 @@ _AS_MESSAGES = frozenset({"sharegpt"})
 
 
 def convert_foreign(row: JsonObject, route: Route) -> JsonValue | Unconvertible | None:
-    """Return the row as messages, or why it cannot be; None if it is converted in its own shape."""
+    """Return the row as messages, or why that is impossible; None if it keeps its own shape."""
     shape = shape_of(row)
     structured = route.target is None
     if shape not in _ALWAYS and not (shape in _AS_MESSAGES and structured):

@@ -1,6 +1,7 @@
 """`tunaeval dataset check` and `filter`: what is wrong with the rows of a training data set.
 
-It reads a row at a time, so a file may be of any size (100 bytes a row are kept for duplicates).
+It reads a row at a time, so a file may be of any size (100 bytes of each are kept, to find
+duplicates).
 """
 
 from __future__ import annotations
@@ -66,11 +67,11 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _nowhere(line: bytes) -> None:
-    """Write nothing: a check has no output files."""
+    """Write nothing: `check` has no output files."""
 
 
 def _line(row: Row | Fault) -> bytes:
-    """Return the row byte for byte if it was a line of its file, else as JSON."""
+    """Return the row's own line if it has one, else the row as a line of JSON."""
     if row.line is not None:
         return row.line if row.line.endswith(b"\n") else row.line + b"\n"
     return json_line(row.raw)

@@ -67,7 +67,7 @@ def print_estimate(cells: Sequence[Cell], arguments: argparse.Namespace, output:
 
 
 def forecast_of(cell: Cell) -> Forecast:
-    """Return the estimate for one cell; the tokens of a request are guessed by its length."""
+    """Return the estimate for one cell; tokens are estimated from the length of a request."""
     options = cell.options.for_suite(cell.suite)
     told = cell.told or asking(cell.suite, options.ask)
     characters = most_requests = 0

@@ -31,7 +31,7 @@ _SHOW_CURSOR = "\x1b[?25h"  # in case a progress bar has hidden it
 
 
 class Terminated(KeyboardInterrupt):
-    """A signal came. `code` is the exit code, `word` says how the command ended."""
+    """A signal ended the command. `code` is its exit code, `word` says in words how it ended."""
 
     def __init__(self, number: int) -> None:
         super().__init__(_WORDS.get(signal.Signals(number), "ended"))
@@ -45,9 +45,9 @@ class Terminated(KeyboardInterrupt):
 class Ending:
     """A context manager, made once for a command, that handles its signals.
 
-    In a thread other than the main one it does nothing, as Python allows no handlers there. If the
-    process ends with it (`last`), it ignores Ctrl-C afterwards, as nothing is left to interrupt;
-    but after a first signal the handlers stay, so that a second one ends the process.
+    In a thread other than the main one it does nothing, as Python allows no handlers there. With
+    `last`, the process ends with the command, so Ctrl-C is ignored afterwards; but after a first
+    signal the handlers stay, so that a second one ends the process.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Ending:
             _ignore(signal.SIGINT)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine, which a signal cancels. Raise Ended if a signal came."""
+        """Run a coroutine, which a signal cancels. Raises Terminated if a signal came."""
         import asyncio  # noqa: PLC0415 - as above
 
         async def cancellable() -> T:
@@ -103,7 +103,7 @@ class Ending:
         return result
 
     def _ended(self, number: int) -> Terminated:
-        """Return the exception for a signal, with the plug-in that was running when it came."""
+        """Return the exception for a signal; a note names the plug-in that was running, if any."""
         error = Terminated(number)
         if self._running:
             error.add_note(self._running)
@@ -142,6 +142,6 @@ def _while_running(frame: FrameType | None) -> str:
 
 
 def _ignore(*numbers: int) -> None:
-    """Ignore these signals: a handler of ours would be reset to the default at shutdown."""
+    """Ignore these signals, also while the interpreter shuts down and resets Python's handlers."""
     for number in numbers:
         signal.signal(number, signal.SIG_IGN)

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _constrain(arguments: argparse.Namespace, output: Output) -> int:
-    """Print a grammar on stdout, and on stderr what it does not enforce."""
+    """Print a grammar on stdout, and on stderr what it does not enforce; return 0."""
     if arguments.constrained is None or arguments.tools is None:
         raise UsageError(
             "a grammar is of a format and of tools: tunaeval formats constrain NAME --tools FILE"
@@ -95,13 +95,13 @@ def _constrain(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _useful_columns(rows: list[JsonObject]) -> tuple[str, ...]:
-    """Return the columns worth showing: without plug-ins all sources and states are the same."""
+    """Return the columns to show: source and status only if a plug-in or a fault is listed."""
     is_plain = all((row["source"], row["status"]) == ("tunaeval", "ok") for row in rows)
     return tuple(name for name in COLUMNS if not (is_plain and name in ("source", "status")))
 
 
 def _row(entry: Entry) -> JsonObject:
-    """Return what is known of a parser; a plug-in's needs no attribute but its name."""
+    """Return the table row of a parser; what a plug-in's parser does not say is left empty."""
     thing: object = formats.get(entry.name) if entry.status == "ok" else None
     return {
         "name": entry.name,

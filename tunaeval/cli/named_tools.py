@@ -120,8 +120,8 @@ def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Sui
 
 
 def offered_tools(places: Sequence[str], servers: Sequence[str]) -> Tools:
-    """Return the tools at all places, each MODULE:NAME, and of all MCP servers. Raise UsageError if
-    one cannot be had, or if two have one name.
+    """Return the tools at all places, each MODULE:NAME, and of all MCP servers. Raises UsageError
+    if one cannot be loaded, or if two have the same name.
     """
     found = [*_installed(places).values(), *mcp_tools(*servers).values()]
     names = [one.name for one in found]
@@ -216,7 +216,7 @@ def _attribute(found: object, place: str) -> object:
 
 
 def _listed(found: object) -> Iterator[tuple[str, str | None, object]]:
-    """Yield each tool with its place in the list or dictionary, and the name that its key gives."""
+    """Yield (place, name, tool) for each tool; the name is its key in a dictionary, else None."""
     match found:
         case Mapping() if not _is_tool(found):
             for key, tool in found.items():
@@ -248,7 +248,7 @@ def _described(tool: object, name: str | None, where: str) -> ToolSpec:
 
 
 def _with_paths(theirs: Tools, ours: Tools) -> Tools:
-    """Return their tools with the suite's declarations of path arguments, which no model sees."""
+    """Return `theirs`, with path arguments as declared in `ours`, which no model sees."""
     return Tools(
         replace(spec, paths=spec.paths | (ours[name].paths & {*spec.parameters["properties"]}))
         if name in ours and "properties" in spec.parameters
@@ -258,7 +258,7 @@ def _with_paths(theirs: Tools, ours: Tools) -> Tools:
 
 
 def _report(theirs: Tools, ours: Tools | None, places: Sequence[str], output: Output) -> None:
-    """Print the differences, those that mislead a model first, and no more than `_MOST_SHOWN`."""
+    """Print up to `_MOST_SHOWN` differences of the tools, those that mislead a model first."""
     intro = f"tunaeval: asking with {counted(len(theirs), 'tool')} from {', '.join(places)}"
     if ours is None:
         output.note(intro)

@@ -23,7 +23,7 @@ class Option(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Options under a title; those without a title exclude each other."""
+    """Options under a title in the help; in a group without a title they exclude each other."""
 
     title: str | None
     options: tuple[Option, ...]
@@ -44,8 +44,8 @@ def add_options(parser: _ActionsContainer, options: Options) -> None:
 
 
 def value(words: str, text: str, **settings: Any) -> Option:
-    """Return an option with one value, or an argument: its names and what its value is called, as
-    the usage has them ("-o --out FILE"), and its help.
+    """Return an option with one value, or an argument. `words` are its names and the name of its
+    value, as in the usage ("-o --out FILE"); `text` is its help.
     """
     first, *others = words.split()
     names = [first, *(word for word in others if word.startswith("-"))]
@@ -54,17 +54,17 @@ def value(words: str, text: str, **settings: Any) -> Option:
 
 
 def many(words: str, text: str, **settings: Any) -> Option:
-    """Return an option that may be given again; its value is a list."""
+    """Return an option that may be given several times; its value is a list."""
     return value(words, text, **{"action": "append", "default": [], **settings})
 
 
 def flag(name: str, text: str, **settings: Any) -> Option:
-    """Return an option without a value."""
+    """Return an option without a value, which is True if it is given."""
     return Option([name], {"action": "store_true", "help": text, **settings})
 
 
 def one_of(name: str, choices: tuple[str, ...], text: str | None, **settings: Any) -> Option:
-    """Return an option whose value is one of these."""
+    """Return an option whose value is one of `choices`."""
     return Option([name], {"choices": choices, "help": text, **settings})
 
 
@@ -152,14 +152,14 @@ def share(text: str) -> float:
 
 
 def secret(text: str) -> str:
-    """Read a value that is covered wherever it is shown."""
+    """Return the text as a Secret, which is hidden wherever it is shown."""
     from tunaeval.files.keys import Secret  # noqa: PLC0415 - --help must be quick
 
     return Secret(text)
 
 
 def key_variable(text: str) -> str:
-    """Read the name of a variable; what can be none may be a key, and is not shown."""
+    """Return the name of a variable. An invalid one may be a key, so no error shows it."""
     from tunaeval.files.keys import variable_name  # noqa: PLC0415 - --help must be quick
 
     try:

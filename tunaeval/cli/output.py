@@ -51,7 +51,7 @@ class Output:
             self.draw(lambda _: buffer.write(data))
 
     def draw(self, draw: Callable[[TextIO], object]) -> None:
-        """Let `draw` write a result. Raise RecordError if stdout cannot be written."""
+        """Let `draw` write a result to stdout. Raises RecordError if that fails."""
         with self._written():
             draw(self.out)
 
@@ -75,7 +75,7 @@ class Output:
             raise RecordError(f"stdout cannot be written: {error.strerror or error}") from error
 
     def _abandon(self) -> None:
-        """Redirect stdout to nowhere, so that neither later writes nor the interpreter fail."""
+        """Redirect stdout to the null device, so that later writes and the exit do not fail."""
         self.is_read = False
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.out.fileno())
@@ -93,7 +93,7 @@ class _IgnoringFile(io.FileIO):
 
 
 def _beside(err: TextIO | None) -> TextIO:
-    """Return a stderr that never raises; terminals and streams without a file are unchanged."""
+    """Return a stderr that never raises, or `err` itself if it is a terminal or has no file."""
     if err is None:
         return io.StringIO()
     try:
@@ -114,8 +114,8 @@ def print_listing(
     as_json: bool,
     limit: int | None = None,
 ) -> None:
-    """Print `rows` under `name`, without columns that are empty in all rows. Texts longer than
-    `limit` characters are cut, except in the last column and in JSON.
+    """Print `rows` as a table without its empty columns, or as the JSON object {name: rows}. Texts
+    longer than `limit` characters are cut, except in the last column and in JSON.
     """
     if as_json:
         output.result(json.dumps({name: list(rows)}))
@@ -136,8 +136,8 @@ def print_listing(
 
 
 def fitting(widths: Sequence[int], room: int) -> list[int]:
-    """Return widths that fit into `room` with two blanks between columns, narrowing the widest
-    first. None is less than `_NARROWEST`: on so narrow a screen the lines wrap.
+    """Return column widths that fit into `room` characters with two blanks between columns. The
+    widest are narrowed first, to `_NARROWEST` at least: on so narrow a screen the lines wrap.
     """
     found = list(widths)
     excess = sum(found) + 2 * (len(found) - 1) - room
@@ -156,7 +156,7 @@ def _cell(value: JsonValue, limit: int | None) -> str:
 
 
 def json_line(value: JsonValue, *, end: str = "\n") -> bytes:
-    """Return a row of a data set as a line of JSON. What is no JSON becomes its text."""
+    """Return a value as a line of JSON in UTF-8; objects that JSON lacks are written as text."""
     try:
         return (json.dumps(value, ensure_ascii=False, default=str) + end).encode()
     except UnicodeEncodeError:  # a lone surrogate, which JSON can contain only as an escape

@@ -1,4 +1,4 @@
-"""Lines in and out of files of any size that may be compressed (gzip, Zstandard).
+"""Read and write files of lines, of any size, that may be compressed (gzip, Zstandard).
 
 Input is recognized by its first bytes, output by its suffix. Zstandard needs the extra `zstd`.
 """
@@ -55,7 +55,7 @@ def _unpacked(file: str, raw: io.BufferedReader) -> IO[bytes]:
 
 
 class _Zstandard(io.RawIOBase):
-    """The content of one or more Zstandard frames. Raises UsageError if the last one is cut off."""
+    """Reads Zstandard frames as one file. Raises UsageError if the last one is cut off."""
 
     def __init__(self, file: str, raw: IO[bytes]) -> None:
         self._file, self._raw = file, raw
@@ -109,7 +109,7 @@ def _zstandard(file: str) -> Any:
 
 
 def lines_of(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines without their ends; lines over `LONGEST` are cut one byte after it."""
+    """Yield the lines without their ends; a longer line is cut after `LONGEST` + 1 bytes."""
     first = True
     while line := file.readline(LONGEST + 1):
         if len(line) > LONGEST:
@@ -122,7 +122,7 @@ def lines_of(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def packing(suffix: str) -> Callable[[IO[bytes]], IO[bytes]]:
-    """Return a function that wraps a file to compress what is written, as its suffix says."""
+    """Return a function that wraps a file, so that writes are compressed as its suffix says."""
     if suffix == ".gz":
         level = _LEVELS[suffix]
         return lambda file: cast("IO[bytes]", gzip.GzipFile("", "wb", level, file))

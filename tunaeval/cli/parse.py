@@ -1,9 +1,9 @@
 """`tunaeval parse`: shows the calls in a text, or in each record of JSON lines.
 
 With `--json` a text gives one object, and JSON lines give one for each record, with its line. There
-may be any number of JSON lines: they are a stream, in several processes, and only the lines in
-progress are in memory. A line with nothing to parse is counted, and written to a file of bad lines
-if the results go to a file; it ends the command only with `--strict`.
+may be any number of JSON lines: they are read as a stream, with `--workers` in several processes,
+and only the lines in progress are in memory. A line with nothing to parse is counted, and written
+to a file of bad lines if the results go to a file; it ends the command only with `--strict`.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _read(file: str, output: Output) -> str:
 
 
 def result_object(result: ParseResult) -> JsonObject:
-    """Return a result as a JSON object."""
+    """Return a result as a JSON object, with each span as [start, end]."""
     return {
         "calls": [
             {
@@ -138,7 +138,7 @@ def _found(one: Repair | Diagnosis) -> JsonObject:
 
 
 def told(result: ParseResult, text: str) -> Iterator[str]:
-    """Yield a result as lines for people; `text` is what spans point into."""
+    """Yield a result as lines for people to read; its spans are positions in `text`."""
     yield f"{result.outcome}{' (and cut off)' if result.truncated else ''}"
     for number, call in enumerate(result.calls, 1):
         yield f"{number}. {call_words(call.name, call.arguments)}"
@@ -176,7 +176,7 @@ _BETWEEN_SECONDS = 0.5
 
 
 def parse_rows(arguments: argparse.Namespace, setting: ReadingSetting, output: Output) -> int:
-    """Parse the rows and return 0, or 1 if a line has nothing to parse."""
+    """Parse each row and write its result. Return 0, or 1 if a line has nothing to parse."""
     total, began = LineOutput(), monotonic()
     writing = _Writing(arguments, output)
     with writing, opened(arguments.file) as file:
@@ -206,7 +206,7 @@ def _answers(
 
 
 class _Writing:
-    """Where results and bad lines go: stdout, or files that appear, complete, at the end."""
+    """Writes results and bad lines to stdout, or to files that appear, complete, at the end."""
 
     def __init__(self, arguments: argparse.Namespace, output: Output) -> None:
         self.bad = 0
@@ -305,7 +305,7 @@ _CHUNK_LINES, _CHUNK_BYTES = 256, 1 << 18
 
 
 class ReadingSetting(NamedTuple):
-    """How rows are read; `field` has the text, or is None to look in the usual fields."""
+    """How rows are read; `field` has the text or message, None for the usual fields."""
 
     format: str
     tools: Tools | None
@@ -316,14 +316,14 @@ class ReadingSetting(NamedTuple):
 
 
 class InputRow(NamedTuple):
-    """The text or message to be parsed in a line, and the record's other fields."""
+    """The text or message of a line that is to be parsed, and the record's other fields."""
 
     message: JsonValue
     others: JsonObject
 
 
 class Bad(NamedTuple):
-    """A line with nothing to parse: its number, its bytes, and why."""
+    """A line with nothing to parse: its number, its bytes, and the reason."""
 
     number: int
     line: bytes
@@ -336,7 +336,7 @@ Chunk = tuple[int, list[bytes]]
 
 @dataclass(slots=True)
 class LineOutput:
-    """The output and the counts of some lines."""
+    """The output for some lines, and counts of their outcomes, formats and repairs."""
 
     said: bytes = b""
     rows: int = 0
@@ -361,7 +361,7 @@ def chunks_of(lines: Iterator[bytes]) -> Iterator[Chunk]:
 
 
 def reading(setting: ReadingSetting) -> Callable[[Chunk], LineOutput]:
-    """Return the function that parses a chunk of lines."""
+    """Return a function that parses a chunk of lines and returns their output and counts."""
     parser = guarded(parser_for(setting.format))
     tools, level, names = setting.tools, setting.level, frozenset(setting.abstain)
 
@@ -400,7 +400,7 @@ def _answer(
 
 
 def row_of(line: bytes, name: str | None) -> InputRow:
-    """Return what a line has to parse. Raise ValueError, with a sentence, if there is nothing."""
+    """Return the text or message in a line, in field `name` or a usual one. Raises ValueError."""
     if len(line) > LONGEST:
         raise ValueError(f"the line is longer than {LONGEST:,} bytes; {WANTED}")
     try:
@@ -477,7 +477,7 @@ def _words(number: int, row: InputRow, result: ParseResult) -> bytes:
 
 
 def add(total: LineOutput, one: LineOutput) -> None:
-    """Add the counts of further lines; their output is not kept."""
+    """Add the counts of further lines to `total`; their output is not kept."""
     total.rows += one.rows
     for name in ("outcomes", "formats", "repairs"):
         counts: Counter[str] = getattr(total, name)
@@ -485,7 +485,7 @@ def add(total: LineOutput, one: LineOutput) -> None:
 
 
 def summary_lines(total: LineOutput, bad: int, seconds: float) -> Sequence[str]:
-    """Return the summary of all lines for the end of the command."""
+    """Return the lines that summarise all rows: number, rate, outcomes, formats and repairs."""
     rate = f", {total.rows / seconds:,.0f} a second" if seconds > 1 else ""
     broken = f"; {counted(bad, 'bad line')}" if bad else ""
     lines = [f"{counted(total.rows, 'row')} in {seconds:.1f} s{rate}{broken}"]

@@ -1,7 +1,7 @@
 """`tunaeval report`: writes a page, a table or annotations of stored runs, including old ones.
 
-Also the writers of reports as other commands use them: found and checked before a model is asked. A
-writer that fails costs its own file and nothing else.
+Other commands, too, find and check the writers of their reports here, before a model is asked. If a
+writer fails, only its own file is missing.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class RequestedReport:
     writer: Writer
 
     def write(self, reports: Sequence[Report]) -> str | None:
-        """Write the report. Return what went wrong, in words, or None."""
+        """Write the report. Return None, or a sentence that says what went wrong."""
         try:
             several_with(self.writer)(reports, self.path) if len(reports) > 1 else (
                 self.writer.write(reports[0], self.path)
@@ -116,7 +116,7 @@ class RequestedReport:
             several_with(self.writer)
 
     def write_matrix(self, matrix: Matrix) -> str | None:
-        """Write a report of a matrix. Return what went wrong, in words, or None."""
+        """Write a report of a matrix. Return None, or a sentence that says what went wrong."""
         write = MATRIX_WRITERS.get(self.writer.name)
         if write is None:
             return self.write(matrix.cells)
@@ -149,7 +149,7 @@ def asked_for(files: Sequence[str], writer: str | None) -> list[RequestedReport]
 
 
 def writer_called(name: str) -> Writer:
-    """Return the writer. Raise UnknownNameError, or UsageError if a dependency is missing."""
+    """Return the writer of that name. Raises UnknownNameError, or UsageError if unusable."""
     writer: Writer = registries()["writers"].get(name)
     available = getattr(writer, "available", None)
     if why := available() if callable(available) else None:

@@ -59,7 +59,7 @@ _MOST = 4
 
 
 def rescore_results(arguments: argparse.Namespace, output: Output) -> int:
-    """Print each model's scores. Return 2 if a result was not read or does not fit its prompt."""
+    """Print the scores of each model in BFCL's results. Return 2 if a result cannot be used."""
     for name in _OF_RUNS:
         if getattr(arguments, name) is not None:
             raise UsageError(

@@ -38,13 +38,13 @@ _BY_FIELD = {
     **{name: name for name in ("seed", "concurrency", "tools_from")},
     "timeout": "deadline_seconds",
 }
-"""The fields that stand for options in runs of versions that stored no `options`."""
+"""The field that has each option's value in runs of versions that stored no `options`."""
 
 
 def resumed_options(arguments: argparse.Namespace) -> JsonObject:
-    """Fill in the options that a run or a matrix was begun with, unless they are given anew.
+    """Set the options that a resumed run or matrix was begun with, unless they are given again.
 
-    Returns all of these options, empty for a new run and for one that did not store them. Raises
+    Returns these options: none for a new run, and for a run that did not store them. Raises
     RecordError for a directory that is no run, UsageError for options that need `--resume`.
     """
     if arguments.resume is None:
@@ -74,7 +74,7 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
 
 
 def _fill_in(arguments: argparse.Namespace, kept: JsonObject, options: JsonObject) -> None:
-    """Set the options that are not given. `kept` are those that a file has word by word."""
+    """Set the options that are not given again. `kept` are those in the file, without secrets."""
     if "report" in arguments.given:
         arguments.given |= {"writer"}  # that of then was for a report of then
     refuse_unkept(kept, arguments.given)
@@ -88,7 +88,7 @@ def _fill_in(arguments: argparse.Namespace, kept: JsonObject, options: JsonObjec
 
 
 def _has_own_suite(info: RunInfo) -> bool:
-    """Whether the run's suite is the user's own, which only a file contains."""
+    """Whether the run's suite is a file of the user's, and not a built-in one."""
     return info.suite not in SUITES and not info.suite.startswith("bfcl:")
 
 
@@ -133,7 +133,7 @@ def _of_fields(info: RunInfo) -> JsonObject:
 
 
 def refuse_unkept(options: JsonObject, given: set[str]) -> None:
-    """Raise UsageError where a run was begun with a secret, which no file has, and lacks it now."""
+    """Raise UsageError if a secret that the run was begun with, and no file keeps, is missing."""
     for option in {"header", "proxy"} - given:
         value = options.get(option)
         words = ", ".join(map(repr, value)) if isinstance(value, list) else repr(value)

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObject) -> int:
-    """Run the suite with one model and one system prompt."""
+    """Run the suite with one model and one system prompt, and return the exit code."""
     _refuse_free_text(arguments)
     whole = with_prompt(chosen_suite(arguments, output), arguments)
     written = asked_for(arguments.report, arguments.writer)
@@ -100,7 +100,7 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
 
 
 def _refuse_free_text(arguments: argparse.Namespace) -> None:
-    """Raise UsageError for two options that contradict each other."""
+    """Raise UsageError for --free-text with --tools api, which contradict each other."""
     if arguments.free_text and arguments.tools == "api":
         raise UsageError(
             "with --free-text the model writes its calls as text, and with --tools api the server "
@@ -115,8 +115,8 @@ def _run(
     output: Output,
     begun_with: JsonObject,
 ) -> tuple[Report, bool | None, int | None]:
-    """Return the report, whether a request was answered, and the exit code if a signal ended the
-    run before its end.
+    """Run the suite. Return the report, whether a request was answered (None: none was made), and
+    the exit code if a signal ended the run early, else None.
     """
     options = _options_of(arguments, chosen)
     live = Live(output.err, in_flight=lambda: suite_run.in_flight)
@@ -250,8 +250,9 @@ def _verdict(
     matrix: str | None = None,
     error: str | None = None,
 ) -> int:
-    """Return the exit code for a finished run. `answered` is that of its `SuiteRun`, `whose` names
-    a cell, `matrix` is where its matrix is kept, and `error` says why it could not be asked.
+    """Return the exit code for a finished run, and print what is wrong. `answered` is that of its
+    `SuiteRun`. For a cell of a matrix, `whose` names it, `matrix` is the matrix's directory, and
+    `error` says why the cell could not be asked.
     """
     summary, bar = report.summary, arguments.fail_under
     if report.run.budget_reached:
@@ -336,7 +337,7 @@ def _run_matrix(
 def _codes(
     run: MatrixRun, matrix: Matrix, arguments: argparse.Namespace, output: Output
 ) -> Iterator[int]:
-    """Yield the exit code of each cell."""
+    """Yield the exit code of each cell, and print what is wrong with it."""
     errors = {one.name.cell: one.error for one in matrix.ranking.cells}
     for one, cell, name in zip(run.runs, matrix.cells, matrix.names, strict=True):
         yield _verdict(
@@ -393,7 +394,7 @@ def _ended_matrix(
     arguments: argparse.Namespace,
     output: Output,
 ) -> tuple[Matrix, int | None]:
-    """Return the matrix, and the exit code if a signal ended it before its end."""
+    """Run all cells. Return the matrix, and the exit code if a signal ended it early, else None."""
     if arguments.resume:
         output.note(
             f"tunaeval: matrix {run.info.name} goes on, with {counted(run.left, 'result')} to come"
@@ -414,7 +415,7 @@ def _ended_matrix(
 
 
 async def _closing_all(run: MatrixRun, cells: Sequence[Cell], faults: list[str]) -> Matrix:
-    """Run to the end and close each client once."""
+    """Run all cells and close each client once; a failure to close is added to `faults`."""
     try:
         return await run.run()
     finally:
@@ -442,7 +443,7 @@ _CHECKED = {
 
 
 def expected_bare(suite: Suite, profile: str) -> str | None:
-    """Return a warning on expected calls that lack arguments which their tool requires, or None."""
+    """Return a warning if expected calls lack arguments that their tools require, else None."""
     if profile not in _CHECKED:
         return None
     names = [one.id for one in suite.scenarios if any(_bare(one, suite))]

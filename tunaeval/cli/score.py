@@ -1,7 +1,7 @@
 """`tunaeval score`: scores transcripts in files, with a reason for each category.
 
-Files are JSON, JSON lines, sessions, logs or spans; each transcript in one gets a score. With
-`--json` one object has all of them.
+Files are JSON, JSON lines, sessions, logs or spans; each transcript in a file gets a score. With
+`--json` all scores are in one object.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _FAILED_ITSELF = 3
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """Return 0; 1 if a check said no, a call was forbidden or an expectation not met; 3 if a check
-    or a category failed itself.
+    """Return 0; 1 if the goal was missed by a check, an expectation or a forbidden call; 3 if a
+    check or a category could not be evaluated.
     """
     given = _given(arguments)
     reported: list[JsonObject] = []
@@ -93,7 +93,7 @@ def _expectation(text: str) -> JsonValue:
 
 
 def _forbidden(text: str) -> JsonValue:
-    """Read a tool's name, or a call as JSON."""
+    """Return a forbidden tool's name unchanged, or the call that a JSON object describes."""
     if not text.lstrip().startswith("{"):
         return text
     try:
@@ -106,7 +106,7 @@ def _forbidden(text: str) -> JsonValue:
 
 
 def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
-    """Return the exit code for a score; 1 needs an option that decides whether the goal is met."""
+    """Return the exit code for a score: 1 only if an option decides that the goal was missed."""
     if found.details.outcome not in {"scored", "undecided"}:
         return _FAILED_ITSELF
     decides = arguments.check is not None or arguments.expect is not None or arguments.forbid
@@ -120,8 +120,8 @@ def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
 
 
 def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:
-    """Raise UsageError for a file without any message of an agent, unless its run failed before:
-    its total of 0 would look like an agent's.
+    """Raise UsageError for a file without any message of an agent, because its total of 0 would
+    look like an agent's. A run that failed before the first message is accepted.
     """
     for one in conversations:
         if one.failure is not None or any(say.role == "assistant" for say in one.messages):

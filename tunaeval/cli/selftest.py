@@ -1,4 +1,4 @@
-"""`tunaeval selftest`: measures tunaeval on this machine, with a JSON line for each measuring."""
+"""`tunaeval selftest`: measures tunaeval on this machine; prints a JSON line per measurement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .output import Output
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """Return 0 if every measuring reaches its bar, else 1."""
+    """Return 0 if every measurement reaches its bar, else 1."""
     measured = subjects(arguments.format)
     extent = Extent(arguments.examples, arguments.seed, arguments.largest)
     fine = True

@@ -1,4 +1,4 @@
-"""Is it the server? Its check before a run (`--check-server`), and a hint after a strange one."""
+"""Check the server before a run (`--check-server`), and point to it after a run with odd calls."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _LOST = "says finish_reason 'tool_calls' and sends no call"
 def checked(
     info: RunInfo, client: Client, output: Output, network: Network, key_variables: Sequence[str]
 ) -> RunInfo:
-    """Return the run's description with the verdict of the quick check of its server.
+    """Examine the client's server quickly; return the run's description with the verdict.
 
-    Raises UsageError where the client has no server.
+    Raises UsageError if the client has no server.
     """
     from tunaeval.doctor.examination import examine  # noqa: PLC0415 - only where it is asked for
     from tunaeval.doctor.runner import DoctorSettings  # noqa: PLC0415 - only where it is asked for

@@ -57,7 +57,7 @@ def settings_of(command: str, commands: Mapping[str, str] | None = None) -> Sett
 
 
 def tables_by_name(table: str) -> Settings:
-    """Return the tables below `columns` or `prices`, by name. Raise UsageError."""
+    """Return the tables in [columns] or [prices] by name. Raises UsageError for any other value."""
     found = settings_of(table)
     for name, options in found.options.items():
         if not isinstance(options, dict):
@@ -69,9 +69,9 @@ def tables_by_name(table: str) -> Settings:
 
 
 def prices_of(model: str | None) -> Prices:
-    """Return the prices of a million tokens, in and out, that the file has for a model.
+    """Return a model's prices per million prompt and completion tokens in the file, None if none.
 
-    Raises UsageError for what is no price.
+    Raises UsageError for an invalid price.
     """
     file, tables = tables_by_name(PRICES)
     table = tables.get(model or "", {})
@@ -128,7 +128,7 @@ def apply(
 
 
 def options_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
-    """Return the options of a command by their long names, as a file has them."""
+    """Return the options of a command by their long names without dashes, as a file has them."""
     return {
         option.removeprefix("--"): action
         for action in parser._actions  # noqa: SLF001 - argparse has no other list of them
@@ -138,7 +138,7 @@ def options_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
 
 
 def _read(action: argparse.Action, value: JsonValue) -> JsonValue:
-    """Return a value as the command line would read it, or None if the option is off."""
+    """Return a file's value as the command line would read it; None for a flag that is false."""
     if action.nargs == 0:
         if not isinstance(value, bool):
             raise ValueError(f"found {value!r:.60}; wanted true or false")
@@ -162,7 +162,7 @@ def _item(action: argparse.Action, value: JsonValue) -> JsonValue:
 def shown(
     settings: Settings, parser: argparse.ArgumentParser, arguments: argparse.Namespace
 ) -> Iterator[JsonObject]:
-    """Yield each option of a command with its value and the source of that."""
+    """Yield each option of a command with its value and where the value is from."""
     named = {key.replace("_", "-") for key in settings.options}
     for name, action in options_of(parser).items():
         if action.dest in arguments.given:
@@ -181,7 +181,7 @@ _ADDRESSES = frozenset({"proxy", "base-url", "base_url"})
 
 
 def visible_value(option: str, value: JsonValue) -> JsonValue:
-    """Return an option's value without secrets: of headers the names alone, and addresses without
+    """Return an option's value without secrets: only the names of headers, and addresses without
     user, password and query.
     """
     from tunaeval.files.keys import COVER  # noqa: PLC0415 - --help must be quick

@@ -43,7 +43,7 @@ def _pieces() -> Iterator[bytes]:
 
 
 def _decoded(feed: Callable[[str], list[Event]]) -> Callable[[bytes], list[Event]]:
-    """Return `feed` for bytes of UTF-8: a character may be cut, and an empty piece is the end."""
+    """Return `feed` for pieces of UTF-8 that may cut a character; an empty piece is the end."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     return lambda piece: feed(decoder.decode(piece, final=not piece))
 

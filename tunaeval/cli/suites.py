@@ -1,6 +1,4 @@
-"""`tunaeval suites`: lists the built-in suites, or the scenarios of one (a file's, too), checks a
-suite against its own answers, or renames it.
-"""
+"""`tunaeval suites`: lists suites or the scenarios of one, checks or renames a suite."""
 
 from __future__ import annotations
 

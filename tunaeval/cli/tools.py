@@ -1,7 +1,7 @@
 """`tunaeval tools snapshot` and `diff`: keep the tools that a model sees, and find what breaks.
 
 A snapshot is a JSON file that `diff` and every `--tools` reads, sorted by name, so that it can be
-kept under version control. A break is a difference by which a call that was right may be wrong.
+kept under version control. A break is a difference that may make a correct call wrong.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _effect(change: Change) -> str:
 
 
 def _sides(change: Change) -> JsonObject:
-    """Return both sides, with null for one that is missing."""
+    """Return the old and the new side of a change; a side that is missing is null."""
     sides = {"old": change.ours, "new": change.theirs}
     return {name: None if side is ... else side for name, side in sides.items()}
 

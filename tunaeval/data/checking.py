@@ -95,7 +95,7 @@ class Report:
     """The first few rows with each code: their number and the reason."""
 
     def add(self, row: Row | Fault, findings: Sequence[Finding], most: int = 3) -> None:
-        """Count one row; keep it as an example if there are fewer than `most` for a code."""
+        """Count one row, and keep the first `most` rows with each code as examples."""
         self.rows += 1
         self.faulty += bool(findings)
         self.shapes[row.shape if isinstance(row, Row) else "unreadable"] += 1
@@ -153,8 +153,8 @@ def _call(row: Row, call: ToolCall, index: int) -> Iterator[Finding]:
 
 
 def _answers(row: Row) -> Iterator[Finding]:
-    """Yield calls without a result, except those of the last message, and results without a call,
-    unless they follow calls that could not be read: then they may be theirs.
+    """Yield a finding for calls without a result, unless they are in the last message, and for
+    results without a call, unless calls before them could not be read: then they may be theirs.
     """
     messages, odd, at = row.messages, {index for index, _ in row.notes}, 0
     while at < len(messages):
@@ -175,8 +175,8 @@ def _answers(row: Row) -> Iterator[Finding]:
 def _unpaired(
     calls: Sequence[ToolCall], results: Sequence[Message], *, goes_on: bool
 ) -> tuple[int, Sequence[int]]:
-    """Return the number of calls without a result, and the indices of results without a call;
-    they are matched by ids if all have one, else by how many there are.
+    """Return the number of calls without a result, and the indices of results without a call; they
+    are matched by ids if all have one, else by their number.
     """
     if calls and all(call.id for call in calls) and all(one.tool_call_id for one in results):
         waiting = Counter(call.id for call in calls)

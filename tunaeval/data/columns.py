@@ -134,7 +134,7 @@ def score_table(
 
 
 def _distinct(found: Sequence[Reward | str]) -> tuple[list[Reward | str], list[int]]:
-    """Return the distinct rewards, and the index of each row's: all right calls share one value."""
+    """Return the distinct rewards, and each row's index among them; all right calls share one."""
     places: dict[int, int] = {}
     distinct: list[Reward | str] = []
     picks: list[int] = []
@@ -208,7 +208,7 @@ def names_of(table: object) -> list[str]:
 
 
 def kind_of(table: object) -> str:
-    """Return the kind of a table, by the name of its class, so that no library is imported."""
+    """Return "arrow", "polars", "pandas" or "dict", judged by class names: nothing is imported."""
     if isinstance(table, dict) or type(table).__name__ == "LazyBatch":
         return "dict"
     module = type(table).__module__.partition(".")[0]

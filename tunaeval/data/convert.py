@@ -110,7 +110,7 @@ def convert_text(text: str, route: Route) -> str | Unconvertible:
 
 
 def calls_taken_out(text: str, route: Route) -> tuple[str, tuple[ToolCall, ...]] | Unconvertible:
-    """Return the reply without its calls, but with its reasoning, and the calls."""
+    """Return the reply's text and reasoning without its calls, and the calls."""
     if route.source is None:
         return text, ()
     found = _read(text, route.source, route)
@@ -212,7 +212,7 @@ def _parts(text: str, runs: list[_Run], source: Reader) -> Iterator[_Part]:
 
 
 def _frame(text: str, calls: list[ToolCall], markers: list[Reasoning]) -> Iterator[_Part]:
-    """Yield the calls of a frame, and the white space before and after it."""
+    """Yield the calls in a run of markup, and the white space before and after the markup."""
     bare = next((text[len(m.close) :] for m in markers if text.startswith(m.close)), text)
     opened = next((m for m in markers if _opens(bare, m)), None)
     bare = bare.rstrip()[: -len(opened.open)] if opened else bare
@@ -265,7 +265,7 @@ _Converted: TypeAlias = JsonValue | Unconvertible
 
 
 def convert_row(row: JsonValue, route: Route, *, field: str | None = None) -> _Converted:
-    """Return the row with its replies converted. `field` names the field of the reply."""
+    """Return the row with its replies (or the one in `field`) converted, or why that failed."""
     if isinstance(row, str):
         return _alone(row, route)
     if not isinstance(row, dict):

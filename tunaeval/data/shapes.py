@@ -51,7 +51,7 @@ _GLAIVE_END = "<|endoftext|>"
 
 
 def glaive_messages(system: str, chat: str) -> Iterator[JsonObject]:
-    """Yield the messages of a row, without speakers' names and end markers."""
+    """Yield the messages of a Glaive row, without speakers' names and end markers."""
     prompt = system.strip().removeprefix("SYSTEM:").strip()
     if prompt:
         yield {"role": "system", "content": prompt}
@@ -116,7 +116,7 @@ def _is_tool(value: Mapping[str, Any]) -> bool:
 
 
 def pythonic_calls(turns: Iterable[JsonObject], listed: list[Any] | None) -> Iterator[JsonObject]:
-    """Yield the messages, with the calls in the model's text as `ToolCall`s."""
+    """Yield the messages; calls in a model's text become `ToolCall`s. Raises UnreadableRowError."""
     try:
         tools = to_tools(listed) if listed else None
     except ToolsError as error:
@@ -158,7 +158,7 @@ def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: in
 
 
 def _renamed(text: str, odd: Mapping[str, str]) -> str:
-    """Return the text with odd names replaced before a parenthesis, outside of quotes."""
+    """Return the text with `odd` names replaced, before a parenthesis and outside of quotes."""
     if not odd:
         return text
     names = sorted(odd, key=len, reverse=True)
@@ -281,7 +281,7 @@ def _read(
 
 
 def _reply(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, Iterable[Diagnosis]]:
-    """Read an assistant's message; a call that the shape's own reader made is a `ToolCall`."""
+    """Return an assistant's message and its diagnoses; `ToolCall`s in it are read already."""
     made = message.get("tool_calls")
     if isinstance(made, list) and made and all(isinstance(one, ToolCall) for one in made):
         return Message("assistant", message.get("content") or "", tuple(made)), ()

@@ -121,14 +121,14 @@ def user(text: JsonValue) -> JsonObject:
 def echo(
     name: str, *calls: WantedCall, tools: tuple[JsonObject, ...] = OFFERED, **more: Any
 ) -> Ask:
-    """Return an ask for these calls whose `max_tokens` is about twice what they need."""
+    """Return a request to copy these calls; `max_tokens` is about twice what they need."""
     text = "\n".join(line(call) for call in calls)
     size = 96 + sum(len(line(call).encode()) for call in calls)
     return Ask(name, (user(text),), tools, calls, max_tokens=size, **more)
 
 
 def both(ask: Ask, *, quick_streamed: bool = False) -> tuple[Ask, Ask]:
-    """Return the ask whole and streamed, a pair that is sent one after the other."""
+    """Return the request without and with streaming; the two are sent one after the other."""
     return ask, replace(ask, streamed=True, quick=quick_streamed)
 
 
@@ -295,7 +295,7 @@ _CODE_SENTENCE = f"The code of today is {CODE_WORD}."
 _WHICH = user("Which code is that of today? Say the code, and nothing else.")
 _FROM_RESULT = (*_past("", "{}", _CODE_SENTENCE)[:3], _WHICH)
 FROM_RESULT = replace(_short("a code in a result", _FROM_RESULT), max_tokens=64)
-"""An ask whose answer is only in the tool's result."""
+"""A request whose answer is only in the tool's result."""
 FROM_MESSAGE = replace(_short("a code in a message", (user(_CODE_SENTENCE), _WHICH)), max_tokens=64)
 """A control without a tool: it shows whether this model repeats what it reads."""
 

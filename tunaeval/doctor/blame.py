@@ -36,7 +36,7 @@ _ORDER = ("server", "model", "note", "not tested", "pass")
 
 @dataclass(frozen=True)
 class Seen:
-    """The answers of one server, by the key of their ask, in the order in which they came."""
+    """The answers of one server by the key of their request, in the order in which they arrived."""
 
     server: ServerIdentity
     answers: Mapping[str, Sequence[ServerAnswer]] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Seen:
 
     @cached_property
     def right(self) -> int:
-        """How many calls of the first, easy check the model wrote correctly, whole or streamed."""
+        """How many of the three calls in `asks.GATE` the model copied, whole or streamed."""
         return sum(any(right(a) for ask in pair for a in self.all(ask)) for pair in asks.GATE)
 
     @property
@@ -66,13 +66,13 @@ class Seen:
 
     @property
     def nobody(self) -> bool:
-        """Whether nothing answered before the end, apart from a refusal that names flags."""
+        """Whether the examination stopped without an answer or a refusal that names flags."""
         flags = mentions_flags(self.one(asks.ONE[0]))
         return self.stopped is not None and not self.raw_share[1] and not flags
 
     @cached_property
     def parses(self) -> bool:
-        """Whether the server parsed any call of the gate, so that its parser fits the model."""
+        """Whether the server parsed any call of `asks.GATE`, so that its parser fits the model."""
         return any(a.calls for pair in asks.GATE for ask in pair for a in self.all(ask))
 
     @property
@@ -81,7 +81,7 @@ class Seen:
 
     @cached_property
     def native(self) -> str | None:
-        """The format in which the model most often writes calls, or None without raw text."""
+        """The format in which the model mostly writes calls, or None if no raw text has one."""
         found = [
             fmt
             for pair in (*asks.GATE, asks.TWO, asks.EMPTY)
@@ -98,7 +98,7 @@ class Seen:
         return sum(answer.raw is not None for answer in good), len(good)
 
     def streams_nothing(self, ask: Ask) -> bool:
-        """Whether this ask was to be streamed and the server does not stream.
+        """Whether the request was to be streamed and the server does not stream.
 
         It answers a streaming request with one JSON object, or it fails every streaming request and
         answers the others.
@@ -130,10 +130,10 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
 
 
 def compare_pair(wholes: Sequence[ServerAnswer], streams: Sequence[ServerAnswer]) -> Judgement:
-    """Judge whether an ask gets the same calls whole and streamed, and how certain that is.
+    """Judge whether whole and streamed answers to a request have the same calls.
 
-    One answer of each mode decides if both have one raw text. Else the server is blamed only if all
-    n answers of each mode agree and the modes differ: by chance, 2 of C(2n, n) orders do.
+    If the first answers differ, their raw texts decide, if known. Else the server is blamed only if
+    the n answers of each mode agree and the modes differ: by chance, 2 of C(2n, n) orders do.
     """
     wholes = [answer for answer in wholes if answer.ok]
     streams = [answer for answer in streams if answer.ok]
@@ -230,12 +230,12 @@ def _blamed(answer: ServerAnswer, native: str | None) -> Judgement:
 
 
 def offered(ask: Ask) -> Tools:
-    """Return the tools that the ask offers."""
+    """Return the tools that the request offers."""
     return to_tools(ask.tools)
 
 
 def trusted_raw(answer: ServerAnswer) -> str | None:
-    """Return the raw text, or None if the server did not reveal it.
+    """Return the raw text of an answer, or None if the server did not reveal it.
 
     Content without calls is raw text itself: the parser removed nothing. Some servers report only
     the tokens of the content once they have found calls; such a text is not the raw one.
@@ -487,7 +487,7 @@ LOST_TOKENS = 8
 
 
 def unanswered(answer: ServerAnswer) -> Judgement | None:
-    """Return the judgement of an ask that got no message, or None if it got one."""
+    """Return the judgement of a request that got no message, or None if it got one."""
     if answer.skipped or answer.failure is not None:
         return Judgement("not tested", answer.failure or "not asked", answer=answer)
     words = answer.error or ""
@@ -510,7 +510,7 @@ def unanswered(answer: ServerAnswer) -> Judgement | None:
 
 
 def no_answer(answer: ServerAnswer, words: str = "no answer") -> Judgement:
-    """Return the judgement of an ask that got no message; `words` say why if nothing else does."""
+    """Return the judgement of a request without a message; `words` say why if nothing else does."""
     return unanswered(answer) or Judgement("not tested", words, answer=answer)
 
 

@@ -1,4 +1,4 @@
-"""All checks of the doctor: the asks, the rule that judges them, and the remedy.
+"""All checks of the doctor: the requests, the rule that judges the answers, and the remedy.
 
 Rules send no requests; they judge the answers. The rules on what reaches the prompt compare the
 prompt tokens that the server reports, so that the model needs no skill: one text is put into
@@ -54,7 +54,7 @@ def accepted(_: Seen, answer: ServerAnswer) -> Judgement:
 
 
 def sound_ids(_: Seen, answer: ServerAnswer) -> Judgement:
-    """Check that each call has an id of its own, for its result, and the type "function"."""
+    """Check that each call has an id that no other call has, and the type "function"."""
     if not answer.ok:
         return no_answer(answer)
     ids = [call.id for call in answer.calls]
@@ -156,7 +156,7 @@ def known_model(_: Seen, answer: ServerAnswer) -> Judgement:
 
 
 def within_schema(_: Seen, answer: ServerAnswer) -> Judgement:
-    """Check that `strict` keeps a value within its enum, or is refused."""
+    """Check that with `strict` a value is one of its enum, or that the request is refused."""
     if not answer.ok:
         return refused_or(answer, "pass", "refused")
     colours = [(call.object or {}).get("colour") for call in answer.calls]
@@ -206,7 +206,7 @@ def thought_apart(seen: Seen, answer: ServerAnswer) -> Judgement:
 
 
 def same_in_both(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
-    """Check that each ask gets equivalent answers, whole and streamed."""
+    """Check that whole and streamed answers to each request are equivalent."""
     judged = [compare_pair(seen.all(w), seen.all(s)) for w, s in pairs(wanted)]
     return worst(judged) if judged else Judgement("not tested", "the server does not stream")
 
@@ -224,7 +224,10 @@ _SHARE = 0.5  # of the growth that the same text causes in a plain message
 
 
 def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
-    """Return a rule that an ask's prompt exceeds that of `against` by `times` the known text."""
+    """Return a rule that `what`, in which `asks.TEXT` occurs `times` times, reaches the prompt.
+
+    The prompt is compared with that of `against`, which is the same request without the text.
+    """
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
         shown = seen.one(wanted[0])
@@ -356,7 +359,7 @@ def counted_alike(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
 
 
 def steady(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
-    """Check that the repeats of an ask are all blamed on the server, or none."""
+    """Check that the repeats of a request are all blamed on the server, or none of them."""
     judged = [(ask, [seen.blame(a) for a in seen.all(ask) if not a.skipped]) for ask in wanted]
     for ask, found in judged:
         bad = [one for one in found if one.verdict == "server"]
@@ -381,8 +384,8 @@ Needs: TypeAlias = Literal["nothing", "copying"]
 class Check:
     """One property of a server to test.
 
-    `rule` judges the answers to `asks`, which other checks may share. `remedy` names what repairs a
-    fault for which the judgement names no remedy of its own.
+    `rule` judges the answers to the requests `asks`, which other checks may share. `remedy` names
+    the advice for a fault if the judgement names none.
     """
 
     name: str
@@ -426,7 +429,7 @@ _PROMPTS = (
     ("parts-in-prompt", "a text in parts", asks.IN_PARTS, asks.PLAIN, 1, "past"),
     ("many-tools-in-prompt", f"{MANY} tools", asks.MANY_TOOLS, asks.PLAIN, MANY, "context"),
 )
-"""Checks of what reaches the prompt: the name, what reaches it, the ask, the ask without the text,
+"""Checks of what reaches the prompt: the name, what reaches it, requests with and without it,
 how often the text is in it, and the remedy.
 """
 
@@ -509,4 +512,4 @@ CHECKS: tuple[Check, ...] = (
 """All checks, in the order of a report."""
 
 REPEATED = _wholes(_CALLING)
-"""The asks that `--repeats` repeats."""
+"""The requests that `--repeats` repeats."""

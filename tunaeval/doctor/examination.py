@@ -1,7 +1,7 @@
 """The examination of a server: each check is judged, each finding has evidence and a remedy.
 
-Checks share asks. An ask that the server answers with an error is reported by the check that is
-about it, the one with the fewest asks; the others judge the rest of their asks.
+Checks share requests. One that the server answers with an error is reported by the check that is
+about it, which is the one with the fewest requests; other checks judge the rest of theirs.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ async def examine(
 ) -> Examination:
     """Examine the server at `base_url` (http://127.0.0.1:8000/v1).
 
-    `only` is a group of checks, `network` says how the server is reached. The key is the first
-    of `key_variables` in the environment, as for other clients; it is in no report. Raises
-    ClientSetupError for an address that cannot be one, UnknownNameError for a group that is none;
-    what a server does raises nothing.
+    `only` is a group of checks, `network` says how the server is reached. The key is the first of
+    `key_variables` in the environment, as for other clients; it is in no report. Raises
+    ClientSetupError for an invalid address or key and UnknownNameError for an unknown group; what a
+    server does raises nothing.
     """
     settings = settings or DoctorSettings()
     checks = chosen(only, quick=settings.quick)
@@ -100,7 +100,7 @@ async def examine(
 
 
 def chosen(only: str | None, *, quick: bool) -> tuple[Check, ...]:
-    """Return the checks of a group, or all; in quick mode, only with their quick asks."""
+    """Return the checks of a group, or all; if `quick`, only quick ones with quick requests."""
     if only is not None and only not in GROUPS:
         raise UnknownNameError("group of checks", only, GROUPS)
     checks = [check for check in CHECKS if only in (None, check.group)]
@@ -146,7 +146,7 @@ def _examined(
 
 
 def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
-    """Add `stream-frames`, the check that says why streams are missing, if any are."""
+    """Add the check `stream-frames`, which reports why streams are missing, if any are."""
     missing = any(seen.streams_nothing(ask) for check in checks for ask in check.asks)
     if not missing or any(check.name == STREAM_FRAMES for check in checks):
         return checks
@@ -154,7 +154,7 @@ def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
 
 
 def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Sequence[Ask], str]:
-    """Return the asks that a check is judged by, and why there are none if there are none."""
+    """Return the requests that a check is judged by, and the reason in case there are none."""
     wanted: Sequence[Ask] = check.asks
     if check.name != STREAM_FRAMES:
         wanted = [ask for ask in wanted if not seen.streams_nothing(ask)]
@@ -168,7 +168,7 @@ def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Seq
 def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgement:
     """Return the judgement of one check; `checks` are all checks of this examination.
 
-    A check that needs a call copied is not tested with a model that failed the gate.
+    A check that needs a call copied is not tested if the model copied too few of `asks.GATE`.
     """
     if seen.nobody:
         return Judgement("not tested", seen.stopped or "not asked")
@@ -291,7 +291,7 @@ SAME = "same_fault_as"
 def _answered(
     check: Check, wanted: Sequence[Ask], checks: Iterable[Check], seen: Seen
 ) -> Sequence[Ask]:
-    """Return the asks that this check judges: those that succeed, and its own failing ones."""
+    """Return the requests to judge, without failed ones that another check reports."""
     others = {
         ask.key for other in checks if len(other.asks) < len(check.asks) for ask in other.asks
     }
@@ -304,7 +304,7 @@ def _answered(
 
 
 def _with_causes(findings: Sequence[ServerFinding]) -> list[ServerFinding]:
-    """Mark each server fault that an earlier finding already has with the check of that finding."""
+    """Add to each server fault that an earlier finding reports, too, the name of that check."""
     first: dict[tuple[object, ...], str] = {}
     found = []
     for finding in findings:

@@ -1,4 +1,4 @@
-"""Turn a server's HTTP response into an `ServerAnswer`, whole or streamed, sound or not.
+"""Turn a server's HTTP response into a `ServerAnswer`, whole or streamed, sound or not.
 
 A stream is read by the rules of server-sent events, and what breaks them is reported. The standard
 (https://html.spec.whatwg.org/multipage/server-sent-events.html) allows a byte order mark at the
@@ -6,7 +6,7 @@ start, CR, LF or CRLF, comments and unknown fields. The call fragments of a stre
 index, as most clients do, and by id. A server is right if both give the same calls, each with one
 index, one id and one name.
 
-The text that the model wrote before the server parsed it is in what each server reveals.
+The raw text, which the model wrote before the server parsed it, is revealed in different ways.
 Log-probabilities list the tokens of the very answer that is judged: vLLM and SGLang give them whole
 and streamed, Ollama and others whole. vLLM and SGLang also give token ids, which their
 `/detokenize` turns into text. llama.cpp has the text in `__verbose` of a whole answer, and refuses
@@ -222,7 +222,7 @@ Fault = tuple[str, str]
 
 
 class _Growing:
-    """A call under assembly."""
+    """A call that is being put together from its fragments."""
 
     def __init__(self) -> None:
         self.name: JsonValue = None
@@ -284,7 +284,7 @@ def _by_index(fragments: Sequence[JsonObject]) -> list[ApiCall]:
 
 
 def _by_id(fragments: Sequence[JsonObject]) -> list[ApiCall]:
-    """Assemble calls by id: a new id with a name starts one, or a name alone if no ids are sent."""
+    """Return the calls by id: one begins with a new id and a name, or a name if no ids are sent."""
     calls: list[_Growing] = []
     known: dict[object, _Growing] = {}
     have_ids = any(fragment.get("id") for fragment in fragments)
@@ -303,7 +303,7 @@ def _by_id(fragments: Sequence[JsonObject]) -> list[ApiCall]:
 
 
 def _goes_on(calls: Sequence[_Growing], fragment: JsonObject) -> bool:
-    """Whether a name repeats that of the unfinished call before, in a stream without ids."""
+    """Whether a fragment repeats the name of the last call, which is still incomplete."""
     return bool(calls) and calls[-1].name == _name(fragment) and calls[-1].whole().object is None
 
 
@@ -375,7 +375,7 @@ _QUOTED_TEXT = 60  # characters of a text in a message
 
 
 def delta_faults(deltas: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
-    """Yield a role other than the assistant's, and a last delta that repeats all text before it."""
+    """Yield faults: a role other than "assistant", or a last delta that repeats all the text."""
     roles = [role for delta in deltas if (role := delta.get("role")) not in (None, "", "assistant")]
     if roles:
         yield "role-other", f"a delta's role is {roles[0]!r}, not 'assistant'"
@@ -404,7 +404,7 @@ _IN_ERROR = re.compile(r"""raw=['"](?P<raw>.{1,4000})['"](?:,|\s|\Z)""", re.DOTA
 
 
 def extras(kind: str, *, streamed: bool) -> tuple[JsonObject, ...]:
-    """Return fields that ask for raw text and usage, in the order to try; the last is empty."""
+    """Return sets of fields that ask for raw text and usage, in the order to try, {} last."""
     if kind == "llama.cpp":
         options: tuple[JsonObject, ...] = () if streamed else (VERBOSE,)
     elif kind in ("vLLM", "SGLang"):
@@ -446,7 +446,7 @@ def ids_of(bodies: Sequence[JsonObject]) -> tuple[int, ...]:
 
 
 def detokenized(body: JsonObject) -> str | None:
-    """Return the text in a `/detokenize` response of vLLM, SGLang or llama.cpp."""
+    """Return the text in a `/detokenize` response of vLLM, SGLang or llama.cpp, or None."""
     found = next((body[key] for key in ("prompt", "text", "content") if key in body), None)
     found = found[0] if isinstance(found, list) and len(found) == 1 else found
     return without_ending(found) if isinstance(found, str) and found else None

@@ -18,7 +18,7 @@ _UNKNOWN_PATH = "/tunaeval-no-such-path"
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """The responses of a server on the paths that give known servers away."""
+    """The responses of a server on the paths that identify known servers."""
 
     models: Heard
     front: Heard

@@ -69,7 +69,7 @@ def _console(found: Examination, width: int) -> Iterator[str]:
 
 
 def _short(finding: ServerFinding) -> Iterator[str]:
-    """Give one line, for a finding without evidence or with a remedy that was already shown."""
+    """Yield one line, for a finding without evidence or with a remedy that was already shown."""
     summary = visible(str(finding.evidence["summary"]), _WIDTH)
     same = finding.evidence.get(SAME)
     cause = f" (the same fault as {same})" if same else ""
@@ -77,7 +77,7 @@ def _short(finding: ServerFinding) -> Iterator[str]:
 
 
 def _as_table(found: Examination, width: int) -> Iterator[str]:
-    """Give the verdicts by group: as columns, or as text where columns do not fit."""
+    """Yield the verdicts by group: as columns, or as text if columns do not fit."""
     if width < _SET_IN + 12 * len(_VERDICTS):
         for group, counts in _table(found):
             phrase = ", ".join(
@@ -125,7 +125,7 @@ def _table(found: Examination) -> Iterator[tuple[str, Counter[Verdict]]]:
 
 
 def _lines(evidence: JsonObject, width: int = _WIDTH) -> Iterator[tuple[str, str, str | None]]:
-    """Give label, text and, for the raw text, a line of carets below the spans of its calls."""
+    """Yield label, text and, for the raw text, a line of carets below the spans of its calls."""
     if "ask" in evidence:
         yield "asked", f"{evidence['ask']}, {evidence['mode']}", None
     raw, reads = evidence.get("raw"), evidence.get("reads")

@@ -1,9 +1,9 @@
 """The order, number and time limit of the requests that the doctor sends to one server.
 
-Answers are kept by ask, so that checks share them. The first requests decide which others make
+Answers are kept by request, so that checks share them. The first requests decide which others make
 sense: the pages that identify the server, one call with each field that may reveal the raw text,
-then prompt sizes and the gate, one by one. The rest run `concurrency` at a time, but an ask's whole
-and streamed requests stay in order. Repeats come last.
+then prompt sizes and the gate, one by one. The rest run `concurrency` at a time, but a request and
+its streamed twin stay in order. Repeats come last.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ELSEWHERE = 3
 _MORE = 4
 """Extra repeats of each mode where streamed and whole answers differ: five of each in all."""
 _PATIENCE = 3
-"""Tries of one request when the server asks for a pause; failures in a row before giving up."""
+"""Tries of a request if the server asks for a pause, and failures in a row before giving up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class DoctorSettings:
 
 
 class Runner:
-    """A runner that sends the asks of some checks to one server; `seen` has the answers."""
+    """Sends the requests of some checks to one server; `seen` has the answers."""
 
     def __init__(
         self, server: Connection, checks: Sequence[Check], settings: DoctorSettings,
@@ -73,7 +73,7 @@ class Runner:
 
     @property
     def seen(self) -> Seen:
-        """The observations of the server so far."""
+        """What is known of the server so far: its identity, and its answers."""
         return Seen(self._server, self._answers, self._stopped)
 
     async def run(self) -> Seen:
@@ -210,7 +210,7 @@ class Runner:
         return detokenized(body) if body else None
 
     def _spare(self) -> int:
-        """Return how many requests are left over once all planned ones are made."""
+        """Return how many requests are left over after all that are planned."""
         return self._limit - (self.requests - self._put_off) - max(0, self._to_ask)
 
     async def _post(self, ask: Ask) -> Heard | None:
@@ -250,7 +250,7 @@ class Runner:
 
 
 def _in_order(checks: Sequence[Check]) -> list[Ask]:
-    """Return every ask once, in the order of the checks, plus the gate if a check needs copying."""
+    """Return each request once, in the order of the checks, then `asks.GATE` if it is needed."""
     gate = [ask for pair in asks.GATE for ask in pair]
     needed = gate if any(check.needs == "copying" for check in checks) else []
     own = [ask for check in checks for ask in check.asks]
@@ -258,7 +258,7 @@ def _in_order(checks: Sequence[Check]) -> list[Ask]:
 
 
 def in_quick(check: Check) -> Check:
-    """Return the check with only the asks that `--quick` makes."""
+    """Return the check with only the requests that `--quick` makes."""
     return replace(check, asks=tuple(ask for ask in check.asks if ask.quick))
 
 
@@ -300,11 +300,11 @@ class _Fields:
         }
 
     def counts(self, ask: Ask) -> bool:
-        """Whether the answer to this ask must report usage."""
+        """Whether the answer to this request must report usage."""
         return not ask.streamed or "stream_options" in self._of(ask)
 
     def learn(self, answer: ServerAnswer) -> bool:
-        """Learn from an answer; return whether to repeat the ask without a refused field."""
+        """Learn from an answer; return whether to repeat the request without a refused field."""
         if answer.ok:
             self._settled.add(_kind(answer.ask))
             return False

@@ -72,7 +72,7 @@ class Ask:
 
     @property
     def key(self) -> str:
-        """The key under which answers to this ask are kept."""
+        """The key under which answers to this request are kept."""
         return f"{self.name}, {self.mode}"
 
 
@@ -98,7 +98,7 @@ class ApiCall:
 
 @dataclass(frozen=True, slots=True)
 class StreamedAnswer:
-    """The number of frames in a streamed body, the faults (code, message), and if usage came."""
+    """The number of frames in a stream, its faults (code, message), and whether usage came."""
 
     frames: int = 0
     faults: tuple[tuple[str, str], ...] = ()
@@ -107,7 +107,7 @@ class StreamedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ServerAnswer:
-    """The answer to an ask.
+    """The answer to a request.
 
     `failure` says why nothing could be read (no connection, a body that is not JSON, a deadline);
     `error` is what the server reported as wrong; `raw` is the model's text before any parsing, None
@@ -133,7 +133,7 @@ class ServerAnswer:
     skipped: bool = False
     """The request was never sent: the deadline, the limit of requests, or a server that is gone."""
     uncounted: bool = False
-    """The server refuses requests for the usage of a stream."""
+    """The server refuses to report the token counts of a stream."""
 
     @property
     def ok(self) -> bool:
@@ -160,7 +160,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class ServerFinding:
-    """One row of the report."""
+    """A check that did not pass, as a row of the report."""
 
     check: str
     group: str

@@ -9,9 +9,9 @@
         check_parser(my_parser, examples=["a text with a call in my format"])
 
 Needs hypothesis (`pip install hypothesis`). The laws: rendered calls are parsed back; prose around
-calls changes none; nothing raises; chunks do not matter; the events tile the text, and the pieces
-of a growing call add up to the final call; levels are monotone; if tools are given, no other name
-is called.
+calls changes none; nothing raises; chunks do not matter; the events cover the text exactly once,
+and the pieces of a growing call add up to the final call; what a level accepts, higher levels
+accept, too; if tools are given, no other name is called.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name. Raises ModuleNotFoundError with the remedy where hypothesis is not."""
+    """Import a public name. Raises ModuleNotFoundError, with a remedy, without hypothesis."""
     home = next((home for home, names in _NAMES.items() if name in names.split()), None)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

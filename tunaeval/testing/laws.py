@@ -78,12 +78,12 @@ def check_format(format: Format | Reader) -> None:  # noqa: A002 - the field's w
 
 
 def check_law(name: str, format: Format | Reader) -> None:  # noqa: A002 - as in check_format
-    """Check one of `LAWS`."""
+    """Check one of `LAWS` by its name; raises AssertionError with the text."""
     check_laws([name], format)
 
 
 def check_laws(names: Iterable[str], format: Format | Reader) -> None:  # noqa: A002 - as above
-    """Check some of `LAWS`; laws of one kind share their examples."""
+    """Check the laws of these names; laws of one kind share their examples."""
     reader = format if isinstance(format, Reader) else reader_of(format)
     chosen = frozenset(names)
     if of_calls := [law for name, law in _OF_CALLS.items() if name in chosen]:
@@ -112,7 +112,7 @@ def check_text(
     chunks: Sequence[str] | None = None,
     tools: Tools | None = None,
 ) -> None:
-    """Check the laws of any text for this text; by default each character is a chunk."""
+    """Check `LAWS_OF_TEXTS` for one text; by default each character is a chunk."""
     reader = format if isinstance(format, Reader) else reader_of(format)
     example = AnyText(text, list(text if chunks is None else chunks), "standard", tools)
     _check_text(reader, example, _OF_TEXTS.values())
@@ -142,7 +142,7 @@ def said(calls: Iterable[ToolCall]) -> list[tuple[str, JsonValue]]:
 
 
 def any_texts(forms: Sequence[Format]) -> st.SearchStrategy[AnyText]:
-    """Return a strategy for texts that concern `forms`: above all damaged calls."""
+    """Return a strategy for texts, most of which are damaged calls in one of the `forms`."""
 
     def make(tape: Tape) -> AnyText:
         form, kind = tape.pick(forms), tape.below(8)
@@ -363,7 +363,7 @@ def _prose_around(parser: Parser | Format, examples: Sequence[str]) -> None:
 
 
 def _threads(parser: Parser | Format, examples: Sequence[str]) -> None:
-    """Compare results alone and in threads, on fixed texts: races cannot be shrunk."""
+    """Check that threads change no result. The texts are fixed, as races cannot be shrunk."""
     chance = Random(_THREADS)
     asked = [_made_text(Tape(chance.randbytes(_TAPE)), examples) for _ in range(_TEXTS)] * _THREADS
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @st.composite
 def taped(draw: st.DrawFn, make: Callable[[Tape], T], size: int = 96) -> T:
-    """Return what `make` returns for a tape of `size` bytes."""
+    """Return a strategy for what `make` returns for a random tape of `size` bytes."""
     return make(Tape(draw(st.binary(min_size=size, max_size=size))))
 
 
@@ -70,7 +70,7 @@ def calls_in(tape: Tape, form: Format, least: int, most: int) -> list[ToolCall]:
 
 
 def plain_call(marks: Sequence[str]) -> Callable[[Tape], ToolCall]:
-    """Return a maker of calls whose keys are words and whose values contain no marks."""
+    """Return a function that makes calls whose keys are words and whose values contain no marks."""
 
     def plain(tape: Tape) -> JsonValue:
         value = made.value(tape, 4)

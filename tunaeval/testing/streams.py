@@ -21,7 +21,7 @@ def stream_of(stream: Stream, chunks: Iterable[str]) -> tuple[ParseResult, list[
 
 
 def untiled(text: str, result: ParseResult, events: Iterable[Event]) -> str:
-    """Return why the events do not tile the text, or ""."""
+    """Return why the events do not cover the text exactly once, or "" if they do."""
     at, content = 0, []
     tiles = _final_tiles(events)
     for tile in tiles:
@@ -44,7 +44,7 @@ def untiled(text: str, result: ParseResult, events: Iterable[Event]) -> str:
 
 
 def _final_tiles(events: Iterable[Event]) -> list[Event]:
-    """Return the tiling events, with reclassified ones replaced by reasoning."""
+    """Return the events that cover the text, reclassified ones replaced by one of reasoning."""
     tiles: list[Event] = []
     for event in events:
         if event.kind == "reclassified":

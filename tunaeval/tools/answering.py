@@ -1,4 +1,4 @@
-"""Which call the run of a tool answers, when the framework says so: a context variable.
+"""The call that a tool's run answers, in a context variable, if the framework names it.
 
 Each task and each thread has its own context. `asyncio` and the frameworks copy it into the threads
 that they start; `threading` and `concurrent.futures` do not, so set the call inside such a thread.

@@ -1,4 +1,4 @@
-"""Running calls: first the research tools at once, then all other reading tools, then the writers.
+"""Run calls: research tools in parallel, then other reading tools in parallel, then writers.
 
 This is the order of the TunaCode agent: tools of the category "research", then of "read-only", run
 in one parallel batch each; tools of the category "write", or of none, run one after another, in the
@@ -279,7 +279,7 @@ Taker: TypeAlias = Callable[[JsonObject], dict[str, Any]]
 @dataclass(frozen=True, slots=True)
 class Runnable:
     """A tool that can be run. `take` converts a call's arguments and raises ValueError for those
-    that do not fit; `start` returns an awaitable if `awaits`, else it may block.
+    that do not fit; `start` runs the tool: it returns an awaitable if `awaits`, else it may block.
     """
 
     take: Taker
@@ -292,7 +292,7 @@ class Runnable:
 def runnables_of(
     tools: Mapping[str, AnyTool] | Iterable[AnyTool], recorder: roles.Recorder | None = None
 ) -> dict[str, Runnable]:
-    """Return the tools by name. Raises ToolsError naming what is no tool or has a taken name."""
+    """Return the tools by name. Raises ToolsError for what is no tool or has a taken name."""
     found: dict[str, Runnable] = {}
     for name, tool, where in named_tools(tools):
         if name in found:
@@ -306,7 +306,7 @@ def runnables_of(
 def named_tools(
     tools: Mapping[str, AnyTool] | Iterable[AnyTool],
 ) -> Iterator[tuple[str, AnyTool, str]]:
-    """Yield each tool with its name and its place in `tools`, for errors."""
+    """Yield (name, tool, place in `tools`) for each tool; the place is for error messages."""
     if isinstance(tools, Mapping):
         yield from ((name, tool, f"tools[{name!r}]") for name, tool in tools.items())
     elif isinstance(tools, str) or not isinstance(tools, Iterable):
@@ -374,7 +374,7 @@ class _Ended(Exception):  # noqa: N818 - only carries an exception out of a task
 
 
 async def _at_once(work: Sequence[Coroutine[Any, Any, ToolResult]]) -> list[ToolResult]:
-    """Return all results; on an `_Ended`, cancel and await the rest, then raise its cause."""
+    """Run all coroutines at once. If one raises `_Ended`, cancel the others and raise its cause."""
     ended: BaseException | None = None
     tasks: list[asyncio.Task[ToolResult]] = []
     try:

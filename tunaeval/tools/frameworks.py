@@ -1,9 +1,9 @@
-"""Wrapping of frameworks' tools for a recorder; tools are known by their shape.
+"""Wrap frameworks' tools for a recorder; each framework's tools are recognized by their shape.
 
-No framework is imported. The result is a copy with the same name, description and schema; the
-given tool is not changed. A tool of a framework that is not listed in `ADAPTERS` is refused, with
-the code to write instead: a framework runs its tools in its own way, and a wrapper around one would
-no longer be a tool of that framework. The function that it runs can be wrapped before that.
+No framework is imported. The result is a copy with the same name, description and schema; the given
+tool is not changed. A tool of a framework that is not listed in `ADAPTERS` is refused, with the
+code to write instead: a framework runs its tools in its own way, and a wrapper around one would no
+longer be a tool of that framework. The function that it runs can be wrapped before that.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
 
 
 def recorders_of(tool: object) -> Iterator[roles.Recorder]:
-    """Yield the recorders of a tool's runs."""
+    """Yield the recorders to which a tool's runs are reported."""
     for run in _adapter_of(tool).runs(tool):
         yield from recorders_of_run(run)
 
@@ -98,7 +98,7 @@ def _has(tool: AnyTool, *names: str) -> bool:
 
 
 def _answering(run: Function, id_of: Callable[..., str | None], *, awaits: bool) -> Function:
-    """Return `run`, with the id of the call that `id_of` finds in its arguments set meanwhile."""
+    """Return `run` so that it answers the call whose id `id_of` finds in its arguments."""
     if not awaits:
 
         @wraps(run)
@@ -117,7 +117,7 @@ def _answering(run: Function, id_of: Callable[..., str | None], *, awaits: bool)
 
 
 def _id_in_context(*args: object, **kwargs: object) -> str | None:
-    """Return the id of the call from the context that is among the arguments of a framework."""
+    """Return the call's id from the context object among a framework's arguments, or None."""
     found = (getattr(one, "tool_call_id", None) for one in (*args, *kwargs.values()))
     return next((one for one in found if one is not None), None)
 
@@ -170,7 +170,7 @@ def _shown_by(tool: roles.AnyTool) -> frozenset[str]:
 
 
 def _without_langchains(function: Function, shown: frozenset[str]) -> Arguments:
-    """Return a function that extracts the model's arguments, without LangChain's (the state)."""
+    """Return a function that extracts the model's arguments, without those of LangChain itself."""
     signature = inspect.signature(function)
     hidden = frozenset(signature.parameters) - shown
     if not shown & frozenset(signature.parameters):  # it is called with one text by position
@@ -184,7 +184,7 @@ def _without_langchains(function: Function, shown: frozenset[str]) -> Arguments:
 
 
 def _method(tool: roles.AnyTool, name: str) -> Function:
-    """Return the copy's method, or the one that another recorder put in its place."""
+    """Return the method of the copied tool, or what another recorder has put in its place."""
     shadow: Function | None = vars(tool).get(name)
     return shadow or MethodType(getattr(type(tool), name), tool)
 
@@ -196,7 +196,7 @@ def _is_frameworks(tool: roles.AnyTool, name: str) -> bool:
 
 
 def _once(bare: Function, record: Callable[[Function], Function], tool: object) -> Function:
-    """Return `_run`, recorded unless the tool's own `_arun` calls it."""
+    """Return `_run` with each run recorded, except runs that the tool's own `_arun` starts."""
     recorded = record(bare)
 
     @wraps(recorded, updated=())
@@ -315,7 +315,7 @@ def _smolagents(tool: AnyTool, recorder: roles.Recorder) -> AnyTool:
 
 
 def _by_inputs(function: Function, inputs: tuple[str, ...], *, skipped: int) -> Arguments:
-    """Return a function that names the arguments by the tool's inputs, in its function's order.
+    """Return a function that names arguments by the tool's inputs, in the order of `function`.
 
     The signature of a tool made by the framework's decorator has a `self` that is not passed.
     """
@@ -447,7 +447,7 @@ def _package_of(tool: object) -> str | None:
 
 
 def _schema_of(tool: object) -> str | None:
-    """Return the attribute with the schema of a callable object, if it also has a name."""
+    """Return the name of a callable object's attribute with a schema, if it has a name, too."""
     if isinstance(tool, _NO_OBJECTS) or not callable(tool):
         return None
     if not isinstance(getattr(tool, "name", None), str):

@@ -160,8 +160,8 @@ def _words(place: str) -> list[str]:
 
 
 def shown_place(place: str) -> str:
-    """Return a server as messages and files have it: of an address, no user and no query, as these
-    may be secrets.
+    """Return a server as messages and files show it: an address without user and query, which may
+    be secrets, or a command unchanged.
     """
     if not _is_address(place):
         return place
@@ -326,7 +326,7 @@ class McpServer:
         return failure
 
     def _why(self) -> TransportFailure:
-        """Return why the connection has ended."""
+        """Return the failure that ended the connection. Raises UsageError if `mcp` is missing."""
         error = None if self._living.cancelled() else self._living.exception()
         while isinstance(error, BaseExceptionGroup):  # of the SDK's task groups
             error = error.exceptions[0]
@@ -359,7 +359,7 @@ class McpServer:
 
 
 def _fault(error: BaseException) -> str:
-    """Return what the SDK found wrong with an answer."""
+    """Return in words what the SDK found wrong with an answer."""
     words = words_of(error)
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
@@ -376,7 +376,7 @@ _OF_THE_CALL = frozenset({-32602, -32601})
 
 
 def _read(found: Any) -> McpResult:
-    """Return the SDK's result of a call as ours."""
+    """Return the SDK's result of a call as an McpResult."""
     texts = [text for block in found.content if (text := _text(block))]
     structured = found.structured_content
     if structured is not None:

@@ -1,15 +1,15 @@
 """Recorders, which keep executions of wrapped tools: bounded, and shared between threads.
 
-Beside the plain one there is one for each run of an agent, one that finds executions by result, and
-those of scoring sessions: which session records the run of a tool is decided when it ends, so tools
-are wrapped once.
+A `ContextRecorder` has a recorder for each run of an agent, a `ResultRecorder` finds executions by
+result, and a `SessionRecorder` belongs to a scoring session. Which session records the run of a
+tool is decided when the run ends, so tools are wrapped once.
 
 A session has an `Inbox`, which is open while the session's block runs, and current in the context
 of that block. A tool that a session wraps has a `Router` as its recorder: it passes a run to the
-inbox that is current where the tool is called, and to the open ones around it. Where none is
-current, as in a plain thread, it passes the run to the open inbox of the session that wrapped the
-tool last; if more are open, that is logged once. A run for a session that has ended or not begun is
-recorded nowhere, which is logged once (`tunaeval.scoring`).
+inbox that is current where the tool is called, and to the open ones around it. If none is current,
+as in a plain thread, it passes the run to the open inbox of the session that wrapped the tool last;
+if several are open, a warning is logged once. A run for a session that has ended or not begun is
+not recorded, and a warning is logged once (`tunaeval.scoring`).
 
 A tool keeps no session alive: an inbox has a weak reference to its session's recorder.
 """
@@ -42,7 +42,7 @@ class Recorder:
     """Collects the last `limit` executions, in the order in which they ended.
 
     `classifiers` decide whether a run succeeded, in their order: names of the group
-    `tunaeval.classifiers`, or values of that shape; the built-in ones by default. `listener` is
+    `tunaeval.classifiers`, or objects of that protocol; the built-in ones by default. `listener` is
     called with each execution as it ends; `tunaeval.print_execution` is one.
 
     Executions are built when `executions` is read, so that a call pays for little more than reading
@@ -282,7 +282,7 @@ def busy_seconds(executions: Iterable[ToolExecution]) -> float | None:
 
 
 def _nobody() -> None:
-    """Stand in for the weak reference to a recorder where there is none."""
+    """Return None, as a weak reference to a recorder does that no longer exists."""
 
 
 _TITLE = 60
@@ -294,7 +294,7 @@ _LOG = logging.getLogger("tunaeval.scoring")
 class Inbox:
     """Receives the executions of tools while the `with` block of its session is active.
 
-    An inbox without a recorder records nothing, and keeps its place between others.
+    An inbox without a recorder records nothing itself, but leads to the inboxes around it.
     """
 
     __slots__ = (
@@ -408,7 +408,7 @@ class Router(Recorder):
 
     @property
     def taker(self) -> object:
-        """The same for all routers, so that a tool called by a running tool answers no call."""
+        """One key for all routers: a tool called by a running tool answers no call."""
         return Router
 
     def add(self, inbox: Inbox) -> None:

@@ -187,8 +187,8 @@ def _listed(error: ValidationError) -> str:
 
 
 class _Untitled(GenerateJsonSchema):
-    """Schemas without titles, which repeat each name: a model pays for every token. A default that
-    JSON cannot express is left out; its argument stays optional.
+    """Makes schemas without titles, which only repeat names: a model pays for every token. A
+    default that JSON cannot express is left out; its argument stays optional.
     """
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012 - as pydantic declares it
@@ -209,7 +209,7 @@ def _schema(arguments: Sequence[inspect.Parameter]) -> JsonObject:
 
 
 def _unfit(arguments: Sequence[inspect.Parameter], error: Exception) -> ValueError:
-    """Return an error that names the argument at fault, or all if no single one is."""
+    """Return an error that names the argument at fault, or all if it is not a single one."""
     for argument in arguments if len(arguments) > 1 else ():
         try:
             _schema([argument])
@@ -240,7 +240,7 @@ def _adapter(arguments: Sequence[inspect.Parameter]) -> TypeAdapter[Any]:
 
 
 def _hint(parameter: inspect.Parameter, function: AnyFunction) -> object:
-    """Return the annotation, with strings in it resolved in the function's module."""
+    """Return a parameter's annotation, with strings in it resolved in the function's module."""
     code = function if inspect.isroutine(function) else type(function).__call__
     names = getattr(code, "__globals__", None)
     holder = SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
@@ -414,7 +414,7 @@ _NUMPY = {
 
 
 def _entries(lines: Sequence[str], first: _FirstLine) -> Iterator[tuple[str, str]]:
-    """Yield the entries at the first line's indent, each with the deeper lines below it."""
+    """Yield argument and description of each entry at the indent of the first line."""
     indent = next((_indent(line) for line in lines if line.strip()), 0)
     starts = [
         (at, entry)

@@ -153,7 +153,7 @@ def _of_json(text: str, where: str, wanted: str) -> Any:
 
 
 def _object_schema(tool: object) -> Mapping[str, JsonValue] | None:
-    """Return the argument schema of a framework's tool, or None if `tool` is none."""
+    """Return the schema of the arguments of a framework's tool, or None if it is no such tool."""
     for schema_of in _OBJECT_SCHEMAS:
         try:
             schema = schema_of(tool)
@@ -287,7 +287,7 @@ def _is_unframed(schema: Mapping[str, JsonValue]) -> bool:
 
 
 def _framed(arguments: Mapping[str, JsonValue]) -> JsonObject:
-    """Return an object schema; arguments are required unless called optional or with a default."""
+    """Return an object schema; arguments called optional, or with a default, are not required."""
     required = [
         name
         for name, inner in arguments.items()
@@ -313,7 +313,7 @@ def is_short(schema: Mapping[str, JsonValue]) -> bool:
 
 
 def _plain(schema: Mapping[str, JsonValue], depth: int, known: _Known) -> JsonObject:
-    """Return a plain copy; `known` maps ids of schemas to copies: shared parts stay shared."""
+    """Return a plain copy. `known` has copies by the schemas' ids: shared parts stay shared."""
     if depth > _DEEPEST:
         return dict(schema)
     if id(schema) in known:
@@ -371,7 +371,7 @@ def _kind(text: str) -> JsonObject | None:
 
 
 def _parts(text: str) -> list[str]:
-    """Split at the commas that are outside of brackets."""
+    """Return the parts of the text between commas that are outside of brackets."""
     parts, depth = [""], 0
     for character in text:
         depth += (character == "[") - (character == "]")

@@ -49,7 +49,7 @@ AWAITABLE = Success(ok=True, reason="awaitable")
 CLOSED = Success(ok=True, reason="closed")
 """For a generator that its consumer closed early."""
 INTERRUPTED = Success(ok=True, reason="interrupted")
-"""For a run that its framework ended to wait for a human: no failure, but no answer yet."""
+"""A run that its framework ended to wait for a human is no failure, but has no answer yet."""
 
 
 class Result:
@@ -107,7 +107,7 @@ class ByFields(NamedTuple):
 
 class ByWhole(NamedTuple):
     """A classifier of all the fields of a dict or of JSON text: `shows` returns the error, or None.
-    Of other objects only JSON text is read, because all their fields are not known.
+    Of other objects only JSON text is read, because not all of their fields are known.
     """
 
     name: str
@@ -219,7 +219,7 @@ def _content_of(value: object) -> str:
 
 
 def _json_fields(text: str) -> Fields:
-    """Return the object that the whole text is as JSON, or {}."""
+    """Return the JSON object that the whole text is, or {}."""
     if "{" not in text[:_EDGE] or not text.lstrip().startswith("{") or len(text) > _MAX_JSON:
         return {}
     try:
@@ -280,7 +280,7 @@ _BESIDE_AN_ERROR = frozenset({
 
 
 def _lone_error(fields: Fields) -> str | None:
-    """Return the `error` of fields that contain nothing else but details of it."""
+    """Return the `error` if all other fields are only details of it, else None."""
     said = fields.get("error")
     if not said or fields.keys() - _BESIDE_AN_ERROR:
         return None
@@ -298,13 +298,13 @@ ERROR_PREFIX = ByText("error-prefix", _error_prefix)
 TRACEBACK = ByText("traceback", _traceback)
 
 BY_FIELDS = (IS_ERROR, STATUS, OUTCOME, OK_FALSE)
-"""Declared results, in the order in which they are asked."""
+"""Classifiers of fields that declare a result, in the order in which they are asked."""
 
 LATER: tuple[ByFields | ByWhole, ...] = (SUCCESS_FALSE, LONE_ERROR)
-"""Declared results as well; the preset `evals2` is older and does not use them."""
+"""More classifiers of fields; the preset `evals2` is older and does not use them."""
 
 BY_TEXT = (EXIT_CODE, ERROR_PREFIX, TRACEBACK)
-"""How a result reads; these are asked after the declared results."""
+"""Classifiers of a result's text, asked after those of its fields."""
 
 CLASSIFIERS = (*BY_FIELDS, *LATER, *BY_TEXT)
 """The built-in classifiers, in their order."""
@@ -317,11 +317,11 @@ WAITING = frozenset({
     ("pydantic_ai.exceptions", "ApprovalRequired"),
     ("pydantic_ai.exceptions", "CallDeferred"),
 })  # fmt: skip
-"""Module and name of the classes; subclasses count."""
+"""Module and name of exceptions that wait for a human; subclasses count."""
 
 
 def raised_in_wrapper(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
-    """Judge what a tool raised_in_wrapper; the verdict of a classifier wins over `WAITING`."""
+    """Judge what a tool raised; one of `WAITING` is no failure unless a classifier says so."""
     known = tuple(classifiers)
     found = raised(error, known)
     waits = any((kind.__module__, kind.__name__) in WAITING for kind in type(error).__mro__)
@@ -343,7 +343,7 @@ classifiers: Registry[Classifier] = Registry(
 
 
 def chosen(wanted: Iterable[str | Classifier]) -> tuple[Classifier, ...]:
-    """Return the classifiers in their order. Raises UsageError for an item that is none."""
+    """Return the classifiers that are given or named. Raises UsageError for anything else."""
     several = "names of classifiers, or classifiers"
     return tuple(map(_classifier, wanted_items(wanted, "classifiers", object, several)))
 

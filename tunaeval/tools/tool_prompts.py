@@ -34,7 +34,7 @@ _ABOUT_PARAMETER = (*_PARAMETER, "description")
 
 @dataclass(frozen=True, slots=True)
 class ToolPrompt:
-    """A description, and the text about each parameter ("" if it is only named).
+    """A tool's description, and that of each parameter ("" if the file only names it).
 
     `source` is the file; `line` is where the description begins in it, and `lines` where the
     parameters begin.

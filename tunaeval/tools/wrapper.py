@@ -6,8 +6,8 @@ The time of a generator is the time in which its own code ran, from each resumpt
 yield; a generator that was never started is not recorded. If recording fails, that is logged
 (`tunaeval.tools`) and does not affect the caller.
 
-When a run ends, its result is inspected only so far that it need not be kept: a short text is kept
-and judged later; a result that the built-in classifiers cannot judge is dropped.
+When a run ends, its result is judged at once so that it need not be kept. Only a short text is
+kept, and judged when the execution is read.
 
 `current_call` is called as an attribute of its module: a wrapper that is pickled by value takes the
 names that it uses with it, and a context variable cannot be pickled.
@@ -118,7 +118,7 @@ def record_runs(
     name: str | None = None,
     arguments: Arguments | None = None,
 ) -> Tool:
-    """Like `wrap_tool`, for the function inside a framework's tool, even if it is recorded already.
+    """Wrap the function inside a framework's tool like `wrap_tool`, even if it is recorded already.
 
     `name` is the name to record instead of the function's, and `arguments(args, kwargs)` returns
     the arguments to record.
@@ -170,7 +170,7 @@ def _like(wrapper: AnyFunction, tool: AnyFunction, function: AnyFunction) -> Any
 
 
 def _function_of(tool: object) -> AnyFunction:
-    """Return the function inside partials, which has the name, or raise UsageError."""
+    """Return the function inside any partials. Raise UsageError if it cannot be wrapped."""
     function = tool
     while isinstance(function, partial) and not isinstance(function, RecordedTool):
         function = function.func
@@ -241,7 +241,7 @@ def _glance(result: Any) -> Seen:
 
 
 def _keeping(recorder: roles.Recorder, make: Callable[..., ToolExecution]) -> Callable[..., None]:
-    """Return the function that records facts: lazily, or at once where `record` is overridden."""
+    """Return a function that records a run: lazily, or at once if `record` is overridden."""
     if isinstance(recorder, Recorder) and type(recorder).record is Recorder.record:
         return partial(recorder.keep, make)
 
@@ -263,7 +263,7 @@ def _with_arguments(arguments: Arguments, keep: Callable[..., None]) -> Callable
 def _maker(
     name: str, judge: Callable[[object], Success], signature: inspect.Signature | None
 ) -> Callable[..., ToolExecution]:
-    """Return a function that makes the execution of what was recorded, when it is first read."""
+    """Return a function that makes a `ToolExecution` from the facts that were recorded of a run."""
 
     def execution(  # noqa: PLR0917 - the facts, in the order in which wrappers pass them
         call: Call | None, args: Args, kwargs: Kwargs,
@@ -410,7 +410,7 @@ def _call(notes: Notes) -> Call | None:
 
 
 def _look(notes: Notes, error: BaseException) -> Look:
-    """Return how to inspect the end of a generator, which its consumer may have closed."""
+    """Return how to judge the end of a generator, which its consumer may have closed."""
     return (lambda _ending: CLOSED) if isinstance(error, GeneratorExit) else notes.raised
 
 

@@ -1,5 +1,5 @@
-"""The models that can be asked: over HTTP, embedded, from a recording, from a script.
+"""The clients of models: over HTTP, embedded, from a recording, or from a script.
 
-The only package with a network. Nothing is imported until it is named: httpx2 costs a start-up more
-than everything else of tunaeval together.
+This is the only package that uses the network. A client's module is imported when it is named,
+because httpx2 takes longer to import than everything else of tunaeval together.
 """

@@ -1,8 +1,8 @@
-"""What a server said: its body read within limits, and the reply or the failure in it.
+"""Read a server's response: its body, up to a limit of size, and the reply or the error in it.
 
-A streamed reply is put together from its chunks. Fragments of calls belong together by their index;
-under one index a new id begins a new call, as some servers number all calls 0. A stream that ends
-without `[DONE]` and without a finish reason was cut, and is no reply.
+A streamed reply is put together from its chunks. The fragments of a call have the same index; a new
+id under the same index begins a new call, because some servers give all calls the index 0. A stream
+that ends without `[DONE]` and without a finish reason was cut off: that is a failure, not a reply.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tunaeval.types.messages import Usage
 from .pace import TryFailed
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
-"""Of a body, after decoding. A reply of a hundred thousand tokens has less than one."""
+"""The most bytes of a decoded body. A reply of a hundred thousand tokens has less than 1 MiB."""
 
 ACCEPT_ENCODING = "gzip, deflate"
 
@@ -34,14 +34,14 @@ _QUOTED_CHARACTERS = 200
 
 
 async def read_body(response: httpx2.Response) -> bytes:
-    """Return the decoded body, of which at most the limit is ever kept, however compressed."""
+    """Return the decoded body. Raises TryFailed if it has more than `MAX_BODY_BYTES`."""
     body = bytearray()
     await read_into(body, response)
     return bytes(body)
 
 
 async def read_into(body: bytearray, response: httpx2.Response) -> None:
-    """Read the decoded body into `body`, which keeps what came before a failure."""
+    """Append the decoded body to `body` as it arrives; it keeps what came before a failure."""
     unpacking = Unpacking(response.headers)
     async for chunk in response.stream:  # type: ignore[union-attr] # async transports give async streams
         body += unpacking.piece(chunk)
@@ -49,13 +49,13 @@ async def read_into(body: bytearray, response: httpx2.Response) -> None:
 
 
 class Unpacking:
-    """Unpacks a body as it comes, by its headers, and never beyond the limit.
+    """Decompresses a body piece by piece, as its headers say, up to `MAX_BODY_BYTES`.
 
-    Packed is one stream, or gzip's several, one after another (RFC 1952, 2.2). What is called
-    deflate is a stream of zlib (RFC 9110, 8.4.1.2), or, from some servers, one without its head.
+    A compressed body is one stream, or several gzip streams in a row (RFC 1952, 2.2). The encoding
+    "deflate" is a zlib stream (RFC 9110, 8.4.1.2), but some servers send one without its header.
 
-    Raises TryFailed for an encoding that was not asked for, and from `piece` and `end` for a body
-    that is not what its headers say, or larger than the limit.
+    Raises TryFailed for an encoding that was not asked for; `piece` and `end` raise it for a body
+    that is not in its encoding, or is larger than the limit.
     """
 
     def __init__(self, headers: Mapping[str, str]) -> None:
@@ -68,7 +68,7 @@ class Unpacking:
         self._size = 0
 
     def piece(self, chunk: bytes) -> bytes:
-        """Decode the next bytes of the body."""
+        """Return the next bytes of the body, decoded."""
         try:
             piece = chunk if self._encoding == "identity" else self._unpacked(chunk)
         except zlib.error as error:
@@ -79,13 +79,13 @@ class Unpacking:
         return piece
 
     def end(self) -> None:
-        """Decode what is left at the end of the body."""
+        """Raise TryFailed if the compressed body that was read is not complete."""
         is_whole = self._inflate is not None and self._inflate.eof
         if self._encoding != "identity" and not is_whole:
             raise TryFailed(f"the {self._encoding} body ends in the middle")
 
     def _unpacked(self, chunk: bytes) -> bytes:
-        """Decode up to one byte beyond the limit. Raises zlib.error."""
+        """Return `chunk` decompressed, up to one byte beyond the limit. Raises zlib.error."""
         if self._inflate is None:
             self._head, chunk = b"", self._head + chunk
             if len(chunk) < _HEAD_BYTES:
@@ -104,14 +104,14 @@ class Unpacking:
         return bytes(unpacked)
 
     def _window(self, head: bytes) -> int:
-        """Return the window size with which zlib reads a body with this beginning."""
+        """Return the `wbits` argument with which zlib can read a body that begins with `head`."""
         has_head = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2]) % 31 == 0
         is_raw = self._encoding == "deflate" and not has_head and head[:2] != _GZIP
         return -zlib.MAX_WBITS if is_raw else _GZIP_OR_ZLIB
 
 
 def read_object(body: bytes) -> JsonObject:
-    """Return the JSON object in a body."""
+    """Return the JSON object in a body. Raises TryFailed if the body is anything else."""
     try:
         return records.decode(body)
     except (ValueError, RecursionError):
@@ -127,7 +127,7 @@ def read_object(body: bytes) -> JsonObject:
 def read_reply(
     answer: JsonObject, *, latency_seconds: float, source: Source | None = None
 ) -> Reply:
-    """Return the reply in a chat completion, with its message as the server gave it."""
+    """Return the reply in a chat completion, its message unchanged. Raises TryFailed if none."""
     choices = answer.get("choices")
     if choices == []:
         raise TryFailed("the reply has no choices: 'choices' is an empty list")
@@ -149,7 +149,7 @@ def read_reply(
 
 
 def error_words(answer: JsonObject) -> str | None:
-    """Return the error message of a body, from the places where servers put it."""
+    """Return the error message in a body, from any place where servers put it, or None."""
     match answer:
         case {"error": {"message": str(words)}} | {"error": str(words)}:
             return words
@@ -162,7 +162,7 @@ def error_words(answer: JsonObject) -> str | None:
 
 
 def words_of(body: bytes) -> str:
-    """Return the message in the body of an error."""
+    """Return the error message in a body, or the whole body as text if it has no such message."""
     try:
         words = error_words(records.decode(body))
     except (ValueError, RecursionError):
@@ -179,7 +179,7 @@ def quoted(words: str) -> str:
 
 
 def read_usage(usage: JsonValue) -> Usage:
-    """Return the token counts of a server; None where they are missing or make no sense."""
+    """Return the token counts that a server reported; one that is missing or invalid is None."""
     if not isinstance(usage, dict):
         return Usage()
     return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
@@ -196,9 +196,8 @@ _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 async def read_stream(
     response: httpx2.Response, *, seconds: Callable[[], float], source: Source | None
 ) -> Reply:
-    """The reply in a response of server-sent events, or in one of JSON, where a server does not
-    stream: which of the two it is, the body says. `seconds` says how long ago it was asked for.
-    Raises TryFailed.
+    """Return the reply in a response of server-sent events, or of plain JSON from a server that
+    does not stream. `seconds` returns the time since the request was sent. Raises TryFailed.
     """
     unpacking, lines = Unpacking(response.headers), DataLines()
     gathered, body = Gathered(seconds), bytearray()
@@ -217,7 +216,7 @@ async def read_stream(
 
 
 class Gathered:
-    """The part of a streamed reply that has come so far."""
+    """A streamed reply, put together from its events as they arrive."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
@@ -235,7 +234,7 @@ class Gathered:
         """Whether an event has come."""
 
     def take(self, data: str) -> None:
-        """Add the data of one event. Raises TryFailed for an error, and for what is no chunk."""
+        """Add the data of one event. Raises TryFailed if it is an error, or not a chunk of JSON."""
         self.begun = True
         if data == "[DONE]":
             self._done = True
@@ -338,7 +337,7 @@ class Gathered:
         return (tokens - 1) / (seconds - self._first)
 
     def _notes(self, message: JsonObject) -> list[str]:
-        """Return the oddities of the stream, a sentence each, such as events that came twice."""
+        """Return one sentence for each oddity of the stream, such as events that came twice."""
         notes = [OTHER_CHOICES] if self._has_others else []
         if self._repeats:
             how_many, are = counted(self._repeats, "event"), "is" if self._repeats == 1 else "are"
@@ -360,7 +359,7 @@ class Gathered:
 
 
 def _calls_of(message: JsonObject) -> list[tuple[JsonValue, JsonValue]]:
-    """Return names and arguments; arguments that are text are decoded."""
+    """Return the name and the arguments of each call; arguments that are JSON text are decoded."""
     calls = message.get("tool_calls")
     functions = [
         call.get("function")

@@ -1,4 +1,4 @@
-"""A client that asks another one only what is not in a store of replies."""
+"""A client that asks another client only for replies that are not in its store."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _CUT = "length"
 
 
 class CachedClient:
-    """Answers from `store` what was asked before, and keeps what `client` replies.
+    """Takes replies from `store`; asks `client` only for the missing ones, and stores them.
 
-    What is asked includes the address, the body that is sent, and the number of the scenario's
-    repeat and attempt, so that repeats are different questions. Failures and replies that were cut
-    off are not kept. Closing it closes both.
+    A stored reply is used if the address, the body of the request, the scenario and the numbers of
+    its repeat and attempt are the same, so repeats are asked separately. Failures and replies that
+    were cut off are not stored. Closing it closes both.
 
     Raises UsageError for a client that asks no model, or that streams.
     """

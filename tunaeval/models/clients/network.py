@@ -1,8 +1,8 @@
-"""How a server is reached: headers, proxy, certificates, connections, and why one failed.
+"""How a server is reached: headers, proxy, certificates, connections, and why a request failed.
 
-Connections are those of httpx2's transports, each of a few. A pool of httpx2 looks at all of its
-connections several times for every request, so that one pool of 256 costs twice what sixteen of 16
-do; `benchmarks/throughput.py` has the figures.
+Connections belong to several httpx2 transports of 16 each. A pool of httpx2 looks at all of its
+connections several times per request, so one pool of 256 costs twice as much as sixteen of 16;
+`benchmarks/throughput.py` has the figures.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 
 class ProxyRoute(NamedTuple):
-    """The proxy on the way to a server: its address without a password, and who named it."""
+    """The proxy for a server, and the option or variable that names it; `str` shows no password."""
 
     proxy: httpx2.Proxy
     named_by: str
@@ -47,16 +47,15 @@ class ProxyRoute(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The options of a client for the way to its server.
+    """How a client reaches its server: headers, certificates, proxy and HTTP version.
 
-    `headers` go along with every request, in place of the client's own of the same name. `ca` is a
-    file of certificates in PEM that are trusted in place of the system's. `cert` and `cert_key` are
-    the files of the client's own certificate and its key, which `cert` may contain. `proxy` is the
-    URL of a proxy: None for those of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and
-    NO_PROXY), an empty one for no proxy at all. `http2` speaks HTTP/2 where the server does, which
-    only https has.
+    `headers` are sent with every request, and replace the client's own of the same name. `ca` is a
+    PEM file of certificates that are trusted instead of the system's. `cert` and `cert_key` are the
+    files of the client's own certificate and its key, which `cert` may contain. `proxy` is the URL
+    of a proxy: None takes those of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and
+    NO_PROXY), "" takes none. `http2` uses HTTP/2 if the server supports it, over https only.
 
-    Raises ClientSetupError for what cannot be right; no message contains a header's value or a
+    Raises ClientSetupError for a value that cannot work; no message contains a header's value or a
     password.
     """
 
@@ -88,16 +87,16 @@ class Network:
 
     @property
     def is_of_transport(self) -> bool:
-        """Whether an option is set that only the built-in transport serves."""
+        """Whether an option is set that a caller's own transport would ignore."""
         return bool(self.ca or self.cert or self.cert_key or self.proxy or self.http2)
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Return the secrets, which no message may contain."""
+        """The values of `headers` that no message may show; very short ones are left out."""
         return long_enough(self.headers.values())
 
     def over(self, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-        """Return these headers with those of the caller, which replace them."""
+        """Return `headers` and this network's own, which win over the same names, as raw pairs."""
         both = httpx2.Headers(headers)
         for name, value in self.headers.items():
             both[name] = value
@@ -108,7 +107,7 @@ class Network:
         ]
 
     def route(self, url: httpx2.URL) -> ProxyRoute | None:
-        """Return the proxy on the way to `url`, if there is one. Raises ClientSetupError."""
+        """Return the proxy for `url`, or None if there is none. Raises ClientSetupError."""
         if self.proxy is not None:
             return _route(self.proxy, "'proxy', --proxy") if self.proxy else None
         found = getproxies_environment()
@@ -122,8 +121,8 @@ class Network:
         return _route(found[scheme], f"${named_by}")
 
     def authorities(self) -> ssl.SSLContext:
-        """Whom to trust: those in `ca`, else in $SSL_CERT_FILE or $SSL_CERT_DIR where they are set,
-        as OpenSSL does, else those of the system. Raises ClientSetupError.
+        """Return a TLS context that trusts the authorities in `ca`, else those in $SSL_CERT_FILE
+        and $SSL_CERT_DIR, else the system's. Raises ClientSetupError if they cannot be read.
         """
         file, folder = self.ca, None
         what = f"the certificates in 'ca' (--ca {self.ca!r})"
@@ -143,7 +142,7 @@ class Network:
             ) from error
 
     def identity(self) -> ssl.SSLContext:
-        """Return the TLS context with the trusted authorities and any client certificate."""
+        """Return the TLS context with the trusted authorities and any certificate of the client."""
         context = self.authorities()
         if self.cert is not None:
             _show(context, self.cert, self.cert_key)
@@ -151,7 +150,7 @@ class Network:
 
 
 def check_header(name: object, value: object) -> None:
-    """Raise ClientSetupError for a header that cannot be sent. Its value is not in the message."""
+    """Raise ClientSetupError, without the value, for a header that cannot be sent."""
     if not (isinstance(name, str) and isinstance(value, str)):
         raise ClientSetupError(
             f"the header {name!r:.60} cannot be sent; wanted a string as its name and its value"
@@ -169,7 +168,7 @@ def check_header(name: object, value: object) -> None:
 
 
 def _is_near(host: str, exempt: str) -> bool:
-    """Whether a host is an address in one of the networks of NO_PROXY (10.0.0.0/8)."""
+    """Whether a host is an IP address in one of the networks in NO_PROXY, such as 10.0.0.0/8."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -201,10 +200,10 @@ def _route(address: str, named_by: str) -> ProxyRoute:
 
 
 def _show(context: ssl.SSLContext, cert: str, key: str | None) -> None:
-    """Have a context show the client's own certificate."""
+    """Load the client's own certificate into a TLS context. Raises ClientSetupError."""
 
     def refuse() -> str:
-        """Refuse a key with a password: OpenSSL would ask for it on the terminal in mid-run."""
+        """Raise, before OpenSSL asks for the key's password on the terminal in mid-run."""
         raise ClientSetupError(
             f"the key of the client certificate {cert!r} is encrypted; name a file with the "
             "unencrypted key, which only you can read"
@@ -231,17 +230,17 @@ def _show(context: ssl.SSLContext, cert: str, key: str | None) -> None:
 _CONNECTIONS = 16
 """The most connections of one transport."""
 _FEW = 2
-"""Idle connections of a transport, where descriptors were wanting."""
+"""The most idle connections of a transport once the process ran out of file descriptors."""
 _KEEP_IDLE_SECONDS = 30.0
 
 
 class Pools:
-    """Has as many transports as requests in flight need, those used first the busiest.
+    """The transports to one server: another one is made when all have 16 requests in flight.
 
         async with pools.transport() as transport: ...  # from a request to its response's end
 
-    Whoever calls it limits how many requests are in flight, and how long each may take. With a
-    `transport` of the caller's, all requests go through that one.
+    The caller limits how many requests are in flight and how long each may take. If a `transport`
+    is given, all requests go through that one.
     """
 
     def __init__(
@@ -263,7 +262,7 @@ class Pools:
 
     @asynccontextmanager
     async def transport(self) -> AsyncIterator[httpx2.AsyncBaseTransport]:
-        """Lend a transport to one request, from its beginning to the end of its response."""
+        """Lend a transport to one request, until its response is read."""
         if self._given is not None:
             yield self._given
             return
@@ -321,14 +320,14 @@ class Pools:
 
 @dataclass(eq=False, slots=True)
 class _Pool:
-    """A transport, and how many requests are on their way through it."""
+    """A transport, and the number of requests in flight on it."""
 
     transport: httpx2.AsyncBaseTransport
     in_flight: int = 0
 
 
 def is_shortage(error: BaseException | None) -> bool:
-    """Whether an exception, or its cause, says that no further file can be opened."""
+    """Whether an exception, or one that led to it, says that the process can open no more files."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
             return True
@@ -347,7 +346,7 @@ _CERTIFICATE_TIPS = {
     False: "; it may want a client certificate: give one with --cert FILE ('cert')",
 }
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
-"""What OpenSSL calls an answer in plain HTTP, by its versions."""
+"""The reasons that versions of OpenSSL give for an answer in plain HTTP."""
 WANTS_A_USER = "the proxy wants a user and a password: put USER:PASSWORD@ before its host"
 _PROXY_TIPS = {
     407: WANTS_A_USER,
@@ -363,10 +362,10 @@ def failure_of(
     is_certified: bool,
     route: ProxyRoute | None,
 ) -> TryFailed:
-    """Return the failure of a try whose connection was not made, or broke.
+    """Return the failure of a try whose connection could not be made, or broke.
 
-    `is_answered` says whether a response had begun, `is_certified` whether a client certificate was
-    at hand.
+    `is_answered` says whether a response had begun, `is_certified` whether the client has a
+    certificate of its own.
     """
     root = _root(error)
     if isinstance(root, ssl.SSLCertVerificationError):
@@ -399,7 +398,7 @@ def failure_of(
 
 
 def _refusal_of_proxy(words: str) -> TryFailed:
-    """Return the failure of a tunnel, whose status is at the beginning of httpcore2's message."""
+    """Return the failure of a tunnel that a proxy refused; `words` begin with the HTTP status."""
     first = words.partition(" ")[0]
     status = int(first) if first.isascii() and first.isdigit() else 0
     tip = _PROXY_TIPS.get(status, "is the base URL right, and can the proxy reach it?")
@@ -411,9 +410,9 @@ def _refusal_of_proxy(words: str) -> TryFailed:
 
 
 def _root(error: BaseException) -> BaseException:
-    """Return the first exception of a chain, which the others were raised from.
+    """Return the first exception of a chain, which led to the others.
 
-    Of h11's complaint about a breach of HTTP the causes are h11's own, so it is the root.
+    A ProtocolError with a message counts as the first unless an OSError caused it: h11 raises it.
     """
     while not (
         isinstance(error, httpx2.ProtocolError)
@@ -449,7 +448,7 @@ _LOGGERS = (
 
 
 class KeyFilter(logging.Filter):
-    """Removes keys from what the HTTP library logs, between `begin` and `end`."""
+    """A logging filter that replaces keys in the HTTP library's messages, from `begin` to `end`."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         super().__init__()
@@ -465,7 +464,7 @@ class KeyFilter(logging.Filter):
             logging.getLogger(name).removeFilter(self)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record pass, without a key."""
+        """Let every record pass, with its keys replaced by "(the key)"."""
         said = record.getMessage()
         for key in self._keys:
             if key in said:

@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's chat completions."""
+"""A client for any server that speaks OpenAI's chat completions."""
 
 from __future__ import annotations
 
@@ -17,33 +17,32 @@ from .server import KEY_VARIABLES, Chat, Server, read_key
 
 
 class OpenAIClient(Chat):
-    """Asks `{base_url}/chat/completions`.
+    """Sends requests to `{base_url}/chat/completions`.
 
-    The key comes from the environment only, from the first of `key_variables` that is set
-    (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`) in `environment`, that of the process unless another is
-    passed in; a server that wants none gets none. `base_url` is
-    `OPENAI_BASE_URL` if not given; `model` is the first that the server lists.
+    The key is only read from environment variables: the first of `key_variables` that is set in
+    `environment` (by default that of the process). If none is set, no key is sent. `base_url` is
+    `$OPENAI_BASE_URL` by default, `model` the first that the server lists.
 
-    Tried again are 408, 409, 429, 5xx and broken connections, until the time of the request is
-    over, or at most `max_retries` times (8 where neither is given); a broken body once. One try
-    may take `attempt_timeout` seconds whatever the server does, all tries of a request and their
-    pauses `deadline` seconds. At most `connections` requests are in flight at once, fewer after
-    429 and timeouts, and `rpm` are begun in a minute; others wait, and the wait, like one that the
-    server asks for, counts for `deadline` alone.
+    Statuses 408, 409, 429 and 5xx and broken connections are tried again until the time of the
+    request is over, or at most `max_retries` times (8 if neither is given); a broken body once. One
+    try may take `attempt_timeout` seconds, all tries of a request with their pauses `deadline`
+    seconds. At most `connections` requests are in flight at once, fewer after 429 and timeouts, and
+    at most `rpm` begin per minute. Other requests wait; this wait, and a pause that the server asks
+    for, count only towards `deadline`.
 
     `stream` asks for the reply in pieces: `Reply.streamed` then says when the first came.
 
-    `headers` go along with every request, in place of the client's own of the same name. `ca`,
-    `cert` and `cert_key` are files in PEM: the authorities that are trusted in place of the
-    system's, the client's own certificate, and its key, unless the certificate's file contains it.
-    `proxy` is the URL of a proxy, in place of those of the environment (HTTP_PROXY, HTTPS_PROXY,
-    ALL_PROXY, NO_PROXY); an empty one is none. `http2` speaks HTTP/2 where the server does.
+    `headers` are sent with every request, and replace the client's own of the same name. `ca`,
+    `cert` and `cert_key` are PEM files: the authorities that are trusted instead of the system's,
+    the client's own certificate, and its key, unless the certificate's file contains it. `proxy` is
+    the URL of a proxy, used instead of those of the environment (HTTP_PROXY, HTTPS_PROXY,
+    ALL_PROXY, NO_PROXY); "" is none. `http2` uses HTTP/2 if the server supports it.
 
-    `transport` is any asynchronous transport of httpx2, in place of the built-in one, and is used
-    as it is: proxy, certificates and HTTP/2 are its own.
+    `transport` is an asynchronous httpx2 transport that is used instead of the built-in one, with
+    its own proxy, certificates and HTTP version.
 
-    Raises ClientSetupError for an address or a key that cannot be right, UsageError for what can
-    be no name of a variable, and from `complete` what `Client` says.
+    Raises ClientSetupError for an address or a key that cannot be right, UsageError for an invalid
+    name of a variable; `complete` raises what `Client` documents.
 
     Examples:
         >>> client = tunaeval.OpenAIClient(base_url="http://127.0.0.1:8000/v1", model="qwen3")

@@ -1,17 +1,17 @@
-"""When one server is asked: whose turn it is, how many at once, and which failures are tried again.
+"""When a request to a server is sent: in which turn, how many at once, and which are tried again.
 
-Every request to a server asks here for its turn. It waits
+Before each request to a server, its client waits here for its turn. The request waits
 
-- while the server has asked for a rest: 429 or 503 with Retry-After concern all requests
+- while the server has asked for a pause: 429 or 503 with Retry-After apply to all requests
   (RFC 6585, 4; RFC 9110, 15.6.4);
-- while so many are in flight as the server bears, and this process has descriptors for: half as
-  many after each 429 or timeout, and when no further file can be opened, one more after as many
-  replies (additive increase, multiplicative decrease: Chiu and Jain 1989);
+- while as many requests are in flight as the server can take and this process has file descriptors
+  for: half as many after each 429, timeout or lack of descriptors, one more after as many replies
+  (additive increase, multiplicative decrease: Chiu and Jain 1989);
 - for its share of `rpm` requests a minute;
-- and while the breaker is open: after ten failures in a row, of whichever requests, one at a time
-  tries whether the server is back, at growing intervals.
+- and while the circuit breaker is open: after ten failures in a row, of any requests, one request
+  at a time tests at growing intervals whether the server is back.
 
-Waits of the first three kinds stop the clock of the request: they are no fault of its own.
+The first three waits stop the clock of the request, as they are not its own fault.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ MAX_RETRY_AFTER_SECONDS = 120.0
 """A server that asks for a longer pause is not waited for that long: it is asked again sooner."""
 
 MAX_RESTING_SECONDS = 300.0
-"""So long rests in a row stop the clocks of requests, while nothing is answered between them."""
+"""How long pauses in a row, without an answer between them, stop the clocks of requests."""
 
 REFUSED = "refused"
-"""The kind of what every request would meet where the address or the key is wrong. One request
-may meet it, too (a content filter), so whoever asks many sees which it is.
+"""The kind of a failure that every request has if the address or the key is wrong. A content filter
+gives it to one request alone, so only many requests show which it is.
 """
 
 _SECONDS = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?")
@@ -56,15 +56,15 @@ CAP_SECONDS = 20.0
 _BODY_RETRIES = 1
 _RETRIES = 8
 _LAST_SHARE = 0.7
-"""Of the time that is left a pause takes at most so much: then there is time for another try."""
+"""The largest share of the time left that a pause takes, so that there is time for another try."""
 _FIRST_CONTACT_RETRIES = 2
 _RETRIED_STATUSES = frozenset({408, 409, 429})
 _REST_STATUSES = frozenset({429, 503})
-"""With a Retry-After these speak of the server, not of a request (RFC 6585, 4; 9110, 15.6.4)."""
+"""With a Retry-After these concern all requests, not one (RFC 6585, 4; RFC 9110, 15.6.4)."""
 _SPARE = 24
 """Descriptors for the files of a run, the event loop and look-ups of names."""
 _UNKNOWN = 16
-"""Open at the start where the system does not say how many are."""
+"""How many descriptors count as open if the system does not say."""
 _OPEN = Path("/dev/fd")
 
 
@@ -72,8 +72,8 @@ _OPEN = Path("/dev/fd")
 class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves this package
     """One try failed. `again` says whether another could succeed; `kind` is TransportFailure's.
 
-    `said` is what the server said, uncut and not yet rid of the key: it is never in the message.
-    `advice` comes after it. `is_ours`: it is this process that cannot ask, for want of descriptors.
+    `said` is the server's message, whole and perhaps with the key, so `message` never has it.
+    `advice` follows the message. `is_ours` means that this process ran out of file descriptors.
     """
 
     message: str
@@ -88,12 +88,12 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
 
     @property
     def asks_all(self) -> bool:
-        """Whether the pause of this failure is for all requests to the server."""
+        """Whether the server asks with this failure that all requests pause."""
         return self.status in _REST_STATUSES and self.retry_after is not None
 
     @property
     def is_of_server(self) -> bool:
-        """Whether the server is in trouble, not this request alone, and named no time to wait."""
+        """Whether the server is in trouble, not only this request, and named no time to wait."""
         is_trouble = self.kind in ("connect", "timeout") or (self.status or 0) >= 500
         return self.again and is_trouble and not self.asks_all and not self.is_ours
 
@@ -107,18 +107,18 @@ def is_retried(status: int) -> bool:
 class Patience:
     """How long, and how many times, one request is tried.
 
-    By time, where there is a limit: until `deadline` seconds are over, pauses and all, or what the
-    request's own clock has left, which stops while all requests wait. Else, or if
-    `max_retries` says so, by number: eight retries take half a minute on average and 70 s at most,
-    which outlasts the restart of a server. One that was never reached gets two, for that is a
-    wrong address; a broken body one.
+    If there is a time limit, tries go on until it is over: `deadline` seconds with all pauses, or
+    what the request's own clock has left, which stops while all requests wait. Without a limit, or
+    if `max_retries` is given, their number is limited: eight retries take half a minute on average
+    and 70 s at most, long enough for a server to restart. A server that was never reached is tried
+    twice more, as its address is probably wrong; a broken body once more.
     """
 
     max_retries: int | None
     deadline: float | None
 
     def tries(self, *, reached: Callable[[], bool], clock: Deadline | None = None) -> AsyncRetrying:
-        """The tries of one request. `reached`: whether the server has ever answered."""
+        """Return the retry loop of one request. `reached` says whether the server ever answered."""
         limits = [] if self.deadline is None else [Deadline(self.deadline)]
         clocks = limits if clock is None else [*limits, clock]
         broken = 0
@@ -150,9 +150,9 @@ class Patience:
 
 
 class Rest:
-    """A pause that a server asked one request for, and that all requests to it keep.
+    """A pause that a server asked for, and that all requests to it keep.
 
-    A server that is asked too much would hear from the others all the same, and refuse each.
+    Otherwise the other requests would go on to a server that has too many, and each be refused.
     """
 
     def __init__(self) -> None:
@@ -166,30 +166,30 @@ class Rest:
 
     @property
     def stops_clocks(self) -> bool:
-        """Whether the clocks of requests stand still during the pause.
+        """Whether the clocks of requests stop during the pause.
 
-        They do for the first `MAX_RESTING_SECONDS` of pauses in a row. Then they go on, or a
-        server that asks for pause after pause would be waited for without end.
+        They do for the first `MAX_RESTING_SECONDS` of pauses in a row. Then they go on, so that a
+        server that asks for pause after pause is not waited for without end.
         """
         return self._since is None or self._until - self._since <= MAX_RESTING_SECONDS
 
     def ask(self, failure: TryFailed) -> None:
-        """Rest as long as a refusal asks for, unless a longer rest was asked for already."""
+        """Pause for as long as the failure asks, unless a longer pause is under way."""
         if failure.asks_all and failure.retry_after is not None:
             now = time.monotonic()
             self._since = now if self._since is None else self._since
             self._until = max(self._until, now + failure.retry_after)
 
     def over(self) -> None:
-        """End the pause, since the server answers again."""
+        """Note that the server answered, so that the next pause is the first in a row."""
         self._since = None
 
 
 def read_retry_after(header: str | None, *, now: float | None = None) -> float | None:
-    """Seconds that a Retry-After header asks for, if they are more than 0 and at most 120.
+    """Return the seconds that a Retry-After header asks for, if more than 0 and at most 120.
 
-    The header holds seconds or an HTTP date (RFC 9110, 10.2.3); servers also write fractions,
-    and nonsense, which counts as not there.
+    The header is a number of seconds or a date, from which `now` is subtracted (RFC 9110, 10.2.3).
+    Servers also write fractions, which are read, and nonsense, which counts as no header.
     """
     seconds = _asked_for(header, now)
     return seconds if 0 < seconds <= MAX_RETRY_AFTER_SECONDS else None
@@ -201,7 +201,7 @@ def asks_for_too_long(header: str | None) -> bool:
 
 
 def _asked_for(header: str | None, now: float | None = None) -> float:
-    """Return the number in a header; NaN, with which every comparison is false, if it has none."""
+    """Return the seconds in a Retry-After header, or NaN, for which every comparison is false."""
     if header is None:
         return math.nan
     if _SECONDS.fullmatch(header.strip()):
@@ -214,7 +214,7 @@ def _asked_for(header: str | None, now: float | None = None) -> float:
 
 
 def _pause(state: RetryCallState) -> float:
-    """Return the seconds until the next try, spread so that clients do not return all at once."""
+    """Return the seconds until the next try, partly random so that clients do not retry at once."""
     failure = _failure(state)
     if failure.asks_all and failure.retry_after is not None:
         return 0.0  # all requests keep that rest, this one with them
@@ -236,7 +236,7 @@ _TOLD_SECONDS = 30.0
 
 
 class Breaker:
-    """Whether a server is taken to be down, by failures in a row of any requests to it."""
+    """A circuit breaker: after ten failures in a row, one request at a time probes the server."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -252,24 +252,24 @@ class Breaker:
         return self.last is not None
 
     def wait(self) -> float:
-        """Return the seconds until the next probe; 0 if this request may be it."""
+        """Return the seconds until the next probe, or 0 if the calling request may be the probe."""
         left = self._next_at - time.monotonic()
         return max(left, 0.05) if self._probes else max(0.0, left)
 
     def probe(self) -> None:
-        """Make this request the probe."""
+        """Make the calling request the probe, so that others wait for its end."""
         self._probes = True
 
     def gave_up(self, *, is_probe: bool) -> None:
-        """Let another request be the probe, since this one ended without an answer."""
+        """Let another request be the probe if this one was, as it ended without an answer."""
         if is_probe:
             self._probes = False
 
     def failed(self, failure: TryFailed, *, is_probe: bool, left: float = math.inf) -> None:
-        """Count a failure that says something of the server.
+        """Count a failure that shows trouble of the server.
 
-        `left` are the seconds that the failed request still has. The next probe comes before
-        they are over, or an outage that ends in them would fail every request that waits.
+        `left` is the time in seconds that the failed request still has. The next probe comes before
+        it is over; otherwise an outage that ends in that time would fail every waiting request.
         """
         self._in_a_row += 1
         now = time.monotonic()
@@ -288,7 +288,7 @@ class Breaker:
         self._next_at = now + min(pause, _LAST_SHARE * max(0.0, left))
 
     def succeeded(self) -> bool:
-        """Note an answer of the server; return whether the server counted as down."""
+        """Note that the server answered, and return whether it had counted as down."""
         self._in_a_row, self._probes = 0, False
         if self.last is None:
             return False
@@ -300,13 +300,13 @@ class Breaker:
 
 @dataclass(slots=True)
 class _Lane:
-    """The requests of one event loop: how many are in flight, and who waits, the first first."""
+    """The requests of one event loop: how many are in flight, and which wait, in their order."""
 
     in_flight: int = 0
     waiting: dict[asyncio.Future[None], None] = field(default_factory=dict)
 
     async def wait(self, seconds: float | None) -> None:
-        """Wait until `wake` is called, but at most so many seconds; None sets no limit."""
+        """Wait until `wake` is called, or for at most `seconds`; None sets no limit."""
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
         self.waiting[turn] = None
@@ -329,7 +329,7 @@ class _Lane:
 
 
 class Pace:
-    """The order of the requests to one server, at most `connections` of which are in flight."""
+    """Decides when a request to one server is sent; at most `connections` are in flight at once."""
 
     def __init__(self, name: str, connections: int, *, rpm: float | None = None) -> None:
         self._most = affordable(connections, address=name)
@@ -352,10 +352,10 @@ class Pace:
     async def in_turn(
         self, ask: Callable[[], Awaitable[_T]], clock: Deadline | None, longest_rest: float
     ) -> _T:
-        """What `ask` gives, in its turn. `clock` is stopped while others are waited for.
+        """Call `ask` in its turn and return its result. Waiting for other requests stops `clock`.
 
-        A rest of `longest_rest` seconds or more is not kept. What the request raises is counted.
-        Raises TimeoutError when the time of `clock` is over before it is asked.
+        A pause of `longest_rest` seconds or more that the server asked for is ignored. A failure is
+        counted and raised. Raises TimeoutError if `clock` runs out before `ask` is called.
         """
         lane = self._lanes.get(loop := asyncio.get_running_loop())
         if lane is None:
@@ -378,7 +378,7 @@ class Pace:
             lane.wake(self.limit - lane.in_flight)
 
     async def _enter(self, lane: _Lane, clock: Deadline | None, longest_rest: float) -> bool:
-        """Wait for a turn; return whether it is that of a probe."""
+        """Wait for a turn, and return whether this request is the breaker's probe."""
         is_probe = False
         while True:
             if self.breaker.is_open:
@@ -454,14 +454,14 @@ class Pace:
             self._reopen()
 
     def _reopen(self) -> None:
-        """Begin with a quarter of the requests, not to flood a server that just came back."""
+        """Begin with a quarter of the connections, so that a server that is back is not flooded."""
         self._limit = max(1.0, min(self._limit, self._most / 4))
         for lane in self._lanes.values():
             lane.wake(self.limit)
 
 
 def _before(clock: Deadline | None, seconds: float) -> float:
-    """Return the seconds, or those that are left if fewer. Raises TimeoutError if none are."""
+    """Return `seconds`, or what is left on the clock if that is less. Raises TimeoutError at 0."""
     if clock is None:
         return seconds
     if clock.left <= 0:
@@ -479,9 +479,9 @@ def _wake(turn: asyncio.Future[None]) -> None:
 
 
 def affordable(wanted: int, *, address: str) -> int:
-    """`wanted` connections, or as many as the process may open; at least one. Says so if fewer.
+    """Return how many of `wanted` connections can be open: at least one. Warns if it is not all.
 
-    Each takes a descriptor, and others are needed, too.
+    Each takes a file descriptor, and some have to be left for other files.
     """
     try:
         import resource  # noqa: PLC0415 - Unix alone has it

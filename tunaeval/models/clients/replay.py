@@ -1,10 +1,10 @@
 """Recordings: the replies of a run in one file, and a client that answers from them.
 
-A file of JSON lines. The first is a header: `recording` (the version, 2), `model`, `date`
-(YYYY-MM-DD), `suite_digests` (by suite name) and `run` (its `run.json`). Each other line is one
-reply, without the question: `scenario`, `repeat`, `attempt` (from 1), `message` as the server gave
-it, `finish_reason`, `prompt_tokens`, `completion_tokens`, `latency_seconds`, `source` (where its
-calls belong, as `Reply.source` says; version 1 has none).
+A recording is a file of JSON lines. The first is a header: `recording` (the version, 2), `model`,
+`date` (YYYY-MM-DD), `suite_digests` (by suite name) and `run` (its `run.json`). Each other line is
+one reply, without its request: `scenario`, `repeat`, `attempt` (from 1), `message` as the server
+gave it, `finish_reason`, `prompt_tokens`, `completion_tokens`, `latency_seconds` and `source` (as
+in `Reply`; version 1 has none).
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from tunaeval.types.wanted import wanted_path
 
 
 class ReplayClient:
-    """A client that answers each request with the reply that a run recorded for its scenario,
-    repeat and attempt.
+    """Answers each request with the reply that a run recorded for its scenario, repeat and attempt.
 
     `path` is a run directory or a file of `write_recording`. A request without a recorded reply is
-    a TransportFailure of the kind "replay". A heading above the scores of the recorded run is also
-    above the scores of the replay.
+    a TransportFailure of the kind "replay". The recorded run's heading, if it has one, is repeated
+    in the heading of the replay.
 
     Examples:
         >>> report = tunaeval.run(
@@ -60,7 +59,7 @@ class ReplayClient:
 
     @property
     def suite_digests(self) -> dict[str, str]:
-        """The digest of each recorded suite, by name, which shows whether the suite has changed."""
+        """The digest of each recorded suite by name, to see if the suite has changed since."""
         return self._recording.suite_digests
 
     @property
@@ -111,7 +110,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 class Recording(BaseModel):
-    """A recording: how the run was made, which is its header, and its replies by their places."""
+    """How a run was made (the file's header), and its replies by scenario, repeat and attempt."""
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
@@ -124,7 +123,7 @@ class Recording(BaseModel):
 
     @classmethod
     def of(cls, run: RunInfo) -> Self:
-        """Return the recording of a run, without its replies."""
+        """Return a recording of `run` with no replies in it yet."""
         digests = {run.suite: run.suite_digest}
         date = run.started_at[:10]
         return cls(recording=2, model=run.model, date=date, suite_digests=digests, run=run)
@@ -158,7 +157,7 @@ class _Line(BaseModel):
 
 
 def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult]) -> int:
-    """Write a recording to a new file and return the number of its replies."""
+    """Write the replies of a run to a new file; return their number. Raises RecordError."""
     _check_first_hand(run, str(path))
     if path.exists():
         raise RecordError(f"{str(path)!r} exists already; choose another path, or remove it")
@@ -175,7 +174,7 @@ def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult])
 def read_recording(path: Path) -> Recording:
     """Read a recording file, or a run directory with `run.json` and `results.jsonl`.
 
-    Raises RecordError that names file, line, what was found and what was wanted.
+    Raises RecordError, which names the file, the line, what was found and what was wanted.
     """
     if path.is_dir():
         return _read_run(path)
@@ -205,7 +204,7 @@ def _read_run(directory: Path) -> Recording:
 
 
 def _lines(result: ScenarioResult) -> Iterator[_Line]:
-    """Yield the replies of a result; an attempt that failed for the infrastructure has none."""
+    """Yield a line for each attempt that got a reply, leaving out transport failures."""
     for number, attempt in enumerate(result.attempts, start=1):
         if attempt.outcome != "transport_failure":
             yield _Line(

@@ -1,4 +1,4 @@
-"""Answers from a list: for tests, demonstrations and the writing of suites."""
+"""A client that answers from a list: for tests, demonstrations and writing suites."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tunaeval.types.wanted import wanted_items
 
 
 class ScriptedClient:
-    """A client that gives `replies` one after another, whatever it is asked.
+    """Gives its `replies` one after another, whatever it is asked.
 
-    A string is the content of an assistant's message, a dictionary a whole message, a Reply
-    itself; an exception is raised. Calls may be in the text, unless a Reply's `source` says that
-    they were to be structured. The requests that came are kept in `requests`.
+    A string is the content of an assistant message, a dictionary a whole message; a Reply is
+    returned unchanged, and an exception is raised. Calls may be in the text, unless a Reply's
+    `source` says that they have to be structured. The requests are kept in `requests`.
 
     Examples:
         >>> client = tunaeval.ScriptedClient(['<tool_call>{"name": "ls"}</tool_call>'])

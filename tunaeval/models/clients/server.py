@@ -1,4 +1,4 @@
-"""One OpenAI-compatible server: where it is, one try at asking it, and a patient conversation."""
+"""One OpenAI-compatible server: its address, single tries of a request, requests with retries."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SETUP_ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """An answer of a server, good or bad; `failure` is the reason why a part of it is missing."""
+    """A server's answer with any status; `failure` says why it is missing or incomplete."""
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Heard:
 
 
 class Server:
-    """Asks one server. It holds the key, which no message, repr or local of a frame shows."""
+    """Sends requests to one server, without retries. No message, repr or traceback has the key."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Server:
         *,
         clock: Deadline | None = None,
     ) -> JsonObject:
-        """Return the JSON object at `path`, asked for by POST if there is a payload."""
+        """Return the JSON object at `path`, by POST of `payload` or else GET. Raises TryFailed."""
 
         async def read(response: httpx2.Response) -> JsonObject:
             return answers.read_object(await answers.read_body(response))
@@ -125,9 +125,9 @@ class Server:
         *,
         clock: Deadline | None = None,
     ) -> T:
-        """Return what `read` makes of the response at `path`, in one try within its time.
+        """Return what `read` makes of the response at `path`, in one try of limited time.
 
-        Raises TryFailed, and TimeoutError when it was the time of `clock` that was over.
+        Raises TryFailed, or TimeoutError if the time of `clock` is over.
         """
         request = self._request(path, payload)
         self._redaction.begin()
@@ -155,11 +155,11 @@ class Server:
         *,
         headers: Mapping[str, str | None] | None = None,
     ) -> Heard:
-        """Return the answer at `path`, whatever its status, in one try within its time.
+        """Return the answer at `path`, whatever its status, in one try of limited time.
 
-        It is used to examine the server, and to pass on the request of another client, whose
-        `headers` go along; one that is None is not sent. A body that breaks off is kept as far as
-        it came. Never raises for what a server does.
+        It is used to examine a server, and to pass on requests of other clients. `headers` replace
+        the client's own; a header whose value is None is not sent. If the body breaks off, the part
+        that came is kept. Never raises for what a server does.
         """
         request = self._request(path, payload)
         for name, value in (headers or {}).items():
@@ -188,7 +188,7 @@ class Server:
     async def _response(
         self, request: httpx2.Request, seconds: float
     ) -> AsyncIterator[httpx2.Response]:
-        """Yield the response; sending and reading have to end within `seconds` together."""
+        """Send a request and yield the response, which has to be read within `seconds` in all."""
         async with asyncio.timeout(seconds), self._pools.transport() as transport:
             response = await transport.handle_async_request(request)
             self.reached = True
@@ -199,22 +199,22 @@ class Server:
 
     @property
     def root_path(self) -> str:
-        """Return the path of the base URL without a last part `v1` or a slash at its end."""
+        """The path of the base URL without a final `/v1` or slash."""
         return self._base.path.rstrip("/").removesuffix("/v1").rstrip("/")
 
     def hide(self, words: str) -> str:
-        """Return `words` without this client's key and without any other text known to be a key."""
+        """Return `words` with this client's key, and any other text known to be a key, replaced."""
         others = without(words.replace(self._key, "(the key)") if self._key else words, self._known)
         assert isinstance(others, str)  # noqa: S101 - as it was
         return others
 
     def quote(self, words: str) -> str:
-        """Return a server's message without the key, shortened and on one line."""
+        """Return a server's message without keys, shortened, and quoted on one line."""
         return answers.quoted(self.hide(words))
 
     @property
     def through(self) -> str:
-        """Return the note on the proxy that follows the server's address in a message."""
+        """The words that follow the server's address in messages: " through" its proxy, or ""."""
         return "" if self._pools.route is None else f" through {self._pools.route}"
 
     async def close(self) -> None:
@@ -231,7 +231,7 @@ class Server:
         )
 
     def _request(self, path: str, payload: Mapping[str, object] | None) -> httpx2.Request:
-        """Made by hand: httpx2 takes four times as long to find out the same headers."""
+        """Return the request; httpx2's own way takes four times as long for the same headers."""
         url = self._url(path)
         if payload is None:
             return httpx2.Request("GET", url, headers=self._headers)
@@ -249,7 +249,7 @@ class Server:
         return self._urls[path]
 
     async def _refuse(self, response: httpx2.Response, path: str) -> NoReturn:
-        """Raise the failure of an answer, with the server's message if it has one."""
+        """Raise TryFailed for a response that is no success, with the server's message if any."""
         status = response.status_code
         known = status in frozenset(HTTPStatus)
         phrase = f"{status} {HTTPStatus(status).phrase if known else '(not a known status)'}"
@@ -297,7 +297,7 @@ class Server:
 
 
 def _check_transport(transport: object, network: Network) -> None:
-    """Raise ClientSetupError for what is no transport, and for options that only ours has."""
+    """Raise ClientSetupError unless it is an httpx2 transport, and no option conflicts with it."""
     if not isinstance(transport, httpx2.AsyncBaseTransport):
         kind = type(transport)
         raise ClientSetupError(
@@ -315,9 +315,9 @@ def _check_transport(transport: object, network: Network) -> None:
 def read_key(
     variables: Sequence[str] = KEY_VARIABLES, environment: Mapping[str, str] | None = None
 ) -> Secret | None:
-    """Return the key in the environment, checked and never shown; None if there is none.
+    """Return the key from the first of `variables` that is set, or None.
 
-    Raises UsageError for what can be no name of a variable.
+    Raises UsageError for an invalid name of a variable, ClientSetupError for an invalid key.
     """
     for variable in map(variable_name, variables):
         key = Secret((os.environ if environment is None else environment).get(variable, "").strip())
@@ -370,7 +370,7 @@ _UNNAMED = "default"
 
 
 class Chat:
-    """The part that all clients of a server share: requests, retries and pace."""
+    """Makes requests to a server, with retries, as fast as the server allows."""
 
     def __init__(
         self,
@@ -422,7 +422,7 @@ class Chat:
         await self.server.close()
 
     async def find_model(self, clock: Deadline | None) -> str:
-        """Return the model that is asked: the one that was named, else the server's first."""
+        """Return the model to ask: the one that was named, else the first that the server lists."""
         return self.model or await self._first_model(clock)
 
     async def _first_model(self, clock: Deadline | None) -> str:
@@ -448,7 +448,7 @@ class Chat:
     async def _patiently(
         self, one_try: Callable[[], Awaitable[T]], clock: Deadline | None
     ) -> tuple[T, int]:
-        """Return the result of the last try, and the number of tries that failed before it.
+        """Return the result of `one_try`, tried until it succeeds, and how many tries failed.
 
         When the time is over, the last try's failure is raised in place of a timeout, because a
         server that answers every try with an error did answer.
@@ -486,9 +486,9 @@ class Chat:
     async def _again(
         self, in_turn: Callable[[], Awaitable[T]], first: TryFailed, clock: Deadline | None
     ) -> tuple[T, int]:
-        """Make the tries after the first one, whose failure is passed to tenacity.
+        """Make more tries, by tenacity, after the first one, which failed with `first`.
 
-        Without this every request pays a tenth of a millisecond for retries it does not make.
+        A first try by tenacity, too, would cost every request a tenth of a millisecond.
         """
         tries = self._patience.tries(reached=lambda: self.server.reached, clock=clock)
         known = [first]
@@ -502,7 +502,7 @@ class Chat:
         return result, tries.statistics["attempt_number"] - 1
 
     def _failure(self, failed: TryFailed, tries: int) -> TransportFailure:
-        """Return the failure of a request, made from that of its last try."""
+        """Return the failure of a whole request, made from that of its last try."""
         words = None if failed.said is None else self.server.quote(failed.said)
         said = "" if words is None else f"; the server says: {words}"
         after = f" (after {tries} tries)" if tries > 1 else ""
@@ -516,7 +516,7 @@ class Chat:
 
 
 def clock_of(request: Request) -> Deadline | None:
-    """Return the clock of a request whose time is limited, else None."""
+    """Return the clock that limits the time of a request, or None if it has no limit."""
     if request.deadline is not None or request.within_seconds is None:
         return request.deadline
     return Deadline(request.within_seconds)

@@ -1,7 +1,7 @@
 """Measurements of formats on this machine: growth, streaming, accuracy, and null models.
 
-Each measurement takes subjects and an `Extent`, and returns a `Measured`: figures, and the faults
-that put it below its bar. It needs only this package; a seed makes it repeatable.
+Each measurement takes subjects (named parsers) and an `Extent`, and returns a `Measured`: figures,
+and the faults that put it below its bar. It needs only this package; a seed makes it repeatable.
 """
 
 from .accuracy import accuracy

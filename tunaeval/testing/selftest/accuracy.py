@@ -30,14 +30,14 @@ _JOINTS = ("\n\n", "\n\n", "\n", "\n\n---\n\n")
 
 
 class _Templates(NamedTuple):
-    """`slots` has the words for each §slot§; `kinds` has the templates of each kind."""
+    """The templates of texts by kind, and the words for each §slot§ in them."""
 
     slots: dict[str, list[str]]
     kinds: dict[str, list[str]]
 
 
 def negative_texts(count: int, seed: int) -> Iterator[tuple[str, str]]:
-    """Yield `count` texts with their kinds; kinds take turns and are mixed with prose or others."""
+    """Yield `count` pairs (kinds, text). No text has a call; the kinds take turns and are mixed."""
     random, templates = Random(f"{seed} negatives"), _templates()
     kinds = list(templates.kinds)
     # Reasoning comes first or not at all, as in the replies of models.

@@ -1,14 +1,14 @@
 """Law 5: twice the text takes about twice the time, whole or streamed, whatever the text.
 
 Floods are texts that make a careless reader slow, one short piece repeated after a beginning. JSON
-readers and tool-call patterns in use are known to be quadratic on the general ones. Each format
+readers and tool-call patterns in use are known to be quadratic on the general floods. Each format
 adds floods of its own fixed texts, and beginnings that end in the middle of a call.
 
 Every flood is first measured at two small sizes. The ones that grew most, took longest or needed
 most memory are then measured up to the largest size, where the last two doublings count. Growth
-beyond the bar has to recur in every repetition, because a busy machine can double a time. The set
-with most formats also parses combinations of pieces, and its slowest families in texts of 1 and
-4 MiB: their time is measured in units, each a busy loop of three million steps.
+beyond the bar has to recur in every repetition, because a busy machine can double a time. The
+parser of most formats also parses combinations of pieces, and the slowest families in texts of 1
+and 4 MiB: their time is measured in units, each the time of a busy loop of three million steps.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Flood:
         return f"{self.piece!r}{behind}"
 
     def text(self, size: int) -> str:
-        """Return the member with about `size` characters."""
+        """Return the text of this family with about `size` characters."""
         return self.start + self.piece * max(1, (size - len(self.start)) // len(self.piece))
 
 
@@ -76,7 +76,7 @@ def floods_of(forms: tuple[Format, ...]) -> tuple[Flood, ...]:
 
 
 def combinations_of(forms: tuple[Format, ...], seed: int) -> tuple[Flood, ...]:
-    """Return random floods of two pieces side by side, and of one piece after another."""
+    """Return random floods: two pieces repeated together, and one piece repeated after another."""
     chance = random.Random(seed)
     pieces = list(dict.fromkeys([*FLOODS, *(text for form in forms for text in fixed_texts(form))]))
     pairs = [(chance.choice(pieces), chance.choice(pieces)) for _ in range(2 * _COMBINED)]
@@ -133,7 +133,7 @@ Read: TypeAlias = Callable[[str], object]
 
 
 class Case(NamedTuple):
-    """A measurement: a family of texts, the reader that parses them, and how it does."""
+    """A measurement: a parser, a family of texts, and whether `read` is whole or streamed."""
 
     subject: Subject
     flood: Flood
@@ -213,7 +213,7 @@ def _busy(_: str) -> None:
 def _cases(
     subject: Subject, floods: Iterable[Flood] = (), *, chunk: int = _CHUNK
 ) -> Iterator[Case]:
-    """Yield every flood, or the given ones, in every way in which the subject can parse."""
+    """Yield a case for each flood, or each given one: parsed whole and, if possible, streamed."""
     parser, reader = subject.parser, subject.reader
 
     def whole(text: str) -> object:
@@ -269,7 +269,7 @@ def _seconds(read: Read, text: str, runs: int) -> float:
 
 
 def _hungriest(cases: Sequence[Case], largest: int) -> list[tuple[float, Case]]:
-    """Return the memory at the largest size of the cases with most memory at a small size."""
+    """Return memory and case at the largest size, for the hungriest cases at a small size."""
     largest = max(largest, _LEAST_FOR_MEMORY)
     small = largest // 16
     first = [(_memory(case, small), case) for case in cases]

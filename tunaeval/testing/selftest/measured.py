@@ -57,7 +57,7 @@ class Measured:
         return not self.faults
 
     def line(self) -> JsonObject:
-        """Return it as one object, with long texts cut and only the first faults."""
+        """Return the measurement as a JSON object, with texts cut and only the first faults."""
         shown = [
             {**asdict(fault), "text": fault.text[:_QUOTED], "detail": fault.detail[:_QUOTED]}
             for fault in self.faults[:SHOWN]

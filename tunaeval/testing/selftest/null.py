@@ -1,7 +1,7 @@
-"""Null models: what calls nothing, or never correctly, must pass next to nothing.
+"""Null models, which call nothing or never correctly, have to pass next to no scenario.
 
 A suite, a parser or a verdict that lets one of them pass would count chance or failure as skill.
-They answer every scenario of every built-in suite, and each level is compared with their floor.
+They answer every scenario of every built-in suite, and may pass only a small share at any level.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ _RIGHT_TOOL_SHARE = 0.05
 
 
 class _Question(NamedTuple):
-    """What a null model is told: a scenario, its tools, and the format in which it may call."""
+    """What a null model gets: a scenario, its tools, and the format in which it may call."""
 
     scenario: Scenario
     tools: Tools
     form: Format | None
 
     def calls(self, *calls: ToolCall) -> str:
-        """Return the calls in the format; for a parser in code, in the format of most models."""
+        """Return the calls as text in the format, or in "hermes" if the parser has no `Format`."""
         return render(calls, self.form or "hermes")
 
 
 @dataclass(frozen=True, slots=True)
 class NullModel:
-    """A model that answers without thinking. `abstains`: it may pass where no call is wanted.
+    """A model that answers without thinking. If it `abstains`, it may pass if no call is wanted.
 
-    `floor` is the share of the other scenarios that it may pass. `marked`: its text is an attempt
-    only in formats that mark their calls; other formats recognize a call by the tool's name.
+    `floor` is the share of the other scenarios that it may pass. If it is `marked`, its text is an
+    attempt only in formats that mark their calls; others recognize a call by the tool's name.
     """
 
     name: str
@@ -75,14 +75,14 @@ def _broken(asked: _Question) -> str:
 
 
 def _every_call(asked: _Question) -> str:
-    """Return a call of each tool. It is lazy because it chooses no tool."""
+    """Return a call of each tool, as a model that does not choose."""
     return asked.calls(*map(_anything_for, asked.tools.values()))
 
 
 def _right_tools(asked: _Question) -> str:
     """Return the expected tools' calls without arguments, or the first tool's if none is expected.
 
-    It is lazy because it takes no value from the question.
+    So answers a model that takes no value from the question.
     """
     expect = asked.scenario.expect
     names = [call.name for call in expect.calls or ()] or expect.tools or [next(iter(asked.tools))]
@@ -114,7 +114,7 @@ def null(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     """Let each null model answer each built-in suite, in each format, with one retry.
 
     The bar: no model passes more scenarios that want a call than its floor; none that attempts a
-    call passes where none is wanted; and no suite has more such scenarios than declared.
+    call passes where none is wanted; and no suite has more of these than `ABSTENTIONS_AT_MOST`.
     """
     del extent  # nothing is random here
     faults: list[MeasuredFault] = []

@@ -144,7 +144,7 @@ def _cuttings(maker: TextMaker, text: str) -> Iterator[list[str]]:
 
 
 def _microseconds_a_feed(form: Format, reader: Reader) -> float:
-    """Return the cost of a feed for one long argument in small deltas; the least of some runs."""
+    """Return the microseconds per feed of a long argument in small deltas, the least of 3 runs."""
     line = "for each of the files we look at, print what was found\n"
     call = ToolCall("write_file", {"content": line * (_CHARACTERS // len(line))})
     chunks = steps(render([call], form), _DELTA)
