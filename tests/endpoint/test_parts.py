@@ -17,12 +17,27 @@ from tunaeval import ToolCall
 from tunaeval.types.faults import Cut, Fault, RepeatId
 
 WHOLE = MESSAGES | {"stream": False}
-GENERATE, STREAM = "/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent"
+GENERATE, STREAM = (
+    "/v1beta/models/m:generateContent",
+    "/v1beta/models/m:streamGenerateContent?alt=sse",
+)
 
 
 def post(model: Any, path: str, body: Any, **headers: str) -> httpx2.Response:
     with httpx2.Client(verify=False, timeout=10) as client:
         return client.post(f"{model.anthropic_url}{path}", json=body, headers=headers)
+
+
+def test_a_stream_of_gemini_is_a_list_unless_events_are_asked_for() -> None:
+    with tunaeval.model_endpoint(["A longer answer, in pieces."] * 2) as model:
+        events = post(model, STREAM, GEMINI).text.removeprefix("data: ").split("\n\ndata: ")
+        listed = post(model, STREAM.partition("?")[0], GEMINI).json()
+    texts = [
+        "".join(one["candidates"][0]["content"]["parts"][0]["text"] for one in chunks)
+        for chunks in (map(json.loads, events), listed)
+    ]
+    assert texts == ["A longer answer, in pieces."] * 2
+    assert len(listed) == len(events) > 1
 
 
 def test_a_request_of_anthropics_is_read_as_chat_messages() -> None:

@@ -131,7 +131,7 @@ class Answering:
         for fault in hit:
             if isinstance(fault, Cut) and fault.by == "connection":
                 self.turns.append(turn(error="the reply broke off"))
-                return broken(_written(answer, request, number), fault.share)
+                return broken(_written(answer, request, number, http), fault.share)
         message = answer.message
         # Structured calls count even if no such tool was offered, so that tests can see them.
         tools = None if message.get("tool_calls") else request.tools
@@ -139,7 +139,7 @@ class Answering:
         self.turns.append(turn(message, calls, answer.finish_reason, answer.usage))
         if request.api == "responses":
             self._history[apis.response_id(answer, number)] = (*request.messages, answer.message)
-        return _written(answer, request, number)
+        return _written(answer, request, number, http)
 
     async def _answer(self, request: ModelRequest, http: HttpRequest, met: list[Fault]) -> Answer:
         """Return the source's answer with this turn's faults. Raise Refused if there is none."""
@@ -210,29 +210,31 @@ def _body(http: HttpRequest) -> JsonObject:
 
 def _with_key(http: HttpRequest) -> HttpRequest:
     """Return a request with the key of its query, as Google's API takes one, in its header."""
-    path, _, query = http.path.partition("?")
+    _, _, query = http.path.partition("?")
     key = httpx2.QueryParams(query).get("key") if "key=" in query else None
-    headers = {"x-goog-api-key": Secret(key), **http.headers} if key else http.headers
-    return replace(http, path=path, headers=headers)
+    return replace(http, headers={"x-goog-api-key": Secret(key), **http.headers}) if key else http
 
 
 def _sent_on(http: HttpRequest) -> dict[str, str]:
     return {name: http.headers[name] for name in SENT_ON if name in http.headers}
 
 
-def _written(answer: Answer, request: ModelRequest, number: int) -> HttpResponse:
+def _written(answer: Answer, request: ModelRequest, number: int, http: HttpRequest) -> HttpResponse:
     dialect = DIALECTS[request.api]
     if not request.streams:
         return whole(200, _json(dialect.whole(answer, request, number)))
+    events = dialect.events(answer, request, number)
+    if request.api == "gemini" and "alt=sse" not in http.path:  # then Google sends one list
+        return whole(200, _json([*events]))
     sent = (
         (b"event: " + one["type"].encode() + b"\n" if dialect.names_events else b"")
         + (b"data: " + _json(one) + b"\n\n")
-        for one in dialect.events(answer, request, number)
+        for one in events
     )
     return streamed((*sent, *dialect.end))
 
 
-def _json(document: JsonObject) -> bytes:
+def _json(document: JsonValue) -> bytes:
     return records.encode(document).rstrip(b"\n")
 
 

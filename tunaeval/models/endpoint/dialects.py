@@ -109,8 +109,8 @@ PATHS = (
 
 
 def path_of(path: str) -> str:
-    """Return the path that is meant. Some agents add /v1 to a base URL that ends in it."""
-    path = path.rstrip("/")
+    """Return the path without its query. Some agents add /v1 to a base URL that ends in it."""
+    path = path.partition("?")[0].rstrip("/")
     return path.removeprefix("/v1") if path.startswith("/v1/v1") else path
 
 
