@@ -83,7 +83,7 @@ _WANTED = {
 
 
 def one_call(tool: str | None, arguments: JsonValue) -> JsonObject:
-    """Return the fields for `expected_tool` and `expected_args`; no tool means no call."""
+    """Return an `Expectation`'s fields for one wanted call, or for no call if `tool` is None."""
     if tool is None:
         return {"none": True}
     return {"calls": [{"name": tool, "arguments": arguments}]}
