@@ -712,8 +712,7 @@ _OUTCOMES = frozenset(get_args(Outcome))
 
 
 def guarded(parser: Parser) -> Parser:
-    """Return the parser; a third party's is wrapped so that each of its faults raises PluginError.
-    """
+    """Return the parser; a third party's is wrapped so that its faults raise PluginError."""
     is_ours = type(parser).__module__.partition(".")[0] == "tunaeval"
     return parser if is_ours else _Guarded(parser)
 

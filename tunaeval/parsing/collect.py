@@ -41,7 +41,7 @@ TEXTS: frozenset[EventKind] = frozenset({"content", "reasoning", "markup", "recl
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that became certain.
+    """Something that a stream reports once it is certain, of one of these kinds:
 
     - "content", "reasoning", "markup": `text` at `span`.
     - "call_started": call number `index` of tool `name` begins, as soon as the name is known.
@@ -444,7 +444,7 @@ class Collector:
             self.events.append(event(kind, start, end))
 
     def begin(self, held: Sequence[ToolCall], start: int, tools: Tools | None) -> LiveCall | None:
-        """Return what reports a call after all calls and those in `held`; None without a stream."""
+        """Return a reporter of the call after all calls and `held` ones; None without a stream."""
         if self.events is None:
             return None
         known = [*self.calls, *held]
@@ -452,7 +452,7 @@ class Collector:
         return live
 
     def _number(self, calls: Sequence[ToolCall]) -> int:
-        """Return how many of the calls a stream reports as calls."""
+        """Return how many of the calls are reported, which are all except those that abstain."""
         abstain = self.abstain
         return sum(call.name not in abstain for call in calls) if abstain else len(calls)
 
@@ -491,7 +491,7 @@ class Collector:
         self.calls.append(call)
 
     def verdict(self, verdict: JudgedCall, span: Span) -> None:
-        """Add the diagnoses of an object that is a call or an attempt at one, and the attempt."""
+        """Add the diagnoses of an object that is a call or an attempt at one; note a failed one."""
         for code, message in verdict.notes if verdict.call or verdict.attempt else ():
             self.diagnose(code, message, *span)
         if verdict.attempt and not verdict.call:
@@ -564,7 +564,7 @@ class Collector:
         self.full = self.full or found.full
 
     def repeats(self, other: Collector) -> bool:
-        """Whether all calls repeat some of the last calls of `other`, which ends with content."""
+        """Whether each call equals one of the last calls of `other`, which ends with content."""
         if not self.calls or not other.calls or other.last != "content":
             return False
         made = [(call.name, call.arguments) for call in other.calls[-MAX_ECHOED:]]

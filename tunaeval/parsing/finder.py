@@ -69,7 +69,7 @@ _LAST_ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s*+){{1,8}}\Z")
 
 
 def ends_text(window: Window) -> int | None:
-    """Return the length of the rest if it is end tokens only, else 0; None if more may tell."""
+    """Return the length of the rest if it has only end tokens, else 0; None until that is known."""
     found = _ENDS.match(window.text, window.pos)
     end = found.end() if found else window.pos
     rest = window.text[end : end + max(map(len, END_TOKENS))]
@@ -80,7 +80,7 @@ def ends_text(window: Window) -> int | None:
 
 
 def before_end_tokens(text: str) -> int:
-    """Return the index of the up to eight end tokens at the text's end; its length if none."""
+    """Return the index where up to eight end tokens at the end begin, or else the text's length."""
     found = _LAST_ENDS.search(text)
     return found.start() if found else len(text)
 
@@ -558,7 +558,7 @@ class Finder:
         return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
 
     def begins(self, text: str, form: Format) -> bool:
-        """Whether `text` is a token whose first format is `form`, and no longer token begins so."""
+        """Whether `text` is a token, of the format `form` first, and begins no longer token."""
         known = self.tokens.get(text)
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known is not None and known.formats[:1] == (form,) and not longer
@@ -737,7 +737,7 @@ def ending_of(form: Format) -> _Ending:
 
 
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
-    """Map each fixed text to its token: an opener before a closer before a marker around calls."""
+    """Map each fixed text to its token: as an opener, else a closer, else a marker around calls."""
     tokens = _reasoning_tokens((*formats, *by_tool))
     around = {text for form in formats for text in _around(form) if text}
     first = {text for form in formats if form.around for text in form.around[0].spellings}

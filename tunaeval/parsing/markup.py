@@ -288,7 +288,7 @@ class Closing:
         return self._behind_quotes(window, at) and ends if quoted else ends
 
     def _behind_quotes(self, window: Window, at: int) -> bool | None:
-        """Whether the value's quotes end before index `at`, or not soon after; None to wait."""
+        """Whether the value's quotes end before index `at`, or not soon; None if unknown yet."""
         opener, end = self.value.quotes
         if window.text[max(0, at - limits.WIDEST_GAP) : at].rstrip().endswith(end):
             return True
@@ -360,7 +360,8 @@ class Closing:
         return any(openers)
 
     def _is_sure(self, found: re.Match[str]) -> bool:
-        """Whether an opener has its key, in it or in a tag before it, or is a whole line."""
+        """Whether an opener is sure: it, or the tag before it, has the key, or it fills its line.
+        """
         before = found.string[max(0, found.start() - limits.WIDEST_GAP) : found.start()]
         if found["whole"] is not None:
             return self._keyed or before.rstrip()[-1:] == ">"

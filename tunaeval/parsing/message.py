@@ -489,5 +489,5 @@ def _surrogate_joiner() -> codecs.IncrementalDecoder:
 
 
 def _joined_up(decoder: codecs.IncrementalDecoder, piece: str) -> str:
-    """Return the piece, after a half kept back before it, without a half at its end."""
+    """Return the piece after a half kept back before; a half at its end is kept back in turn."""
     return decoder.decode(piece.encode("utf-16-le", "surrogatepass")) if piece else ""

@@ -242,7 +242,7 @@ _HARMLESS = frozenset({
 
 
 def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
-    """Return text that is read back as these calls. Only a schema may tell the type of a value.
+    """Return text that is read back as these calls, if a schema says what type bare text has.
 
     Raises `UsageError` with the name or the argument that the format cannot express.
     """
