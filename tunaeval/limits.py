@@ -2,8 +2,8 @@
 
 A stream may wait only for text that can change a decision, and twice the text may take only twice
 the time; so each decision looks at a bounded number of characters. Limits are in characters unless
-they say otherwise. Text beyond `MAX_TEXT`, calls beyond `MAX_CALLS` and values beyond
-`MAX_DEPTH` get a diagnosis; beyond another limit, a decision may differ.
+they say otherwise. Text beyond `MAX_TEXT`, calls beyond `MAX_CALLS` and values beyond `MAX_DEPTH`
+get a diagnosis; what is beyond another limit is not looked at, so a decision may differ.
 """
 
 # --- a whole text --------------------------------------------------------------------------------

@@ -519,7 +519,7 @@ def _fixed_text(pattern: str | Literal) -> Literal:
 
 
 def _bare(words: tuple[Word, ...], opens: Iterable[tuple[str, ...]] | None) -> tuple[Word, ...]:
-    """Return the words; a call that is the only one gets `opens`, by default the usual rows."""
+    """Return the words; if the only one is a call, its `opens` are set, to a default if None."""
     match words:
         case (CallObject(inside=(), array=array) as word,):
             rows = [("{", ANY_SPACE, '"'), ("[", ANY_SPACE, "{", ANY_SPACE, '"')][: 1 + array]

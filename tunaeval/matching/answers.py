@@ -29,7 +29,7 @@ class NoExampleError(ValueError):
 
 
 def own_answer(expect: Expectation, tools: Tools) -> tuple[ToolCall, ...]:
-    """Return calls that meet the expectation. Raises `NoExampleError`."""
+    """Return calls that meet the expectation. Raises `NoExampleError` if none are found."""
     if expect.none:
         return ()
     if expect.calls is not None:

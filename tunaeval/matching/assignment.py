@@ -68,7 +68,7 @@ class Fit:
         return True
 
     def likely_first(self, wish: int) -> list[int]:
-        """Return the indices of all calls, first of those that probably meet the wish.
+        """Return the indices of all calls; those that probably meet the wish come first.
 
         Calls with equal arguments come first, then the others; in either group the call at the
         index of the wish comes first. So searches end early.
@@ -193,7 +193,7 @@ MOST_PAIRS = 16_384
 
 
 def best_pairs(first: int, second: int, worth: Worth) -> Pairs:
-    """Return pairs of an index below `first` and one below `second`, of the greatest total worth.
+    """Return pairs (index below `first`, index below `second`) with the greatest total worth.
 
     Pairs without worth are left out. More than `MOST_PAIRS` possible pairs, which only absurd
     replies have, give no pairs.

@@ -135,7 +135,10 @@ def _fits(
 def _are_listed(
     value: JsonValue, alternatives: Sequence[JsonValue], item_kind: type | None
 ) -> bool:
-    """Whether BFCL's checker surely accepts a list that equals an alternative, and cannot crash."""
+    """Whether it is sure that BFCL's checker accepts `value`, a list that equals one of the
+    alternatives: its items are plain and of the right type, and no alternative makes the checker
+    crash.
+    """
     return (
         item_kind in _FLAT
         and {item_kind}.issuperset(map(type, value))

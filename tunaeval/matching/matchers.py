@@ -218,7 +218,7 @@ def _faults_of(value: Mapping[Any, JsonValue], path: str) -> Iterator[str]:
 
 
 def normalised(value: JsonValue) -> JsonValue:
-    """Return the path, or the list of paths, in its normal form; other values unchanged."""
+    """Return a path, or a list of paths, in normal form ("a/b" for "./a//b/"); else the value."""
     if isinstance(value, str):
         return _normalised_path(value)
     if isinstance(value, list):

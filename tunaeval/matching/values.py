@@ -240,7 +240,7 @@ def _failure(
 def _first_below(
     want: JsonValue, have: object, schema: JsonValue, compare: Compare
 ) -> tuple[str, JsonValue, object, JsonValue] | None:
-    """Return path, want, have and schema of the first unequal part; None if all is unequal."""
+    """Return (path, want, have, schema) of the first unequal part; None if there is none."""
     if isinstance(want, dict) and isinstance(have, dict) and matcher_of(want) is None:
         if any(key not in want for key in have):
             return None

@@ -273,7 +273,7 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
     """Match from the end of a name (`stop`) to the bracket of its arguments; None if there is none.
 
     A name before a comma, as an item, has to be in quotes. A name before a colon, as a key, has to
-    be in quotes or before `{`; with `alone` (it is to be an attempt) always in quotes.
+    be in quotes or before `{`; with `alone`, for an attempt at a call, always in quotes.
     """
     found = _OPENS.match(text, stop)
     if found is None:

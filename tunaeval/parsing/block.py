@@ -112,7 +112,7 @@ _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all blocks of a text share. `known` caches objects of texts that are read repeatedly."""
+    """What the readers of a text's blocks share; `known` caches objects for a second reading."""
 
     window: Window
     collector: Collector
@@ -157,7 +157,7 @@ class Begun(ABC):
 
     @property
     def _count(self) -> int:
-        """The number of calls that the collector does not have yet."""
+        """The number of calls that were read and not yet passed to the collector."""
         return len(self._held) + (self._waiting is not None)
 
     def _markup_to(self, end: int) -> None:
@@ -319,9 +319,7 @@ class Begun(ABC):
 
 
 def another(form: Format, window: Window) -> Reading[bool]:
-    """Whether the fixed text that begins a call after the opener is here, so that an unclosed block
-    has another call.
-    """
+    """Whether the text that begins a call after the opener is here, for another call of a block."""
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
     inner = after_opener(form)
     texts = inner.spellings if inner else (before,) if before else ()

@@ -464,7 +464,7 @@ class Scanner:
             self._mention = _Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
     def _interrupt_mention(self, mention: _Unread, token: Token) -> None:
-        """Report a likely mention if `token` is an opener of the same format and not next to it."""
+        """Report an opener without a call, if one was likely, when its format's next one comes."""
         window = self.window
         if mention.form is None or not mention.likely:
             return

@@ -34,7 +34,7 @@ _BEHIND_TEXT = ",:)]}#'\""
 
 
 class _TextReader(JsonReader):
-    """The base of readers of other notations than JSON: a string may contain any text or tag."""
+    """The base of readers of notations other than JSON; a string may contain any text or tag."""
 
     closers = "}])"
     comments = ""
