@@ -491,7 +491,7 @@ class Registry(Generic[T]):
         return tuple(sorted({*self._builtins, *self._added, *self._entry_points()}))
 
     def aliases(self) -> dict[str, str]:
-        """Return the name for each alias."""
+        """Return the full name for each alias."""
         return dict(self._aliases)
 
     def entries(self) -> list[Entry]:

@@ -232,7 +232,7 @@ def _answer(connection: Connection[Any, Any], function: Callable[[Any], Any], ta
 
 
 def _sendable(error: Exception) -> Exception:
-    """Return the error with its traceback as a note, or one of ours if it cannot be sent."""
+    """Return the error with its traceback as a note; a TunaevalError if it cannot be sent."""
     from traceback import format_exc  # noqa: PLC0415 - as above
 
     reported = f"in a worker process:\n{format_exc()}"

@@ -128,8 +128,8 @@ def long_enough(values: Iterable[str]) -> frozenset[str]:
 
 
 def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
-    """Return the value with each secret in its texts and keys of objects replaced by `COVER`, the
-    longest secret first. So are texts in the shape of a key, and prefixes and suffixes of the
+    """Return the value with `COVER` in place of each secret, also in keys of objects, the longest
+    first. Texts in the shape of a key are covered, too, and so are prefixes and suffixes of the
     secrets that were found, as error messages quote parts of long texts.
     """
     ordered = sorted(secrets, key=len, reverse=True)

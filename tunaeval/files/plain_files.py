@@ -74,7 +74,7 @@ def is_there(path: str | os.PathLike[str]) -> bool:
 
 
 def kind_of(mode: int) -> str | None:
-    """Return what has this `st_mode`, such as "a pipe", or None if that is a regular file."""
+    """Return what a file with this `st_mode` is, such as "a pipe"; None for a regular file."""
     return None if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "no file")
 
 

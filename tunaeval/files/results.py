@@ -23,8 +23,8 @@ FAILED_OUTCOMES = frozenset({"transport_failure", "judge_failure"})
 @dataclass(frozen=True, slots=True)
 class CountedResults:
     """The results in a file that count: `offsets` has the byte at which each begins, in the order
-    of the file (eight bytes of memory each). `doubled` counts other lines, but for failures asked
-    again.
+    of the file (eight bytes of memory each). `doubled` is the number of other lines, except
+    failures that were asked again.
     """
 
     path: Path

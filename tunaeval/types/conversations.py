@@ -35,13 +35,13 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages that were read from those of a framework.
+    """A conversation that was read from a framework's messages.
 
     One of the caller's messages may become several, or none: `sources[i]` is the index of the
     caller's message from which `messages[i]` was read, and `length` is how many messages the caller
-    has. `shape` names the adapter. `query` is what was asked, if it is given or a user says it.
-    `usage` is the usage of the whole session, `name` its name in its file, and `failure` the error
-    that ended the run.
+    has. `shape` names the adapter. `query` is what was asked, if it is given or a user's message
+    says it. `usage` is the usage of the whole session, `name` its name in its file, and `failure`
+    the error that ended the run.
 
     Examples:
         >>> conversation = tunaeval.read_conversation([{"role": "user", "content": "Hello"}])

@@ -54,8 +54,9 @@ def rate_words(rate: Rate) -> str:
 
 
 class AtK(Data):
-    """Estimates over the scenarios with at least k answers, or None if there are none: for what
-    share of them at least one of k answers passes (pass@k), and for what share all do (pass^k).
+    """Of the scenarios with at least k answers, the estimated share in which at least one of k
+    answers passes (pass@k), and that in which all do (pass^k); both are None if there is no such
+    scenario.
     """
 
     k: int

@@ -509,7 +509,7 @@ def _prepared(
 ) -> tuple[dict[str, tuple[type, ...]], frozenset[str]]:
     """Return the classes of values that fit each argument, and the names that are required.
 
-    An argument is left out if its schema says more than a type, as are all if `schema` does.
+    An argument whose schema says more than a type is left out; so are all if `schema` is unusual.
     """
     required = schema.get("required")
     accepted = {
