@@ -351,9 +351,8 @@ class Scanner:
         return self._chosen(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
-        """Read an object or list without markers; it is content in code (unless calls were
-        announced) and inside a refused block (unless that has no markers either, and this one
-        begins a line).
+        """Read an object or list without markers; it is content in code, unless calls were
+        announced, and in a refused block, unless that has none either and this one begins a line.
         """
         behind_line = self.window.preceding(self.window.pos).endswith("\n")
         refused = self._refused and not (self._refused.kind == "bare" and behind_line)
