@@ -62,7 +62,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """Parts of which one matches."""
+    """Parts of which any one has to match."""
 
     parts: tuple[Node, ...]
 

@@ -262,7 +262,7 @@ class Scanner:
                 return
 
     def _unit_in(self, text: str, start: int) -> tuple[Collector, Callable[[int], int]] | None:
-        """Read as a unit a text that begins at offset `start`; see `read_unit`."""
+        """Read a text that begins at offset `start` if it is calls alone; see `read_unit`."""
         tools, level = self._setting.tools, self._setting.level
         return read_unit(self._finder.wholes, text, start, tools, level)
 
@@ -941,7 +941,7 @@ def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
 def read_unit(
     forms: tuple[Format, ...], text: str, base: int, tools: Tools | None, level: Level
 ) -> tuple[Collector, Callable[[int], int]] | None:
-    r"""Read as a unit a text that begins at offset `base`; None if it has more than calls.
+    r"""Read a text that begins at offset `base` if it is a unit, calls alone; else return None.
 
     Returns a collector and a function that maps the collector's offsets to those of the original
     text. They differ if the text has escaped underscores, as it is then read without the escapes.

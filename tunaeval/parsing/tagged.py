@@ -128,7 +128,7 @@ class TaggedBlock(Begun):
                     return
 
     def _end_of_message(self) -> _Fits:
-        """Judge a call whose arguments only the end of their message closes, if it is complete."""
+        """Judge a call that ends with its message if it is complete; return whether it is."""
         envelope, window = self._form.envelope, self._window
         closes = envelope.closes.spellings if envelope else ()
         closed = not closes or (yield from peek(window, literal(window, closes)))

@@ -116,13 +116,13 @@ class CommandCheck(Data):
 
 
 class AnswerCheck(Data):
-    """A check of the final answer."""
+    """A check that the final answer meets conditions on its text."""
 
     answer: TextWish
 
 
 class CallsCheck(Data):
-    """A check of all calls of the episode, in order."""
+    """A check that all calls of the episode, in order, meet an expectation."""
 
     calls: Expectation
 

@@ -553,7 +553,7 @@ def misplaced(
 
 
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
-    """List the arguments that a schema does not declare, if no keyword of it is about others."""
+    """List the arguments that a schema does not declare, unless it has keywords on further ones."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping) or not schema.keys() <= _SILENT_ON_OTHERS:
         return []
