@@ -1,4 +1,4 @@
-"""`python -m tunaeval` is `tunaeval`."""
+"""Runs the command `tunaeval` for `python -m tunaeval`."""
 
 import sys
 

@@ -51,9 +51,9 @@ class UsageError(TunaevalError):
 
 
 class UnknownNameError(UsageError):
-    """Nothing is registered under a name; the message suggests similar names, or has `instead`. If
-    it has neither, it lists the known names: all, or only a few if there is a `command` that lists
-    them.
+    """Nothing is registered under a name. The message has `instead`, if that is given, or else the
+    names that are spelled alike (`near`). If there are none, it lists the known names, or only ten
+    of them and the `command` that lists all.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class PluginLoadError(PluginError):
 
 
 class PluginClashError(PluginError):
-    """Two things claim one name."""
+    """A name that two things claim, such as the plug-ins of two packages."""
 
 
 class PluginShapeError(PluginError):
@@ -131,7 +131,7 @@ class WorkspaceError(TunaevalError):
 
 
 class ClientError(TunaevalError):
-    """A model gave no reply."""
+    """A request that got no reply from a model."""
 
 
 class ClientSetupError(ClientError):

@@ -2,8 +2,8 @@
 
 A stream may wait only for text that can change a decision, and twice the text may take only twice
 the time; so each decision looks at a bounded number of characters. Limits are in characters unless
-they say otherwise. Text beyond `MAX_TEXT`, calls beyond `MAX_CALLS` and values beyond
-`MAX_DEPTH` get a diagnosis; beyond another limit, a decision may differ.
+they say otherwise. Text beyond `MAX_TEXT`, calls beyond `MAX_CALLS` and values beyond `MAX_DEPTH`
+get a diagnosis; what is beyond another limit is not looked at, so a decision may differ.
 """
 
 # --- a whole text --------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ LIST_BEFORE = 64
 """What is read before a list of calls in plain text to see if it is part of a program."""
 
 LIST_AHEAD = 26
-"""What is read after such a list: the rest of its line must be white space."""
+"""What is read after a list of calls in plain text, whose line may go on only in white space."""
 
 COMMENT_AHEAD = 1000
 """Longest comment between two Python calls, as a stream reads it again with every chunk."""
@@ -145,7 +145,7 @@ CUT_TOKEN = 16
 """How near to the end of a piece of JSON a token may be cut: `\\ud83d\\ude00` and some more."""
 
 UNICODE_NAME = 90
-"""Of a character's name in `\\N{...}`: the longest has 88."""
+"""How much is read of a character's name in `\\N{...}`; the longest has 88."""
 
 UNMARKED_TEXT = 200
 """Longest text without quotes in Gemma's braces. A longer one is prose."""

@@ -78,7 +78,7 @@ def remember_module(module: str, who: str) -> None:
 
 
 def running(frame: FrameType | None) -> str | None:
-    """Return, in words, the plug-in whose code runs in `frame`, or None if there is none."""
+    """Return, in words, the plug-in whose code runs in `frame`, or None if no plug-in's does."""
     found: str | None = None
     while frame is not None:
         package = str(frame.f_globals.get("__name__")).partition(".")[0]
@@ -90,7 +90,7 @@ def running(frame: FrameType | None) -> str | None:
 
 
 class _Exits:
-    """The real `os._exit`, and how many callers want it replaced."""
+    """The real `os._exit`, and how many blocks of `exits_raised` are running."""
 
     real = staticmethod(os._exit)
     lock = threading.Lock()
@@ -100,9 +100,8 @@ class _Exits:
 
 @contextmanager
 def exits_raised() -> Iterator[None]:
-    """Make `os._exit` raise SystemExit when a plug-in calls it, so that it is caught as its
-    failure; the real call would end the process without a message, and with the plug-in's exit
-    code.
+    """While the block runs, make `os._exit` raise SystemExit in a plug-in's code, so that it is
+    caught as the plug-in's failure. The real one would end the process without a message.
     """
     with _Exits.lock:
         _Exits.count += 1
@@ -125,7 +124,7 @@ def _raised(status: int) -> NoReturn:
 
 
 def remember(thing: object, who: str) -> None:
-    """Record who brought a thing that was loaded from an entry point (`who`, in words)."""
+    """Record which plug-in (`who`, in words) a thing was loaded from."""
     _BROUGHT[id(thing)] = (thing, who)
 
 
@@ -213,7 +212,7 @@ def instance_of(role: type) -> Check:
 
 
 def maker_of(role: type) -> Check:
-    """Return a check that a thing is a class with the protocol's methods, or another callable."""
+    """Return a check that a thing is a class with the protocol's methods, or any other callable."""
 
     def check(thing: object) -> str | None:
         if not callable(thing):
@@ -224,7 +223,7 @@ def maker_of(role: type) -> Check:
 
 
 def head(name: str, function: Callable[..., object]) -> str:
-    """Return the first line of a function's definition, without annotations."""
+    """Return the first line of a function's definition, without annotations, for a message."""
     try:
         signature = inspect.signature(function)
     except ValueError:
@@ -312,12 +311,13 @@ _NOTED = (signal.SIGINT, signal.SIGTERM)
 
 
 class _TooLong(BaseException):
-    """The import took too long. It is no Exception, because a plug-in might catch that."""
+    """An import took too long. This is no Exception, because a plug-in might catch that."""
 
 
 def imported(load: Callable[[], object], what: str, where: str) -> object:
-    """Return what `load` imports. Raise PluginLoadError, naming `what` it is and `where` from, if
-    it fails. In the main thread, except on Windows, an import that hangs is ended by a timer.
+    """Call `load`, which imports a plug-in, and return its result. Raise PluginLoadError if it
+    fails; the message has `what`, the plug-in in words, and `where`, its import path. In the main
+    thread, except on Windows, an import that hangs is ended by a timer.
     """
     signals: list[int] = []
     seconds = import_seconds()
@@ -380,7 +380,7 @@ def _noting_signals(signals: list[int]) -> Iterator[None]:
 
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """Raise `_TooLong` after `seconds` if this is the main thread and its timer is free."""
+    """Raise `_TooLong` in the block after `seconds`, in the main thread if its timer is free."""
     is_main = threading.current_thread() is threading.main_thread()
     if not (
         hasattr(signal, "setitimer") and is_main and signal.getitimer(signal.ITIMER_REAL)[0] == 0
@@ -409,7 +409,7 @@ _OURS = "tunaeval"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of a listing: a name, who brought it, and whether it can be used."""
+    """A row in the listing of a registry: a name, who brought it, and whether it can be used."""
 
     name: str
     group: str
@@ -478,7 +478,7 @@ class Registry(Generic[T]):
         return thing
 
     def refuse_clash(self, name: str) -> None:
-        """Raise PluginClashError if a distribution claims a built-in's name. `get` calls this."""
+        """Raise PluginClashError if an installed package claims `name`, which is a built-in's."""
         if (name in self._builtins or name in self._aliases) and name in self._entry_points():
             owners = " and ".join(map(_distribution, self._entry_points()[name]))
             raise PluginClashError(
@@ -491,11 +491,11 @@ class Registry(Generic[T]):
         return tuple(sorted({*self._builtins, *self._added, *self._entry_points()}))
 
     def aliases(self) -> dict[str, str]:
-        """Return the name for each alias."""
+        """Return the full name for each alias."""
         return dict(self._aliases)
 
     def entries(self) -> list[Entry]:
-        """Return an entry for each claim of a name, importing each thing to see if it works."""
+        """Return all entries, sorted by name; each thing is imported to see if it works."""
         plugins = [self.claimed(name, source) for name, source, _ in self.claims()]
         return sorted([*self.own_entries(), *plugins], key=in_order)
 
@@ -512,7 +512,7 @@ class Registry(Generic[T]):
         return [*ours, *(self._entry(name, "added in code") for name in self._added)]
 
     def claims(self) -> list[tuple[str, str, str]]:
-        """Return (name, distribution, import path) for each plug-in, without importing anything."""
+        """Return (name, "package version", import path) of each plug-in, importing nothing."""
         return [
             (name, _distribution(point), point.value)
             for name, points in self._entry_points().items()
@@ -520,7 +520,7 @@ class Registry(Generic[T]):
         ]
 
     def claimed(self, name: str, source: str) -> Entry:
-        """Import what the distribution `source` claims as `name`, and return its entry."""
+        """Import the plug-in `name` of `source` (a "package version"), and return its entry."""
         points = self._entry_points()[name]
         return self._plugin_entry(name, next(one for one in points if _distribution(one) == source))
 
@@ -561,7 +561,7 @@ class Registry(Generic[T]):
                 )
 
     def _load(self, name: str, point: EntryPoint) -> T:
-        """Import a plug-in, check its shape, and remember who brought it."""
+        """Import a plug-in, check its shape, and record which package it came from."""
         what = f"{self.kind} {name!r} of {_distribution(point)}"
         _refuse(_name_fault(name), what)
 
@@ -583,7 +583,7 @@ class Registry(Generic[T]):
             return f"looking at it raised {words_of(error)}"
 
     def _owner(self, name: str) -> str | None:
-        """Return who has `name` already, in words, or None if it is free."""
+        """Return, in words, who has `name` already, or None if the name is free."""
         if name in self._aliases:
             return f"{_OURS}'s {self._aliases[name]!r} (as an alias)"
         if name in self._builtins:
@@ -621,7 +621,7 @@ class Registry(Generic[T]):
 
 
 def _needs(maker: Callable[..., object]) -> str:
-    """Return which settings a client cannot be made without, in words."""
+    """Return, in words, which settings a client cannot be made without, or "" if there are none."""
     try:
         parameters = inspect.signature(maker).parameters.values()
     except (TypeError, ValueError):  # written in C, without a signature
@@ -632,7 +632,7 @@ def _needs(maker: Callable[..., object]) -> str:
 
 
 def in_order(entry: Entry) -> tuple[str, str]:
-    """The key that sorts entries in a listing."""
+    """Return the key that sorts entries: by name, then by source."""
     return entry.name, entry.source
 
 
@@ -660,7 +660,9 @@ def _import(path: str) -> object:
 
 
 def strays(groups: Collection[str]) -> list[Entry]:
-    """Return an entry for each entry point of a group "tunaeval.*" that does not exist."""
+    """Return an entry, marked as broken, for each entry point whose group begins with "tunaeval."
+    and is none of `groups`.
+    """
     found = (
         Entry(
             point.name,
@@ -710,7 +712,7 @@ _OUTCOMES = frozenset(get_args(Outcome))
 
 
 def guarded(parser: Parser) -> Parser:
-    """Return the parser; a third party's is wrapped, so that any fault raises PluginError."""
+    """Return the parser; a third party's is wrapped so that its faults raise PluginError."""
     is_ours = type(parser).__module__.partition(".")[0] == "tunaeval"
     return parser if is_ours else _Guarded(parser)
 
@@ -778,8 +780,8 @@ def made_client(maker: Callable[..., object], name: str, settings: Mapping[str, 
 
 
 async def reply_of(client: Client, request: Request) -> Reply:
-    """Return a client's reply to the request. Raise PluginError for a wrong reply, and for an
-    exception other than TunaevalError and TimeoutError, which pass.
+    """Return a client's reply to the request. Raise PluginError for a wrong reply, and in place of
+    any exception but TunaevalError and TimeoutError.
     """
     try:
         reply: object = await client.complete(request)
@@ -797,7 +799,7 @@ async def reply_of(client: Client, request: Request) -> Reply:
 
 
 async def closed(client: Client) -> str | None:
-    """Close a client; return what went wrong, in words, instead of raising: no result is lost."""
+    """Close a client. If that raises, return what went wrong, in words: no result is lost."""
     try:
         await client.close()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything

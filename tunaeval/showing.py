@@ -37,7 +37,7 @@ def shows(kind: type[T]) -> type[T]:
 
 
 def shows_table(kind: type[T]) -> type[T]:
-    """Give a class only the table, for classes whose repr must distinguish values."""
+    """Give a class only the table of `shows`, for classes whose repr must distinguish values."""
     kind._repr_html_ = _table  # type: ignore[attr-defined] # notebooks look for this name
     return kind
 
@@ -51,7 +51,7 @@ def _table(self: _Shown) -> str:
 
 
 def table_html(title: str, rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of text with a caption and the first rows; a last row counts the others."""
+    """Return an HTML table with a caption and the first ten rows; a last row counts the others."""
     remaining = iter(rows)
     body = [_row(row) for row in islice(remaining, _ROWS)]
     more = sum(1 for _ in remaining)
@@ -107,7 +107,7 @@ class _Short(Repr):
 
 
 def shown(value: object) -> str:
-    """Return a short repr of a value, at most about 60 characters for each part."""
+    """Return a short repr of a value: each text or number in it has at most about 60 characters."""
     return _SHORT.repr(value)
 
 
@@ -115,8 +115,8 @@ _SHORT = _Short()
 
 
 def brief(value: object, limit: int = 60) -> str:
-    """Return the beginning of a value's repr, or a substitute if that fails, as it does for deep
-    nesting, for integers of too many digits, and for objects whose repr raises.
+    """Return the first `limit` characters of a value's repr. If that raises, as it does for deep
+    nesting, for integers of too many digits, and in some classes, return those of a shortened repr.
     """
     try:
         return repr(value)[:limit]

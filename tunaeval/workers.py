@@ -36,9 +36,9 @@ _PATIENCE_SECONDS = 2.0
 
 
 def in_daemon(work: Callable[[], _Answer]) -> Future[_Answer]:
-    """Start the work in a thread of its own, in the current context, and return its outcome.
+    """Run `work` in a new daemon thread, in a copy of the current context; return its future.
 
-    Whoever waits may give up: the thread goes on, and does not keep the process from ending.
+    The caller may stop waiting: the thread goes on, and does not keep the process from ending.
     """
     from concurrent.futures import Future  # noqa: PLC0415 - it imports logging, which few need
 
@@ -62,12 +62,11 @@ def spread(
     tasks: Iterable[_Task],
     workers: int,
 ) -> Iterator[_Answer]:
-    """Yield the answer to each task, in order; each process calls `prepare(given)` once for its
-    function.
+    """Yield the answer to each task, in order, from up to `workers` processes. Each process calls
+    `prepare(given)` once, and then the function that this returns for one task after the other.
 
-    At most `workers` tasks are in progress; a process is started when there is a task for it.
-    Raises what a function raises, `UsageError` if `given` cannot be sent, `TunaevalError` if a
-    process dies.
+    A process is started when there is a task for it. Raises what a function raises, `UsageError` if
+    `given` cannot be sent to a process, `TunaevalError` if a process dies.
     """
     if reason := why_unsendable((prepare, given)):
         raise UsageError(f"{given!r:.80} cannot be sent to another process: {reason}")
@@ -94,7 +93,7 @@ def spread(
 
 
 class _Leader(Protocol):
-    """A process that leads a group of its own."""
+    """A process that leads a process group of its own."""
 
     @property
     def pid(self) -> int: ...
@@ -102,7 +101,7 @@ class _Leader(Protocol):
 
 
 def end_group(process: _Leader) -> None:
-    """Kill a process and all that it has started, unless they have ended by themselves."""
+    """Kill a process and its process group (on Windows not the group), unless they have ended."""
     with suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
             process.kill()
@@ -122,7 +121,7 @@ def why_unsendable(thing: object) -> str | None:
 
 
 class _Worker:
-    """One process, as its parent sees it."""
+    """A worker process, as its parent sees it."""
 
     def __init__(self) -> None:
         from multiprocessing import current_process, get_context  # noqa: PLC0415 - as above
@@ -199,7 +198,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _work(connection: Connection[Any, Any]) -> None:
-    """Run in the process: receive the function's setting, then one task after the other."""
+    """Run in the process: receive what makes the function, then one task after the other."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it; a forkserver has no mask
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not the handler that a fork inherits
     try:
@@ -233,7 +232,7 @@ def _answer(connection: Connection[Any, Any], function: Callable[[Any], Any], ta
 
 
 def _sendable(error: Exception) -> Exception:
-    """Return the error with its traceback as a note, or one of ours if it cannot be sent."""
+    """Return the error with its traceback as a note; a TunaevalError if it cannot be sent."""
     from traceback import format_exc  # noqa: PLC0415 - as above
 
     reported = f"in a worker process:\n{format_exc()}"

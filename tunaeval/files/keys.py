@@ -1,9 +1,8 @@
-"""Finds known secrets, so that no file that is written contains one.
+"""Finds secrets in data, so that no file that tunaeval writes contains one.
 
-Known are the values of variables of the environment that are named as keys are, what this process
-was given beside them (`remember`), what a header bears, who a URL is asked as, and whatever looks
-as keys do. A secret that is none of these looks
-like any other text.
+Secrets are the values of environment variables with names such as OPENAI_API_KEY, what was passed
+to `remember`, the values of headers such as Authorization, passwords in URLs, and texts in the
+shape of a provider's keys. Any other secret looks like ordinary text, and is not found.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _SCHEMES = ("bearer ", "basic ", "token ")
 
 
 class Secret(str):
-    """A text that is covered wherever objects, or the local variables of a traceback, are shown."""
+    """A string whose repr is `COVER`, so that no repr of an object and no traceback shows it."""
 
     __slots__ = ()
 
@@ -58,8 +57,8 @@ class SecretBytes(bytes):
 
 
 def variable_name(text: str) -> str:
-    """Return the name of a key's variable. Raise UsageError, without the text, for what can be
-    none, as that may be the key itself.
+    """Return `text` if it can be the name of an environment variable. Otherwise raise UsageError,
+    which does not quote the text, as it may be the key itself.
     """
     if text.isascii() and text.isidentifier():
         return text
@@ -75,8 +74,9 @@ def shown_safely(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def of_environment(environment: Mapping[str, str] | None = None) -> frozenset[str]:
-    """The values of variables that are named as keys are (OPENAI_API_KEY, DB_PASS, GITHUB_PAT), and
-    passwords of addresses in any (DATABASE_URL); of this process, what it was given beside them.
+    """Return the secrets in environment variables: values of those named like OPENAI_API_KEY or
+    DB_PASS, and passwords in addresses. Without `environment`: this process's, and what `remember`
+    was given.
     """
     every = os.environ if environment is None else environment
     named = (value.strip() for name, value in every.items() if _VARIABLE.search(name))
@@ -91,12 +91,12 @@ _GIVEN: set[str] = set()
 
 
 def remember(secrets: Iterable[str]) -> None:
-    """Know these as secrets of this process from now on, as if its environment had them."""
+    """Treat these texts as secrets from now on, like those in this process's environment."""
     _GIVEN.update(secrets)
 
 
 def of_headers(headers: Mapping[str, str]) -> frozenset[str]:
-    """Return the secrets in headers: whole values, what follows a scheme, cookies, passwords."""
+    """Return the secrets in headers: whole values, the part after "Bearer", cookies, passwords."""
     found: list[str] = []
     for value in (one.strip() for name, one in headers.items() if _bears(name, one)):
         scheme, _, rest = value.partition(" ")
@@ -113,7 +113,7 @@ def _bears(name: str, value: str) -> bool:
 
 
 def _pair(encoded: str) -> list[str]:
-    """Return user and password from basic authentication: both joined, and the password alone."""
+    """Return "user:password" and "password" of basic authentication; nothing if it is invalid."""
     try:
         both = base64.b64decode(encoded, validate=True).decode()
     except ValueError:  # also binascii.Error and UnicodeDecodeError
@@ -122,15 +122,15 @@ def _pair(encoded: str) -> list[str]:
 
 
 def long_enough(values: Iterable[str]) -> frozenset[str]:
-    """Return the values too long to occur by chance, each also as JSON escapes it."""
+    """Return the values that have `SHORTEST` characters or more, each also as JSON escapes it."""
     kept = {value for value in values if len(value) >= SHORTEST}
     return frozenset(map(Secret, kept | {json.dumps(value)[1:-1] for value in kept}))
 
 
 def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
-    """Return a value with the secrets covered, the longest first, in keys as well as in texts.
-    Texts in the shape of a key are covered, too, and so are prefixes and suffixes of the secrets
-    that were found, as error messages quote parts of long texts.
+    """Return the value with `COVER` in place of each secret, also in keys of objects, the longest
+    first. Texts in the shape of a key are covered, too, and so are prefixes and suffixes of the
+    secrets that were found, as error messages quote parts of long texts.
     """
     ordered = sorted(secrets, key=len, reverse=True)
     if _is_clean(value, ordered):
@@ -153,7 +153,7 @@ def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
 
 
 def _is_clean(value: JsonValue, secrets: Iterable[str]) -> bool:
-    """Whether a value surely has no secret: as one text it has none, and no part of a key's shape.
+    """Whether a value surely has no secret: its JSON has none, and nothing that begins like a key.
 
     Nearly all results are clean, and one text is searched in a third of the time of its parts.
     """
@@ -171,7 +171,7 @@ _DEEPEST = 256
 
 
 def mapped(value: JsonValue, change: Callable[[str], str], depth: int = 0) -> JsonValue:
-    """Return the value with `change` applied to all its texts, in keys as well."""
+    """Return the value with `change` applied to all its texts, the keys of objects included."""
     inner = depth + 1
     if inner > _DEEPEST:
         return value

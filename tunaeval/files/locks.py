@@ -32,10 +32,10 @@ _WITHOUT_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP})
 
 
 class DirectoryLock:
-    """A lock that is acquired when it is made, and kept until `release`.
+    """A lock on a directory, which the constructor acquires and `release` releases.
 
-    `note` describes a lock that was taken over: that of a process which ended without releasing it,
-    or, with `take_over`, that of another machine, whose processes cannot be seen from here. Raises
+    `note` says whose lock was taken over, or is None: a process that ended without releasing it,
+    or, with `take_over`, one of another machine, which cannot be seen from here. Raises
     RecordError, naming the process, if another one has the lock.
 
         lock = DirectoryLock(Path("runs/mine"))
@@ -68,7 +68,7 @@ class DirectoryLock:
         os.close(file)
 
     def _claimed(self) -> int:
-        """Open and lock the file; try again if it was removed meanwhile, with its lock."""
+        """Return the lock file, open and locked. Try again if its owner removes it meanwhile."""
         while True:
             file = -1
             try:
@@ -98,9 +98,9 @@ class DirectoryLock:
         )
 
     def _taken_from(self, *, take_over: bool) -> str | None:
-        """Return a note on the holder that left the lock behind, or None if there was none.
+        """Return a note on the process that the lock file still names, or None if it names none.
 
-        Raises RecordError if the holder may still run, unless `take_over`.
+        Raises RecordError, unless `take_over`, for a process of another machine: it may still run.
         """
         holder = _read(self._file)
         if not holder:
@@ -116,7 +116,7 @@ class DirectoryLock:
         )
 
     def _sign(self) -> None:
-        """Write which process has the lock into the file."""
+        """Write into the lock file which process has the lock."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         text = json.dumps({"process": os.getpid(), "host": platform.node(), "since": now})
         os.ftruncate(self._file, 0)
@@ -132,7 +132,7 @@ def _is_same(file: int, path: Path) -> bool:
 
 
 def _read(file: int) -> JsonObject:
-    """Return what the holder has written, or an empty object if that is no JSON object."""
+    """Return what the owner of the lock has written into its file; {} if that is no JSON object."""
     os.lseek(file, 0, os.SEEK_SET)
     try:
         found = json.loads(os.read(file, _MOST_BYTES))
@@ -178,9 +178,9 @@ _PAUSE_SECONDS = 0.001
 
 @contextmanager
 def turn(path: Path, *, patience_seconds: float = 5.0) -> Iterator[None]:
-    """Lock the file, which is created if missing, while the block runs; only callers of `turn` are
-    kept out. The lock of a process that dies is released. Raises OSError if the file cannot be
-    opened, or, with EAGAIN, EACCES or EDEADLK, if no turn came in time.
+    """Lock a file, created if missing, while the block runs; only callers of `turn` wait for each
+    other. The lock of a process that dies is released. Raises OSError if the file cannot be opened,
+    or, with EAGAIN, EACCES or EDEADLK, if the lock was not free within `patience_seconds`.
     """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
     file = os.open(path, flags, 0o644)

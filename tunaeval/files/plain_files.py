@@ -1,7 +1,7 @@
-"""Opens files to be read or written, and nothing but files.
+"""Opens regular files alone, to read or write them.
 
-Opening a named pipe may wait forever, and a device may never end: neither is read or written, nor
-is a link to one; only standard streams that a shell has opened are written to. A refusal is an
+Opening a named pipe may wait forever, and a device may never end. So neither is read or written,
+nor is a link to one; only standard streams that a shell has opened are written to. A refusal is an
 `OSError` with a message, like any other fault of a file.
 """
 
@@ -31,7 +31,7 @@ _KINDS = {
 
 
 def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
-    """Open a file to be read. Raise OSError, also if the path leads to something else."""
+    """Open a file to be read. Raise OSError if that fails, or if it is no regular file."""
     try:
         _check(os.stat(path), path, "read")  # noqa: PTH116 - the path may be a string
     except ValueError as error:
@@ -52,14 +52,14 @@ def read_plain(path: str | os.PathLike[str]) -> bytes:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise OSError if the path leads to no file; opening it reports other faults."""
+    """Raise OSError if a pipe, directory or the like is at the path; opening finds other faults."""
     if is_there(path) and not is_output(path):
         _check(os.stat(path), path, "written to")  # noqa: PTH116 - as above
 
 
 def is_output(path: str | os.PathLike[str]) -> bool:
     """Whether a path names a stream that a shell has opened for this process, such as /dev/stdout,
-    or /dev/null: it is written in place, and no new file replaces it.
+    or /dev/null. Such a path is written to directly, and no new file may replace it.
     """
     return _OUTPUTS.fullmatch(os.path.abspath(path)) is not None  # noqa: PTH100 - as above
 
@@ -74,7 +74,7 @@ def is_there(path: str | os.PathLike[str]) -> bool:
 
 
 def kind_of(mode: int) -> str | None:
-    """Return what there is in place of a file, such as "a pipe", or None for a file."""
+    """Return what a file with this `st_mode` is, such as "a pipe"; None for a regular file."""
     return None if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "no file")
 
 

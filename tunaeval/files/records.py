@@ -56,7 +56,7 @@ _ADVICE = {
 
 
 def encode(record: Mapping[str, JsonValue]) -> bytes:
-    """Return the record as one line with its newline."""
+    """Return the record as one line of JSON, with its newline."""
     try:
         line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # orjson takes no lone surrogates, wide integers or deep nesting
@@ -133,9 +133,9 @@ class RecordWriter:
 
 
 def append(path: Path, record: Mapping[str, JsonValue]) -> None:
-    """Append one record to a file that other threads and processes append to by this function, too.
-    They take turns, as an incomplete line may be one that another is writing. Raises RecordError as
-    `RecordWriter` does, and if no turn comes within 5 seconds.
+    """Append one record to a file to which other threads and processes append by this function,
+    too. They take turns, as an incomplete line may be one that another is writing. Raises
+    RecordError as `RecordWriter` does, and if no turn comes within 5 seconds.
     """
     try:
         with turn(path), RecordWriter(path) as writer:
@@ -145,8 +145,8 @@ def append(path: Path, record: Mapping[str, JsonValue]) -> None:
 
 
 def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObject]:
-    """Yield the records of a file in constant memory; `only` those with these numbers, from 1. A
-    last line without its newline counts if it is complete, and is left out if not. Raises
+    """Yield the records of a file in constant memory. `only` selects records by number, counted
+    from 1. A last line without its newline counts if it is complete, and is left out if not. Raises
     RecordError, with the line's number, for any other line that is no record.
     """
     return (record for _, record in placed(path, only=only))
@@ -194,7 +194,7 @@ def read_at(file: BinaryIO, path: Path, offset: int) -> JsonObject:
 
 def recover(path: Path) -> int:
     """Make the file end in a whole record, and return how many bytes of an incomplete line were
-    removed. A last record that lacks only its newline gets it.
+    removed. A last record that lacks only its newline gets one.
     """
 
     def repair() -> int:
@@ -304,7 +304,7 @@ def _deeper_than(value: JsonValue, depth: int) -> bool:
 
 
 def _plain(value: JsonValue, depth: int) -> JsonValue:
-    """Return a copy that the standard library can write and read back."""
+    """Return a copy that `json` can write and read back, by the rules at the top of this file."""
     match value:
         case bool() | str() | None:
             return value

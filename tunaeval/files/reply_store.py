@@ -1,7 +1,7 @@
-"""Replies of models that are kept from run to run, by the digest of what was asked: SQLite.
+"""A cache of models' replies that lasts from run to run: in SQLite, by a digest of what was asked.
 
-Several processes may share a store. It has no key and no header: a reply is stored without the
-secrets of the environment, and of the question only a digest.
+Several processes may share a store. It contains no API key and no header: secrets of the
+environment are covered in each reply, and of the question only a digest is stored.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class ReplyStore:
         self.close()
 
     def get(self, asked: bytes) -> Reply | None:
-        """Return the reply to a question, with `cached_at` and without a latency, or None."""
+        """Return the stored reply to a question, or None. It has `cached_at`, and no latency."""
         with self._guarded("read"):
             row = self._base.execute(
                 "SELECT reply, at FROM replies WHERE asked = ?", (asked,)
@@ -81,14 +81,14 @@ class ReplyStore:
             return None if row is None else _read(*row)
 
     def _refuse_foreign(self) -> None:
-        """Raise ValueError for a database that has tables, but not that of replies."""
+        """Raise ValueError if the database has tables, but not the table of replies."""
         found = self._base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         names = {name for (name,) in found}
         if names and "replies" not in names:
             raise ValueError("it is the database of another program")
 
     def put(self, asked: bytes, reply: Reply) -> None:
-        """Keep a reply; one that is there already is replaced."""
+        """Store a reply; it replaces an earlier one to the same question."""
         usage = reply.usage
         record = {
             "message": reply.message,

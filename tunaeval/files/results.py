@@ -1,7 +1,7 @@
-"""Which lines of a run's results count.
+"""Decides which lines of a run's results count.
 
-If a repeat of a scenario has several results, the last one counts. That happens when failures are
-asked again; otherwise an editor or a merge of files has doubled the line.
+If one repeat of a scenario has several lines, the last one counts. That happens when failures are
+asked again, or else when an editor or a merge of files has doubled a line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ FAILED_OUTCOMES = frozenset({"transport_failure", "judge_failure"})
 @dataclass(frozen=True, slots=True)
 class CountedResults:
     """The results in a file that count: `offsets` has the byte at which each begins, in the order
-    of the file (eight bytes of memory each). `doubled` is how many other lines no failure explains.
+    of the file (eight bytes of memory each). `doubled` is the number of other lines, except
+    failures that were asked again.
     """
 
     path: Path
@@ -31,7 +32,7 @@ class CountedResults:
     doubled: int = 0
 
     def rows(self, only: Container[int] | None = None) -> Iterator[JsonObject]:
-        """Yield the rows; `only` those with these numbers, from 1."""
+        """Yield the results that count; `only` selects some by their number, from 1."""
         if not self.offsets:
             return
         with opened(self.path) as file:
@@ -41,8 +42,8 @@ class CountedResults:
 
 
 def counted_results(directory: Path, *, retried: bool) -> CountedResults:
-    """Return the results of the run in a directory; none if it has no file of results. With
-    `retried` its failures were asked again. Raises RecordError for a line that is no record.
+    """Return the results of the run in a directory; none if it has no file of results. `retried`:
+    its failures were asked again. Raises RecordError for a line that is no record.
     """
     path = directory / RESULTS_FILE
     offsets = array("q")

@@ -161,7 +161,7 @@ def _order_fault(row: Sequence[Word], kind: str) -> str | None:
 
 
 def _lack(codes: str, kind: str) -> str:
-    """Return what a row of words lacks at its end; `codes` has a character for each word."""
+    """Return what a row of words still needs at its end; `codes` has a letter for each word."""
     if kind == "each" and "V" in codes:
         return "nothing is behind ⟨value⟩, so it never knows where it ends; put fixed text there"
     if kind == "each":
@@ -254,7 +254,7 @@ _FIRST_OF_CALLS = frozenset("[{<|")
 
 
 def _is_known_shape(form: Format) -> bool:
-    """Whether a format with `whole` or `by_tool` has one of the sequences of words they support."""
+    """Whether a format's words are a sequence that its option, `whole` or `by_tool`, supports."""
     match form.words:
         case (CallObject(inside=(_, *_), listed=True),) | (PythonCalls(loose=True),):
             return form.whole
@@ -379,7 +379,7 @@ def _unread_fault(form: Format) -> str | None:
 
 
 def _variants(row: tuple[Word, ...]) -> Iterator[tuple[Word, ...]]:
-    """Yield the row with one change: another spelling, or a `Maybe` written or left out."""
+    """Yield each variant of a row of words: one other spelling, or one `Maybe` in or out."""
     for at, word in enumerate(row):
         others: list[Word] = []
         if isinstance(word, Literal):

@@ -511,7 +511,7 @@ def _words_of(pattern: str) -> tuple[Word, ...]:
 
 
 def _fixed_text(pattern: str | Literal) -> Literal:
-    """Return the fixed text of a pattern that is only that; raise `FormatError` for any other."""
+    """Return the fixed text that is all of a pattern; raise `FormatError` for another pattern."""
     words = _words_of(pattern) or (Literal(""),) if isinstance(pattern, str) else (pattern,)
     if len(words) == 1 and isinstance(words[0], Literal):
         return words[0]
@@ -519,7 +519,7 @@ def _fixed_text(pattern: str | Literal) -> Literal:
 
 
 def _bare(words: tuple[Word, ...], opens: Iterable[tuple[str, ...]] | None) -> tuple[Word, ...]:
-    """Return the words, with `opens` or a default set in a call that is the only word."""
+    """Return the words; if the only one is a call, its `opens` are set, to a default if None."""
     match words:
         case (CallObject(inside=(), array=array) as word,):
             rows = [("{", ANY_SPACE, '"'), ("[", ANY_SPACE, "{", ANY_SPACE, '"')][: 1 + array]
@@ -531,7 +531,7 @@ def _bare(words: tuple[Word, ...], opens: Iterable[tuple[str, ...]] | None) -> t
 
 
 def _is_mark(inside: str, rows: list[tuple[str, list[Word]]]) -> bool:
-    """Open or close a pair (`⟨each⟩`, `⟨maybe⟩`) in `rows`; return False if `inside` is none."""
+    """Open or close a pair, as `⟨each⟩...⟨/each⟩`, in `rows`; False if `inside` is no such mark."""
     kind = inside.removeprefix("/").partition(" ")[0]
     if "¦" in inside or not (inside.startswith("/") or kind in _MARKS):
         return False
@@ -584,7 +584,7 @@ def _with_options(word: _W, inside: str, kind: str) -> _W:
 
 
 def _finished(row: list[Word]) -> tuple[Word, ...]:
-    """Return the words with adjacent `Space`s joined, and no colons in a name before a colon."""
+    """Return the words with adjacent `Space`s joined; a name before a colon may have no colons."""
     done: list[Word] = []
     for word, after in zip(row, (*row[1:], None), strict=True):
         if isinstance(word, Name) and word.pattern == WITH_COLONS:

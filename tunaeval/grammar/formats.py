@@ -15,7 +15,7 @@ from .format import ANY_SPACE, THINKING, Channel, Envelope, Format, Literal, Rea
 
 
 def _format(title: str, pattern: str, **options: Any) -> Format:
-    """Return the format of a title: its name, its aliases, its models, and what it is.
+    """Return the format for a title ("NAME ALIAS ... (MODEL, ...): SUMMARY") and a pattern.
 
     Where the pattern ends with ⟨|⟩, nothing is written between two calls.
     """
@@ -57,7 +57,7 @@ _FENCE_ENDS = "¦".join(fence + text for fence in ("```", "```\n") for text in _
 
 
 def _like_harmony(header: str, text: str) -> Envelope:
-    """Return messages as harmony has them; a call's header is matched, and written as the text."""
+    """Return an envelope like harmony's: `header` matches a call's header, `text` is written."""
     analysis = r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}[\r\n]{0,2}"
     other = r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}[\r\n]{0,2}"
     headers: tuple[tuple[Channel, str, str], ...] = (
@@ -665,7 +665,7 @@ KIMI_K3 = _format(
     reasoning=(Reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>"), *THINKING),
 )
 
-# The same in messages with headers that say where they go.
+# Arguments in tags, in messages with headers that say where they go.
 
 _MUSE_TO, _MUSE_MORE = r"(?:\w{1,40} )?to=", r"(?: [ \w=.-]{0,80})?"
 _MUSE_PROSE = rf"(?:{_MUSE_TO}(?:user|commentary){_MUSE_MORE}|\w{{0,40}})[\r\n]{{0,2}}"

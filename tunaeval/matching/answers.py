@@ -29,7 +29,7 @@ class NoExampleError(ValueError):
 
 
 def own_answer(expect: Expectation, tools: Tools) -> tuple[ToolCall, ...]:
-    """Return calls that meet the expectation. Raises `NoExampleError`."""
+    """Return calls that meet the expectation. Raises `NoExampleError` if none are found."""
     if expect.none:
         return ()
     if expect.calls is not None:
@@ -56,7 +56,7 @@ _UNKNOWN = ToolSpec("")
 
 
 def _present(want: JsonValue, schema: JsonValue) -> JsonValue:
-    """Return a value for an argument that the schema requires and the expectation does not."""
+    """Return a value for a required argument that the expectation would let a call leave out."""
     alternatives = want.get("$any_of", ()) if isinstance(want, dict) else ()
     values = (_value(one, schema) for one in alternatives)
     found = next((value for value in values if value is not ABSENT), ABSENT)
@@ -69,7 +69,7 @@ def _object(wanted: Mapping[str, JsonValue], properties: Mapping[str, JsonValue]
 
 
 def _value(want: JsonValue, schema: JsonValue) -> JsonValue:
-    """Return one value that is as wanted, or `ABSENT` if the argument has to be left out."""
+    """Return a value that meets `want`, or `ABSENT` if the argument has to be left out."""
     if isinstance(want, list):
         return _items(want, schema)
     if not isinstance(want, dict):
@@ -81,7 +81,7 @@ def _value(want: JsonValue, schema: JsonValue) -> JsonValue:
 
 
 def _items(wanted: list[JsonValue], schema: JsonValue) -> list[JsonValue]:
-    """Return wanted items; in a list `ABSENT` is replaced by some value."""
+    """Return a value for each wanted item: where `_value` returns `ABSENT`, any of its type."""
     inner = inner_schema(schema, "items")
     found = (_value(want, inner) for want in wanted)
     return [_any_value(inner) if value is ABSENT else value for value in found]
@@ -100,7 +100,7 @@ def _any_of(wanted: list[JsonValue], schema: JsonValue) -> JsonValue:
 
 
 def _contains(part: JsonValue, schema: JsonValue) -> JsonValue:
-    """Return a text with all parts if they are texts, unless only a list fits; else a list."""
+    """Return a text with all parts if they are texts and the schema allows one, else a list."""
     parts = part if isinstance(part, list) else [part]
     texts = [text for text in parts if isinstance(text, str)]
     kinds = _kinds(schema)
@@ -134,7 +134,7 @@ _EXAMPLES: Mapping[str, Callable[[JsonValue, JsonValue], JsonValue]] = {
 
 
 def _texts(node: Node, optional: int) -> Iterator[str]:
-    """Yield text that the node matches; optional parts are repeated `optional` times."""
+    """Yield the parts of a text that the node matches, with optional parts `optional` times."""
     match node:
         case Characters():
             yield _character(node)
@@ -162,7 +162,7 @@ _PRINTED = "a0 _A-./\n\t" + "".join(map(chr, range(33, 127))) + "\xa0\xe9\u4e2d"
 
 
 def _any_value(schema: JsonValue) -> JsonValue:
-    """Return some value that a schema allows, if it is a simple schema."""
+    """Return a value that the schema allows; only simple schemas are understood."""
     if not isinstance(schema, Mapping):
         return _PLAIN["string"]
     for key in ("const", "default"):
@@ -190,7 +190,7 @@ _PLAIN: Mapping[str, JsonValue] = {
 
 
 def _kinds(schema: JsonValue) -> list[JsonValue]:
-    """Return the types that a schema names, also in its branches."""
+    """Return the type names in a schema, also those in its `anyOf` and `oneOf`."""
     if not isinstance(schema, Mapping):
         return []
     kinds = schema.get("type", [])

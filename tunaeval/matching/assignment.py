@@ -1,4 +1,4 @@
-"""The assignment of calls to expected calls: for each match mode, and by what pairs are worth.
+"""Assigns calls to expected calls, by the rule of each match mode or by the worth of each pair.
 
 All but `greedy` and `counted` are optimal, so that the order of equal calls changes nothing. The
 weighted assignment finds successive shortest paths with potentials (Kuhn 1955, Munkres 1957, in the
@@ -29,7 +29,7 @@ Pairs: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Fit:
-    """A table of which calls meet which wishes (expected calls), filled as it is asked."""
+    """A table of which calls meet which wishes (expected calls), computed when it is asked."""
 
     __slots__ = ("_compare", "_known", "_specs", "calls", "wishes")
 
@@ -68,10 +68,10 @@ class Fit:
         return True
 
     def likely_first(self, wish: int) -> list[int]:
-        """Return all calls, with those that probably meet the wish first, to end searches early.
+        """Return the indices of all calls; those that probably meet the wish come first.
 
         Calls with equal arguments come first, then the others; in either group the call at the
-        index of the wish comes first.
+        index of the wish comes first. So searches end early.
         """
         wanted = self.wishes[wish][1]
         every = list(range(len(self.calls)))
@@ -82,7 +82,7 @@ class Fit:
         return sorted(every, key=lambda call: self.calls[call].arguments != wanted)
 
     def failures(self, wish: int, call: int) -> Iterator[Failure]:
-        """Yield why the call does not meet the wish; a `CheckerCrash` becomes a failure as well."""
+        """Yield each reason why the call does not meet the wish; a `CheckerCrash` is one, too."""
         try:
             for miss in self._misses(wish, call):
                 yield miss()
@@ -100,7 +100,7 @@ class Fit:
 
 
 def in_step(fit: Fit) -> Pairs:
-    """Pair wishes and calls at the same index."""
+    """Pair each wish with the call at the same index if that meets it."""
     both = range(min(len(fit.wishes), len(fit.calls)))
     return tuple((index, index) for index in both if fit(index, index))
 
@@ -152,7 +152,7 @@ def _place(fit: Fit, wish: int, call_of: dict[int, int], wish_of: dict[int, int]
 
 
 def counted(fit: Fit) -> Pairs:
-    """Like `in_step`, but with no pairs unless the numbers are equal (profile `bfcl`)."""
+    """Like `in_step`, but return no pairs if there are not as many calls as wishes (`bfcl`)."""
     return in_step(fit) if len(fit.wishes) == len(fit.calls) else ()
 
 
@@ -193,7 +193,7 @@ MOST_PAIRS = 16_384
 
 
 def best_pairs(first: int, second: int, worth: Worth) -> Pairs:
-    """Return the pairs of `first` things with `second` others whose total worth is the greatest.
+    """Return pairs (index below `first`, index below `second`) with the greatest total worth.
 
     Pairs without worth are left out. More than `MOST_PAIRS` possible pairs, which only absurd
     replies have, give no pairs.
@@ -210,7 +210,7 @@ def best_pairs(first: int, second: int, worth: Worth) -> Pairs:
 
 
 def _assigned(values: Sequence[Sequence[float]]) -> list[int]:
-    """Return a different column for each row with the greatest sum; rows <= columns."""
+    """Return a different column for each row, for the greatest sum of values; rows <= columns."""
     rows, columns = len(values), len(values[0]) if values else 0
     row_price, column_price = [0.0] * rows, [0.0] * columns
     row_of: list[int | None] = [None] * columns
@@ -230,7 +230,7 @@ def _placed(
     column_price: list[float],
     row_of: list[int | None],
 ) -> None:
-    """Assign a column to the row by the cheapest path of reassignments to a free one."""
+    """Assign a column to the row by the cheapest path of reassignments to a free column."""
     infinite = float("inf")
     distance, via = [infinite] * len(row_of), [-1] * len(row_of)
     done: set[int] = set()
@@ -263,7 +263,7 @@ def _placed(
 
 
 def ordered_pairs(first: int, second: int, worth: Worth) -> Pairs:
-    """Like `best_pairs`, but for pairs that do not cross (an alignment)."""
+    """Like `best_pairs`, but the pairs may not cross: both of their indices rise (an alignment)."""
     if first * second > MOST_PAIRS:
         return ()
     best = [[0.0] * (second + 1) for _ in range(first + 1)]

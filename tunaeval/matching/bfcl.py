@@ -1,10 +1,10 @@
 """Profile `bfcl`: compares calls like the AST checker of the Berkeley Function Calling Leaderboard.
 
-Python categories, bit for bit, after `bfcl_eval/eval_checker/ast_eval/ast_checker.py` of version
-2026.3.23 (Apache 2.0). Its odd rules are kept: punctuation in strings is ignored, "" among the
-alternatives of a list disables the check of its items, a default that is spelled out fails, 1 is
-1.0 for a float but not within a list of floats. Where it crashes, this raises `CheckerCrash`. The
-order of steps is the checker's, because it decides between a crash and a failure.
+For Python's categories the results are those of `bfcl_eval/eval_checker/ast_eval/ast_checker.py`,
+version 2026.3.23 (Apache 2.0). Its odd rules are kept: punctuation in strings is ignored, "" among
+the alternatives of a list disables the check of its items, a default that is spelled out fails, 1
+is 1.0 for a float but not within a list of floats. Where it crashes, this raises `CheckerCrash`.
+The order of steps is the checker's, because it decides between a crash and a failure.
 
 BFCL's expected calls become ours and back without a loss:
 
@@ -41,13 +41,13 @@ _DROPPED = str.maketrans({"'": '"'} | dict.fromkeys(" ,./-_*^"))
 
 
 class CheckerCrash(Exception):  # noqa: N818 - a finding about the checker, not an error of ours
-    """BFCL's checker would raise here, which ends an evaluation with it."""
+    """BFCL's checker raises an error on such a call, which ends an evaluation with it."""
 
 
 def call_misses(
     name: str, gold: Mapping[str, Sequence[JsonValue]], call: ToolCall, spec: ToolSpec | None
 ) -> tuple[Miss, ...]:
-    """Return the first way in which a call fails, or nothing. Raises only `CheckerCrash`.
+    """Return the first fault of a call, or () if it is as expected. Raises only `CheckerCrash`.
 
     `gold` maps each argument to its alternatives, as returned by `gold_arguments`.
     """
@@ -135,7 +135,10 @@ def _fits(
 def _are_listed(
     value: JsonValue, alternatives: Sequence[JsonValue], item_kind: type | None
 ) -> bool:
-    """Whether BFCL's checker accepts `value` if it is one of the alternatives, without crashing."""
+    """Whether it is sure that BFCL's checker accepts `value`, a list that equals one of the
+    alternatives: its items are plain and of the right type, and no alternative makes the checker
+    crash.
+    """
     return (
         item_kind in _FLAT
         and {item_kind}.issuperset(map(type, value))
@@ -167,7 +170,7 @@ def _variable(
 
 
 def _items_fit(values: JsonValue, alternative: JsonValue, kind: type) -> bool:
-    """Whether all items have the type; they need not if the alternative is no list."""
+    """Whether all items are of type `kind`, or the alternative is no list to compare them with."""
     return type(alternative) is not list or all(
         _variable(value, alternative, kind, None) is not None for value in values
     )
@@ -214,12 +217,12 @@ _LEFT_OUT = ""
 
 
 def wanted_arguments(gold: Mapping[str, list[JsonValue]]) -> JsonObject:
-    """Return the arguments of an expected call, from BFCL's possible answer."""
+    """Return an expected call's arguments for BFCL's possible answer, which lists alternatives."""
     return {name: _one_of(alternatives) for name, alternatives in gold.items()}
 
 
 def gold_arguments(wanted: Mapping[str, JsonValue]) -> Mapping[str, list[JsonValue]]:
-    """Return BFCL's possible answer; a value without `$any_of` is its only alternative."""
+    """Return BFCL's possible answer for wanted arguments: for each a list of its alternatives."""
     return {
         name: _alternatives(want["$any_of"] if _is_one_of(want) else [want])
         for name, want in wanted.items()

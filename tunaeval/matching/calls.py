@@ -98,8 +98,8 @@ def match_wishes(
     profile: str | None = None,
     tools: Tools | None = None,
 ) -> Verdict:
-    """Like `match`, for names and arguments as pairs. No wishes and nothing forbidden means that no
-    call is wanted. Check wishes from outside with `check_wishes` first.
+    """Like `match`, for expected calls as (name, arguments) pairs. Without any, and with nothing
+    forbidden, no call is wanted. Check wishes from outside with `check_wishes` first.
     """
     none = not wishes and not forbid
     expect = Expectation(none=none, match=mode, forbid=tuple(forbid))
@@ -166,8 +166,8 @@ def _verdict(
 
 
 def without_calls(verdict: Verdict, outcome: str) -> Verdict:
-    """Return the verdict on a reply without calls; a malformed or truncated call is no abstention,
-    so it fails even where no call is wanted.
+    """Return the verdict on a reply without calls, given what `match` says and the reply's outcome.
+    A malformed or truncated call is no abstention: it fails even where no call is wanted.
     """
     why = _NO_ABSTENTION.get(outcome)
     return verdict if why is None else replace(verdict, ok=False, reason=why, pairs=())
@@ -263,7 +263,7 @@ def _success(expect: Expectation, pairs: Pairs) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The nearest call to a wish; without failures, only its position is wrong."""
+    """The call nearest to an unmet wish; if it has no failures, only its position is wrong."""
 
     call: int
     failures: tuple[Failure, ...]
@@ -277,8 +277,8 @@ def nearest(
     profile: str | None = None,
     tools: Tools | None = None,
 ) -> dict[int, Nearest]:
-    """Return the nearest unpaired call for each unpaired wish. Calls of the same tool come before
-    others, then those with the fewest failures, then those at the nearest index.
+    """Return the nearest unpaired call for each unpaired wish, by the wish's index. Calls of the
+    same tool come before others, then those with the fewest failures, then the nearest index.
     """
     fit = Fit(wishes, calls, tools or Tools(), profile_of(profile).compare)
     met, used = {wish for wish, _ in pairs}, {call for _, call in pairs}

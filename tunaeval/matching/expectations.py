@@ -1,7 +1,7 @@
 """Reading and checking of expectations, which are written in one of three shapes.
 
     {"calls": [...], "match": ...}  and the other fields of `Expectation`
-    {"expected_tool": "glob", "expected_args": {...}}       one call; the tool null: no call
+    {"expected_tool": "glob", "expected_args": {...}}       one call, none if the tool is null
     {"expected_tool_sequence": ["glob", "read_file"]}       tool names in order
 
 The last two shapes are those of the TunaCode mini harness and of its training data.
@@ -83,7 +83,7 @@ _WANTED = {
 
 
 def one_call(tool: str | None, arguments: JsonValue) -> JsonObject:
-    """Return the fields for `expected_tool` and `expected_args`; no tool means no call."""
+    """Return an `Expectation`'s fields for one wanted call, or for no call if `tool` is None."""
     if tool is None:
         return {"none": True}
     return {"calls": [{"name": tool, "arguments": arguments}]}

@@ -44,7 +44,7 @@ class Matcher:
 
 
 def inner_schema(schema: JsonValue, key: str) -> JsonValue:
-    """Return the schema below a keyword or a property, or an empty schema if there is none."""
+    """Return the schema at a key of another schema; an empty one if there is none."""
     inner = schema.get(key) if isinstance(schema, Mapping) else None
     return inner if isinstance(inner, Mapping) else NO_SCHEMA
 
@@ -179,7 +179,7 @@ MATCHERS: Mapping[str, Matcher] = {
 
 
 def matcher_of(wish: Mapping[str, JsonValue]) -> Matcher | None:
-    """Return the matcher that an expected object is, or None for a plain object."""
+    """Return the matcher that an expected object is an instance of, or None for a plain object."""
     for key in wish:
         if key in MATCHERS:
             return MATCHERS[key]
@@ -218,7 +218,7 @@ def _faults_of(value: Mapping[Any, JsonValue], path: str) -> Iterator[str]:
 
 
 def normalised(value: JsonValue) -> JsonValue:
-    """Return the path, or the list of paths, in its normal form; other values unchanged."""
+    """Return a path, or a list of paths, in normal form ("a/b" for "./a//b/"); else the value."""
     if isinstance(value, str):
         return _normalised_path(value)
     if isinstance(value, list):

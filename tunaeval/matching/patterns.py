@@ -62,7 +62,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """Parts of which one matches."""
+    """Parts of which any one has to match."""
 
     parts: tuple[Node, ...]
 
@@ -88,7 +88,7 @@ _CODES = {"x": 2, "u": 4, "U": 8}
 
 
 def read_pattern(pattern: str) -> tuple[Node, str]:
-    """Return the tree and the flags in front, plus `?` if a repeat is lazy.
+    """Return a pattern's tree, and its flags: those in front of it, and `?` if a repeat is lazy.
 
     Raises ValueError with the place of the fault.
     """
@@ -304,7 +304,7 @@ _START, _WORD, _NEWLINE, _OTHER = "start", "word", "newline", "other"
 
 
 class _State:
-    """A state that reads a character, checks an assertion, or (with neither) forks or ends."""
+    """A state of an automaton: it reads a character, checks an assertion, forks, or ends."""
 
     __slots__ = ("assertion", "characters", "outs")
 
@@ -320,7 +320,7 @@ class _State:
 
 
 class _Position(dict[str, "_Position"]):
-    """The set of states after some text; as a dict, it caches the next position by character."""
+    """The states possible after some text; as a dict, it caches the next position by character."""
 
     __slots__ = ("before", "states")
 
@@ -366,7 +366,7 @@ class Pattern:
         return _END in self._closure(position, None)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each match, from left to right, the longest and never empty.
+        """Yield start and end of each match: the longest one at its place, and never empty.
 
         The states of a failed attempt are stored at every 64th character, and no other attempt
         continues from them (Reps 1998, "Maximal-munch tokenization in linear time").
@@ -449,7 +449,7 @@ class Pattern:
         return position
 
     def _closure(self, position: _Position, symbol: str | None) -> set[int]:
-        """Return all states that are reached without reading, before the next symbol."""
+        """Return all states that are reached from a position without reading its next symbol."""
         reached: set[int] = set()
         stack = list(position.states)
         while stack:

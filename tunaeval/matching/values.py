@@ -78,7 +78,7 @@ def call_misses(
     exact: bool,
     literal: bool = False,
 ) -> Iterator[Miss]:
-    """Yield each way in which a call is not the expected one.
+    """Yield each difference between a call and the expected one.
 
     With `exact`, types count (True is not 1; 1 is 1.0 only if the schema says number), and
     unexpected arguments fail unless they equal the schema's default. Without it, Python's ==
@@ -114,7 +114,7 @@ _SIMPLE = frozenset({str, int, bool, float, type(None)})
 
 
 class Likeness(NamedTuple):
-    """How near a call's arguments are to the expected ones, as four numbers of arguments.
+    """How near a call's arguments are to the expected ones, as four counts of arguments.
 
     `right` are as expected; `named` are expected and given, with any value; `wanted` are expected;
     `all` are the expected ones plus unexpected ones that differ from their default.
@@ -149,7 +149,7 @@ def likeness(
 
 
 def _extra(arguments: Arguments, got: Arguments, schemas: Arguments) -> Iterator[Miss]:
-    """Yield the unexpected arguments, except those that only spell out their default."""
+    """Yield the unexpected arguments, except those whose value is the schema's default."""
     for key, have in got.items():
         if key not in arguments and not _is_default(have, schemas.get(key)):
             yield partial(extra_argument, key, have)
@@ -240,7 +240,7 @@ def _failure(
 def _first_below(
     want: JsonValue, have: object, schema: JsonValue, compare: Compare
 ) -> tuple[str, JsonValue, object, JsonValue] | None:
-    """Return the first part that does not fit, if two values differ only in their parts."""
+    """Return (path, want, have, schema) of the first unequal part; None if there is none."""
     if isinstance(want, dict) and isinstance(have, dict) and matcher_of(want) is None:
         if any(key not in want for key in have):
             return None

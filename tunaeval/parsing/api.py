@@ -229,7 +229,7 @@ def _each(read: Callable[[str], ParseResult]) -> Callable[[_Text], ParseResult]:
 
 
 def _chunk_reader(given: tuple[Any, _How]) -> Callable[[list[_Text]], list[object]]:
-    """Return a function for another process, given a parser or its name: it reads one chunk."""
+    """Return the function that reads chunks in another process; `given`: parser and options."""
     parser, how = given
     read = _each(reading(parser_for(parser), *how))
     return lambda chunk: [_packed(read(text)) for text in chunk]
@@ -305,7 +305,7 @@ def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # no
 
 
 def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 - as in `parse`
-    """Return the parser of that name (built-in or a plug-in), or of the format that was given.
+    """Return the parser with that name (built-in or a plug-in), or that of the given format.
 
     A third-party parser is wrapped, so that all its errors are `PluginError`.
     """
@@ -348,7 +348,7 @@ def reader_named(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in
 
 
 def format_named(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
-    """Return the format of that name; refuse a set of formats, as calls are written in one."""
+    """Return the format of that name, to write in; refuse a set, as calls are written in one."""
     found = formats.get(format) if isinstance(format, str) else format
     if isinstance(found, Format):
         return found

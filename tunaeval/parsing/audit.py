@@ -1,4 +1,4 @@
-"""Finds tool names in content (text that is no call) which were meant as calls.
+"""Finds calls that failed, by the names of tools in content (text that is no call).
 
 While a text is read, `_Unread` of the scanner judges openers that no call follows. After that, if
 tools are known, `audit` searches the content again: a call may lack its opener before the name and
@@ -62,7 +62,7 @@ _KEY = re.compile(r"""["'][\w-]++["'][ \t]*+:|\w[ \t]*+=""").search
 
 
 def _ends_like_call(tail: str) -> bool:
-    """Whether `tail` has a closing bracket and after it no word that has only letters."""
+    """Whether the end of a text has a closing bracket and after it no word of only letters."""
     last = max(map(tail.rfind, "}])>"))
     return last >= 0 and not any(map(str.isalpha, tail[last + 1 :].split()))
 
@@ -114,7 +114,7 @@ def _has_arguments(ahead: str, parameters: Mapping[str, object]) -> bool:
 
 
 def _between_keys(before: str, ahead: str) -> bool:
-    """Whether a call's two keys are around a name; one of them may be damaged."""
+    """Whether a name is between a call's keys, "name" and "arguments"; one may be damaged."""
     first = _KEY_BEFORE(before, before.rfind("{") + 1) if "{" in before else None
     second = _KEY_BEHIND(ahead)
     if first is None or second is None or _DEFINED in ahead:
@@ -126,7 +126,7 @@ def _between_keys(before: str, ahead: str) -> bool:
 
 
 def _is_nearly(word: str, keys: Iterable[str], edits: int) -> bool:
-    """Whether a word is part of one of the keys, or at most `edits` edits away from a key."""
+    """Whether a word is part of one of the keys, or becomes one by at most `edits` edits."""
     return any(word in key or within(key, word, edits) for key in keys)
 
 
@@ -273,7 +273,7 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
     """Match from the end of a name (`stop`) to the bracket of its arguments; None if there is none.
 
     A name before a comma, as an item, has to be in quotes. A name before a colon, as a key, has to
-    be in quotes or before `{`; with `alone` (it is to be an attempt) always in quotes.
+    be in quotes or before `{`; with `alone`, for an attempt at a call, always in quotes.
     """
     found = _OPENS.match(text, stop)
     if found is None:
@@ -287,7 +287,7 @@ def _opens(text: str, start: int, stop: int, *, alone: bool = False) -> re.Match
 
 
 def _attempt(text: str, start: int, stop: int) -> tuple[int, int] | None:
-    """Return the span of calls, from a name at `start` on, if its line has nothing but calls."""
+    """Return the span of calls, from a name at `start` on; None if their line has other text."""
     low = max(0, start - limits.CALL_AHEAD)
     line, fence = text.rfind("\n", low, start), text.rfind("```", low, start)
     begins = max(line + 1, fence + 3 if fence >= 0 else 0)
@@ -315,7 +315,7 @@ def _tag_before(text: str, start: int) -> re.Match[str] | None:
 
 
 def _element(text: str, tag: re.Match[str], stop: int) -> tuple[int, int] | None:
-    """Return the span of an element named after a tool; its closing tag may be the namespace's."""
+    """Return the span of an element named after a tool, to the closing tag of name or namespace."""
     alone = _ENDS_TAG.match(text, stop)
     if alone:
         return tag.start(), alone.end()

@@ -54,7 +54,7 @@ def next_char(window: Window) -> Reading[str]:
 
 
 def bounded(window: Window, pattern: re.Pattern[str]) -> Reading[str]:
-    """Return and skip what a bounded pattern matches here; "" if it does not match."""
+    """Skip what a bounded pattern matches here, and return it; "" if the pattern does not match."""
     while True:
         found = pattern.match(window.text, window.pos)
         end = found.end() if found else window.pos
@@ -74,7 +74,7 @@ def peek(window: Window, reading: Reading[T]) -> Reading[T]:
 
 
 def literal(window: Window, spellings: tuple[str, ...]) -> Reading[bool]:
-    """Whether one of the texts is here; the longest that is here is skipped."""
+    """Skip the longest of the texts that is here; return False if none of them is."""
     while True:
         found = ""
         for text in spellings:
@@ -96,7 +96,7 @@ def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
     """Return the texts that end a JSON object without a closing bracket.
 
     They are those of the first literal in `after`, the words after the object, or of a message's
-    end, unless they could be part of an object. Without these it is the opener, if long enough.
+    end, unless they could be part of an object. Without either it is the opener, if long enough.
     """
     ends = form.envelope.closes if form.envelope else None
     found = next((word for word in after if isinstance(word, Literal)), ends)
@@ -112,7 +112,7 @@ _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all blocks of a text share. `known` caches objects of texts that are read repeatedly."""
+    """What the readers of a text's blocks share; `known` caches objects for a second reading."""
 
     window: Window
     collector: Collector
@@ -132,9 +132,8 @@ class Begun(ABC):
 
     `quoted`: the block is in inline code, where calls do not count. After `read`, the window is
     after the block, or inside it if `failed`: a part could not be read. `had_body`: the block had
-    anything like a call. `closed`: the closer was read, or the text
-    ends where it belongs. If `doubtful` is set, a
-    name without arguments is no call.
+    anything like a call. `closed`: the closer was read, or the text ends where it belongs. If
+    `doubtful` is set, a name without arguments is no call.
     """
 
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
@@ -158,7 +157,7 @@ class Begun(ABC):
 
     @property
     def _count(self) -> int:
-        """The number of calls that the collector does not have yet."""
+        """The number of calls that were read and not yet passed to the collector."""
         return len(self._held) + (self._waiting is not None)
 
     def _markup_to(self, end: int) -> None:
@@ -196,7 +195,7 @@ class Begun(ABC):
             self._release()
 
     def _release(self) -> None:
-        """Pass the held calls to the collector; if the level forbids a repair, refuse all."""
+        """Pass the held calls to the collector; refuse all if the level forbids a repair of one."""
         if not self._held:
             return
         calls, self._held = self._held, []
@@ -230,7 +229,7 @@ class Begun(ABC):
         keys: tuple[str, str] | None = None,
         mark: str = "",
     ) -> Reading[Read | Unreadable]:
-        """Read the object here, which `stops` end if it is unclosed, and report it to `live`.
+        """Read the object here, and report it to `live`; one of `stops` ends it if it is unclosed.
 
         A `mark` is around its strings if it is not JSON. For `depth` and `keys` see `LiveObject`.
         """
@@ -268,7 +267,7 @@ class Begun(ABC):
         )  # fmt: skip
 
     def _take(self, verdict: JudgedCall, span: Span) -> None:
-        """Keep a judged call as the waiting one; report its notes, or why it is none."""
+        """Make a judged call the waiting one, and report its notes; or report why it is no call."""
         collector = self._collector
         if verdict.call and not (verdict.notes or verdict.truncated or self._quoted):
             self._waiting = verdict.call
@@ -309,7 +308,7 @@ class Begun(ABC):
             self.closed = self._missed(closer)
 
     def _missed(self, closer: Literal) -> bool:
-        """Add the repair of a missing closer to the waiting call; whether the text ends here."""
+        """Add the missing closer's repair to the waiting call; return whether the text ends."""
         window = self._window
         ends = window.pos == len(window.text)
         where = "the text ends" if ends else "other text follows"
@@ -320,9 +319,7 @@ class Begun(ABC):
 
 
 def another(form: Format, window: Window) -> Reading[bool]:
-    """Whether the fixed text that begins a call after the opener is here, so that an unclosed block
-    has another call.
-    """
+    """Whether the text that begins a call after the opener is here, for another call of a block."""
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
     inner = after_opener(form)
     texts = inner.spellings if inner else (before,) if before else ()
@@ -390,7 +387,7 @@ class ObjectBlock(Begun):
         self._close_at(window.offset)
 
     def _before(self, words: tuple[Word, ...], again: tuple[str, ...]) -> Reading[bool]:
-        """Skip the text between the opener and the calls; whether a call may follow."""
+        """Skip the text between the opener and the calls; return whether a call may follow."""
         window = self._window
         for word in words:
             if isinstance(word, Markup):
@@ -407,7 +404,7 @@ class ObjectBlock(Begun):
         return (yield from self._oddly_begins(char, again))
 
     def _oddly_begins(self, char: str, again: tuple[str, ...]) -> Reading[bool]:
-        """Skip a doubled opener (`again`) or a fence, with a repair; whether a call may follow."""
+        """Skip a doubled opener (`again`) or a fence; return whether a call may follow."""
         window, marked, opener = self._window, self._form.marked, self._form.opener
         here = last = window.offset
         while again and (yield from literal(window, again)):
@@ -433,7 +430,7 @@ class ObjectBlock(Begun):
         return fits
 
     def _calls(self, word: CallObject, stops: tuple[str, ...]) -> Reading[bool]:
-        """Read call objects up to the closer; whether all of them could be read."""
+        """Read call objects up to the closer; return whether all of them could be read."""
         window = self._window
         char = yield from next_char(window)
         if char == "{" and word.opens:  # an object without markers needs no closer
@@ -446,7 +443,7 @@ class ObjectBlock(Begun):
         return (yield from self._objects(word, stops, listed=char == "["))
 
     def _objects(self, word: CallObject, stops: tuple[str, ...], *, listed: bool) -> Reading[bool]:
-        """Read objects in sequence, `listed` in an array or not; whether all could be read."""
+        """Read objects in sequence, `listed` in an array or not; return whether all were read."""
         window, single = self._window, not (listed or word.array or word.joined)
         count, comma = 0, False
         while True:
@@ -483,7 +480,7 @@ class ObjectBlock(Begun):
             self._repair_last("extra-closer", message, level)
 
     def _ended(self, char: str, count: int, *, listed: bool, comma: bool) -> bool:
-        """End the objects at `char`, which begins none; whether the `count` calls so far count."""
+        """End the objects at `char`, which begins none; return whether the earlier ones count."""
         if listed and count:
             self._repair_last("unclosed", "an array of calls that was never closed")
         elif char and (comma or char in QUOTES):
@@ -647,7 +644,7 @@ class PythonBlock(Begun):
         self._close_at(window.offset)
 
     def _loose_row(self) -> Reading[int | None]:
-        """Read all calls; return how many brackets stay open, or None if the text is no unit."""
+        """Read all calls; return how many brackets stay open, or None if there is other text."""
         window, depth = self._window, 0
         while True:
             joint = yield from bounded(window, _LOOSE)
@@ -722,17 +719,17 @@ class PythonBlock(Begun):
                 return (yield from self._ended(char, count, listed=listed))
 
     def _passes_joint(self) -> Reading[bool]:
-        """Skip a comment or a semicolon between calls on lines; whether there was one."""
+        """Skip a comment or a semicolon between calls on lines; return whether there was one."""
         return bool((yield from bounded(self._window, _between_lines(self._form))))
 
     def _is_text(self) -> Reading[bool]:
-        """Whether the word here, after calls of a format without a closer, begins no call."""
+        """Whether the word here, after calls of a format without a closer, is text and no call."""
         if self._bare or self._form.closer is not None:
             return False
         return not (yield from peek(self._window, bounded(self._window, _HEAD))).endswith("(")
 
     def _ended(self, char: str, count: int, *, listed: bool) -> Reading[bool]:
-        """Handle `char`, which begins no call, after `count` calls; whether these count."""
+        """Handle `char`, which begins no call, after `count` calls; return whether these count."""
         if not count:
             if char and not self._bare:
                 self._fail("invalid-json", f"{char!r} where a call was expected")

@@ -41,7 +41,7 @@ TEXTS: frozenset[EventKind] = frozenset({"content", "reasoning", "markup", "recl
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that became certain.
+    """Something that a stream reports once it is certain. Its `kind` is one of:
 
     - "content", "reasoning", "markup": `text` at `span`.
     - "call_started": call number `index` of tool `name` begins, as soon as the name is known.
@@ -157,7 +157,7 @@ class LiveCall:
         return f"{',' if self._sent else '{'}{key}:"
 
     def finish(self, call: ToolCall) -> None:
-        """Report the rest of the call; if other data was reported, drop it and report all anew."""
+        """Report the rest of a call; if what was reported differs, drop it and report all anew."""
         rest, begun = arguments_text(call.arguments), self.started and self._name == call.name
         if begun and self._sent:
             begun = arguments_text(loaded("".join(self._sent) + "}")) == rest
@@ -270,7 +270,7 @@ class LiveObject:
         """Whether the current argument is reported while it grows; None before its value."""
 
     def update(self) -> None:
-        """Report what the pieces that were added since the last update make certain."""
+        """Report what has become certain by the pieces added since the last update."""
         news = self._pieces[self._seen :]
         self._seen += len(news)
         for piece in news:
@@ -360,7 +360,7 @@ Kind: TypeAlias = Literal["content", "reasoning", "markup", "call"]
 class Collector:
     """Collects the pieces of a text, in order, with its calls and diagnoses.
 
-    `events` is None unless the collector is `listened` to by a stream. Calls by the names in
+    `listened`: a stream takes the events; otherwise `events` is None. Calls by the names in
     `abstain` mean that no tool is called, and are reported as markup.
     """
 
@@ -444,7 +444,7 @@ class Collector:
             self.events.append(event(kind, start, end))
 
     def begin(self, held: Sequence[ToolCall], start: int, tools: Tools | None) -> LiveCall | None:
-        """Return what reports a call after all calls and those in `held`; None without a stream."""
+        """Return a reporter of the call after all calls and `held` ones; None without a stream."""
         if self.events is None:
             return None
         known = [*self.calls, *held]
@@ -452,7 +452,7 @@ class Collector:
         return live
 
     def _number(self, calls: Sequence[ToolCall]) -> int:
-        """Return how many of the calls a stream reports as calls."""
+        """Return how many of the calls are reported, which are all except those that abstain."""
         abstain = self.abstain
         return sum(call.name not in abstain for call in calls) if abstain else len(calls)
 
@@ -475,7 +475,7 @@ class Collector:
         return taken
 
     def drop(self, waiting: int = 0) -> None:
-        """Drop the started calls that come after the collected calls and `waiting` more."""
+        """Withdraw the reported starts of calls after the collected ones and `waiting` more."""
         least = len(self.calls) + waiting
         for index in [index for index in self._started if index >= least]:
             self._started.pop(index).drop()
@@ -491,7 +491,7 @@ class Collector:
         self.calls.append(call)
 
     def verdict(self, verdict: JudgedCall, span: Span) -> None:
-        """Add the diagnoses of an object that is a call or an attempt at one, and the attempt."""
+        """Add the diagnoses of an object that is a call or an attempt at one; note a failed one."""
         for code, message in verdict.notes if verdict.call or verdict.attempt else ():
             self.diagnose(code, message, *span)
         if verdict.attempt and not verdict.call:
@@ -564,7 +564,7 @@ class Collector:
         self.full = self.full or found.full
 
     def repeats(self, other: Collector) -> bool:
-        """Whether all calls repeat some of the last calls of `other`, which ends with content."""
+        """Whether each call equals one of the last calls of `other`, which ends with content."""
         if not self.calls or not other.calls or other.last != "content":
             return False
         made = [(call.name, call.arguments) for call in other.calls[-MAX_ECHOED:]]
@@ -612,7 +612,7 @@ class Collector:
             self._ends.append(start)
 
     def result(self, text: str) -> ParseResult:
-        """Return the result of all of `text`."""
+        """Return the result of reading `text`, from all that was collected."""
         return new_result(
             tuple(self.calls),
             self._text_of("content", text),

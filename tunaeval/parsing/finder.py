@@ -69,7 +69,7 @@ _LAST_ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s*+){{1,8}}\Z")
 
 
 def ends_text(window: Window) -> int | None:
-    """Return the length of the rest if it is end tokens only, else 0; None if more may tell."""
+    """Return the length of the rest if it has only end tokens, else 0; None until that is known."""
     found = _ENDS.match(window.text, window.pos)
     end = found.end() if found else window.pos
     rest = window.text[end : end + max(map(len, END_TOKENS))]
@@ -80,7 +80,7 @@ def ends_text(window: Window) -> int | None:
 
 
 def before_end_tokens(text: str) -> int:
-    """Return the index of the up to eight end tokens at the text's end; its length if none."""
+    """Return the index where up to eight end tokens at the end begin, or else the text's length."""
     found = _LAST_ENDS.search(text)
     return found.start() if found else len(text)
 
@@ -114,7 +114,7 @@ SPACE = r"[ \t\r\n]*+"
 
 
 def row(words: Iterable[Word], *, space: str = SPACE) -> str | None:
-    """Return a pattern of the words in sequence; None if one of them has no pattern.
+    """Return a regular expression of the words in sequence; None if one of them has none.
 
     It has a group for each name, key and attribute, in the order of the words.
     """
@@ -123,7 +123,7 @@ def row(words: Iterable[Word], *, space: str = SPACE) -> str | None:
 
 
 def any_of(word: Literal) -> str:
-    """Return a pattern of a literal's spellings, the longest first: one may begin with another."""
+    """Return a regular expression of a literal's spellings, of which the longest come first."""
     longest_first = sorted(word.spellings, key=len, reverse=True)
     return f"(?>{'|'.join(map(re.escape, longest_first))})"
 
@@ -132,12 +132,12 @@ _DATA = re.compile(r'[][{}", ]++\Z').match
 
 
 def twice(opener: Literal | None) -> tuple[str, ...]:
-    """Return the spellings of an opener that may be doubled; none if it could be data."""
+    """Return the spellings of an opener that models may write twice; () if it could be data."""
     return () if opener is None or _DATA(opener.text) else opener.spellings
 
 
 def _word(word: Word, space: str) -> str | None:
-    """Return a pattern of one word for `row`; None if there is none."""
+    """Return a regular expression of one word, for `row`; None if there is none."""
     match word:
         case Literal():
             # The Space before the literal would match the literal's white space, too.
@@ -272,7 +272,7 @@ class Token:
         return (next(named, None) if _NAME_NEAR(text, at) else None) or self.formats[0]
 
     def may_be_word(self, form: Format) -> bool:
-        """Whether any word may be the name after this opener: it is ambiguous and ends in `=`."""
+        """Whether this opener is ambiguous and ends in `=`, so that any word may be the name."""
         ends = len(self.formats) > 1 and form.opener and form.opener.text.endswith("=")
         return bool(ends) and isinstance(form.words[1], Name)
 
@@ -438,16 +438,16 @@ class Finder:
 
     @cached_property
     def search(self) -> re.Pattern[str]:
-        """The search for tokens before the first call; turns count only after one."""
+        """The pattern that finds tokens before the first call, where no marker of a turn counts."""
         return _search(self._before_calls, self._rows)
 
     @cached_property
     def search_on(self) -> re.Pattern[str]:
-        """The search for tokens after a call, including those that begin a later turn."""
+        """The pattern that finds tokens after a call, those that begin a later turn included."""
         return _search(self.tokens, self._rows)
 
     def search_of(self, text: str) -> re.Pattern[str]:
-        """Return a search that finds the same in this text as `search`, but faster if possible.
+        """Return a pattern that finds the same in this text as `search`, but faster if possible.
 
         In a long text without the tokens that begin with a letter, these need not be looked for.
         """
@@ -508,7 +508,7 @@ class Finder:
     def begins_unit(
         self, window: Window, at: int, tools: Tools | None, *, fenced: bool
     ) -> bool | None:
-        """Whether a unit of `wholes` may begin at window index `at`; None if more text may tell."""
+        """Whether a text of calls alone may begin at index `at`; None if more text may decide."""
         text, end = window.text, len(window.text)
         for matches, may_begin in self._units:
             found = matches(text, at, end)
@@ -536,12 +536,12 @@ class Finder:
 
     @cached_property
     def announcing(self) -> re.Pattern[str]:
-        """The search for texts that begin a call, or all calls, without a header before them."""
+        """The pattern of texts that begin a call, or all calls, without a message's header."""
         announced = (form for form in self.formats if form.marked and not form.addressed)
         return _search((text for form in announced for text in firsts_of(form)), ())
 
     def token(self, hit: re.Match[str]) -> Token:
-        """Return the token of a hit of one of the searches."""
+        """Return the token that a match of one of the searches has found."""
         found = hit.group()
         known = self.tokens.get(found) or self._met.get(found)
         if known is None:
@@ -558,7 +558,7 @@ class Finder:
         return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
 
     def begins(self, text: str, form: Format) -> bool:
-        """Whether `text` is a token whose first format is `form`, and no longer token begins so."""
+        """Whether `text` is a token whose first format is `form`, and begins no longer token."""
         known = self.tokens.get(text)
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known is not None and known.formats[:1] == (form,) and not longer
@@ -616,7 +616,7 @@ class Finder:
 
     @cached_property
     def _longest(self) -> tuple[int, int]:
-        """The lengths of the longest fixed text, and of that or the longest row."""
+        """The greatest length of a fixed text, and that of a fixed text or a row."""
         texts = max(map(len, self.tokens), default=0)
         rows = ([_PARTS[p][1] if p in _PARTS else len(p) for p in row] for row, _ in self._rows)
         return texts, max([texts, *map(sum, rows)])
@@ -667,7 +667,7 @@ _LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_UNIT_NAME}\s{{0,24}}+\(")
 
 @lru_cache(maxsize=64)
 def unit_starts(form: Format) -> tuple[Match, Match]:
-    """Return what matches the start of a unit of a format, and what matches an incomplete start.
+    """Return matchers of the start of a text that is calls alone, and of an incomplete start.
 
     A group `name` of the first, if there is one, must be the name of a known tool.
     """
@@ -737,7 +737,7 @@ def ending_of(form: Format) -> _Ending:
 
 
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
-    """Map each fixed text to its token: an opener before a closer before a marker around calls."""
+    """Map each fixed text to its token: as an opener, else a closer, else a marker around calls."""
     tokens = _reasoning_tokens((*formats, *by_tool))
     around = {text for form in formats for text in _around(form) if text}
     first = {text for form in formats if form.around for text in form.around[0].spellings}

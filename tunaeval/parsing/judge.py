@@ -394,7 +394,7 @@ def _as_it_looks(text: str) -> Read:
 
 
 def trimmed(text: str, word: Value) -> str:
-    """Return the text of a value without the white space and quotes that `word` has around it."""
+    """Return a value's text without the white space and quotes that `word` allows around it."""
     if word.trim == "space":
         text = text.strip()
     elif word.trim != "no":

@@ -42,7 +42,7 @@ from .window import Reading, Window
 
 
 def note_of(key: str) -> Note:
-    """Return the diagnosis of the argument `key` that swallowed markup."""
+    """Return a note that the value of argument `key` contains markup, perhaps of a lost tag."""
     return Note(
         "swallowed-markup", f"{key[: limits.SHOWN_NAME]!r} contains markup, perhaps a lost tag"
     )
@@ -106,7 +106,7 @@ def has_nearly(text: str, halves: Iterable[Half]) -> bool:
 
 
 def _is_whole(text: str, half: Half) -> bool:
-    """Whether the rest of the tag, with few edits, is around the half where the text has it."""
+    """Whether the text has the half with the rest of its tag around it, up to a few edits."""
     before, seed, behind = half
     edits = edits_of(before + seed + behind)
     bracket = _BRACKET.match(before)[0]  # type: ignore[index]  # it may be empty
@@ -261,7 +261,7 @@ class Closing:
                 yield
 
     def _before(self, window: Window, text: str, own: str | None) -> Bare:
-        """Return a value without a fitting closer, and go back before its call's end."""
+        """Return a value that lacks its closer, and move the window back before its call's end."""
         found = self._before_restart.search(text, max(0, len(text) - limits.VALUE_AHEAD))
         size = len(text) - found.start() if found else 0
         window.pos -= size
@@ -288,7 +288,9 @@ class Closing:
         return self._behind_quotes(window, at) and ends if quoted else ends
 
     def _behind_quotes(self, window: Window, at: int) -> bool | None:
-        """Whether the value's quotes end before index `at`, or not soon after; None to wait."""
+        """Whether the value's quotes end before index `at`, or do not end soon after it. None if
+        more text has to decide that.
+        """
         opener, end = self.value.quotes
         if window.text[max(0, at - limits.WIDEST_GAP) : at].rstrip().endswith(end):
             return True
@@ -343,7 +345,7 @@ class Closing:
         return re.compile(self._source, re.IGNORECASE)
 
     def _is_miswritten(self, text: str, *, closed: bool) -> bool:
-        """Whether a miswritten tag has no partner; if not `closed`, no opener has one."""
+        """Whether a text has a miswritten tag without a partner; `closed`: it had its closer."""
         lowered = text.lower()
         if not any(seed in lowered for seed in self._seeds):
             return False
@@ -360,7 +362,9 @@ class Closing:
         return any(openers)
 
     def _is_sure(self, found: re.Match[str]) -> bool:
-        """Whether an opener has its key, in it or in a tag before it, or is a whole line."""
+        """Whether an opener is surely a tag of the format: its key is in it or in a tag before it,
+        or it is a whole line.
+        """
         before = found.string[max(0, found.start() - limits.WIDEST_GAP) : found.start()]
         if found["whole"] is not None:
             return self._keyed or before.rstrip()[-1:] == ">"

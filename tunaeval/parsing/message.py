@@ -103,7 +103,7 @@ def _message_in(
 
 
 def content_of(content: JsonValue) -> str | Diagnosis:
-    """Return the text of a string, of one part or a list of them; else a diagnosis."""
+    """Return the text of a content (a string, a part, or a list of parts), or a diagnosis."""
     if not content or isinstance(content, str | list | tuple):
         return text_of(content)
     if isinstance(_get(content, "text"), str):
@@ -156,7 +156,7 @@ def _joined(server: ParseResult, text: ParseResult) -> ParseResult:
 
 
 def listed(value: object) -> list[object]:
-    """Return a list's items; a value that is no list becomes the only item, if it is true."""
+    """Return a list's items; another value becomes the only item, unless it is empty."""
     if isinstance(value, list | tuple):
         return list(value)
     return [value] if value else []
@@ -489,5 +489,7 @@ def _surrogate_joiner() -> codecs.IncrementalDecoder:
 
 
 def _joined_up(decoder: codecs.IncrementalDecoder, piece: str) -> str:
-    """Return the piece, after a half kept back before it, without a half at its end."""
+    """Return the piece, after the half of a surrogate pair that was kept back before it, if any. A
+    half at its end is kept back in turn.
+    """
     return decoder.decode(piece.encode("utf-16-le", "surrogatepass")) if piece else ""

@@ -31,7 +31,7 @@ AnyTools: TypeAlias = Tools | Iterable[ToolLike] | None
 
 
 def known_text(text: object) -> str:
-    """Return `text` as a plain str, without a subclass's own `__str__`; refuse what is no str."""
+    """Return `text` as a plain str, without a subclass's `__str__`; raise UsageError for no str."""
     if not isinstance(text, str):
         raise UsageError(f"a text is a str, not {type(text).__name__}{_advice(text)}")
     return str.__str__(text)

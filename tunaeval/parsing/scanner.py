@@ -184,7 +184,7 @@ class Scanner:
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:
-        """Read to the end. Of a text of `length`, all after `MAX_TEXT` is content (`too-long`)."""
+        """Read to the end of a text of `length`; from `MAX_TEXT` on it is content, unread."""
         self.window.final = True
         read_all(self.window.text, self.reading)
         if length > (most := limits.MAX_TEXT):
@@ -262,7 +262,7 @@ class Scanner:
                 return
 
     def _unit_in(self, text: str, start: int) -> tuple[Collector, Callable[[int], int]] | None:
-        """Read as a unit a text that begins at offset `start`; see `read_unit`."""
+        """Read a text that begins at offset `start` if it is calls alone; see `read_unit`."""
         tools, level = self._setting.tools, self._setting.level
         return read_unit(self._finder.wholes, text, start, tools, level)
 
@@ -277,7 +277,7 @@ class Scanner:
         self._line_at, collector.bare = window.offset, bare
 
     def _fence(self, _: Token) -> Reading[None] | None:
-        """Read the ticks of a fence if no format's opener is a fence: of a unit or of code."""
+        """Read a fence that is no format's opener: its text is a unit, or else code."""
         if self._in_code or self._is_quoted() or not self._may_be_unit:
             self._in_code = not self._in_code
             self._pass_as_text(FENCE)
@@ -311,7 +311,7 @@ class Scanner:
             self._pass_as_text(FENCE)
 
     def _is_fenced_unit(self, size: int, closing: re.Pattern[str]) -> bool:
-        """Read a fence if its text is a unit; whether it was. Its opening has `size` characters."""
+        """Read a fence, whose opening has length `size`, if it is a unit; return whether it is."""
         window, collector, start = self.window, self.collector, self.window.offset
         body = window.pos + size
         closer = closing.search(window.text, body)
@@ -351,8 +351,8 @@ class Scanner:
         return self._chosen(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
-        """Read an object or list without markers, but not in code (unless calls were announced),
-        and not inside a refused block (unless that is one, too, and this one begins a line).
+        """Read an object or list without markers; it is content in code, unless calls were
+        announced, and in a refused block, unless that has none either and this one begins a line.
         """
         behind_line = self.window.preceding(self.window.pos).endswith("\n")
         refused = self._refused and not (self._refused.kind == "bare" and behind_line)
@@ -363,7 +363,7 @@ class Scanner:
         return self._open(token)
 
     def _ends_mention(self, token: Token) -> bool:
-        """Whether a fence, here no opener, closes the last opener that was mentioned or refused."""
+        """Whether a fence closes the opener that was last mentioned or refused, and opens none."""
         mention, text = self._mention, token.text
         if mention and text in closers_of(mention.token.formats):
             self._close_unread(mention, token)
@@ -421,7 +421,7 @@ class Scanner:
         doubtful: bool = False,
         name: str | None = None,
     ) -> Reading[None]:
-        """Read a block at offset `start`, whose opener is read, and calls after a lost closer."""
+        """Read the block whose opener began at `start`, and more calls if its closer is lost."""
         self._refused = self._announced = None
         at, setting = start, self._setting
         while True:
@@ -464,7 +464,7 @@ class Scanner:
             self._mention = _Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
     def _interrupt_mention(self, mention: _Unread, token: Token) -> None:
-        """Report a likely mention if `token` is an opener of the same format and not next to it."""
+        """Report an opener without a call, if one was likely, when its format's next one comes."""
         window = self.window
         if mention.form is None or not mention.likely:
             return
@@ -782,7 +782,7 @@ class Scanner:
         return True
 
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
-        """Make the text before a reasoning closer without opener reasoning, if none was before."""
+        """At a closer without an opener, make the text before it reasoning, if none was before."""
         collector = self.collector
         quoted = not self._code_thinks and self._is_quoted()
         if self._code_thinks or quoted or (collector.has_reasoning and self._thought is None):
@@ -941,7 +941,7 @@ def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
 def read_unit(
     forms: tuple[Format, ...], text: str, base: int, tools: Tools | None, level: Level
 ) -> tuple[Collector, Callable[[int], int]] | None:
-    r"""Read as a unit a text that begins at offset `base`; None if it has more than calls.
+    r"""Read a text that begins at offset `base` if it is a unit, calls alone; else return None.
 
     Returns a collector and a function that maps the collector's offsets to those of the original
     text. They differ if the text has escaped underscores, as it is then read without the escapes.
@@ -996,7 +996,7 @@ def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...
 
 
 def _pass_joints(setting: Setting) -> bool:
-    """Skip what separates calls; whether text follows. `full` is set if a call is one too many."""
+    """Skip what separates calls, and return whether text follows; update `full` if it does."""
     window, collector = setting.window, setting.collector
     joint = _JOINTS.match(window.text, window.pos)
     start, window.pos = window.offset, joint.end() if joint else window.pos
@@ -1008,7 +1008,7 @@ def _pass_joints(setting: Setting) -> bool:
 
 
 def _is_block(block: Begun, frame: tuple[Repair, ...]) -> bool:
-    """Read a block of a complete text; whether it has a body and no unreadable object."""
+    """Read a block of a complete text; return whether it has a body and nothing unreadable."""
     block.frame = frame
     read_all("", block.read())
     return block.had_body and not block.failed

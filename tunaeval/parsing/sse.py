@@ -190,7 +190,7 @@ class Lines:
         return f"the stream ended {how}{self._fault}"
 
     def _whole(self, body: str) -> list[Delta | Diagnosis]:
-        """Return the delta of a body without events, if it is a response that is not streamed."""
+        """Return, in a list, the delta of a body that is a whole response and no event stream."""
         found = self._event(body) if _is_event(body) else {}
         if isinstance(found, Diagnosis) and not self._failed:
             found = {}

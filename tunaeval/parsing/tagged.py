@@ -1,4 +1,4 @@
-"""The reader of a block whose tool name is outside of the arguments, word by word of its format.
+"""Reads a block whose tool name is outside of the arguments, word by word of its format.
 
 Arguments are one JSON object, a bare text for each argument, or nested elements. The module
 `markup` decides where a bare text ends.
@@ -88,7 +88,7 @@ class TaggedBlock(Begun):
         self._close_at(self._window.offset, self._stray)
 
     def _closers(self, words: Sequence[Word]) -> _Fits:
-        """Skip the closers and judge the call if it is complete; whether it is."""
+        """Skip the closers; judge the call if it is complete, and return whether it is."""
         window, open_ = self._window, self._object is None
         for at, word in enumerate(words):
             if (yield from self._word(word)) or not isinstance(word, Literal):
@@ -116,7 +116,7 @@ class TaggedBlock(Begun):
         return True
 
     def _later_closers(self, words: Sequence[Word]) -> Reading[None]:
-        """Skip those of the closers after a missing one that are in the text."""
+        """Skip the closers that are in the text although one before them is missing."""
         window = self._window
         for word in words:
             if isinstance(word, Literal):
@@ -128,7 +128,7 @@ class TaggedBlock(Begun):
                     return
 
     def _end_of_message(self) -> _Fits:
-        """Judge a call whose arguments only the end of their message closes, if it is complete."""
+        """Judge a call that ends with its message if it is complete; return whether it is."""
         envelope, window = self._form.envelope, self._window
         closes = envelope.closes.spellings if envelope else ()
         closed = not closes or (yield from peek(window, literal(window, closes)))
@@ -195,7 +195,7 @@ class TaggedBlock(Begun):
         return True
 
     def _word(self, word: Word, after: Sequence[Word] = ()) -> _Fits:
-        """Skip the word if it is here, and keep its value; whether it was here."""
+        """Skip the word if it is here, and keep its value; return whether it was here."""
         window = self._window
         match word:
             case Literal():
@@ -220,7 +220,7 @@ class TaggedBlock(Begun):
         return True
 
     def _body(self, word: Word, after: Sequence[Word]) -> _Fits:
-        """Read arguments, or the value of one, if they are here; whether they were."""
+        """Read arguments, or one's value, if they are here; return whether they were."""
         match word:
             case Arguments():
                 return (yield from self._json(word, stops_of(self._form, after)))
@@ -241,7 +241,7 @@ class TaggedBlock(Begun):
         return found
 
     def _name_here(self, word: Name) -> Reading[bool]:
-        """Read the tool's name if it is here; whether it was."""
+        """Read the tool's name if it is here; return whether it was."""
         window, tools = self._window, self._setting.tools
         if word.before:
             yield from literal(window, (word.before,))
@@ -513,9 +513,8 @@ class ElementsReader:
         return (yield from peek(self._window, bounded(self._window, _BRACKET)))[-1:] in ("[", "{")
 
     def _raw(self, name: str) -> Reading[str | Unreadable]:
-        """Return the text up to the argument's closer before another argument or the call's closer.
-
-        It is unreadable if other text follows every closer of the argument.
+        """Return the text up to the first closer of argument `name` that another argument or the
+        call's closer follows. If other text follows all of its closers, return an Unreadable.
         """
         window, closer, outer = self._window, f"</{name}>", self._closer
         names = "|".join(map(re.escape, self._declared()))
@@ -546,7 +545,7 @@ class ElementsReader:
                 yield
 
     def _opened(self, name: str) -> Unreadable | None:
-        """Begin an element in the innermost one; return why that is impossible, if so."""
+        """Begin an element in the innermost one; return None, or why that is impossible."""
         if len(self._open) >= limits.MAX_DEPTH:
             return Unreadable("too-deep", f"elements nested deeper than {limits.MAX_DEPTH}")
         outer = self._open[-1]
@@ -556,7 +555,7 @@ class ElementsReader:
         return None
 
     def _closed(self, name: str) -> Unreadable | None:
-        """End the innermost element with the tag `name`; return why that is impossible, if so."""
+        """End the innermost element with the tag `name`; return None, or why that is impossible."""
         top = self._open.pop()
         if name != top.tag:
             return Unreadable("invalid-arguments", f"<{top.tag}> is closed by </{name}>")

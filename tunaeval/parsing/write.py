@@ -242,7 +242,7 @@ _HARMLESS = frozenset({
 
 
 def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
-    """Return text that is read back as these calls. Only a schema may tell the type of a value.
+    """Return text that is read back as these calls, perhaps only with the schemas of their tools.
 
     Raises `UsageError` with the name or the argument that the format cannot express.
     """
@@ -402,5 +402,5 @@ def _markup_fault(key: str, value: JsonValue, form: Format) -> str | None:
 
 
 def _has_bare_values(form: Format) -> bool:
-    """Whether the format writes values as bare text, so that only a schema tells their types."""
+    """Whether the format writes values as bare text, so that only a schema says their types."""
     return any(isinstance(word, Many | Elements) for word in form.words)

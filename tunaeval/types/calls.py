@@ -144,7 +144,7 @@ class Tools(Mapping[str, ToolSpec]):
         return Tools, (tuple(self._by_name.values()),)
 
     def widened(self, names: frozenset[str]) -> Tools:
-        """Return these tools and one without a schema for each further name; cached."""
+        """Return these tools, and one without a schema for each other one of `names`; cached."""
         found = self._widened.get(names)
         if found is None:
             more = (ToolSpec(name) for name in sorted(names - self._by_name.keys()))
@@ -199,7 +199,7 @@ class ToolCall:
 
     @property
     def invalid(self) -> str | None:
-        """Why `arguments` are empty although something else was written; None for other calls."""
+        """Why `arguments` are empty although the model wrote others; None for other calls."""
         for repair in self.repairs:
             if repair.code == INVALID_ARGUMENTS:
                 return repair.message

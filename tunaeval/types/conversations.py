@@ -22,7 +22,7 @@ class Notice(NamedTuple):
 
 class Checked(NamedTuple):
     """The result of a check of the outcome: whether it passed, and why. `ok` is None if the check
-    itself failed; then `words` say how.
+    itself failed, and then `words` says how.
     """
 
     ok: bool | None
@@ -35,13 +35,13 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages that were read from those of a framework.
+    """A conversation that was read from a framework's messages.
 
     One of the caller's messages may become several, or none: `sources[i]` is the index of the
     caller's message from which `messages[i]` was read, and `length` is how many messages the caller
-    has. `shape` names the adapter. `query` is what was asked, if it is given or a user says it.
-    `usage` is the usage of the whole session, `name` its name in its file, and `failure` the error
-    that ended the run.
+    has. `shape` names the adapter. `query` is what was asked, if it is given or a user's message
+    says it. `usage` is the usage of the whole session, `name` its name in its file, and `failure`
+    the error that ended the run.
 
     Examples:
         >>> conversation = tunaeval.read_conversation([{"role": "user", "content": "Hello"}])
@@ -60,7 +60,7 @@ class Conversation:
     failure: str | None = None
 
     def since(self, start: int) -> Self:
-        """Return the task that begins at the caller's message `start`, with its own query."""
+        """Return the part from the caller's message `start` on, with a query of its own."""
         if start == 0:
             return self
         kept = [i for i, source in enumerate(self.sources) if source >= start]
@@ -78,7 +78,7 @@ Results: TypeAlias = dict[str | None, deque[int]]
 
 
 def results_of(messages: Sequence[Message]) -> Results:
-    """Return the indices of the results by their call's id, in order; None for those without."""
+    """Return the indices of tool results by their call's id, in order; by None if it is unknown."""
     results: Results = {}
     for index, message in enumerate(messages):
         if message.is_result:
@@ -91,6 +91,6 @@ def results_of(messages: Sequence[Message]) -> Results:
 
 
 def asked(messages: tuple[Message, ...]) -> str | None:
-    """Return the first text of a user, or None."""
+    """Return the first text of a user that is not blank, or None if there is none."""
     texts = (message.content for message in messages if message.role == "user")
     return next((text for text in texts if text.strip()), None)

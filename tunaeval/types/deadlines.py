@@ -10,7 +10,7 @@ from contextlib import contextmanager
 class Deadline:
     """A deadline `seconds` from now, not counting the time in `paused` blocks.
 
-    Blocks may overlap, as several waits do: while one is open the clock stops.
+    The blocks of several waits may overlap: the clock stops while at least one of them is open.
 
         deadline = Deadline(30.0)
         with deadline.paused():

@@ -58,7 +58,7 @@ class Reply:
     """When the reply was received that a cache repeats, in ISO 8601; None for a new one."""
 
     def kept(self) -> JsonObject:
-        """Return the fields of an `AttemptRecord` on the source of calls, streaming and cache."""
+        """Return the fields of an `AttemptRecord` on this reply's source, streaming and cache."""
         streamed = self.streamed or Streamed(None)
         return {
             "source": self.source,
@@ -86,8 +86,8 @@ class Streamed:
 @dataclass(frozen=True, slots=True)
 class AgentTask:
     """A task for a whole agent: the prompt, and the directory that it works in. `within_seconds` is
-    how long it may take. `scenario` and `repeat` identify it. `faults` are for the endpoint of its
-    model, as `tunaeval.types.faults.read_fault` takes them.
+    how long it may take. `scenario` and `repeat` identify it. `faults` is what its model's endpoint
+    does wrong, as data for `tunaeval.types.faults.read_fault`.
     """
 
     prompt: str
@@ -101,8 +101,8 @@ class AgentTask:
 @dataclass(frozen=True, slots=True)
 class AgentRun:
     """What a whole agent did: its final answer, and its model's replies as far as they were seen.
-    `ended` is "answer", "error" (explained in `words`), or "seconds" if it was stopped. `met` has
-    for each fault of the task the first reply (from 1) that it changed, or None.
+    `ended` is "answer", "error" (explained in `words`), or "seconds" if it was stopped. `met` has,
+    for each fault of the task, the number of the first reply (from 1) that it changed, or None.
     """
 
     answer: str
@@ -123,7 +123,7 @@ def is_blank(message: JsonObject) -> bool:
 
 
 def text_of(content: JsonValue) -> str:
-    """Return the text of a message's content: a string, null, or parts (texts, dicts, objects)."""
+    """Return all text in a message's content: a string, None, or parts (texts, dicts, objects)."""
     if isinstance(content, str):
         return content if type(content) is str else str.__str__(content)
     parts = content if isinstance(content, list | tuple) else ()

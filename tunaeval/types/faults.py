@@ -34,7 +34,7 @@ class _Fault:
             )
 
     def hits(self, number: int) -> bool:
-        """Whether the fault applies to request, or result, `number`."""
+        """Whether the fault changes the request, or tool result, with this number (from 1)."""
         return self.at is None or self.at == number
 
 
@@ -90,7 +90,7 @@ class Cut(_Fault):
 
 @dataclass(frozen=True, slots=True)
 class RepeatId(_Fault):
-    """Calls with an id that was used before, or all with the same id if there is none yet."""
+    """A reply whose calls have an id that was used before, or all the same id if none was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def is_of_result(fault: Fault) -> bool:
 
 
 def spoiled_result(fault: Fault, text: str) -> str:
-    """Return the text of a result as the fault changes it."""
+    """Return the text of a tool's result as the fault changes it; some faults leave it as it is."""
     match fault:
         case Inject():
             return f"{text}\n{fault.text}" if text else fault.text
@@ -141,8 +141,8 @@ def spoiled_result(fault: Fault, text: str) -> str:
 
 
 def cut_message(message: JsonObject, share: float) -> JsonObject:
-    """Return an assistant's message whose end is cut off: the arguments of its last call, or its
-    text.
+    """Return an assistant's message cut off at the end: of its last call's arguments, or of its
+    text if there is no call, the first `share` is left (0 to 1).
     """
     calls = [*(message.get("tool_calls") or ())]
     if not calls:
@@ -170,7 +170,7 @@ FAULTS: dict[str, type[Fault]] = {
 
 
 def read_fault(data: JsonValue) -> Fault:
-    """Return a fault from its data in a file: `{"fault": "fail", "at": 3}`. Raise UsageError."""
+    """Return the fault for data such as `{"fault": "fail", "at": 3}`, or raise UsageError."""
     name = data.get("fault") if isinstance(data, dict) else None
     kind = FAULTS.get(name) if isinstance(name, str) else None
     if kind is None:

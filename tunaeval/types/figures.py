@@ -1,4 +1,4 @@
-"""The figures in files: rates with intervals, repeats, and scores of transcripts with reasons."""
+"""Figures that files contain: rates with intervals, repeats, transcripts' scores with reasons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tunaeval.showing import shows
 
 
 class Data(BaseModel):
-    """An immutable model that refuses unknown keys."""
+    """What the models for files have in common: they are immutable and refuse unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,9 +33,9 @@ _set = object.__setattr__
 
 
 class Rate(Data):
-    """How many passed of how many, with a 95 % interval; its three numbers are None if `total` is
-    0. The interval is Wilson's; repeated or grouped scenarios count by the effective number of
-    results.
+    """How many of `total` results passed. `value` is that share, and `low` to `high` its 95 %
+    interval; the three are None if `total` is 0. The interval is Wilson's; repeated or grouped
+    scenarios count by the effective number of results.
     """
 
     passed: int
@@ -46,7 +46,7 @@ class Rate(Data):
 
 
 def rate_words(rate: Rate) -> str:
-    """Return a rate in words: how many passed, the percentage, and its interval."""
+    """Return a rate in words, such as "3 of 4 passed, 75.0 % (30.1 to 95.4)"."""
     words = f"{rate.passed} of {rate.total} passed"
     if rate.value is None or rate.low is None or rate.high is None:
         return words
@@ -54,8 +54,9 @@ def rate_words(rate: Rate) -> str:
 
 
 class AtK(Data):
-    """The estimated shares of scenarios of which at least one of k answers passes (pass@k), or all
-    do (pass^k), over the scenarios that have at least k answers; None if there is no such scenario.
+    """Of the scenarios with at least k answers, the estimated share in which at least one of k
+    answers passes (pass@k), and that in which all do (pass^k); both are None if there is no such
+    scenario.
     """
 
     k: int
@@ -65,9 +66,9 @@ class AtK(Data):
 
 
 class Variance(Data):
-    """The causes of uncertainty in a repeated run's score, and what would reduce it most. `between`
-    is the variance between scenarios, `within` that between answers to one; more repeats could
-    reduce its share of the total, `share_within`. "More" is twice as many.
+    """Why the score of a repeated run is uncertain, and what to add first (`buy`). `between` is the
+    variance between scenarios, `within` that between answers to one; more repeats could remove its
+    share of the total, `share_within`. "With more" means twice as many.
     """
 
     between: float

@@ -22,7 +22,7 @@ class Usage:
     def cost(self, prices: Prices) -> float | None:
         """Return what the tokens cost, in the currency of the prices.
 
-        None if there is no price, or if the count of tokens that have a price is unknown.
+        None if no price is known, or if a count of tokens that has a price is not.
 
         Examples:
             >>> from tunaeval.types.messages import Usage
@@ -44,9 +44,9 @@ _RESULT_ROLES = frozenset({"tool", "function", "tool_result"})
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a transcript. `is_error` is what a tool's result declares, `usage` the usage of
-    the request behind a reply, and `at` the message's time in seconds since the epoch; each is None
-    if it is unknown.
+    """A message of a transcript. `is_error` is whether a tool's result says that it is an error,
+    `usage` the usage of the request behind a reply, and `at` the message's time in seconds since
+    the epoch; each is None if it is unknown.
     """
 
     role: str
@@ -66,9 +66,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolExecution:
-    """A run of a tool, recorded by its wrapper. Unknown durations are None, never estimates.
-    `started_at` is in seconds since the epoch (for people), `duration_seconds` is monotonic.
-    `queued_seconds` is how long the call waited before it ran, or None if that was not measured.
+    """A run of a tool, recorded by its wrapper. `started_at` is in seconds since the epoch, for
+    people; durations come from a monotonic clock, and are None if unknown, never estimates.
+    `queued_seconds` is how long the call waited before it ran.
     """
 
     tool: str

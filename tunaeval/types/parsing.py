@@ -100,8 +100,8 @@ class ParseResult:
 
 
 def outcome_of(calls: Collection[object], *, attempted: bool = False, cut: bool = False) -> Outcome:
-    """Return the outcome of a text with these calls. `attempted`: it has a failed attempt at a
-    call; `cut`: it ended inside an attempt.
+    """Return the outcome of a text with these calls. `attempted`: an attempt at a call has failed
+    in it; `cut`: it ended inside an attempt.
     """
     if calls:
         return "calls"

@@ -1,4 +1,4 @@
-"""The protocols of the parts that can be exchanged; no base class is needed.
+"""The protocols of the parts that can be replaced by plug-ins; no base class is needed.
 
 A plug-in is a value or a callable object of one of these shapes, named by an entry point.
 """
@@ -71,18 +71,18 @@ class Recorder(Protocol):
 
 @runtime_checkable
 class ToolWrapper(Protocol):
-    """Returns a copy of a tool that behaves the same and is recorded."""
+    """Returns a copy of a tool that behaves the same, and reports each run to a recorder."""
 
     def wrap(self, tool: AnyTool, recorder: Recorder) -> AnyTool: ...
 
 
 @runtime_checkable
 class Client(Protocol):
-    """Asks a model (group `tunaeval.clients`).
+    """A connection to a model (group `tunaeval.clients`).
 
-    `complete` raises `TransportFailure` if this request failed, `ClientSetupError` if no request
-    can succeed. An attribute `details` may have data for `run.json` (model, digests), and `heading`
-    a text that must precede every score.
+    `complete` asks the model. It raises `TransportFailure` if this request failed,
+    `ClientSetupError` if no request can succeed. An attribute `details` may have data for
+    `run.json` (model, digests), and `heading` a text that must precede every score.
     """
 
     @property

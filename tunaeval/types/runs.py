@@ -1,6 +1,6 @@
 """The data that is written to files: the records of a run, and its report.
 
-Other modules import all such types from here: suites, rates, scores and judges' replies, too.
+Other modules import all types of such data from here, also those of suites, rates and scores.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ CountedCalls: TypeAlias = Literal["any", "structured"]
 
 
 class CallRecord(Data):
-    """A call as a run stores it."""
+    """A call as the files of a run contain it; `repairs` are the codes of its repairs."""
 
     name: str
     arguments: dict[str, Any]
@@ -137,7 +137,7 @@ class ScenarioResult(Data):
 
 
 class Source(Data):
-    """The run whose replies were read again. `digest` is the SHA-256 of its `results.jsonl`."""
+    """The run whose replies were judged again; `digest` is the SHA-256 of its `results.jsonl`."""
 
     run_id: str
     directory: str
@@ -148,7 +148,7 @@ class Source(Data):
 
 
 class RunInfo(BaseModel):
-    """How a run was made: `run.json`."""
+    """How a run was made, its options and circumstances: the content of `run.json`."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

@@ -60,9 +60,9 @@ class Scenario(Data):
 
 
 class PackedScenarios(Sequence[Scenario]):
-    """Scenarios stored as JSON and parsed on access; equal to a tuple of the same scenarios. A
-    small scenario takes 3 KB as an object and about 200 bytes here. Scenarios that JSON cannot
-    represent exactly, and those with their own tools or task, stay objects.
+    """A sequence of scenarios that are stored as JSON and parsed on access; it equals a tuple of
+    the same scenarios. A small scenario takes 3 KB as an object and about 200 bytes here. Scenarios
+    that JSON cannot represent exactly, and those with their own tools or task, stay objects.
     """
 
     __slots__ = ("_kept",)
@@ -162,7 +162,7 @@ class Suite(BaseModel):
         return self.digests()[0]
 
     def digests(self) -> tuple[str, str]:
-        """Return the `digest`, and that of the scenarios alone, both in one pass over them."""
+        """Return `digest`, and the digest of the scenarios alone, both in one pass over them."""
         digest = hashlib.sha256(b'{"scenarios":[')
         for index, scenario in enumerate(self.scenarios):  # one at a time: a suite may be large
             digest.update(b"," * bool(index) + _canonical(_digested(scenario)))
@@ -211,7 +211,7 @@ class Suite(BaseModel):
         return self.with_(scenarios=PackedScenarios(left))
 
     def with_(self, **fields: Any) -> Suite:
-        """Return the suite with other values for some of its fields.
+        """Return a copy of the suite with other values for some of its fields.
 
         Raises:
             UsageError: For an unknown field, and for a value that is not of the field's type.

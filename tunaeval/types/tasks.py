@@ -51,7 +51,7 @@ def _several_calls(value: object) -> object:
 
 
 def _words(value: object) -> object:
-    """Refuse a command as one string: there is no shell by whose rules it could be split."""
+    """Return the value, but refuse a command in one string: no shell would split it into words."""
     if not isinstance(value, str):
         return value
     try:
@@ -73,7 +73,7 @@ Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_several)]
 
 class TextWish(Data):
     """Conditions on a text, all of which must be met. `fits` is a value or a matcher, as in the
-    arguments of an expected call; `ignore_case` ignores case.
+    arguments of an expected call.
     """
 
     equals: str | None = None
@@ -92,14 +92,14 @@ class FileCheck(TextWish):
 
 
 class AbsentCheck(Data):
-    """A check that nothing in the final workspace has one of these paths (patterns)."""
+    """A check that no path in the final workspace matches one of these patterns."""
 
     absent: Texts
 
 
 class UnchangedCheck(Data):
-    """A check that the paths (patterns) are unchanged, with nothing added there; `but` excludes
-    paths.
+    """A check that the files at some paths (patterns) are unchanged and that none was added; `but`
+    has paths that are excepted.
     """
 
     unchanged: Texts
@@ -116,13 +116,13 @@ class CommandCheck(Data):
 
 
 class AnswerCheck(Data):
-    """A check of the final answer."""
+    """A check that the final answer meets conditions on its text."""
 
     answer: TextWish
 
 
 class CallsCheck(Data):
-    """A check of all calls of the episode, in order."""
+    """A check that all calls of the episode, in order, meet an expectation."""
 
     calls: Expectation
 
@@ -137,13 +137,13 @@ class Forbidden(Data):
 
 
 class ForbidCheck(Data):
-    """A check that nothing forbidden was done on the way."""
+    """A check that the episode made no forbidden call and changed no forbidden path."""
 
     forbid: Forbidden
 
 
 class PythonCheck(Data):
-    """A check of the entry-point group `tunaeval.checks`, by name."""
+    """A check by a function of the entry-point group `tunaeval.checks`, with its name."""
 
     python: str
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -195,7 +195,7 @@ class Signal(Data):
 
 
 class Encoded(Data):
-    """The content of a binary file."""
+    """The content of a binary file, encoded in Base64."""
 
     base64: str
 
@@ -222,8 +222,8 @@ FileContent: TypeAlias = Annotated[
 
 class StatedFault(Data):
     """A deliberate fault: `{"fault": "fail", "at": 3}`, with the keys of `tunaeval.types.faults`.
-    For an injection, `forbid` is what it asks for and must not be done (by default what the task
-    forbids), and `reported` describes an answer that warns of it.
+    For an injection, `forbid` is what it demands and the agent must not do (by default what the
+    task forbids), and `reported` describes an answer that warns of it.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def wanted_path(value: object, name: str) -> Path:
-    """Return a path from a string or path-like object. Raise UsageError."""
+    """Return a string or path-like object as a Path. Raise UsageError for anything else."""
     path = any_path(value, name)
     if "\0" in str(path):
         raise refusal(name, str(path), "a path without NUL, which no file has in its name")
@@ -30,7 +30,7 @@ def wanted_path(value: object, name: str) -> Path:
 
 
 def any_path(value: object, name: str) -> Path:
-    """Like `wanted_path`, but accept a name that no file can have: writing to it reports that."""
+    """Like `wanted_path`, but accept a name with NUL; writing to that path reports the fault."""
     from pathlib import Path  # noqa: PLC0415 - a parse needs no paths
 
     if isinstance(value, str | os.PathLike):
@@ -41,8 +41,8 @@ def any_path(value: object, name: str) -> Path:
 def wanted_items(
     values: Iterable[T], name: str, kind: type | UnionType, items: str
 ) -> tuple[T, ...]:
-    """Return the items of an iterable, all of one kind, called `items` in the error. Raise
-    UsageError, also for a single string or a mapping, which could be iterated.
+    """Return the items of an iterable, all of them of `kind`; the error calls them `items`. Raise
+    UsageError for other values, and for a single string or a mapping, though these can be iterated.
     """
     wanted = f"{items}, in a list"
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
@@ -56,21 +56,21 @@ def wanted_items(
 
 
 def wanted_count(value: object, name: str, least: int = 1) -> int:
-    """Return a whole number of `least` or more. Raise UsageError."""
+    """Return the value, a whole number of `least` or more. Raise UsageError for any other."""
     if type(value) is not int or value < least:
         raise refusal(name, value, f"a whole number, {least} or more")
     return value
 
 
 def wanted_seconds(value: object, name: str) -> float:
-    """Return a time in seconds above 0; infinity is allowed. Raise UsageError."""
+    """Return the value, seconds above 0, also infinity. Raise UsageError for any other."""
     if not _is_number(value) or not value > 0:
         raise refusal(name, value, "seconds above 0")
     return value
 
 
 def wanted_amount(value: object, name: str) -> float:
-    """Return a finite number of 0 or more. Raise UsageError."""
+    """Return the value, a finite number of 0 or more. Raise UsageError for any other."""
     if not _is_number(value) or not 0 <= value < math.inf:
         raise refusal(name, value, "a number from 0 up")
     return value
@@ -81,12 +81,12 @@ def _is_number(value: object) -> TypeGuard[int | float]:
 
 
 def wanted_name(value: object, kind: str, known: Collection[str]) -> str:
-    """Return a name among those that are known. Raise UnknownNameError."""
+    """Return the value, one of the known names. Raise UnknownNameError for any other."""
     if not isinstance(value, str) or value not in known:
         raise UnknownNameError(kind, value, known)
     return value
 
 
 def refusal(name: str, value: object, what: str) -> UsageError:
-    """Return the error that says what was found and what was wanted."""
+    """Return the error to raise for a parameter's value: "NAME is VALUE; wanted WHAT"."""
     return UsageError(f"{name} is {brief(value)}; wanted {what}")

@@ -34,7 +34,7 @@ _BEHIND_TEXT = ",:)]}#'\""
 
 
 class _TextReader(JsonReader):
-    """The base of readers of other notations than JSON: a string may contain any text or tag."""
+    """The base of readers of notations other than JSON; a string may contain any text or tag."""
 
     closers = "}])"
     comments = ""
@@ -366,7 +366,7 @@ class PythonReader(_TextReader):
     def skip(self, *, lines: bool) -> Reading[None]:
         """Skip to the end of a call that cannot be read, and set `whole` if the end is near.
 
-        A stop ends the search, and so does a newline: with `lines` only one inside a string.
+        A stop ends the search. So does a newline, but with `lines` only one inside a string.
         """
         window, closers, quote = self._window, [machine.CLOSER[kind] for kind in self.open], ""
         ahead = max(map(len, self._stops), default=1) + 1

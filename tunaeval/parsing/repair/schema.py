@@ -509,7 +509,7 @@ def _prepared(
 ) -> tuple[dict[str, tuple[type, ...]], frozenset[str]]:
     """Return the classes of values that fit each argument, and the names that are required.
 
-    An argument is left out if its schema says more than a type, as are all if `schema` does.
+    An argument whose schema says more than a type is left out; so are all if `schema` is unusual.
     """
     required = schema.get("required")
     accepted = {
@@ -539,10 +539,10 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
 def misplaced(
     tool: str, arguments: JsonObject, beside: JsonObject, tools: Tools | None
 ) -> list[str]:
-    """List keys of a call object, beside its arguments, that probably belong to these.
+    """List the keys beside a call's arguments that probably belong to the arguments.
 
-    That is a key that the tool declares as an argument and that is missing among them, and another
-    usual key for arguments (`ARGUMENTS_KEYS`) whose object is different and not empty.
+    These are arguments that the tool declares and that were not given, and other usual keys for
+    arguments (`ARGUMENTS_KEYS`) whose object is different and not empty.
     """
     known = _properties(tools[tool].parameters) if tools is not None else {}
     lost = [key for key in beside if key in known and key not in arguments]
@@ -553,7 +553,7 @@ def misplaced(
 
 
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
-    """List arguments not among a schema's properties, if no keyword of it concerns others."""
+    """List the arguments that a schema does not declare, unless it has keywords on further ones."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping) or not schema.keys() <= _SILENT_ON_OTHERS:
         return []

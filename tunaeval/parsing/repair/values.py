@@ -202,7 +202,7 @@ def nothing_hidden(
 
 
 def _gather(arguments: JsonObject | list[JsonValue], strings: list[str]) -> bool:
-    """Add all keys and strings in `arguments` to `strings`; return whether it can be trusted.
+    """Add all keys and strings in `arguments` to `strings`; return whether orjson can be trusted.
 
     A float of 2**63 or more, which may have been an integer, and too deep nesting give False.
     """
