@@ -166,7 +166,7 @@ def _reward_columns(rows: Sequence[Reward | str]) -> dict[str, tuple[Sequence[An
 
 
 def _tools(table: object, tools: AnyTools) -> Sequence[AnyTools]:
-    """Return the tools of each row."""
+    """Return the tools of each row: of the column that `tools` names, or `tools` for all rows."""
     if isinstance(tools, str) and tools.lstrip()[:1] not in {"[", "{"}:
         if tools in names_of(table):
             return values_of(table, tools)

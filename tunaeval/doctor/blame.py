@@ -66,7 +66,7 @@ class Seen:
 
     @property
     def nobody(self) -> bool:
-        """Whether the examination stopped without an answer or a refusal that names flags."""
+        """Whether the examination stopped without an answer, and no refusal names a flag."""
         flags = mentions_flags(self.one(asks.ONE[0]))
         return self.stopped is not None and not self.raw_share[1] and not flags
 

@@ -224,9 +224,10 @@ _SHARE = 0.5  # of the growth that the same text causes in a plain message
 
 
 def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
-    """Return a rule that `what`, in which `asks.TEXT` occurs `times` times, reaches the prompt.
+    """Return a rule that passes if the part of a request that `what` names reaches the prompt.
 
-    The prompt is compared with that of `against`, which is the same request without the text.
+    The part has `asks.TEXT` in it `times` times. The prompt is compared with that of `against`, the
+    same request without the text.
     """
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:

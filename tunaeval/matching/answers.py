@@ -56,7 +56,7 @@ _UNKNOWN = ToolSpec("")
 
 
 def _present(want: JsonValue, schema: JsonValue) -> JsonValue:
-    """Return a value for a required argument that the expectation would let a call leave out."""
+    """Return a value that meets `want`, for an argument that only the schema requires."""
     alternatives = want.get("$any_of", ()) if isinstance(want, dict) else ()
     values = (_value(one, schema) for one in alternatives)
     found = next((value for value in values if value is not ABSENT), ABSENT)

@@ -678,7 +678,7 @@ class PythonBlock(Begun):
         return self._likely or (self._alone and sound)
 
     def _stands_alone(self) -> Reading[bool]:
-        """Whether nothing follows the list in its line, except punctuation if the list begins its
+        """Whether the list is the last in its line. Punctuation may follow it if it begins the
         line and calls a known tool.
         """
         window, signs = self._window, self._known and self._begins_line

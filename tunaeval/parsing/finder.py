@@ -797,7 +797,7 @@ def _search(texts: Iterable[str], rows: Iterable[tuple[_Row, Format]]) -> re.Pat
 
 
 def _trie(texts: Iterable[str]) -> list[str]:
-    """Return branches that match the longest of `texts`, each with a fixed first character."""
+    """Return regex alternatives for the longest text that matches; each begins with a literal."""
     groups: dict[str, list[str]] = {}
     for text in texts:
         if text:

@@ -179,7 +179,7 @@ _Keys: TypeAlias = tuple[str | None, str | None]
 def _renamed(
     value: JsonObject, word: CallObject, span: Span
 ) -> tuple[JsonObject, _Keys, list[Repair]]:
-    """Return the object with the name and arguments (unwrapped), their keys, and the repairs."""
+    """Return the inner object with name and arguments, the keys that these have, and repairs."""
     repairs: list[Repair] = []
     if word.keyed and len(value) == 1:
         ((name, arguments),) = value.items()

@@ -141,7 +141,7 @@ _REMAINS = re.compile(r"(?:(?:<|&lt;)/?+[^\s<>/&]{0,20}+(?:>|&gt;)?+|/[^\s<>/&]{
 
 
 class Closing:
-    """How the bare values of a format end: at one of its closers, if fitting text follows it.
+    """Finds the end of a value without quotes: a closer of the format, if fitting text follows it.
 
     If the end of the call comes first, and text that may follow a call comes after it, the model
     forgot the value's closer. `_sibling` matches the words before the value of another argument.
@@ -149,8 +149,8 @@ class Closing:
 
     The format's tags begin with the character `_first`. An intact or nearly intact tag in a value
     suggests a lost tag. The tags around a value may also be miswritten: in capitals, with other
-    punctuation, shortened, or without the format's common prefix. Such text may be a tag of other
-    markup, whose closers have openers. So only a tag without its partner counts: a closer before
+    punctuation, shortened, or without the format's common prefix. Other markup in a value, such as
+    HTML, has such tags in pairs. So only a tag without its partner ends the value: a closer before
     another tag or at the value's end, or a complete opener. If text is lost between a closer and an
     opener, they may have merged: `</paramrameter=key>`.
     """
@@ -288,8 +288,8 @@ class Closing:
         return self._behind_quotes(window, at) and ends if quoted else ends
 
     def _behind_quotes(self, window: Window, at: int) -> bool | None:
-        """Whether the value's quotes end before index `at`, or do not end soon after it. None if
-        more text has to decide that.
+        """Whether index `at` is outside of the value's quotes: they end before it, or not soon
+        after it. None if more text has to decide that.
         """
         opener, end = self.value.quotes
         if window.text[max(0, at - limits.WIDEST_GAP) : at].rstrip().endswith(end):
@@ -362,8 +362,8 @@ class Closing:
         return any(openers)
 
     def _is_sure(self, found: re.Match[str]) -> bool:
-        """Whether an opener is surely a tag of the format: its key is in it or in a tag before it,
-        or it is a whole line.
+        """Whether an opener is surely a tag of the format: the tag, or one before it, contains the
+        argument's name, or the tag is a whole line.
         """
         before = found.string[max(0, found.start() - limits.WIDEST_GAP) : found.start()]
         if found["whole"] is not None:

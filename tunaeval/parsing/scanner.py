@@ -302,7 +302,7 @@ class Scanner:
             window.pos = body
             yield from gather(window, closing)
             window.pos -= size
-            if self._is_fenced_unit(size, closing):
+            if self._read_fenced_calls(size, closing):
                 return
         if token is not None:
             yield from self._chosen(token, quoted=False)
@@ -310,8 +310,8 @@ class Scanner:
             self._in_code = True
             self._pass_as_text(FENCE)
 
-    def _is_fenced_unit(self, size: int, closing: re.Pattern[str]) -> bool:
-        """Read a fence, whose opening has length `size`, if it is a unit; return whether it is."""
+    def _read_fenced_calls(self, size: int, closing: re.Pattern[str]) -> bool:
+        """Read a fence with an opening of `size` characters if only calls are in it; say if so."""
         window, collector, start = self.window, self.collector, self.window.offset
         body = window.pos + size
         closer = closing.search(window.text, body)
@@ -351,8 +351,9 @@ class Scanner:
         return self._chosen(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
-        """Read an object or list without markers; it is content in code, unless calls were
-        announced, and in a refused block, unless that has none either and this one begins a line.
+        """Read an object or list without markers as a call. It is content in two places: in code,
+        if no call was announced before, and in a refused block, if that has markers or no line ends
+        before this one.
         """
         behind_line = self.window.preceding(self.window.pos).endswith("\n")
         refused = self._refused and not (self._refused.kind == "bare" and behind_line)

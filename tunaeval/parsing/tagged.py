@@ -232,7 +232,7 @@ class TaggedBlock(Begun):
         return (yield from self._value())
 
     def _literal(self, word: Literal) -> Reading[bool]:
-        """Skip the literal if it comes next; return whether it did. A cut one sets `_cut_at`."""
+        """Skip the literal if it comes next; return if so. If it is cut, set `_cut_at`."""
         found = yield from literal(self._window, word.spellings)
         if found and self._name:
             self._begin(self._name)
@@ -385,8 +385,8 @@ class TaggedBlock(Begun):
 def _ends_sentence(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
     """Whether the opener at offset `start` follows a word or list mark, in the text's last line.
 
-    Replies end so that have no call: "Here is a Call to Action:", "x>>>1", "- Action: rest". If
-    `name` is that of a tool, the opener is no part of a sentence.
+    Replies without a call may end like this: "Here is a Call to Action:", "x>>>1", "- Action:
+    rest". If `name` is that of a tool, the result is False.
     """
     at = start - window.base
     if tools is not None and name in tools:

@@ -340,7 +340,7 @@ def _fault(text: str, calls: Sequence[ToolCall], form: Format) -> str | None:
 
 
 def _tools_of(calls: Sequence[ToolCall], text: JsonObject) -> Tools:
-    """Return tools that declare the arguments of these calls; `text` is the schema of strings."""
+    """Return tools that declare the calls' arguments; strings have `text` as their schema."""
     keys: dict[str, JsonObject] = {}
     for call in calls:
         declared = {k: text if isinstance(v, str) else {} for k, v in call.arguments.items()}

@@ -192,7 +192,7 @@ def _is_snake(line: str, word: re.Match[str], _parameters: tuple[str, ...]) -> b
 
 
 def _is_ticked(line: str, word: re.Match[str], parameters: tuple[str, ...]) -> bool:
-    """Whether the word is in backticks and similar to a parameter; others may be anything."""
+    """Whether the word is in backticks and similar to the name of a parameter."""
     ticked = line.startswith("`", word.end()) and _preceding(line, word) == "`"
     return ticked and bool(_near(word[0], parameters))
 

@@ -28,7 +28,7 @@ GAP_POINTS = 2.0
 
 
 class RateRow(NamedTuple):
-    """A row of the table of rates; `first_attempt` is None if it is not counted there."""
+    """A row of the table of rates; `first_attempt` is None if the rate has no such part."""
 
     section: str
     name: str

@@ -1,15 +1,17 @@
 """Recorders, which keep executions of wrapped tools: bounded, and shared between threads.
 
 A `ContextRecorder` has a recorder for each run of an agent, a `ResultRecorder` finds executions by
-result, and a `SessionRecorder` belongs to a scoring session. Which session records the run of a
-tool is decided when the run ends, so tools are wrapped once.
+result, and a `SessionRecorder` belongs to a scoring session. Which session records an execution is
+decided when the tool has run, so tools are wrapped once:
 
-A session has an `Inbox`, which is open while the session's block runs, and current in the context
-of that block. A tool that a session wraps has a `Router` as its recorder: it passes a run to the
-inbox that is current where the tool is called, and to the open ones around it. If none is current,
-as in a plain thread, it passes the run to the open inbox of the session that wrapped the tool last;
-if several are open, a warning is logged once. A run for a session that has ended or not begun is
-not recorded, and a warning is logged once (`tunaeval.scoring`).
+- A tool that a session wraps has a `Router` as its recorder. A session has an `Inbox`, which is
+  open while the session's block runs, and current in the context of that block.
+- The router passes an execution to the inbox that is current where the tool is called, and to the
+  open ones around it.
+- If none is current, as in a plain thread, the execution goes to the open inbox of the session that
+  wrapped the tool last; if several are open, a warning is logged once.
+- An execution for a session that has ended or not begun is not recorded, and a warning is logged
+  once (`tunaeval.scoring`).
 
 A tool keeps no session alive: an inbox has a weak reference to its session's recorder.
 """
@@ -408,7 +410,7 @@ class Router(Recorder):
 
     @property
     def taker(self) -> object:
-        """One key for all routers: a tool called by a running tool answers no call."""
+        """The key of all routers, so that only the outermost tool answers a model's call."""
         return Router
 
     def add(self, inbox: Inbox) -> None:

@@ -1,4 +1,4 @@
-"""Figures that files contain: rates with intervals, repeats, transcripts' scores with reasons."""
+"""The numbers of saved reports: rates with intervals, repeats, transcripts' scores with reasons."""
 
 from __future__ import annotations
 

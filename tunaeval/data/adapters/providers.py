@@ -94,7 +94,7 @@ def _strange_fields(message: object) -> list[str]:
 
 
 def begin(message: object, role: str, reading: Reading) -> None:
-    """Begin a message with the fields that most shapes have beside the content."""
+    """Begin a message in `reading` with all but its content, which most providers write alike."""
     answers = identifier(get(message, "tool_call_id"))
     reading.begin(
         role,

@@ -504,7 +504,7 @@ def words_of(value: JsonValue, kinds: Kinds) -> str:
 
 
 def result_words(value: JsonValue, kinds: Kinds) -> str:
-    """Return a result as text; a list of bare strings is a returned value, not parts."""
+    """Return a tool's result as text; a list with strings is its value as JSON, not its parts."""
     if any(isinstance(item, str) for item in listed(value)):
         return json_words(value)
     return words_of(value, kinds)

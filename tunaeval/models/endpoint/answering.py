@@ -209,7 +209,7 @@ def _body(http: HttpRequest) -> JsonObject:
 
 
 def _with_key(http: HttpRequest) -> HttpRequest:
-    """Return a request with the key of its query, as Google's API takes one, in its header."""
+    """Return the request with the key of its query, as Google's API takes it, moved to a header."""
     _, _, query = http.path.partition("?")
     key = httpx2.QueryParams(query).get("key") if "key=" in query else None
     return replace(http, headers={"x-goog-api-key": Secret(key), **http.headers}) if key else http

@@ -562,7 +562,7 @@ class JsonReader:
         return self._item
 
     def _refuse_after(self, char: str) -> NoReturn:
-        """Refuse `char` after a value, once enough text shows whether it is arithmetic."""
+        """Refuse the text, since `char` cannot follow a value; the reason may be arithmetic."""
         window = self._window
         before = window.text[max(0, window.pos - 40) : window.pos].rstrip()
         code = "invalid-json"
@@ -865,10 +865,11 @@ class JsonReader:
             raise EndError("invalid-json", "a string that never ends")
 
     def _end_at_stop(self, *, behind_bracket: bool = False) -> None:
-        """If a stop is inside the string, which thus was never closed, end the string there.
+        """End the string at a stop inside it, a text at which the call ends: no quote closed it.
 
         Closing brackets right before the stop are removed from the string; with `behind_bracket`
-        nothing is done unless there is one. A stop too far back refuses the string.
+        nothing is done unless there is such a bracket. If the stop is too far back, the text is
+        refused.
         """
         if self._owns_stops or self._released is not None:
             return

@@ -165,7 +165,7 @@ def decode_at(text: str, at: int) -> Decoded | None:
 
 
 def decode(text: str) -> Decoded | Unreadable:
-    """Decode the JSON that a reader such as `JsonReader` wrote, with notes on its value."""
+    """Return the value of JSON that a reader such as `JsonReader` repaired, with notes on it."""
     value = read_sound(text)
     return scan(text, 0) if value is None else (value, len(text), ())
 

@@ -350,7 +350,7 @@ def _of_catalogue(header: JsonObject, place: Place) -> Tools:
 
 
 def _chosen(header: JsonObject, key: str, source: str, place: Place) -> list[JsonValue]:
-    """Return the names of the tools to take from the source under `key`, none if all are taken."""
+    """Return the names of the tools to take from `source`; an empty list means all of them."""
     chosen = header.get("tools", [])
     is_list = isinstance(chosen, list) and all(isinstance(name, str) for name in chosen)
     if not is_list or ("tools" in header and not chosen):
@@ -385,7 +385,7 @@ def _undescribed(spec: ToolSpec) -> ToolSpec:
 
 
 def _with_paths(tools: Tools, paths: JsonValue, place: Place) -> Tools:
-    """Return the tools, with the arguments that `paths` lists by tool declared as paths."""
+    """Return the tools with arguments declared as file paths; `paths` lists them by tool."""
     if not isinstance(paths, dict):
         raise place.error(f'found {shown(paths)}, wanted an object like {{"tool": ["argument"]}}')
     specs: dict[str, ToolSpec] = dict(tools)

@@ -7,8 +7,8 @@ adds floods of its own fixed texts, and beginnings that end in the middle of a c
 Every flood is first measured at two small sizes. The ones that grew most, took longest or needed
 most memory are then measured up to the largest size, where the last two doublings count. Growth
 beyond the bar has to recur in every repetition, because a busy machine can double a time. The
-parser of most formats also parses combinations of pieces, and the slowest families in texts of 1
-and 4 MiB: their time is measured in units, each the time of a busy loop of three million steps.
+parser of most formats also parses combinations of pieces. The slowest of them are repeated in texts
+of 1 and 4 MiB, whose time is given in multiples of a busy loop of three million steps.
 """
 
 from __future__ import annotations

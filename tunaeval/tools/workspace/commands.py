@@ -272,7 +272,7 @@ _BARE = {"HEAD", "objects", "refs"}
 
 
 def named_by_git(root: Path, parts: Parts) -> str | None:
-    """Return the text in a Git configuration that names a path, its parent or what is below it.
+    """Return the text in a Git configuration that names the path `parts`, or one above or below it.
 
     All repositories below `root` count, and the one that contains `root`. Without git the result is
     None. Raises `WorkspaceError` if a configuration cannot be read.
