@@ -8,8 +8,8 @@ own. Texts are fixtures, damaged and hostile texts of every format, and mixes of
 loops and prose; each is read by name or by `auto`, at one level, with tools or without. With
 `--replies` they are what real models wrote, in a folder as `benchmarks/published.py` describes it,
 each with the tools of its prompt, by `auto` and by one other format, at one level of three. With
-`--streams` this engine reads them in random chunks. Prints the first differences and how many there
-were, by format and field; exit code 1 if there was one.
+`--streams` this engine reads them in random chunks. Prints the first differences of each kind and
+how many there were, by format and kind; exit code 1 if there was one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ ROOT = Path(__file__).parent.parent.parent
 COMMIT = "817153f"
 """The last commit with two engines."""
 _BATCH = 2000
-_SHOWN = 20
+_SHOWN = 4
+"""Differences of each kind that are printed."""
 
 
 class Question(NamedTuple):
@@ -175,10 +176,10 @@ def _compare(
         if field == "content" and _words(ours[field]) == _words(wanted):
             differences[question.format, "white space and semicolons of content"] += 1
             return
-        if sum(differences.values()) < _SHOWN:
-            print(f"{question!r:.1500}\n  {field}")
-            print(f"    old {wanted!r:.900}\n    new {ours[field]!r:.900}\n")
         kind = _kind(wanted, ours[field]) if field == "diagnoses" else field
+        if sum(count for (_, one), count in differences.items() if one == kind) < _SHOWN:
+            print(f"{question!r:.1500}\n  {kind}")
+            print(f"    old {wanted!r:.900}\n    new {ours[field]!r:.900}\n", flush=True)
         differences[question.format, kind] += 1
         return
 
