@@ -120,7 +120,7 @@ def program(
     made = {
         path: f"{_text(task.contents().get(path, ''))}\n{_HEAD.format(called, path, hidden)}{code}\n"
         for path, called in names.items()
-        if path in right
+        if path in right and (any(called) or "NAMES" not in code)
     }
     if made:
         yield Cheat(name, {**right, **made}, reference.answer)
