@@ -41,7 +41,7 @@ def _found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("kind", "passed"), [("reference", 12), ("nothing", 0), ("shortcut", 0)])
 def test_a_command_does_what_its_scripted_model_says(kind: str, passed: int) -> None:
-    client = tunaeval.CommandClient(AGENT, script=scripts(kind))
+    client = tunaeval.CommandClient(AGENT, script=scripts(kind), pass_env=["PYTHONPATH"])
     report = report_of(client)
     wrong = [(one.scenario, one.reason) for one in report.results if one.ok != (passed == 12)]
     assert wrong == []
@@ -130,10 +130,10 @@ def test_an_agent_that_exits_is_graded_by_what_it_left() -> None:
     )
     assert result.task is not None
     assert (result.task.ended, result.ok) == ("error", True)
-    assert result.reason == "3 checks passed, in 1 turn; the command exits with 3"
+    assert result.reason == "4 checks passed, in 1 turn; the command exits with 3"
     failed = ended("import sys; print('no such model', file=sys.stderr); raise SystemExit(3)")
     assert not failed.ok
-    assert failed.reason.startswith("the command exits with 3: no such model; turn 1: command ")
+    assert failed.reason.startswith("the command exits with 3: no such model; turn 1: returns ")
 
 
 def test_an_agent_that_hangs_is_ended_with_all_that_it_started() -> None:
