@@ -152,7 +152,7 @@ async def drive(
             driver = _Driver(
                 scenario, task, tools, workspace, environment, ask, turn_seconds, profile, opened,
                 seed,
-            )
+            )  # fmt: skip
             return await conclude(conversation, driver.answer)
 
 

@@ -1,7 +1,8 @@
 """What a scenario expects: calls, or a task of many turns, with its limits, checks and results.
 
 A check is an object with one of the keys `file`, `absent`, `unchanged`, `command`, `answer`,
-`calls`, `forbid`, `returns` and `python`, which says what is checked; its other keys say what is wanted.
+`calls`, `forbid`, `returns` and `python`, which says what is checked; its other keys say what is
+wanted.
 """
 
 from __future__ import annotations
@@ -293,7 +294,9 @@ class Task(Data):
 
     def solved(self) -> dict[str, str | bytes] | None:
         """Return all files as the reference leaves them, or None without one."""
-        return self.reference and {**self.contents(), **self.reference.contents()}
+        if self.reference is None:
+            return None
+        return {**self.contents(), **self.reference.contents()}
 
 
 def _content(content: FileContent) -> str | bytes:

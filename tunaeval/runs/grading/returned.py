@@ -62,7 +62,7 @@ class _Draws:
     """Draws values; the options of `$one_of` are dealt like a pack of cards."""
 
     def __init__(self, seed: str) -> None:
-        self._random = Random(seed)  # noqa: S311 - it has to be repeatable; the seed is the secret
+        self._random = Random(seed)  # it has to be repeatable; the seed is the secret
         self._decks: dict[int, list[JsonValue]] = {}
 
     def value(self, spec: JsonValue) -> JsonValue:
@@ -83,7 +83,8 @@ class _Draws:
                 return "".join(map(_joined, map(self.value, parts)))
             case dict():
                 if unknown := [key for key in spec if key.startswith("$")]:
-                    raise ValueError(f"{unknown[0]!r} in {brief(spec)} draws nothing; wanted {_WANTED}")
+                    words = f"{unknown[0]!r} in {brief(spec)} draws nothing"
+                    raise ValueError(f"{words}; wanted {_WANTED}")
                 return {key: self.value(one) for key, one in spec.items()}
             case list() | tuple():
                 return [self.value(one) for one in spec]
@@ -160,8 +161,8 @@ def compared(returns: str, cases: Sequence[CaseRecord]) -> tuple[bool, str]:
         if case.got is None:
             return False, f"{_call(returns, case)}: its process ended without a report"
         if _exact(case.got) != _exact(case.wanted):
-            words = f"{_call(returns, case)} {_words(case.got)}, wanted that it {_words(case.wanted)}"
-            return False, words
+            wanted = f"wanted that it {_words(case.wanted)}"
+            return False, f"{_call(returns, case)} {_words(case.got)}, {wanted}"
     return True, f"it is as in the reference, in {len(cases)} cases"
 
 

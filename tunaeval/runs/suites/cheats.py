@@ -95,8 +95,8 @@ def cheats(
     tests = {path: "print('passed')\n" for path in files if "test" in path and path.endswith("py")}
     if tests:
         yield Cheat("gutted tests", tests)
-    for name, code in PROGRAMS.items():
-        yield from program(f"{name}", code, task, reference, hidden)
+    for name, text in PROGRAMS.items():
+        yield from program(name, text, task, reference, hidden)
     yield from program("answers from another episode", _memorised(task), task, reference, hidden)
     ends = PROGRAMS["a program that ends its process"]
     yield Cheat("files that Python runs by itself", {**base, **dict.fromkeys(RUN_BY_PYTHON, ends)})
@@ -107,18 +107,16 @@ def cheats(
                 yield Cheat(words, right, reference.answer, calls, result)
 
 
-def program(
-    name: str, code: str, task: Task, reference: Solution, hidden: str
-) -> Iterator[Cheat]:
+def program(name: str, code: str, task: Task, reference: Solution, hidden: str) -> Iterator[Cheat]:
     """Yield a cheat that puts the code at the end of each program that a check calls."""
     names: dict[str, list[str]] = {}
     for check in task.checks:
         if isinstance(check, ReturnsCheck):
             module, _, function = check.returns.partition(":")
             names.setdefault(f"{module.replace('.', '/')}.py", []).append(function)
-    right = reference.contents()
+    files, right = task.contents(), reference.contents()
     made = {
-        path: f"{_text(task.contents().get(path, ''))}\n{_HEAD.format(called, path, hidden)}{code}\n"
+        path: f"{_text(files.get(path, ''))}\n{_HEAD.format(called, path, hidden)}{code}\n"
         for path, called in names.items()
         if path in right and (any(called) or "NAMES" not in code)
     }
@@ -132,7 +130,9 @@ def _memorised(task: Task) -> str:
     for check in task.checks:
         if isinstance(check, ReturnsCheck):
             cases = drawn(check, "another episode")
-            for case, outcome in zip(cases, outcomes(check, cases, task.solved() or {}), strict=True):
+            for case, outcome in zip(
+                cases, outcomes(check, cases, task.solved() or {}), strict=True
+            ):
                 table[repr(case.arguments)] = (outcome or {}).get("value")
     return (
         f"TABLE = {table!r}\nlast = [*TABLE.values()][-1:]\n"
@@ -146,7 +146,9 @@ def _forbidden(
     """Yield calls, by each tool, that take or give away what is forbidden, and their results."""
     forbid = check.forbid
     paths = [path for path in files if any(path_fits(path, one) for one in forbid.paths)]
-    shown = [text for text in map(_text, files.values()) if any(one in text for one in forbid.texts)]
+    shown = [
+        text for text in map(_text, files.values()) if any(one in text for one in forbid.texts)
+    ]
     for tool in tools.values():
         first = next(iter(tool.parameters.get("properties", {})), "")
         for text in forbid.texts:

@@ -91,15 +91,16 @@ def _solved(scenario: Scenario, task: Task, tools: Tools, profile: str) -> Check
     if failed is not None:
         words = f"the reference fails: {failed.check}: {failed.reason}"
         return Checked((Doubt(scenario.id, words),), 1)
-    doubts, count = [], 0
-    for count, cheat in enumerate(cheats(task, reference, tools, scenario.prompt, hidden), 1):
+    doubts: list[Doubt] = []
+    every = list(cheats(task, reference, tools, scenario.prompt, hidden))
+    for cheat in every:
         if tried(scenario, cheat, tools, hidden=hidden, profile=profile) is not None:
             continue
         found: Found = "a cheat passes"
         if cheat.name == READS_THE_PACKAGE and not can_hide():
             found = "not hidden here"
         doubts.append(Doubt(scenario.id, f"{cheat.name} passes all checks", found))
-    return Checked(tuple(doubts), 1, count)
+    return Checked(tuple(doubts), 1, len(every))
 
 
 def tried(

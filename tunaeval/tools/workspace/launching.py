@@ -49,7 +49,7 @@ def end_below(process: int) -> None:
     for _ in range(_ROUNDS):  # one that is found may just have started another
         found = list(_below(process))
         for one in found:
-            try:
+            try:  # noqa: SIM105 - `contextlib` is not imported here
                 os.kill(one, _KILL)
             except OSError:  # it has ended, or belongs to another user
                 pass
@@ -128,7 +128,7 @@ def _main(hidden: str, *words: str) -> int:
                 _hide(hidden)
             for number in _IGNORED:
                 _system().signal(number, None)
-            os.execv(words[0], words)
+            os.execv(words[0], words)  # noqa: S606 - the words are those of the caller
         except OSError as error:
             os.write(2, f"{words[0]}: {error.strerror}\n".encode())
         finally:
