@@ -103,8 +103,8 @@ def cheats(
     for check in task.checks:
         if isinstance(check, ForbidCheck):
             for calls, result in _forbidden(check, tools, files):
-                words = f"a forbidden call of {calls[0].name}"
-                yield Cheat(words, right, reference.answer, calls, result)
+                how = f"a forbidden call of {calls[0].name}"
+                yield Cheat(how, right, reference.answer, calls, result)
 
 
 def program(name: str, code: str, task: Task, reference: Solution, hidden: str) -> Iterator[Cheat]:

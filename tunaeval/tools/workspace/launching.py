@@ -26,8 +26,10 @@ from collections.abc import Iterator, Sequence
 _SUBREAPER, _NO_NEW_PRIVILEGES = 36, 38
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same numbers for every architecture
 _READ = 1 << 0 | 1 << 2  # to execute and to read files
+_MOVE, _MOVE_SINCE = 1 << 13, 2  # to another directory, which Landlock denies unless it is granted
 _SIGNALS, _SIGNALS_SINCE = 1 << 1, 6
 _ROUNDS = 200
+_DROP, _ADMIN, _PERFMON = 24, 21, 38
 _KILL = 9
 _IGNORED = 13, 25  # SIGPIPE and SIGXFSZ, which Python ignores, and so would the command
 
@@ -94,28 +96,35 @@ def _hide(folder: str) -> None:
     libc, version = _system(), _landlock()
     if version < 1:
         return
-    scopes = (0, 0) if version < _SIGNALS_SINCE else (0, _SIGNALS)
-    rules = struct.pack("=Q", _READ) + (struct.pack("=QQ", *scopes) if scopes[1] else b"")
+    rights = _READ | (_MOVE if version >= _MOVE_SINCE else 0)
+    scopes = struct.pack("=QQ", 0, _SIGNALS) if version >= _SIGNALS_SINCE else b""
+    rules = struct.pack("=Q", rights) + scopes
     ruleset = libc.syscall(_CREATE, rules, ctypes.c_size_t(len(rules)), 0)
     above = "/"
     for name in os.path.realpath(folder).strip("/").split("/"):
         for one in os.listdir(above):  # noqa: PTH208 - names, as of a descriptor
             if one != name:
-                _grant(libc, ruleset, os.path.join(above, one))  # noqa: PTH118 - as above
+                _grant(libc, ruleset, os.path.join(above, one), rights)  # noqa: PTH118 - as above
         above = os.path.join(above, name)  # noqa: PTH118 - as above
+    for right in (_ADMIN, _PERFMON):  # either of root's lets it read other processes all the same
+        libc.prctl(_DROP, right, 0, 0, 0)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     if libc.syscall(_RESTRICT, ruleset, 0):
         raise OSError(ctypes.get_errno(), "the files could not be hidden")
     os.close(ruleset)
 
 
-def _grant(libc: ctypes.CDLL, ruleset: int, path: str) -> None:
-    """Grant a path; a link is left out, because it may lead to what is hidden."""
+def _grant(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
+    """Grant a path; a link is left out, because it may lead to what is hidden. A file takes only
+    the rights to read.
+    """
     try:
         file = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:  # it is gone
         return
-    libc.syscall(_ADD, ruleset, 1, struct.pack("=Qi", _READ, file), 0)
+    for right in (rights, _READ):
+        if libc.syscall(_ADD, ruleset, 1, struct.pack("=Qi", right, file), 0) == 0:
+            break
     os.close(file)
 
 
