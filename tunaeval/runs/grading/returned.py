@@ -132,9 +132,13 @@ def _ran(
     seconds: float,
     hidden: str | None,
 ) -> bytes:
-    """Return the report of a process."""
-    with Workspace(dict(files)) as copy, tempfile.TemporaryFile() as channel:
+    """Return the report of a process; the modules of a reference are in no file that has a name."""
+    kept = {path: _text(one) for path, one in files if hidden is None and path.endswith(".py")}
+    rest = {path: one for path, one in files if path not in kept}
+    with Workspace(rest) as copy, tempfile.TemporaryFile() as channel:
         number = channel.fileno()
+        channel.write(json.dumps(kept).encode() if kept else b"")
+        channel.seek(0)
         start = (sys.executable, "-I", "-S", "-B", _CALLING, str(number), returns, arguments)
         run_command(start, copy.path, files=(number,), seconds=seconds, hidden=hidden)
         channel.seek(0)
@@ -143,6 +147,10 @@ def _ran(
 
 _reference_ran = lru_cache(maxsize=64)(_ran)
 """Cached, because many cheats are compared with the same."""
+
+
+def _text(content: str | bytes) -> str:
+    return content if isinstance(content, str) else content.decode(errors="replace")
 
 
 def _read(text: bytes, wanted: int) -> list[JsonObject | None]:
