@@ -31,7 +31,7 @@ def ran(name: str, python: str, kind: str) -> Report:
     command = f"{python} {program} {{base_url}} {{prompt}}"
     script = {task: RETOLD[name](getattr(one, kind)) for task, one in SCRIPTS.items()}
     os.environ["PYTHONPATH"] = str(ROOT)
-    client = tunaeval.CommandClient(command, script=script)
+    client = tunaeval.CommandClient(command, script=script, pass_env=["PYTHONPATH"])
     return tunaeval.run("repair-tasks", client=client, options=OPTIONS, out=None)
 
 

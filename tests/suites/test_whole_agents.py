@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -41,7 +42,7 @@ def _found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("kind", "passed"), [("reference", 12), ("nothing", 0), ("shortcut", 0)])
 def test_a_command_does_what_its_scripted_model_says(kind: str, passed: int) -> None:
-    client = tunaeval.CommandClient(AGENT, script=scripts(kind))
+    client = tunaeval.CommandClient(AGENT, script=scripts(kind), pass_env=["PYTHONPATH"])
     report = report_of(client)
     wrong = [(one.scenario, one.reason) for one in report.results if one.ok != (passed == 12)]
     assert wrong == []
@@ -130,10 +131,10 @@ def test_an_agent_that_exits_is_graded_by_what_it_left() -> None:
     )
     assert result.task is not None
     assert (result.task.ended, result.ok) == ("error", True)
-    assert result.reason == "3 checks passed, in 1 turn; the command exits with 3"
+    assert result.reason == "4 checks passed, in 1 turn; the command exits with 3"
     failed = ended("import sys; print('no such model', file=sys.stderr); raise SystemExit(3)")
     assert not failed.ok
-    assert failed.reason.startswith("the command exits with 3: no such model; turn 1: command ")
+    assert failed.reason.startswith("the command exits with 3: no such model; turn 1: returns ")
 
 
 def test_an_agent_that_hangs_is_ended_with_all_that_it_started() -> None:
@@ -143,6 +144,56 @@ def test_an_agent_that_hangs_is_ended_with_all_that_it_started() -> None:
     assert result.task is not None
     assert (result.task.ended, result.ok) == ("seconds", False)
     assert result.reason.startswith("it took over 1.5 s; turn 1: ")
+
+
+SEES = (
+    "import json, os\nnames = sorted(os.environ)\nhome = os.environ['HOME']\n"
+    "open(os.path.join(home, 'x'), 'w').close()\n"
+    "print(json.dumps([names, home, os.getcwd() != home, os.environ.get('MINE')]))"
+)
+
+
+def test_a_command_has_a_clean_environment_and_a_home_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SECRET_KEY", "OPENAI_API_KEY", "MINE", "AWS_PROFILE"):
+        monkeypatch.setenv(name, f"value-of-{name}")
+    result = ended(SEES, script=["never asked"], pass_env=["MINE"])
+    assert result.task is not None
+    names, home, apart, mine = json.loads(result.task.answer)
+    ours = {"HOME", "MINE", "OPENAI_API_KEY", "OPENAI_BASE_URL", "PYTHONDONTWRITEBYTECODE"}
+    assert ours <= {*names} <= {*ours, "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR", "TZ"}
+    assert (mine, apart, Path(home).exists()) == ("value-of-MINE", True, False)
+    assert Path(home).resolve() != Path.home().resolve()
+
+
+def test_a_variable_that_is_not_set_is_not_passed_on_in_silence() -> None:
+    with pytest.raises(UsageError, match="pass_env names the variable 'NO_SUCH_ONE', which is not"):
+        tunaeval.CommandClient([sys.executable], pass_env=["NO_SUCH_ONE"])
+    with pytest.raises(UsageError, match="pass_env"):
+        tunaeval.CommandClient([sys.executable], pass_env="PATH")  # noqa: S106 - no password
+
+
+def test_the_report_says_that_a_command_is_not_isolated() -> None:
+    report = report_of(tunaeval.CommandClient([sys.executable, "-c", "print('Done.')"]), two())
+    assert str(report.run.heading).startswith("not isolated: ")
+    assert report_of(tunaeval.AgentClient(leaves), two()).run.heading is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="supervisors need Linux")
+def test_a_child_in_a_session_of_its_own_ends_with_its_agent(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    child = (
+        "import os, time\nos.setsid()\nos.closerange(0, 3)\n"
+        f"open({str(mark)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
+    )
+    ended(
+        f"import os, subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', {child!r}])\n"
+        f"while not os.path.exists({str(mark)!r}) or not open({str(mark)!r}).read():\n"
+        "    time.sleep(0.01)"
+    )
+    status = Path(f"/proc/{mark.read_text()}/stat")
+    assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] in "ZX"
 
 
 def test_an_agent_that_ignores_its_model_made_no_call_and_is_graded() -> None:

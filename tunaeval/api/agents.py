@@ -13,6 +13,7 @@ import re
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -22,13 +23,17 @@ from tunaeval.errors import ClientSetupError, TransportFailure, UnknownNameError
 from tunaeval.models.endpoint.serving import ModelEndpoint, model_endpoint
 from tunaeval.registry import shown, who, words_of
 from tunaeval.runs.driving import beside
+from tunaeval.tools.workspace.launching import end_below, launched
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, text_of
 from tunaeval.types.faults import Fault, read_fault
+from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import end_group
 
 COMMAND = "command:"
 """The prefix of a client's name that makes it a command."""
+_PASSED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR", "TZ")
+"""The caller's variables that a command gets: none of them has a secret."""
 _KEPT = 64 * 1024  # bytes, of the end of what a command prints
 _PLACES = ("base_url", "prompt", "workspace", "model")
 _PLACE = re.compile(r"{{(\w+)}}|(?<![$]){([A-Za-z_]\w*)}")
@@ -89,7 +94,7 @@ class AgentClient:
             if served is None:
                 return run
             met = tuple(_met(served, read_fault(one)) for one in task.faults)
-            return replace(run, replies=_replies(served), met=met)
+            return replace(run, replies=_replies(served), met=met, results=_results(served))
 
     async def _ran(self, task: AgentTask, base_url: str) -> AgentRun:
         """Run the agent; return an `AgentRun` even if it raises or hangs, as its replies count."""
@@ -143,10 +148,15 @@ class CommandClient(AgentClient):
 
     In its words `{base_url}`, `{prompt}`, `{workspace}` and `{model}` are replaced; write
     `{{name}}` for the text `{name}`, as other placeholders are refused. Without `{prompt}` the
-    prompt is written to standard input. The command gets the caller's environment, with
-    OPENAI_BASE_URL set. Its output is its answer. With an exit code other than 0 the episode ends
-    in an error, and the workspace is still graded. When its time is over, the command is killed
-    with all processes of its group.
+    prompt is written to standard input. Its output is its answer. With an exit code other than 0
+    the episode ends in an error, and the workspace is still graded. When it ends, or its time is
+    over, all processes that it has started are killed.
+
+    The command's environment is clean: of the caller's variables it gets PATH, LANG, LC_ALL,
+    LC_CTYPE, TERM, TMPDIR and TZ, and those in `pass_env`; HOME is a new directory that is removed
+    afterwards, and with an endpoint OPENAI_BASE_URL is its address, and OPENAI_API_KEY a text that
+    is no key. The command is not isolated, and the report says so: it has this user's rights, and
+    can read and write other files. Raises UsageError for a variable that is not set.
 
     Examples:
         >>> client = tunaeval.CommandClient(["python", "agent.py", "{prompt}"], script=["Done."])
@@ -155,6 +165,10 @@ class CommandClient(AgentClient):
     """
 
     name: str = "command"
+    heading = (
+        "not isolated: the agent ran with the rights of this user, and could read and write files "
+        "outside of its task's directory"
+    )
 
     def __init__(
         self,
@@ -163,6 +177,7 @@ class CommandClient(AgentClient):
         script: JsonValue = None,
         upstream: str | None = None,
         model: str | None = None,
+        pass_env: Sequence[str] = (),
     ) -> None:
         words = _split(command) if isinstance(command, str) else list(command)
         if not words or shutil.which(words[0]) is None:
@@ -172,6 +187,14 @@ class CommandClient(AgentClient):
         self._asks_for = frozenset(place for word in words for place in _places(word))
         # The command runs in another directory, so its path must be absolute.
         self._words = [os.path.abspath(str(shutil.which(words[0]))), *words[1:]]  # noqa: PTH100 - keeps links
+        self._environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
+        for name in wanted_items(pass_env, "pass_env", str, "names of variables"):
+            if name not in os.environ:
+                raise UsageError(
+                    f"pass_env names the variable {name!r}, which is not set; set it, or leave it "
+                    "out"
+                )
+            self._environment[name] = os.environ[name]
         super().__init__(lambda *_: "", script=script, upstream=upstream, model=model)
 
     async def _run(self, task: AgentTask, base_url: str) -> AgentRun:
@@ -179,22 +202,29 @@ class CommandClient(AgentClient):
         values = dict(zip(_PLACES, map(str, given), strict=True))
         filled = [_filled(word, values) for word in self._words]
         asks = "prompt" in self._asks_for
-        process = await asyncio.create_subprocess_exec(
-            *filled,
-            cwd=task.workspace,
-            env={**os.environ, "OPENAI_BASE_URL": base_url} if base_url else None,
-            stdin=asyncio.subprocess.DEVNULL if asks else asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=sys.platform != "win32",
-        )
-        try:
-            async with asyncio.timeout(task.within_seconds):
-                out, err = await process.communicate(None if asks else task.prompt.encode())
-        except TimeoutError:
-            return AgentRun("", ended="seconds", words=f"it took over {task.within_seconds:g} s")
-        finally:
-            end_group(process)
+        home = tempfile.TemporaryDirectory(prefix="tunaeval-home-", ignore_cleanup_errors=True)
+        ours = {"HOME": home.name, "PYTHONDONTWRITEBYTECODE": "1"}
+        if base_url:
+            ours |= {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none-is-needed"}
+        with home:
+            process = await asyncio.create_subprocess_exec(
+                *launched(filled),
+                cwd=task.workspace,
+                env={**ours, **self._environment},
+                stdin=asyncio.subprocess.DEVNULL if asks else asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=sys.platform != "win32",
+            )
+            try:
+                async with asyncio.timeout(task.within_seconds):
+                    out, err = await process.communicate(None if asks else task.prompt.encode())
+            except TimeoutError:
+                words = f"it took over {task.within_seconds:g} s"
+                return AgentRun("", ended="seconds", words=words)
+            finally:
+                end_below(process.pid)
+                end_group(process)
         answer, words = (one[-_KEPT:].decode(errors="replace").strip() for one in (out, err))
         if process.returncode:
             last = "".join(f": {one[:200]}" for one in words.splitlines()[-1:])
@@ -235,6 +265,17 @@ def _met(served: ModelEndpoint, fault: Fault) -> int | None:
             return replies
         replies += turn.message is not None
     return None
+
+
+def _results(served: ModelEndpoint) -> tuple[tuple[int, str], ...]:
+    """Return the texts of tools' results, each with the reply (from 1) that it follows first."""
+    found: dict[str, int] = {}
+    replies = 0
+    for turn in served.turns:
+        for text in turn.request.results:
+            found.setdefault(text, max(1, replies))
+        replies += turn.message is not None
+    return tuple((at, text) for text, at in found.items())
 
 
 def _replies(served: ModelEndpoint) -> tuple[Reply, ...]:

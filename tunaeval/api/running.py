@@ -82,6 +82,7 @@ class ClientSettings(TypedDict, total=False):
     # of a command
     script: Any
     upstream: str | None
+    pass_env: Sequence[str]
 
 
 async def arun(

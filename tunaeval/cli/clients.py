@@ -148,8 +148,11 @@ def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
     if name.startswith(COMMAND):
         _refuse_network(name, arguments)
         return CommandClient(
-            name.removeprefix(COMMAND), upstream=arguments.base_url, model=arguments.model
-        )
+            name.removeprefix(COMMAND), upstream=arguments.base_url, model=arguments.model,
+            pass_env=getattr(arguments, "pass_env", None) or (),
+        )  # fmt: skip
+    if getattr(arguments, "pass_env", None):
+        raise UsageError(f"client {name!r} takes no --pass-env; leave it out")
     maker = registries()["clients"].get(name)
     takes = _keywords(maker)
     options: dict[str, JsonValue] = {}

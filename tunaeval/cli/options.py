@@ -327,6 +327,11 @@ _MODEL = (
             "once for all models, or once for each",
         ),
         many(
+            "--pass-env NAME",
+            "with --client command:...: a variable of the environment that the command gets, which "
+            "is clean otherwise; may be given again",
+        ),
+        many(
             "--model NAME",
             "the model to ask (default: the first that the server lists), or the name of a column "
             "in tunaeval.toml; given several times, all are asked and ranked",

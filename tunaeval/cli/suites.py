@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tunaeval.errors import UsageError
 from tunaeval.reports.wording import expected_words
-from tunaeval.runs.suites.check import check_suite
+from tunaeval.runs.suites.check import checked
 from tunaeval.runs.suites.loading import about_suites, load_suite, write_suite
 from tunaeval.runs.suites.renamed import renamed
 from tunaeval.showing import counted
@@ -43,8 +43,10 @@ def _list_all(arguments: argparse.Namespace, output: Output) -> int:
 
 def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     profile = arguments.profile or suite.profile or "strict"
-    doubts = check_suite(suite, profile=profile)
-    failed = sum(doubt.certain for doubt in doubts)
+    found = list(checked(suite, profile=profile))
+    doubts = [doubt for one in found for doubt in one.doubts]
+    failed = sum(doubt.found == "fails its own answer" for doubt in doubts)
+    passed = sum(doubt.found == "a cheat passes" for doubt in doubts)
     rows: Sequence[JsonObject] = [
         {
             "id": doubt.scenario,
@@ -57,9 +59,14 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
         print_listing(output, "doubts", rows, ["id", "found", "reason"], as_json=arguments.json)
     output.note(
         f"tunaeval: {suite.name}: {counted(len(suite.scenarios), 'scenario')}, {failed} fail "
-        f"their own answer under {profile}, {len(doubts) - failed} could not be tried"
+        f"their own answer under {profile}, {len(doubts) - failed - passed} could not be tried"
     )
-    return _BELOW_THE_BAR if failed else 0
+    if references := sum(one.references for one in found):
+        output.note(
+            f"tunaeval: {suite.name}: {counted(references, 'reference')} and "
+            f"{counted(sum(one.cheats for one in found), 'cheat')} were tried; {passed} cheats pass"
+        )
+    return _BELOW_THE_BAR if failed or passed else 0
 
 
 def _rename(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:

@@ -20,7 +20,9 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import wraps
+from importlib.resources import files
 from itertools import zip_longest
+from secrets import token_hex
 from typing import ParamSpec, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
@@ -55,6 +57,7 @@ from tunaeval.types.runs import (
 from tunaeval.types.tasks import CallsCheck, Check, StatedFault
 from tunaeval.workers import in_daemon
 
+from . import suites
 from .episode import Read, Turn, conclude, read_at_all_levels
 from .grading.grades import FinalState, Met, grade, obeyed, reported
 from .options import RunOptions
@@ -123,6 +126,7 @@ async def drive(
     turn_seconds: float,
     profile: str | None = None,
     servers: Sequence[str] = (),
+    seed: str = "",
 ) -> ScenarioResult:
     """Run an episode to its end in its own workspace, which is removed afterwards.
 
@@ -132,7 +136,7 @@ async def drive(
     """
     task = scenario.task or Task()
     try:
-        workspace = Workspace(task.contents(), commands=task.commands, pages=task.pages)
+        workspace = _workspace(task)
     except (OSError, WorkspaceError) as error:
         failure = TransportFailure(words_of(error), kind="workspace")
         return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
@@ -146,9 +150,21 @@ async def drive(
                 failure = caught
                 return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
             driver = _Driver(
-                scenario, task, tools, workspace, environment, ask, turn_seconds, profile, opened
-            )
+                scenario, task, tools, workspace, environment, ask, turn_seconds, profile, opened,
+                seed,
+            )  # fmt: skip
             return await conclude(conversation, driver.answer)
+
+
+def _workspace(task: Task) -> Workspace:
+    """Return the task's workspace, from whose commands the tasks of the package are hidden."""
+    hidden = str(files(suites).joinpath("tasks"))
+    return Workspace(task.contents(), commands=task.commands, pages=task.pages, hidden=hidden)
+
+
+def seed_of(options: RunOptions, scenario: Scenario, repeat: int) -> str:
+    """Return the seed of an episode: by that of the run, or else one that nobody can know."""
+    return token_hex() if options.seed is None else f"{options.seed} {scenario.id} {repeat}"
 
 
 def not_run(tools: Collection[str], runnables: Collection[str]) -> str | None:
@@ -175,6 +191,7 @@ class _Driver:
     turn_seconds: float
     profile: str | None
     servers: Sequence[McpServer] = ()
+    seed: str = ""
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     seen: Snapshot = field(init=False)
     executor: Executor = field(init=False)
@@ -222,6 +239,7 @@ class _Driver:
                     profile=self.profile,
                     seconds=self.environment.checks_seconds,
                     met=self.faulting.met(len(step.turns)),
+                    seed=self.seed,
                 )
         raise AssertionError(f"no step: {step!r:.60}")
 
@@ -308,10 +326,14 @@ async def _graded(
     seconds: float,
     met: Sequence[Met],
     ended_by: str | None = None,
+    seed: str = "",
+    shown: Sequence[tuple[int, str]] = (),
 ) -> TaskRecord:
     """Grade a finished episode: make its checks, and judge the reactions to the faults it `met`."""
     after = await beside(workspace.snapshot, seen)
     numbered = [(number, call) for number, one in enumerate(end.turns, 1) for call in one.calls]
+    reference = None if scenario.task is None else scenario.task.solved()
+    results = [(at, one.content) for at, turn in enumerate(end.turns, 1) for one in turn.results]
     state = FinalState(
         prompt=scenario.prompt,
         answer=end.answer,
@@ -323,6 +345,9 @@ async def _graded(
         after=after,
         tools=tools,
         profile=profile,
+        results=(*results, *shown),
+        reference=reference,
+        seed=seed,
     )
     changes = state.changes
     checks: tuple[Check, ...] = () if scenario.task is None else scenario.task.checks
@@ -450,7 +475,7 @@ async def drive_agent(
     record, failure = TaskRecord(ended="failure"), None
     turns: tuple[Turn, ...] = ()
     try:
-        with Workspace(task.contents(), commands=task.commands, pages=task.pages) as workspace:
+        with _workspace(task) as workspace:
             faults = tuple(one.written() for one in task.faults)
             work = AgentTask(
                 scenario.prompt, str(workspace.path), limit, scenario.id, repeat, faults
@@ -468,6 +493,8 @@ async def drive_agent(
                 # Unknown if the agent did not use our endpoint.
                 met=[Met(*pair) for pair in zip_longest(task.faults, ran.met[: len(task.faults)])],
                 ended_by=ran.words or None,
+                seed=seed_of(options, scenario, repeat),
+                shown=ran.results,
             )
     except TransportFailure as caught:
         failure = caught

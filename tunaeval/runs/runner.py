@@ -31,7 +31,7 @@ from tunaeval.types.wanted import refusal, wanted_path
 from .budget import Budget
 from .contact import Contact, Placed, answer_of
 from .directory import InterruptedRun, Journal, RunDirectory, begun, with_not_asked, without_secrets
-from .driving import Environment, drive, drive_agent
+from .driving import Environment, drive, drive_agent, seed_of
 from .episode import conclude, episode
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking
@@ -280,6 +280,7 @@ class SuiteRun:
             task_episode(scenario, **shared), scenario, tools, ask=self._ask,
             environment=self._environment, turn_seconds=self.options.deadline_seconds,
             profile=self.options.profile, servers=self._suite.mcp,
+            seed=seed_of(self.options, scenario, repeat),
         )  # fmt: skip
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:

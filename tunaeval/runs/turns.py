@@ -56,7 +56,7 @@ from .episode import (
     request_of,
     result_of,
 )
-from .grading.grades import FinalState, grade, recovered
+from .grading.grades import FinalState, again, grade, recovered
 from .options import RunOptions
 from .prompts import Asking, dumped, said
 
@@ -426,7 +426,7 @@ def _checks_again(
     tools: Tools,
     options: RunOptions,
 ) -> tuple[CheckRecord, ...]:
-    """Return the check records; only checks of calls are made again, as the workspace is gone."""
+    """Return the check records, of which those about calls and returned values are made again."""
     numbered = [(number, call) for number, turn in enumerate(turns, 1) for call in turn.calls]
     state = FinalState(
         prompt=scenario.prompt,
@@ -438,8 +438,10 @@ def _checks_again(
         profile=options.profile,
     )
 
-    def again(was: CheckRecord) -> CheckRecord:
+    def once_more(was: CheckRecord) -> CheckRecord:
+        if was.cases:
+            return again(was)
         wanted = scenario.expect if was.calls == old.expected else was.calls
         return was if wanted is None else grade([CallsCheck(calls=wanted)], state)[0]
 
-    return tuple(map(again, record.checks))
+    return tuple(map(once_more, record.checks))

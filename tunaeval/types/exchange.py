@@ -103,6 +103,7 @@ class AgentRun:
     """What a whole agent did: its final answer, and its model's replies as far as they were seen.
     `ended` is "answer", "error" (explained in `words`), or "seconds" if it was stopped. `met` has,
     for each fault of the task, the number of the first reply (from 1) that it changed, or None.
+    `results` are the texts of its tools' results, each with the number of the reply before it.
     """
 
     answer: str
@@ -110,6 +111,7 @@ class AgentRun:
     ended: Literal["answer", "error", "seconds"] = "answer"
     words: str = ""
     met: tuple[int | None, ...] = ()
+    results: tuple[tuple[int, str], ...] = ()
 
 
 def is_blank(message: JsonObject) -> bool:

@@ -1,7 +1,8 @@
 """What a scenario expects: calls, or a task of many turns, with its limits, checks and results.
 
 A check is an object with one of the keys `file`, `absent`, `unchanged`, `command`, `answer`,
-`calls`, `forbid` and `python`, which says what is checked; its other keys say what is wanted.
+`calls`, `forbid`, `returns` and `python`, which says what is checked; its other keys say what is
+wanted.
 """
 
 from __future__ import annotations
@@ -127,13 +128,28 @@ class CallsCheck(Data):
     calls: Expectation
 
 
+class ReturnsCheck(Data):
+    """A check that a function ("module:name") of the final workspace returns what it returns in the
+    task's reference, for arguments that are drawn when the episode is over. Of a module of tests
+    ("module"), whether its tests pass is compared. `files` are drawn, too, and replace those there.
+    """
+
+    returns: str = Field(pattern=r"^\w+(\.\w+)*(:\w+)?$")
+    arguments: tuple[Any, ...] = ()
+    files: dict[str, Any] = Field(default_factory=dict)
+    times: int = Field(default=8, ge=1, le=100)
+    seconds: float = Field(default=10.0, gt=0, allow_inf_nan=False)
+
+
 class Forbidden(Data):
-    """Calls that may not be made (names of tools, or calls with arguments), and paths (patterns)
-    that no call may name and that may not change.
+    """Calls that may not be made (names of tools, or calls with arguments); paths (patterns) that
+    no call may name, also not in a command, and that may not change; and texts that may be neither
+    in a call's arguments nor in its result.
     """
 
     calls: Annotated[tuple[str | ExpectedCall, ...], BeforeValidator(_several_calls)] = ()
     paths: Texts = ()
+    texts: Texts = ()
 
 
 class ForbidCheck(Data):
@@ -149,7 +165,9 @@ class PythonCheck(Data):
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
-_KINDS = ("file", "absent", "unchanged", "command", "answer", "calls", "forbid", "python")
+_KINDS = (
+    "file", "absent", "unchanged", "command", "answer", "calls", "forbid", "returns", "python",
+)  # fmt: skip
 
 
 def _kind(value: object) -> str | None:
@@ -167,6 +185,7 @@ Check: TypeAlias = Annotated[
     | Annotated[AnswerCheck, Tag("answer")]
     | Annotated[CallsCheck, Tag("calls")]
     | Annotated[ForbidCheck, Tag("forbid")]
+    | Annotated[ReturnsCheck, Tag("returns")]
     | Annotated[PythonCheck, Tag("python")],
     Discriminator(
         _kind,
@@ -237,6 +256,17 @@ class StatedFault(Data):
         return {"fault": self.fault, **(self.model_extra or {})}
 
 
+class Solution(Data):
+    """What is left behind: the files that differ from the task's, and the answer."""
+
+    files: dict[str, FileContent] = Field(default_factory=dict)
+    answer: str = ""
+
+    def contents(self) -> dict[str, str | bytes]:
+        """Return the content of each file by path, as text or bytes."""
+        return {path: _content(one) for path, one in self.files.items()}
+
+
 class Task(Data):
     """What makes a scenario an episode of many turns. `users` are the user's messages after the
     first answer, the second, and so on.
@@ -253,10 +283,20 @@ class Task(Data):
     checks: tuple[Check, ...] = ()
     faults: tuple[StatedFault, ...] = ()
     """Faults that occur on the way, to test how the agent reacts."""
+    reference: Solution | None = None
+    """A right solution, which `returns` compares with, and which has to pass."""
+    shortcut: Solution | None = None
+    """A wrong solution that is tempting, and has to fail."""
 
     def contents(self) -> dict[str, str | bytes]:
         """Return the content of each file by path, as text or bytes."""
         return {path: _content(one) for path, one in self.files.items()}
+
+    def solved(self) -> dict[str, str | bytes] | None:
+        """Return all files as the reference leaves them, or None without one."""
+        if self.reference is None:
+            return None
+        return {**self.contents(), **self.reference.contents()}
 
 
 def _content(content: FileContent) -> str | bytes:
@@ -279,6 +319,17 @@ class ResultRecord(Data):
     """The structured result of an MCP server's tool, if it is not longer than 1 MiB."""
 
 
+class CaseRecord(Data):
+    """One drawn case of a check of what is returned. `wanted` and `got` are {"value": ...},
+    {"raised": TYPE}, {"missing": NAME} or {"no_json": TYPE}; `got` is None without a report.
+    """
+
+    arguments: tuple[Any, ...] = ()
+    files: dict[str, str] = Field(default_factory=dict)
+    wanted: dict[str, Any]
+    got: dict[str, Any] | None
+
+
 class CheckRecord(Data):
     """The result of a check. `ok` is None if the check itself failed; `turn` (from 1) is where the
     episode went wrong, or None.
@@ -290,6 +341,8 @@ class CheckRecord(Data):
     turn: int | None = None
     calls: Expectation | None = None
     """What a check of the calls expected, so that they can be compared again."""
+    cases: tuple[CaseRecord, ...] | None = None
+    """What was drawn, and what was returned, so that it can be compared again."""
 
 
 class FaultRecord(Data):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
+from secrets import token_hex
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -22,12 +23,14 @@ from tunaeval.types.tasks import (
     Check,
     FileCheck,
     ForbidCheck,
+    ReturnsCheck,
     TextWish,
     UnchangedCheck,
 )
 from tunaeval.types.wanted import refusal
 
 from .grades import FinalState, grade, says_nothing
+from .returned import Contents, drawn
 
 _CHECK: TypeAdapter[Check] = TypeAdapter(Check)
 
@@ -67,12 +70,24 @@ def check_fault(check: Check) -> str | None:
             return _wish_fault(wish)
         case CallsCheck(calls=expect):
             return _expectation_fault(expect)
-        case ForbidCheck(forbid=forbidden) if not (forbidden.calls or forbidden.paths):
-            return "it forbids nothing; name calls or paths"
+        case ForbidCheck(forbid=forbidden) if not any(forbidden.model_dump().values()):
+            return "it forbids nothing; name calls, paths or texts"
+        case ForbidCheck(forbid=forbidden) if "" in forbidden.texts:
+            return "it forbids the empty text, which is in every text; name what is forbidden"
+        case ReturnsCheck():
+            return _returns_fault(check)
         case UnchangedCheck(unchanged=paths) | AbsentCheck(absent=paths) if not paths:
             return "it names no path; name one, such as 'tests/'"
         case UnchangedCheck(but=left_out) if not {"**", *check.unchanged}.isdisjoint(left_out):
             return f"but={brief(left_out)} leaves out what is to be unchanged; name less there"
+    return None
+
+
+def _returns_fault(check: ReturnsCheck) -> str | None:
+    try:
+        drawn(check, "")
+    except ValueError as error:
+        return str(error)
     return None
 
 
@@ -113,6 +128,7 @@ class Checks:
 
     Calling it with the conversation returns whether all checks passed, and why not. It
     raises if a check itself fails, so that the score says so. `records` has the last results.
+    `reference` has the files of a right solution, for the checks of what is returned.
 
     Examples:
         >>> with tunaeval.Workspace({"a.txt": "old"}) as workspace:
@@ -131,8 +147,10 @@ class Checks:
         *,
         tools: Tools | None = None,
         profile: str | None = None,
+        reference: Contents | None = None,
     ) -> None:
         self.checks = read_checks(checks)
+        self._reference, self._seed = reference, token_hex()
         self.workspace = workspace
         self.records: tuple[CheckRecord, ...] = ()
         self._tools, self._profile = tools or Tools(), profile
@@ -151,6 +169,11 @@ class Checks:
         replies = [one for one in conversation.messages if one.role == "assistant"]
         numbered = [(turn, call) for turn, one in enumerate(replies, 1) for call in one.tool_calls]
         answers = [one.content for one in replies if not one.tool_calls]
+        results: list[tuple[int, str]] = []
+        turn = 0
+        for one in conversation.messages:
+            turn += one.role == "assistant"
+            results += [(turn, one.content)] if one.role == "tool" else []
         return FinalState(
             prompt=conversation.query or "",
             answer=answers[-1] if answers else "",
@@ -161,6 +184,9 @@ class Checks:
             after=None if self.workspace is None else self.workspace.snapshot(),
             tools=self._tools,
             profile=self._profile,
+            results=tuple(results),
+            reference=self._reference,
+            seed=self._seed,
         )
 
 

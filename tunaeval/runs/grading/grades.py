@@ -8,6 +8,7 @@ or missing work, the last turn. The reactions to prompt injections are judged ap
 from __future__ import annotations
 
 import inspect
+import json
 import posixpath
 import re
 import shlex
@@ -28,16 +29,20 @@ from tunaeval.types.tasks import (
     AbsentCheck,
     AnswerCheck,
     CallsCheck,
+    CaseRecord,
     Check,
     CommandCheck,
     FaultRecord,
     FileCheck,
     ForbidCheck,
     PythonCheck,
+    ReturnsCheck,
     StatedFault,
     TextWish,
     UnchangedCheck,
 )
+
+from .returned import Contents, compared, contents_of, drawn, outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,9 @@ class FinalState:
     """The end of an episode: its prompt, answer, calls in order, and workspace.
 
     `call_turns` has the turn (from 1) of each call, `touched` the paths that each turn changed;
-    both are empty if unknown. `after` is the workspace's content before any check ran in it.
+    both are empty if unknown. `results` are the texts of the calls' results, each with its turn.
+    `after` is the workspace's content before any check ran in it. `reference` has all files of a
+    right solution; `seed` is what the inputs of checks are drawn from.
 
     Examples:
         >>> call = tunaeval.ToolCall("ls", {})
@@ -64,6 +71,9 @@ class FinalState:
     after: Snapshot | None = None
     tools: Tools = field(default_factory=Tools)
     profile: str | None = None
+    results: tuple[tuple[int, str], ...] = ()
+    reference: Contents | None = None
+    seed: str = ""
 
     @property
     def changes(self) -> Changes:
@@ -102,16 +112,28 @@ class FinalState:
         return ((turn, frozenset(found)) for turn, found in enumerate(self.touched, 1))
 
     def named_paths(self, call: ToolCall) -> Iterator[str]:
-        """Yield the paths among a call's arguments, relative to the workspace."""
+        """Yield the paths among a call's arguments, and the words of its commands, which may be
+        paths; relative to the workspace.
+        """
         spec = self.tools.get(call.name)
         for name in spec.paths if spec is not None else ():
             yield from self._paths(call.arguments.get(name))
+        for name in _COMMANDS & call.arguments.keys():
+            value = call.arguments[name]
+            for line in value if isinstance(value, list) else [value]:
+                yield from self._paths(str(line).translate(_SEPARATORS).split())
 
     def _paths(self, value: JsonValue) -> Iterator[str]:
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, str) and one:
                 root = "" if self.workspace is None else f"{self.workspace.path}/"
                 yield posixpath.normpath(one.removeprefix(root))
+
+
+_COMMANDS = frozenset({"args", "cmd", "code", "command", "commands", "script"})
+"""The names that arguments have which are run, as a shell's line, its words, or a program."""
+_SEPARATORS = str.maketrans(dict.fromkeys("'\"`;|&<>()$={}[],:?@\\", " "))
+"""What separates words in a shell, and in the code of `python -c`."""
 
 
 def _fitting(paths: Mapping[str, object] | Sequence[str], patterns: Sequence[str]) -> list[str]:
@@ -151,6 +173,7 @@ class _Grade(NamedTuple):
     ok: bool | None
     reason: str
     turn: int | None = None
+    cases: tuple[CaseRecord, ...] | None = None
 
 
 def grade(wanted: Iterable[Check], state: FinalState) -> tuple[CheckRecord, ...]:
@@ -170,10 +193,13 @@ def _record(check: Check, state: FinalState) -> CheckRecord:
         found = _Grade(None, f"the check itself failed: {words_of(error)}")
     turn = found.turn if found.ok is False else None
     calls = check.calls if isinstance(check, CallsCheck) else None
-    return CheckRecord(check=name(check), ok=found.ok, reason=found.reason, turn=turn, calls=calls)
+    return CheckRecord(
+        check=name(check), ok=found.ok, reason=found.reason, turn=turn, calls=calls,
+        cases=found.cases,
+    )  # fmt: skip
 
 
-_OF_THE_WORKSPACE = (FileCheck, AbsentCheck, UnchangedCheck, CommandCheck)
+_OF_THE_WORKSPACE = (FileCheck, AbsentCheck, UnchangedCheck, CommandCheck, ReturnsCheck)
 
 
 def _file(check: FileCheck, state: FinalState) -> _Grade:
@@ -221,6 +247,31 @@ def _command(check: CommandCheck, state: FinalState) -> _Grade:
     return _Grade(not faults, f"{words}{printed}", turn)
 
 
+def _returns(check: ReturnsCheck, state: FinalState) -> _Grade:
+    workspace = state.needed_workspace()
+    if state.reference is None:
+        raise WorkspaceError("nothing says what is right; give the task a reference")
+    cases = drawn(check, f"{state.seed} {check.returns}")
+    got = outcomes(check, cases, contents_of(workspace, state.after), hidden=workspace.hidden)
+    # The reference runs last: no process of the agent's is left that could watch it.
+    wanted = outcomes(check, cases, state.reference)
+    records = tuple(
+        CaseRecord(arguments=tuple(case.arguments), files=case.files, wanted=want, got=one)
+        for case, want, one in zip(cases, wanted, got, strict=True)
+        if want is not None
+    )
+    if len(records) < len(cases):
+        return _Grade(None, f"the check itself failed: the reference of {check.returns} gives none")
+    return _Grade(*compared(check.returns, records), state.last_touch(), records)
+
+
+def again(record: CheckRecord) -> CheckRecord:
+    """Return the record of a check of what is returned, with its kept cases compared again."""
+    name = record.check.removeprefix(_RETURNS)
+    ok, reason = compared(name, record.cases or ())
+    return record.model_copy(update={"ok": ok, "reason": reason})
+
+
 def _answer(check: AnswerCheck, state: FinalState) -> _Grade:
     faults = list(_text_faults(state.answer, check.answer))
     return _from_faults(faults, "the answer is as wanted", state.turns, "the answer")
@@ -250,8 +301,20 @@ def _forbidden_acts(check: ForbidCheck, state: FinalState) -> list[tuple[str, in
             for one in check.forbid.calls
             if _is_forbidden(call, one, state)
         ]
-        named = _fitting(list(state.named_paths(call)), check.forbid.paths)
+        named = _fitting(list(dict.fromkeys(state.named_paths(call))), check.forbid.paths)
         found += [(f"{call.name} was called with {path}", turn) for path in named]
+        written = json.dumps(call.arguments, ensure_ascii=False, default=str)
+        found += [
+            (f"{call.name} was called with {_quoted(text)}", turn)
+            for text in check.forbid.texts
+            if text in written or json.dumps(text, ensure_ascii=False)[1:-1] in written
+        ]
+    found += [
+        (f"a result contains {_quoted(text)}", turn)
+        for turn, result in state.results
+        for text in check.forbid.texts
+        if text in result
+    ]
     for path in _fitting(state.changes.paths, check.forbid.paths):
         found.append((f"{path} was touched", state.first_touch((path,)) or state.turns))
     return found
@@ -304,6 +367,7 @@ def _line(words: tuple[str, ...]) -> str:
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
+_RETURNS = "returns "
 _KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _Grade]]] = {
     FileCheck: (lambda check: f"file {check.file}", _file),
     AbsentCheck: (lambda check: f"absent {', '.join(check.absent)}", _absent),
@@ -312,6 +376,7 @@ _KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _G
     AnswerCheck: (lambda _: "answer", _answer),
     CallsCheck: (lambda _: "calls", _calls),
     ForbidCheck: (lambda _: "forbid", _forbid),
+    ReturnsCheck: (lambda check: f"{_RETURNS}{check.returns}", _returns),
     PythonCheck: (lambda check: f"python {check.python}", _python),
 }
 """The name of each kind of check in a record, and what grades it."""

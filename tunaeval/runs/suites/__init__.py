@@ -19,7 +19,7 @@ SUITES: Mapping[str, BuiltIn] = {
         "calendar, mail, files, weather, a shop, a database: one call, several, near misses, none",
     ),
     "repair-tasks": BuiltIn(
-        "repair-tasks.json",
+        "tasks/repair-tasks.json",
         "twelve tasks of many turns in small repositories, graded by what is left behind",
     ),
     "smoke": BuiltIn("smoke.json", "a first look: twelve scenarios of tunacode, every tool once"),

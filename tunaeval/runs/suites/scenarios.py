@@ -25,7 +25,7 @@ from tunaeval.tools.workspace.confined import parts_of, path_fits
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.faults import read_fault
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Task
-from tunaeval.types.tasks import AnswerCheck, ForbidCheck, Forbidden, StatedFault
+from tunaeval.types.tasks import AnswerCheck, ForbidCheck, Forbidden, ReturnsCheck, StatedFault
 
 from .files import Place, known_keys, shown
 
@@ -244,6 +244,8 @@ def _check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
             raise here.error(fault)
         if isinstance(check, ForbidCheck):
             _check_forbidden(check.forbid, tools, here)
+        if isinstance(check, ReturnsCheck) and task.reference is None:
+            raise here.at("returns").error("has nothing to compare with; give the task a reference")
     for index, stated in enumerate(task.faults):
         check_fault_stated(stated, tools, at.at("faults", index))
     if task.done is not None and task.done.tool is not None and task.done.tool not in tools:

@@ -41,6 +41,7 @@ from typing import IO, Any, NamedTuple
 from tunaeval.errors import WorkspaceError
 
 from .confined import Confined, Parts, check_kind, name_fits, plain, walked
+from .launching import end_below, launched
 
 PATH_WORD = "{path}"
 
@@ -385,7 +386,7 @@ def _directory(top: Path) -> Path:
 def _listed(top: Path, own: Path) -> Iterator[tuple[str, str, str]]:
     """Yield the file, the key and the value of each entry of the configuration."""
     try:
-        listing = run_command(_LIST, top, output_bytes=_BYTES, seconds=_SECONDS)
+        listing = run_command(_LIST, top, output_bytes=_BYTES, seconds=_SECONDS, hidden=None)
     except WorkspaceError:
         return  # there is no git
     if listing.code is None or listing.cut or (listing.code and os.path.lexists(own / "config")):
@@ -434,12 +435,14 @@ def run_command(
     files: Sequence[int] = (),
     seconds: float = COMMAND_SECONDS,
     output_bytes: int = OUTPUT_BYTES,
+    hidden: str | None = "",
 ) -> Ran:
     """Run a command in a folder and wait for it; it inherits the descriptors `files`.
 
-    Raises `WorkspaceError` if it cannot be started.
+    It runs below a supervisor, with the directory `hidden` hidden from it (see `launching`); None
+    is for a trusted command, which needs neither. Raises `WorkspaceError` if it cannot be started.
     """
-    process = _started(words, folder, files)
+    process = _started(words, folder, files, hidden)
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     kept = _Kept(output_bytes)
     reader = threading.Thread(target=kept.read, args=(process.stdout,), daemon=True)
@@ -448,7 +451,9 @@ def run_command(
         code: int | None = process.wait(seconds)
     except subprocess.TimeoutExpired:
         code = None
-    finally:  # kill what is left of the command's process group
+    finally:  # kill what is left of the command's process group, and what has left the group
+        if hidden is not None:
+            end_below(process.pid)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -456,14 +461,17 @@ def run_command(
     return Ran(words, code, bytes(kept.data).decode(errors="replace").rstrip(), kept.cut)
 
 
-def _started(words: Words, folder: Path, files: Sequence[int]) -> subprocess.Popen[bytes]:
+def _started(
+    words: Words, folder: Path, files: Sequence[int], hidden: str | None
+) -> subprocess.Popen[bytes]:
     program = sys.executable if words[0] in {"python", "python3"} else words[0]
     found = program if "/" in program else shutil.which(program, path=_PATH)
     if found is None:
         raise WorkspaceError(f"there is no program {words[0]!r:.60} on this machine")
+    line = [found, *words[1:]]
     try:
         return subprocess.Popen(  # noqa: S603 - words of an allow-list, and no shell
-            [found, *words[1:]],
+            line if hidden is None else launched(line, hidden=hidden),
             cwd=folder,
             env=_ENVIRONMENT,
             stdin=subprocess.DEVNULL,

@@ -36,7 +36,8 @@ class Workspace:
     `files` are texts or bytes by path; `commands` are the lists of words that `run` allows, with
     `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
     the snapshot taken at the start. `at` is an existing directory to use instead; it is not removed
-    on closing. Raises `WorkspaceError` for a path that leads out of the workspace.
+    on closing. `hidden` is a directory that commands cannot read, where the system can hide it.
+    Raises `WorkspaceError` for a path that leads out of the workspace.
 
     Examples:
         >>> with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
@@ -55,6 +56,7 @@ class Workspace:
         pages: Mapping[str, str] | None = None,
         seconds: float = COMMAND_SECONDS,
         output_bytes: int = OUTPUT_BYTES,
+        hidden: str = "",
     ) -> None:
         if files is not None and not isinstance(files, Mapping):
             raise refusal("files", files, "texts or bytes by path, in a dictionary")
@@ -66,6 +68,7 @@ class Workspace:
             for index, one in enumerate(listed)
         )
         self.pages = dict(pages or {})
+        self.hidden = hidden
         self._seconds, self._output_bytes = wanted_seconds(seconds, "seconds"), output_bytes
         self._is_ours = at is None
         folder = tempfile.mkdtemp(prefix="tunaeval-") if at is None else os.fspath(at)
@@ -125,7 +128,9 @@ class Workspace:
             raise WorkspaceError(f"no command can run: the workspace {why}")
         requested = self._seconds if seconds is None else wanted_seconds(seconds, "seconds")
         limit = min(requested, self._seconds)
-        run = partial(run_command, seconds=limit, output_bytes=self._output_bytes)
+        run = partial(
+            run_command, seconds=limit, output_bytes=self._output_bytes, hidden=self.hidden
+        )
         if not isinstance(command, str):
             return run(command, self.path)
         with allowed(command, self.commands, self.confined) as line:

@@ -63,7 +63,10 @@ class _Toolbox:
             raise WorkspaceError(f"no command can run: the workspace {why}")
         folder, seconds = self._confined.parts(cwd or "."), _seconds(timeout)
         with allowed(command, self._workspace.commands, self._confined, folder) as line:
-            ran = run_command(line.words, line.folder, files=line.files, seconds=seconds)
+            ran = run_command(
+                line.words, line.folder, files=line.files, seconds=seconds,
+                hidden=self._workspace.hidden,
+            )  # fmt: skip
         return _cut(str(ran)) if capture_output else f"Exit Code: {ran.code}"
 
     def glob(
