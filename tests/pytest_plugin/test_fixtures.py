@@ -340,3 +340,25 @@ def test_a_model_that_was_not_asked_and_a_script_with_items_left_fail_the_test(
     assert "the model was never asked, so no call could be wrong; pass its .url" in child.said
     assert "the model was never asked; it refused this: there is no POST /v1/v2/" in child.said
     assert "the script has 2 items left after 1 turn, so the agent stopped too early" in child.said
+
+
+STATE = """
+def test_state(tunaeval_workspace):
+    tunaeval_workspace.write({"calc.py": "def add(a, b): return a-b", "other.py": ""})
+    (tunaeval_workspace.path / "calc.py").write_text("def add(a, b): return a*b" + 300 * " " + "#!")
+    assert tunaeval_workspace.changed == {"calc.py"}
+    assert tunaeval_workspace.changed != {"other.py"}
+    assert tunaeval_workspace.changed == ("calc.py",)
+    assert tunaeval_workspace["calc.py"].contains("a+b")
+"""
+
+
+def test_a_failed_assertion_on_the_workspace_shows_the_files_text_beside_the_wish(
+    tmp_path: Path,
+) -> None:
+    child = run(tmp_path, files={"test_it.py": STATE})
+    assert child.counts == {"failed": 1}, child.said
+    assert "where False = contains('a+b')" in child.said
+    assert "where contains = calc.py: 'def add(a, b): return a*b" in child.said
+    assert "calc.py does not contain 'a+b'" in child.said
+    assert "#!'" in child.said  # pytest cuts its own line

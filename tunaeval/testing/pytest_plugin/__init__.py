@@ -68,6 +68,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
     """Attach a scenario's result to its report, which also crosses from xdist's workers."""
     report = yield
     item.stash[FAILED] = item.stash.get(FAILED, False) or bool(report.failed)
+    workspace = getattr(item, "funcargs", {}).get("tunaeval_workspace")
+    if workspace is not None and report.when == "call" and report.failed:
+        report.sections.append(("tunaeval_workspace", workspace.report()))
     measured = getattr(item, "tunaeval_measured", None)
     if measured is not None and report.when == "call":
         report.tunaeval = measured
