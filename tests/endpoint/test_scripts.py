@@ -212,7 +212,8 @@ def test_a_block_that_uses_too_little_raises_where_that_is_asked_for() -> None:
         tunaeval.model_endpoint(["One.", "Two."], leftover="fail") as model,
     ):
         chat(model.url)
-    for script in ([], lambda _: "One."):
+    scripts: list[Any] = [[], lambda _: "One."]
+    for script in scripts:
         with (
             pytest.raises(AssertionError, match="the model was never asked"),
             tunaeval.model_endpoint(script, leftover="fail"),

@@ -302,7 +302,11 @@ def reason_of(result: Any) -> str:
 def test_an_expected_call_has_to_succeed_where_the_transcript_has_results() -> None:
     wish: dict[str, Any] = {"expect": {"tools": ["read"], "match": "superset"}}
     assert scored(WORK, **wish).goal_completion == 1.0
-    for failing in ([("read", GONE)], [("read", None), ("list", FINE)]):
+    failed: list[list[tuple[str, str | None]]] = [
+        [("read", GONE)],
+        [("read", None), ("list", FINE)],
+    ]
+    for failing in failed:
         result = scored(batches(failing), **wish)
         assert result.weighted_total == 0.0
         assert "only calls that succeeded count, and not all of 'read' did" in reason_of(result)

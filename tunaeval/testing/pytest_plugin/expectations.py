@@ -65,7 +65,8 @@ class ExpectedInFile(Expected):
         if self._compared is None:
             return
         known = self._document
-        if known is not None and _expected(known) == self._given:
+        compared = self._given if self.succeeded else self._compared
+        if known is not None and _expected(known) == compared:
             return
         calls = [
             {"name": call.name, "arguments": {k: matcher_of(v) for k, v in call.arguments.items()}}

@@ -21,9 +21,9 @@ from tunaeval.types.wanted import wanted_path
 
 from .options import FAILED, option
 
-_KEYS = frozenset({
-    "script", "cassette", "faults", "masks", "format", "match", "leftover", "allow_unasked"
-})  # fmt: skip
+_KEYS = (
+    "cassette", "faults", "format", "masks", "match", "script", "leftover", "allow_unasked"
+)  # fmt: skip
 _FAILING = frozenset({"not_in_cassette", "script_over", "script_failed"})
 
 
@@ -96,10 +96,10 @@ def _marker_settings(node: pytest.Item) -> dict[str, Any]:
     """Return the settings in the markers; the closest to the test wins."""
     settings: dict[str, Any] = {}
     for marker in node.iter_markers("tunaeval"):
-        unknown = sorted(marker.kwargs.keys() - _KEYS)
+        unknown = sorted(marker.kwargs.keys() - {*_KEYS})
         if unknown or marker.args:
             what = ", ".join(unknown) or "an argument without a name"
-            known = ", ".join(sorted(_KEYS))
+            known = ", ".join(_KEYS)
             pytest.fail(f"the marker tunaeval has {what}; it takes {known}", pytrace=False)
         settings = {**marker.kwargs, **settings}
     return settings

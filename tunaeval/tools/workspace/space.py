@@ -12,7 +12,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -261,7 +261,7 @@ class Paths(tuple[str, ...]):
     __hash__ = tuple.__hash__
 
     def __eq__(self, other: object) -> bool:
-        return set(self) == other if isinstance(other, Set) else super().__eq__(other)
+        return set(self) == other if isinstance(other, set | frozenset) else super().__eq__(other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
