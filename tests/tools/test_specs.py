@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -261,11 +262,11 @@ class _OfLlamaIndex:
 
 def test_a_tool_of_llama_index_is_read_by_its_metadata_and_not_by_its_call() -> None:
     try:
-        from llama_index.core.tools import FunctionTool
+        kind: Any = import_module("llama_index.core.tools").FunctionTool
     except ImportError:
         tool: Any = _OfLlamaIndex()
     else:
-        tool = FunctionTool.from_defaults(lambda a: a, name="add", description="Add two numbers.")
+        tool = kind.from_defaults(lambda a: a, name="add", description="Add two numbers.")
     spec = to_tools([tool])["add"]
     assert spec.description == "Add two numbers."
     assert [*spec.parameters["properties"]] == ["a"]
