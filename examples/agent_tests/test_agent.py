@@ -63,7 +63,9 @@ def test_an_injection_reaches_the_model(
     assert tunaeval_model.turns[1].faults
 
 
-@pytest.mark.tunaeval(script=[READ, FIX, "Done."], faults=[Fail(at=2, status=400)])
+@pytest.mark.tunaeval(
+    script=[READ, FIX, "Done."], faults=[Fail(at=2, status=400)], leftover="allow"
+)
 def test_a_server_that_fails_is_not_hidden(
     tunaeval_model: ModelEndpoint, tunaeval_workspace: Workspace
 ) -> None:

@@ -224,3 +224,23 @@ def test_calls_of_tau2_s_user_are_none_of_the_agent_s() -> None:
 def test_what_is_read_is_scored(messages: Any) -> None:
     score = tunaeval.score(messages, "Read a.", expect={"max_calls": 9})
     assert score.details.tool_calls >= 1
+
+
+def test_a_session_of_claude_code_that_ends_in_an_error_of_the_api_is_a_failed_run() -> None:
+    """Observed in 2.1.197: in a session file, and as `--output-format stream-json`."""
+    words = [{"type": "text", "text": "API Error: 500 Overloaded"}]
+    asked = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "Hi"}}
+    message = {"id": "m", "model": "<synthetic>", "role": "assistant", "content": words}
+    error = {"type": "assistant", "sessionId": "s", "message": message}
+    reply = {
+        **error,
+        "message": {**message, "id": "n", "content": [{"type": "text", "text": "Hi"}]},
+    }
+    result = {"type": "result", "is_error": True, "session_id": "s", "api_error_status": 500}
+    result |= {"subtype": "success", "result": "API Error: 500 Overloaded"}
+    for ending in ({**error, "isApiErrorMessage": True}, {**error, "error": "unknown"}, result):
+        failed = tunaeval.score([asked, ending], "Hi", check=lambda _: True)
+        assert (failed.weighted_total, failed.details.outcome) == (None, "run_failure")
+        assert "the run ended in an error: API Error: 500 Overloaded" in failed.details.reasoning
+    repaired = [asked, {**error, "isApiErrorMessage": True}, reply]
+    assert tunaeval.score(repaired, "Hi", check=lambda _: True).details.outcome == "scored"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -158,3 +159,85 @@ def test_a_profile_that_is_none_is_refused_where_it_is_named() -> None:
         expect("read_file", profile="stict")
     with pytest.raises(UsageError, match="give tools"):
         expect(READ, profile="bfcl")
+
+
+PREFIXES = st.sampled_from(["", "functions.", "mcp__shell__", "functions.mcp__my_shell__"])
+CASES = st.sampled_from([str.upper, str.title, str.lower])
+
+
+@given(prefixes=st.tuples(PREFIXES, PREFIXES), cases=st.tuples(CASES, CASES))
+def test_a_tool_is_forbidden_by_any_of_its_names_as_in_a_score(
+    prefixes: tuple[str, str], cases: tuple[Any, Any]
+) -> None:
+    name, called = (prefix + case("bash") for prefix, case in zip(prefixes, cases, strict=True))
+    made = [ToolCall(called, {})]
+    assert made != expect(forbid=[name])
+    assert made != expect("read_file", match="subset", forbid=[name])
+    assert not tunaeval.match({"forbid": [name]}, made)
+    messages = [{"role": "user", "content": "do it"}, spoken(made)]
+    assert tunaeval.score(messages, "do it", forbid=[name]).weighted_total == 0.0
+
+
+def test_two_tools_that_are_both_known_are_two() -> None:
+    tools = [{"name": "bash"}, {"name": "mcp__shell__bash"}]
+    made = [ToolCall("mcp__shell__bash", {})]
+    assert made == expect(forbid=["bash"], tools=tools)
+    assert made != expect(forbid=["Bash"], tools=tools[1:])
+    with pytest.raises(ExpectationError, match=r"'bsah'.*did you mean 'bash'\?"):
+        expect(forbid=["bsah"], tools=tools)
+
+
+def spoken(calls: list[ToolCall]) -> dict[str, Any]:
+    """The calls as a model sends them."""
+    made = [
+        {"id": f"c{index}", "function": {"name": one.name, "arguments": json.dumps(one.arguments)}}
+        for index, one in enumerate(calls)
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": made}
+
+
+def driven(url: str, *results: list[str]) -> None:
+    """Ask as an agent does that sends these results back, turn by turn."""
+    from tests.endpoint.asking import chat, question, said
+
+    asked = question()
+    for texts in (*results, []):
+        message = said(chat(url, asked))
+        calls = message.get("tool_calls") or []
+        more = [
+            {"role": "tool", "tool_call_id": call["id"], "content": text}
+            for call, text in zip(calls, texts, strict=False)
+        ]
+        asked["messages"] = [*asked["messages"], message, *more]
+
+
+def test_forbidding_a_tool_that_was_never_offered_fails_with_the_nearest_name() -> None:
+    with tunaeval.model_endpoint(["Fine."]) as model:
+        driven(model.url)
+    assert model.calls == expect(forbid=["bash"])
+    assert model.calls == expect(forbid=["functions.Bash"])
+    misspelled = expect(forbid=["bsah"])
+    assert model.calls != misspelled
+    assert "is called 'bsah'; did you mean 'bash'?" in misspelled.explain(model.calls)[0]
+
+
+def test_only_calls_whose_result_is_no_failure_have_succeeded() -> None:
+    with tunaeval.model_endpoint([[TEST, READ], [TEST], [EDIT], "Done."]) as model:
+        driven(model.url, ["4 passed", "Error: no such file\nat all"], ["Exit Code: 2"], [])
+    made = model.calls
+    assert made == expect(TEST, succeeded=True)
+    assert made != expect(TEST, READ, match="superset", succeeded=True)
+    assert made == expect(TEST, READ, TEST, EDIT)
+    assert made != expect(TEST, succeeded=True, forbid=["read_file"])
+    lines = expect(TEST, READ, succeeded=True).explain(made)
+    assert lines[1:5] == [
+        "  expected bash(command='pytest -q')",
+        "    made: calls[0] at turn 1",
+        "- expected read_file(filepath='calc.py')",
+        "    nearest: calls[1] at turn 1 read_file(filepath='calc.py')",
+    ]
+    assert lines[5] == "    it failed: Error: no such file, so it does not count"
+    assert "    it failed: Exit Code: 2, so it does not count" in lines
+    assert "    it has no result, so it does not count" in lines
+    with pytest.raises(UsageError, match=r"has no results; wanted the \.calls of an endpoint"):
+        assert expect(TEST, succeeded=True) == [TEST]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -182,3 +183,9 @@ def test_match_is_one_of_two_words_beside_a_cassette(cassette: Path) -> None:
         tunaeval.model_endpoint(cassette=cassette, match="near")  # type: ignore[arg-type] # on purpose
     with pytest.raises(UsageError, match="pass only a cassette"):
         tunaeval.model_endpoint(["Done."], match="loose")
+
+
+def test_a_directory_is_masked_without_the_tag_or_the_backtick_behind_it() -> None:
+    """Codex writes `<cwd>/tmp/x</cwd>`; a played call has to name the present directory."""
+    folder = f"{tempfile.gettempdir()}/tunaeval-a1"
+    assert masked(f"<cwd>{folder}</cwd> `{folder}`") == "<cwd><tmp></cwd> `<tmp>`"

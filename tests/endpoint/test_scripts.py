@@ -204,3 +204,28 @@ def test_the_transcript_has_each_message_once() -> None:
     assert [one["role"] for one in model.transcript] == ["user", "assistant", "tool", "assistant"]
     score = tunaeval.score(model.transcript, "Fix add().")
     assert score.details.tool_calls == 1
+
+
+def test_a_block_that_uses_too_little_raises_where_that_is_asked_for() -> None:
+    with (
+        pytest.raises(AssertionError, match="the script has 1 item left after 1 turn, so the"),
+        tunaeval.model_endpoint(["One.", "Two."], leftover="fail") as model,
+    ):
+        chat(model.url)
+    scripts: list[Any] = [[], lambda _: "One."]
+    for script in scripts:
+        with (
+            pytest.raises(AssertionError, match="the model was never asked"),
+            tunaeval.model_endpoint(script, leftover="fail"),
+        ):
+            pass
+        with tunaeval.model_endpoint(script, leftover="fail", allow_unasked=True) as unasked:
+            pass
+        assert unasked.unused is None
+    with pytest.raises(ZeroDivisionError), tunaeval.model_endpoint(["One."], leftover="fail"):
+        raise ZeroDivisionError
+    with tunaeval.model_endpoint(["One.", "Two."]) as allowed:
+        chat(allowed.url)
+    assert allowed.unused is None
+    with pytest.raises(UsageError, match="leftover is 'warn'; wanted 'fail' or 'allow'"):
+        tunaeval.model_endpoint([], leftover="warn")  # type: ignore[arg-type] # on purpose

@@ -27,7 +27,7 @@ from tests.harness.tasks import (
     suite_of,
 )
 from tests.harness.whole_runs import Answers
-from tunaeval.errors import TransportFailure, UsageError
+from tunaeval.errors import ToolsError, TransportFailure, UsageError
 from tunaeval.types.exchange import Reply, Request, Streamed
 from tunaeval.types.messages import Usage
 
@@ -281,3 +281,13 @@ def test_however_the_tools_are_told_results_come_back(tmp_path: Path, ask: Any) 
     assert result.task.answer == "Done."
     assert "return a - b" in json.dumps(asked[1].messages[-1])
     assert asked[1].messages[-1]["role"] == ("tool" if ask == "api" else "user")
+
+
+def test_an_environment_refuses_a_tool_that_cannot_be_run() -> None:
+    described = {"name": "ls", "inputSchema": {"type": "object"}}
+    mcp = pytest.importorskip("mcp.types").Tool(**described)
+    for tools in ([mcp], {"ls": mcp}, (one for one in [mcp])):
+        with pytest.raises(ToolsError, match=r"cannot be run; wanted a function.*McpServer\("):
+            tunaeval.Environment(tools=tools)
+    once = (one for one in [json.dumps])
+    assert tunaeval.Environment(tools=once).tools == (json.dumps,)

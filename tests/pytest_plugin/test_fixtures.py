@@ -307,3 +307,58 @@ def test_records_in_workers_are_whole(tmp_path: Path) -> None:
     pytest.importorskip("xdist")
     recorded(tmp_path, REPLAYED, "-p", "xdist", "-n", "2")
     assert run(tmp_path, "-p", "xdist", "-n", "2").counts["passed"] == 2
+
+
+VACUOUS = f"""{ASK}
+@pytest.mark.tunaeval(script=["One."])
+def test_unasked(tunaeval_model):
+    assert tunaeval_model.calls == expect(forbid=["bash"])
+
+@pytest.mark.tunaeval(script=["One."])
+def test_refused(tunaeval_model):
+    ask(f"{{tunaeval_model.url}}/v2", "a")
+
+@pytest.mark.tunaeval(script=["One.", "Two.", "Three."])
+def test_left(tunaeval_model):
+    ask(tunaeval_model.url, "a")
+
+@pytest.mark.tunaeval(script=["One."], allow_unasked=True)
+def test_unasked_on_purpose(tunaeval_model):
+    pass
+
+@pytest.mark.tunaeval(script=["One.", "Two."], leftover="allow")
+def test_left_on_purpose(tunaeval_model):
+    ask(tunaeval_model.url, "a")
+"""
+
+
+def test_a_model_that_was_not_asked_and_a_script_with_items_left_fail_the_test(
+    tmp_path: Path,
+) -> None:
+    child = run(tmp_path, files={"test_it.py": VACUOUS})
+    assert child.counts == {"passed": 5, "errors": 3}, child.said
+    assert "the model was never asked, so no call could be wrong; pass its .url" in child.said
+    assert "the model was never asked; it refused this: there is no POST /v1/v2/" in child.said
+    assert "the script has 2 items left after 1 turn, so the agent stopped too early" in child.said
+
+
+STATE = """
+def test_state(tunaeval_workspace):
+    tunaeval_workspace.write({"calc.py": "def add(a, b): return a-b", "other.py": ""})
+    (tunaeval_workspace.path / "calc.py").write_text("def add(a, b): return a*b" + 300 * " " + "#!")
+    assert tunaeval_workspace.changed == {"calc.py"}
+    assert tunaeval_workspace.changed != {"other.py"}
+    assert tunaeval_workspace.changed == ("calc.py",)
+    assert tunaeval_workspace["calc.py"].contains("a+b")
+"""
+
+
+def test_a_failed_assertion_on_the_workspace_shows_the_files_text_beside_the_wish(
+    tmp_path: Path,
+) -> None:
+    child = run(tmp_path, files={"test_it.py": STATE})
+    assert child.counts == {"failed": 1}, child.said
+    assert "where False = contains('a+b')" in child.said
+    assert "where contains = calc.py: 'def add(a, b): return a*b" in child.said
+    assert "calc.py does not contain 'a+b'" in child.said
+    assert "#!'" in child.said  # pytest cuts its own line

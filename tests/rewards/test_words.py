@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.rewards.table import TOOLS, WORDS, call
 from tunaeval import ToolCall, render
 from tunaeval.rewards.gold import Gold
+from tunaeval.rewards.reading import has_words
 from tunaeval.rewards.recipe import EXACT, TOOLRL, Recipe
 from tunaeval.rewards.scored import reward
 
@@ -21,6 +22,12 @@ TOKENS = [
     "</think>", "</tool_call>", "```\n```", "<unused12>",
     "\u200b", "\ufeff", "\u2060", "\u00ad", "\u3164", "\n", " ",
 ]  # fmt: skip
+
+
+def test_punctuation_alone_is_no_answer_and_a_short_answer_is_one() -> None:
+    assert reward(".", NONE).value == reward("-", NONE).value == 0.0
+    assert not any(map(has_words, [".", "-", "...", "—", "!", "()", "$", "` `", "\u200b"]))
+    assert all(map(has_words, ["a", "42", "好", "👍", "- no", "?"]))
 
 
 @given(st.lists(st.sampled_from(TOKENS), max_size=4), st.sampled_from(["auto", "hermes"]))

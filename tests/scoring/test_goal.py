@@ -290,3 +290,64 @@ def test_the_fixed_preset_knows_none_of_these(more: dict[str, Any]) -> None:
 def test_what_is_given_twice_is_refused(more: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=f"{next(iter(more))} is in settings, too"):
         scored(WORK, settings=ScoreSettings(**more), **more)
+
+
+# --- attempts, quotes and failures of the infrastructure ------------------------------------------
+
+
+def reason_of(result: Any) -> str:
+    return str(result.categories["goal-completion"].reason)
+
+
+def test_an_expected_call_has_to_succeed_where_the_transcript_has_results() -> None:
+    wish: dict[str, Any] = {"expect": {"tools": ["read"], "match": "superset"}}
+    assert scored(WORK, **wish).goal_completion == 1.0
+    failed: list[list[tuple[str, str | None]]] = [
+        [("read", GONE)],
+        [("read", None), ("list", FINE)],
+    ]
+    for failing in failed:
+        result = scored(batches(failing), **wish)
+        assert result.weighted_total == 0.0
+        assert "only calls that succeeded count, and not all of 'read' did" in reason_of(result)
+    again = batches([("read", GONE)], [("read", FINE)])
+    assert scored(again, **wish).goal_completion == 1.0
+    assert scored(again, expect={"tools": ["read"]}).goal_completion == 0.0  # it was called twice
+    attempts = scored(batches([("read", None)]), **wish)
+    assert attempts.goal_completion == 1.0
+    assert "attempts were counted, because the transcript has no results" in reason_of(attempts)
+
+
+def test_a_run_of_tests_that_fail_and_a_claim_without_a_result_have_succeeded() -> None:
+    tests = scored(shell("pytest -q", FAILED_TESTS), expect={"tools": ["bash"]})
+    ended = batches([("read", FINE)], [("done_tool", None)])
+    for result in (tests, scored(ended, expect={"tools": ["read", "done_tool"]})):
+        assert result.goal_completion == 1.0, reason_of(result)
+
+
+CALL = '{"name": "bash", "arguments": {"command": "ls"}}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"You could write this:\n```json\n{CALL}\n```\nIt lists all.",
+        f"```\n<tool_call>{CALL}</tool_call>\n```\nis how one calls it.",
+        f"He wrote:\n> <tool_call>{CALL}</tool_call>",
+    ],
+)
+def test_a_call_that_an_answer_quotes_is_no_call(answer: str) -> None:
+    asked = {"role": "user", "content": "do it"}
+    alone, later = [asked, said(answer)], [*WORK, said(answer), asked, said("Bye.")]
+    assert scored(alone, expect={"tools": ["bash"]}).goal_completion == 0.0
+    assert scored(alone, expect={"none": True}).goal_completion == 1.0
+    assert scored(later, expect={"tools": ["read"]}).goal_completion == 1.0
+    assert scored(later, check=yes, forbid=["bash"]).weighted_total == pytest.approx(1.0)
+    # Where calls are written as text, a message that was answered has made its call.
+    acted = [*alone, {"role": "user", "content": "result: calc.py"}, said("Done.")]
+    assert scored(acted, expect={"tools": ["bash"]}).goal_completion == 1.0
+
+
+def test_a_fence_without_other_words_is_a_call() -> None:
+    asked = [{"role": "user", "content": "do it"}, said(f"```json\n{CALL}\n```")]
+    assert scored(asked, expect={"tools": ["bash"]}).goal_completion == 1.0

@@ -6,8 +6,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given
@@ -241,3 +242,31 @@ def test_converting_keeps_the_given_schema_untouched() -> None:
     function: Callable[..., object] = search
     to_tools([{**ABOUT, "parameters": SCHEMA}, function])
     assert str(SCHEMA) == before
+
+
+class _Metadata:
+    """What LlamaIndex 0.14 keeps beside a function: the name, the words and the schema."""
+
+    name, description = "add", "Add two numbers."
+
+    def get_parameters_dict(self) -> dict[str, Any]:
+        return {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+
+class _OfLlamaIndex:
+    metadata = _Metadata()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        raise AssertionError(args, kwargs)
+
+
+def test_a_tool_of_llama_index_is_read_by_its_metadata_and_not_by_its_call() -> None:
+    try:
+        kind: Any = import_module("llama_index.core.tools").FunctionTool
+    except ImportError:
+        tool: Any = _OfLlamaIndex()
+    else:
+        tool = kind.from_defaults(lambda a: a, name="add", description="Add two numbers.")
+    spec = to_tools([tool])["add"]
+    assert spec.description == "Add two numbers."
+    assert [*spec.parameters["properties"]] == ["a"]

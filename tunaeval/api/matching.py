@@ -24,6 +24,7 @@ from tunaeval.matching.calls import match as match_calls
 from tunaeval.parsing.api import parse_message
 from tunaeval.showing import brief, counted, short_call, shown, visible
 from tunaeval.tools.specs import ToolLike, to_tools
+from tunaeval.tools.success import Success
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.parsing import Diagnosis, ParseResult
 from tunaeval.types.runs import Expectation, MatchMode
@@ -242,6 +243,7 @@ def expect(
     *names_or_calls: Wanted,
     match: MatchMode = "exactly",
     forbid: Sequence[str] = (),
+    succeeded: bool = False,
     profile: str | None = None,
     tools: Tools | Iterable[ToolLike] | None = None,
 ) -> Expected:
@@ -251,12 +253,18 @@ def expect(
         assert model.calls == expect("read_file", ToolCall("bash", {"command": "pytest -q"}))
         assert message == expect()                              # no call
         assert model.calls == expect(forbid=["bash"])           # anything but that
+        assert model.calls == expect("bash", succeeded=True)    # and its result is no failure
 
     Args:
         names_or_calls: A name wants a call of that tool with any arguments; a call wants its
             arguments, which may be matchers.
         match: As in an expectation: "exactly", "in_order", "any_order", "superset" or "subset".
-        forbid: Names of tools that must not be called.
+        forbid: Names of tools that must not be called, also with a prefix (`functions.bash`,
+            `mcp__shell__bash`) or in other letters' case. An endpoint's calls fail if no request
+            offered such a tool, because a misspelled name would forbid nothing.
+        succeeded: Count only calls whose result, as a later request shows it, is no failure; a call
+            without a result does not count. Other calls are left out, except from `forbid`. Only
+            an endpoint's `.calls` have results.
         profile: As in `tunaeval.match`.
         tools: As in `tunaeval.match`.
 
@@ -271,7 +279,9 @@ def expect(
     wishes = tuple(_wish(one, index) for index, one in enumerate(names_or_calls))
     known = to_tools(tools)
     check_wishes(wishes, match, forbid, profile, known)
-    return Expected(wishes, match, tuple(forbid), profile, known)
+    if not isinstance(succeeded, bool):
+        raise refusal("succeeded", succeeded, "True or False")
+    return Expected(wishes, match, tuple(forbid), profile, known, succeeded=succeeded)
 
 
 class Expected:
@@ -286,9 +296,11 @@ class Expected:
         forbid: tuple[str, ...],
         profile: str | None,
         tools: Tools | None,
+        *,
+        succeeded: bool = False,
     ) -> None:
         self.wishes, self.match, self.forbid = wishes, match, forbid
-        self._profile, self._tools = profile, tools
+        self._profile, self._tools, self.succeeded = profile, tools, succeeded
 
     def __eq__(self, calls: object) -> bool:
         return self is calls or self.verdict(calls).ok
@@ -302,14 +314,29 @@ class Expected:
         parts = [_shown_wish(wish) for wish in self.wishes]
         parts += [f"match={self.match!r}"] if self.match != "exactly" else []
         parts += [f"forbid={list(self.forbid)!r}"] if self.forbid else []
+        parts += ["succeeded=True"] if self.succeeded else []
         return f"expect({', '.join(parts)})"
 
     def verdict(self, calls: object) -> Verdict:
         """Return whether these calls are the wanted ones, with the reason if not."""
         read = self.read(calls)
-        judged = partial(match_wishes, profile=self._profile, tools=self._tools)
-        verdict = judged(self.wishes, read.calls, mode=self.match, forbid=self.forbid)
-        return verdict if read.calls else without_calls(verdict, read.outcome)
+        judged = partial(
+            match_wishes,
+            mode=self.match,
+            forbid=self.forbid,
+            profile=self._profile,
+            tools=self._tools,
+            offered=getattr(calls, "offered", None),
+        )
+        if not self.succeeded:
+            verdict = judged(self.wishes, read.calls)
+            return verdict if read.calls else without_calls(verdict, read.outcome)
+        attempts = judged((), read.calls) if self.forbid else None
+        if attempts is not None and not attempts.ok:
+            return attempts
+        kept = [index for index, one in enumerate(_outcomes(calls)) if one is not None and one.ok]
+        verdict = judged(self.wishes, [read.calls[index] for index in kept])
+        return replace(verdict, pairs=tuple((wish, kept[call]) for wish, call in verdict.pairs))
 
     def read(self, calls: object) -> ParseResult:
         """Return the value as a ParseResult. Raise UsageError if it cannot be read as calls."""
@@ -327,9 +354,27 @@ class Expected:
         if verdict.ok:
             return [verdict.reason]
         made = self.read(calls).calls
+        outcomes = enumerate(_outcomes(calls) if self.succeeded else ())
+        lost = {index: _lost(one) for index, one in outcomes if one is None or not one.ok}
         turns = getattr(calls, "turns", None)
         turn_of = list(turns) if turns is not None and len(turns) == len(made) else None
-        return [*map(visible, _Explained(self, verdict, made, turn_of).lines())]
+        return [*map(visible, _Explained(self, verdict, made, turn_of, lost).lines())]
+
+
+def _outcomes(calls: object) -> Sequence[Success | None]:
+    """Return how the calls ended. Raise UsageError if nothing shows it."""
+    outcomes: Sequence[Success | None] | None = getattr(calls, "outcomes", None)
+    if outcomes is None:
+        raise UsageError(
+            f"succeeded=True is compared with {brief(calls)}, which has no results; wanted the "
+            ".calls of an endpoint"
+        )
+    return outcomes
+
+
+def _lost(outcome: Success | None) -> str:
+    why = "it has no result" if outcome is None else f"it failed: {outcome.error}"
+    return f"{why.partition(chr(10))[0]:.200}, so it does not count"
 
 
 class _Explained:
@@ -339,8 +384,11 @@ class _Explained:
         verdict: Verdict,
         made: Sequence[ToolCall],
         turns: Sequence[int] | None,
+        lost: Mapping[int, str],
     ) -> None:
         self._expected, self._verdict, self._made, self._turns = expected, verdict, made, turns
+        self._lost = lost
+        self._forbidden = {one.path for one in verdict.failures if one.code == "forbidden-tool"}
         self._near = expected.nearest(made, verdict)
 
     def lines(self) -> Iterator[str]:
@@ -362,8 +410,8 @@ class _Explained:
     def _unlike(self, wish: int, near: Nearest) -> Iterator[str]:
         got = self._made[near.call]
         yield f"    nearest: {self._place(near.call)} {_call(got.name, got.arguments)}"
-        if not near.failures:
-            yield "    it is the same, but in another place"
+        if near.call in self._lost or not near.failures:
+            yield f"    {self._lost.get(near.call, 'it is the same, but in another place')}"
         (name, arguments), wrong = self._expected.wishes[wish], {}
         for failure in near.failures:
             argument = failure.path.removeprefix("arguments.")
@@ -377,8 +425,11 @@ class _Explained:
 
     def _others(self, known: set[int]) -> Iterator[str]:
         for index, call in enumerate(self._made):
-            if call.name in self._expected.forbid:
+            if f"calls[{index}].name" in self._forbidden:
                 yield f"! forbidden: {self._place(index)} {_call(call.name, call.arguments)}"
+            elif index in self._lost and index not in known:
+                yield f"  also: {self._place(index)} {_call(call.name, call.arguments)}"
+                yield f"    {self._lost[index]}"
             elif index not in known:
                 word = "+ extra" if self._expected.is_whole else "  also"
                 yield f"{word}: {self._place(index)} {_call(call.name, call.arguments)}"

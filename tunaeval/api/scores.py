@@ -18,6 +18,7 @@ from tunaeval.data.adapters.documents import read_conversation, refuse_silence
 from tunaeval.errors import RecordError, UnknownNameError, UsageError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.records import append, read
+from tunaeval.matching.calls import is_same_tool
 from tunaeval.scoring.assess import FIXED, assess, scorers_of
 from tunaeval.scoring.goal import GOAL, is_decided
 from tunaeval.scoring.history import Category, history_of
@@ -313,23 +314,40 @@ def written(
     messages: Sequence[Message], settings: ScoreSettings
 ) -> tuple[tuple[int, ParseResult], ...]:
     """Return (message index, calls read) for the assistant's texts without structured calls, if
-    calls are expected or forbidden.
+    calls are expected or forbidden. A call that is quoted in an answer is no call.
     """
     if settings.wanted is None and not settings.forbid:
         return ()
+    # Where calls are written as text, a message that is answered has made its calls.
+    first = 0 if any(one.tool_calls for one in messages) else len(messages) - 1
     texts = (
-        (index, read_calls(message, settings.tools))
+        (index, _unquoted(read_calls(message, settings.tools), message.content, index >= first))
         for index, message in enumerate(messages)
         if message.role == "assistant" and message.content and not message.tool_calls
     )
     return tuple((index, read) for index, read in texts if read.outcome != "no_call")
 
 
+def _unquoted(read: ParseResult, text: str, is_answer: bool) -> ParseResult:
+    """Return the calls without those that a text with other words shows in a fence or a quote."""
+    lines, inside = [], False
+    for line in text.splitlines(keepends=True) if is_answer and read.calls else ():
+        is_fence = line.lstrip().startswith(("```", "~~~"))
+        lines.append((line, inside or is_fence or line.lstrip().startswith(">")))
+        inside ^= is_fence
+    if all(is_quoted or not line.strip() for line, is_quoted in lines):
+        return read
+    quoted = [is_quoted for line, is_quoted in lines for _ in line]
+    calls = tuple(one for one in read.calls if one.span is None or not quoted[one.span.start])
+    return replace(read, calls=calls, outcome="calls" if calls else "no_call")
+
+
 def unverified(transcript: Transcript, settings: ScoreSettings) -> list[str]:
     """Return a note on forbidden names that may be typos: no call and no list of tools has them."""
     called = {call.name for message in transcript.messages for call in message.tool_calls}
     called |= {execution.tool for execution in transcript.executions}
-    names = [one for one in settings.forbid if isinstance(one, str) and one not in called]
+    names = [one for one in settings.forbid if isinstance(one, str)]
+    names = [one for one in names if not any(is_same_tool(one, name) for name in called)]
     if not names or settings.tools is not None:
         return []
     listed = ", ".join(map(repr, names))

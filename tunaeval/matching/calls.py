@@ -14,11 +14,11 @@ made, `nearest` has the call that is most like it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from tunaeval.errors import ExpectationError, UsageError
+from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
 from tunaeval.showing import counted, shows
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
@@ -97,13 +97,39 @@ def match_wishes(
     forbid: Sequence[str] = (),
     profile: str | None = None,
     tools: Tools | None = None,
+    offered: Sequence[str] | None = None,
 ) -> Verdict:
     """Like `match`, for expected calls as (name, arguments) pairs. Without any, and with nothing
     forbidden, no call is wanted. Check wishes from outside with `check_wishes` first.
+
+    `offered` are the names of the tools that the model had, or None if they are not known. If what
+    is forbidden was not offered, the match fails, since it would hold for any calls.
     """
     none = not wishes and not forbid
     expect = Expectation(none=none, match=mode, forbid=tuple(forbid))
-    return _verdict(expect, calls, tools or _NO_TOOLS, profile_of(profile), wishes)
+    return _verdict(
+        expect, calls, tools or _NO_TOOLS, profile_of(profile), given=wishes, offered=offered
+    )
+
+
+_HOST, _SERVER = "functions.", "mcp__"
+
+
+def is_same_tool(name: str, called: str, known: Container[str] = ()) -> bool:
+    """Whether a call of `called` is a call of the tool `name`: also if either has the prefix of a
+    host or an MCP server (`functions.bash`, `mcp__shell__bash`), or other letters' case. Two names
+    that are both `known` are two tools.
+    """
+    if name == called:
+        return True
+    return _bare(name) == _bare(called) and not (name in known and called in known)
+
+
+def _bare(name: str) -> str:
+    name = name.casefold().removeprefix(_HOST)
+    if name.startswith(_SERVER):
+        return name.removeprefix(_SERVER).partition("__")[2] or name
+    return name
 
 
 def check_wishes(
@@ -118,6 +144,8 @@ def check_wishes(
     has_calls = any(arguments is not None for _, arguments in wishes)
     _check_tools(profile_of(profile), tools, has_calls=has_calls)
     wanted_items(forbid, "forbid", str, "names of tools")
+    for failure in () if tools is None else _never_offered(forbid, list(tools)):
+        raise ExpectationError(failure.message)
     for name, arguments in wishes:
         if name in forbid:
             raise ExpectationError(
@@ -146,9 +174,12 @@ def _verdict(
     calls: Sequence[ToolCall],
     tools: Tools,
     rule: Profile,
+    *,
     given: Sequence[Wish] = (),
+    offered: Sequence[str] | None = None,
 ) -> Verdict:
-    failures = [*_limit_failures(expect, calls)]
+    failures = [*_limit_failures(expect, calls, tools if offered is None else offered)]
+    failures += () if offered is None else _never_offered(expect.forbid, offered)
     pairs: Pairs = ()
     wishes = given or _wishes(expect, rule)
     if wishes:
@@ -195,7 +226,16 @@ def _wishes(expect: Expectation, rule: Profile) -> list[Wish]:
     return [(name, None) for name in expect.tools or ()]
 
 
-def _limit_failures(expect: Expectation, calls: Sequence[ToolCall]) -> Iterator[Failure]:
+def _never_offered(forbid: Sequence[str], offered: Sequence[str]) -> Iterator[Failure]:
+    for name in forbid:
+        if not any(is_same_tool(name, one) for one in offered):
+            unknown = UnknownNameError("tool that was offered", name, offered)
+            yield Failure("never-offered", f"forbidden is {name!r}, but {unknown}")
+
+
+def _limit_failures(
+    expect: Expectation, calls: Sequence[ToolCall], known: Container[str]
+) -> Iterator[Failure]:
     least, most = expect.min_calls, expect.max_calls
     if expect.none and calls:
         names = ", ".join(repr(call.name) for call in calls[:3])
@@ -208,7 +248,7 @@ def _limit_failures(expect: Expectation, calls: Sequence[ToolCall]) -> Iterator[
         message = f"wanted at most {counted(most, 'call')}, got {len(calls)}"
         yield Failure("too-many-calls", message, f"calls[{most}]")
     for index, call in enumerate(calls if expect.forbid else ()):
-        if call.name in expect.forbid:
+        if any(is_same_tool(name, call.name, known) for name in expect.forbid):
             yield Failure("forbidden-tool", f"{call.name!r} is forbidden", f"calls[{index}].name")
 
 

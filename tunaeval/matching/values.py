@@ -26,6 +26,7 @@ FAILURES = {
     "too-many-calls": "more calls than `max_calls`",
     "unexpected-call": "a call was made where `none` was wanted",
     "forbidden-tool": "a tool was called that `forbid` lists",
+    "never-offered": "`forbid` lists a tool that the model never had",
     "wrong-tool": "another tool was called than expected",
     "invalid-arguments": "the arguments are not a JSON object, so no expected argument is there",
     "missing-argument": "an expected argument was left out",

@@ -512,11 +512,12 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def has_words(text: str) -> bool:
-    """Whether a text has anything visible besides control tokens.
+    """Whether a text has anything to read besides control tokens: a letter, a digit, a pictogram or
+    a question mark, and not only other punctuation.
 
     Examples:
-        >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>")
-        (True, False)
+        >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>"), has_words("-.")
+        (True, False, False)
     """
     return any(
         map(_is_seen, _TOKEN.sub("", text) if "<" in text or "[" in text or "`" in text else text)
@@ -524,4 +525,6 @@ def has_words(text: str) -> bool:
 
 
 def _is_seen(character: str) -> bool:
-    return category(character)[0] not in "CZM" and character not in _BLANK
+    kind = category(character)
+    is_word = kind[0] in "LN" or kind == "So" or character in "?\uff1f"
+    return is_word and character not in _BLANK

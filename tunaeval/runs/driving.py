@@ -27,7 +27,7 @@ from typing import ParamSpec, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
 from tunaeval.registry import shown, who, words_of
-from tunaeval.tools.executor import Backoff, Executor, ToolResult, named_tools
+from tunaeval.tools.executor import Backoff, Executor, ToolResult, named_tools, runnables_of
 from tunaeval.tools.mcp import McpResult, McpServer
 from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
@@ -55,6 +55,7 @@ from tunaeval.types.runs import (
     TaskRecord,
 )
 from tunaeval.types.tasks import CallsCheck, Check, StatedFault
+from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import in_daemon
 
 from . import suites
@@ -92,7 +93,8 @@ class Environment:
     `tools` run the calls: functions in a list or by name, or a function that returns these for a
     `Workspace`; None means the eight tools of a workspace. `user` is called with the messages each
     time the model has answered and the scenario's own user turns are used up; it returns the user's
-    next message or None, and may be a coroutine function.
+    next message or None, and may be a coroutine function. Raises ToolsError for a tool that cannot
+    be run.
 
     Examples:
         >>> def ask(question: str) -> str:
@@ -106,6 +108,14 @@ class Environment:
     tools: Mapping[str, AnyTool] | Iterable[AnyTool] | ToolMaker | None = None
     user: User | None = None
     checks_seconds: float = CHECKS_SECONDS
+
+    def __post_init__(self) -> None:
+        """Check the tools that are known before a task begins."""
+        if self.tools is None or (callable(self.tools) and not isinstance(self.tools, Mapping)):
+            return
+        if not isinstance(self.tools, Mapping):
+            object.__setattr__(self, "tools", wanted_items(self.tools, "tools", object, "tools"))
+        runnables_of(self.tools, None)
 
     def tools_in(self, workspace: Workspace) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
         """Return the tools that run the calls of an episode in a workspace."""

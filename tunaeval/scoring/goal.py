@@ -17,10 +17,10 @@ order; then such executions, by their start. Texts are parsed elsewhere (`Transc
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tunaeval.matching.calls import Verdict, match, without_calls
+from tunaeval.matching.calls import Verdict, is_same_tool, match, without_calls
 from tunaeval.showing import counted
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.messages import Message
@@ -36,13 +36,14 @@ SEEN = "seen by the recorder"
 class Made(NamedTuple):
     """A call that was made, and the indices of the messages that show it. `how` is a remark on
     calls that were written as text or only recorded, and empty for the structured calls of a
-    transcript.
+    transcript. `worked` says whether the call is known to have succeeded.
     """
 
     call: ToolCall
     how: str = ""
     run: CallRun | None = None
     evidence: tuple[int, ...] = ()
+    worked: bool = False
 
 
 def made_of(history: History) -> list[Made]:
@@ -54,10 +55,12 @@ def made_of(history: History) -> list[Made]:
     for index, message in enumerate(messages):
         for call in message.tool_calls:
             run = next(runs)
-            made.append(Made(call, "", run, where([run])))
+            ends = run.dangles and run.tool in history.settings.completion_tools
+            made.append(Made(call, "", run, where([run]), run.worked or ends))
         made += [Made(call, WRITTEN, None, (index,)) for call in texts.get(index, ())]
     return made + [
-        Made(ToolCall(one.tool, one.arguments, one.call_id), SEEN) for one in history.uncalled
+        Made(ToolCall(one.tool, one.arguments, one.call_id), SEEN, worked=one.ok)
+        for one in history.uncalled
     ]
 
 
@@ -90,7 +93,6 @@ def beside(made: list[Made]) -> Iterator[tuple[str, tuple[int, ...]]]:
             yield (f"{count} {how}: {names}" if how == WRITTEN else f"{count}: {names} ({how})"), at
 
 
-_PREFIX = "functions."
 _UNREADABLE = "its arguments cannot be read, so it may be"
 
 
@@ -157,12 +159,11 @@ def _is_like(name: str, call: ToolCall, forbidden: ExpectedCall, history: Histor
 
 
 def _known_as(name: str, history: History) -> str:
-    """Return a tool's name, without the prefix "functions." if a tool is known only without it."""
+    """Return the forbidden name that is the tool's, with or without prefixes, or else its own."""
     settings = history.settings
-    forbidden = {one if isinstance(one, str) else one.name for one in settings.forbid}
-    known: Container[str] = forbidden if settings.tools is None else settings.tools
-    bare = name.removeprefix(_PREFIX)
-    return bare if bare in known and name not in known else name
+    forbidden = [one if isinstance(one, str) else one.name for one in settings.forbid]
+    known = forbidden if settings.tools is None else settings.tools
+    return next((one for one in forbidden if is_same_tool(one, name, known)), name)
 
 
 GOAL = "goal-completion"
@@ -207,11 +208,19 @@ def _is_idle(history: History) -> bool:
 
 def _as_expected(history: History, expect: Expectation, seen: str) -> CategoryFinding:
     made = made_of(history)
-    verdict = matched(expect, made, history)
+    verdict, more = matched(expect, made, history), ""
+    lost = [one for one in made if not one.worked]
+    if not (history.uncalled or any(not run.dangles for run in history.runs)):
+        more = "; attempts were counted, because the transcript has no results" if made else ""
+    elif verdict.ok and lost:
+        made = [one for one in made if one.worked]
+        verdict = matched(expect, made, history)
+        names = ", ".join(map(repr, dict.fromkeys(one.call.name for one in lost)))
+        more = f"; only calls that succeeded count, and not all of {names} did"
     met = [made[call].evidence for _, call in verdict.pairs]
     evidence = tuple(sorted({index for at in met for index in at}))
     words = f"{'as' if verdict.ok else 'not as'} expected ({verdict.profile}): {verdict.reason}"
-    return CategoryFinding(float(verdict.ok), words + seen, evidence)
+    return CategoryFinding(float(verdict.ok), words + more + seen, evidence)
 
 
 def _signals(history: History) -> Iterator[EndingSign]:

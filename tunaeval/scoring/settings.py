@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
+from tunaeval.matching.calls import is_same_tool
 from tunaeval.matching.expectations import read_expectation
 from tunaeval.matching.profiles import DEFAULT_PROFILE, profile_of
 from tunaeval.showing import brief
@@ -252,10 +253,11 @@ def _forbidden_of(given: object, tools: Tools | None) -> tuple[str | ExpectedCal
     found = tuple(_forbidden(index, one) for index, one in enumerate(given))
     for index, one in enumerate(found):
         name = one if isinstance(one, str) else one.name
-        if tools is not None and name not in tools:
+        same = [key for key in tools or () if is_same_tool(name, key, tools or ())]
+        if tools is not None and not same:
             raise UsageError(f"forbid[{index}]: {UnknownNameError('tool', name, tools)}")
         if tools is not None and isinstance(one, ExpectedCall):
-            _check_arguments(f"forbid[{index}]", one, tools[name])
+            _check_arguments(f"forbid[{index}]", one, tools[same[0]])
     return found
 
 

@@ -345,7 +345,8 @@ def _runnable(tool: AnyTool, where: str) -> Runnable:
         return _of_function(tool, where)
     raise ToolsError(
         f"{where} is {tool!r:.80}, which cannot be run; wanted a function, or a tool of LangChain, "
-        "pydantic-ai or tinyagent"
+        "pydantic-ai or tinyagent; of a tool that a server or another framework runs, give the "
+        "function that runs it (of an MCP server, McpServer(...).tools)"
     )
 
 

@@ -385,6 +385,7 @@ class Instead(NamedTuple):
 
 
 PACKAGES = {
+    "agno": Instead("a tool of agno", f"Function.from_callable({_RECORDED})"),
     "anthropic": Instead("a tool of Anthropic's SDK", f"beta_tool({_RECORDED})"),
     "google.adk": Instead("a tool of Google ADK", f"FunctionTool({_RECORDED})"),
     "mcp": Instead("a tool of MCP", _OF_MCP),

@@ -5,7 +5,8 @@
     {"name", "description", "parameters"}                                       bare
     {"name", "description", "input_schema"}                                     Anthropic
     {"name", "description", "inputSchema"}                                      MCP
-    an object with a name, a description and a schema        LangChain, pydantic-ai, tinyagent, MCP
+    an object with a name, a description and a schema        LangChain, pydantic-ai, tinyagent, MCP,
+                                                             LlamaIndex, agno
     def search(pattern: str, directory: Path = Path(".")) -> str: ...           a function
 
 A list may be JSON text, as data sets keep it, and so may each tool in it. Schemas in the dialects
@@ -39,7 +40,8 @@ _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _PATH_FORMATS = frozenset({"path", "file-path", "directory-path"})
 _WANTED = "a ToolSpec, a dict of the OpenAI, Anthropic or MCP kind, or a function"
 _OBJECT_SCHEMAS: tuple[Callable[[Any], object], ...] = (
-    lambda tool: tool.parameters,  # tinyagent
+    lambda tool: tool.metadata.get_parameters_dict(),  # LlamaIndex
+    lambda tool: tool.parameters,  # tinyagent, agno
     lambda tool: tool.function_schema.json_schema,  # pydantic-ai
     lambda tool: tool.tool_call_schema,  # LangChain, for a tool made with a schema
     lambda tool: tool.tool_call_schema.model_json_schema(),  # LangChain, made with a model
@@ -132,7 +134,8 @@ def _spec(tool: object, where: str, name: str | None = None) -> ToolSpec:
                 return _from_mapping(found, where)
     schema = None if isinstance(tool, type) or inspect.isroutine(tool) else _object_schema(tool)
     if schema is not None:
-        about = {key: getattr(tool, key, None) for key in ("name", "description")}
+        named = tool if hasattr(tool, "name") else getattr(tool, "metadata", None)
+        about = {key: getattr(named, key, None) for key in ("name", "description")}
         return _from_mapping({**about, "parameters": schema}, where)
     if callable(tool) and not isinstance(tool, type):
         return _from_function(tool, where, name)

@@ -233,15 +233,23 @@ def _is_failed_word(value: JsonValue) -> bool:
     return isinstance(value, str) and value.lower() in _FAILED_WORDS
 
 
+_EXITED = "Process exited with code "
+
+
 def _exit_code(text: str) -> str | None:
-    """Return a line like "Exit Code: 3" near the start or the end, where tools write it."""
+    """Return a line like "Exit Code: 3" near the start or the end, where tools write it; Codex
+    writes "Process exited with code 3".
+    """
     if len(text) > 2 * _EDGE:
         text = f"{text[:_EDGE]}\n{text[-_EDGE:]}"
-    if "xit " not in text:
+    if "xit " not in text and _EXITED not in text:
         return None
     for line in text.splitlines():
         before, colon, code = line.partition(":")
-        if colon and before.strip().lower() == "exit code" and _is_failure_code(code.strip()):
+        is_code = bool(colon) and before.strip().lower() == "exit code"
+        if line.startswith(_EXITED):
+            is_code, code = True, line.removeprefix(_EXITED)
+        if is_code and _is_failure_code(code.strip()):
             return line.strip()
     return None
 

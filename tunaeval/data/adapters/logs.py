@@ -118,6 +118,8 @@ def read_claude_code(line: object, reading: Reading) -> None:
         _read_message(line, reading)
     elif kind == "system":
         _read_system(line, reading)
+    elif kind == "result" and get(line, "api_error_status") is not None:
+        reading.failed(word(get(line, "result")))
     elif kind == "result" and get(line, "is_error") is True:
         why = word(get(line, "subtype")) or "an error"
         reading.notice("failed-run", f"the session ended in an error: {why[:80]}")
@@ -129,6 +131,13 @@ def _read_message(line: object, reading: Reading) -> None:
     message = get(line, "message")
     if get(line, "isSidechain") is True or get(line, "parent_tool_use_id") is not None:
         reading.notice("side-conversation", "a message of a sub-agent is left out")
+        return
+    if get(line, "isApiErrorMessage") is True or isinstance(get(line, "error"), str):
+        # The agent has written this in place of a reply.
+        words = result_words(get(message, "content"), ANTHROPIC_KINDS)
+        reading.begin("system", at=instant(get(line, "timestamp")))
+        reading.text(words)
+        reading.failed(words)
         return
     reply = get(message, "id")
     if isinstance(reply, str) and reading.reply == reply:

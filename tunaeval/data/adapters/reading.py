@@ -41,6 +41,7 @@ from tunaeval.types.parsing import Level, ParseResult
 from .fields import declared, first, get, identifier, json_words, listed, shown, word
 
 _SHOWN = 60
+_LONGEST_FAILURE = 300
 _LARGE = float(2**63)
 _ATOMS = frozenset({str, int, bool, type(None)})
 
@@ -178,6 +179,8 @@ class Reading:
         self.source = 0
         self.reply: str | None = None
         """The id of the open reply, if its parts arrive one by one."""
+        self.failure: str | None = None
+        """The error that ended the run; a later reply takes it back."""
         self._waiting: dict[str, deque[str]] = {}
         self._named = 0
         self._messages: list[Message] = []
@@ -197,6 +200,8 @@ class Reading:
         """Begin a message; it is in the conversation even if nothing is added to it."""
         self.close()
         self.reply = None
+        if role == "assistant":
+            self.failure = None
         before = len(self._messages)
         self._open = _OpenMessage(self.source, role, before, usage, at, tool_call_id, is_error)
 
@@ -284,6 +289,11 @@ class Reading:
             one.source, Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at)
         )
 
+    def failed(self, words: str) -> None:
+        """Record an error that ends the run, unless a reply follows."""
+        self.failure = words[:_LONGEST_FAILURE] or "an unknown error"
+        self.notice("failed-reply", f"the run failed here: {self.failure}")
+
     def add(self, message: Message) -> None:
         """Add a message that was read already."""
         self.close()
@@ -301,7 +311,10 @@ class Reading:
     def conversation(self, shape: str, length: int) -> Conversation:
         """Return the conversation, with notices about its calls and results."""
         self.close()
-        return joined(self._messages, self._sources, length, shape, self._notices)
+        if self.failure is not None:
+            self.notice("failed-run", f"the run ended in an error: {self.failure}", anywhere=True)
+        read = joined(self._messages, self._sources, length, shape, self._notices)
+        return replace(read, failure=self.failure)
 
     def _opened(self) -> _OpenMessage:
         if self._open is None:

@@ -7,6 +7,7 @@ Formats: https://platform.openai.com/docs/api-reference/chat and .../responses
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -16,6 +17,7 @@ from tunaeval.models.clients.answers import read_usage
 from tunaeval.parsing.sse import first_choice
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
+from tunaeval.tools.success import Success, returned
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.types.exchange import text_of
 from tunaeval.types.faults import Fault
@@ -124,13 +126,70 @@ class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length 
     """A tuple of calls that has the turn (from 1) of each in `turns`."""
 
     turns: tuple[int, ...]
+    _every: tuple[EndpointTurn, ...]
 
     @classmethod
     def of(cls, turns: Sequence[EndpointTurn]) -> MadeCalls:
         """Return all calls of the turns."""
         made = cls(call for turn in turns for call in turn.calls)
         made.turns = tuple(turn.number for turn in turns for _ in turn.calls)
+        made._every = tuple(turns)
         return made
+
+    @property
+    def offered(self) -> tuple[str, ...] | None:
+        """The names of all tools that a request offered, or None if none offered any."""
+        requests = [turn.request.body for turn in self._every]
+        names = {name for body in requests for name in _names_of(body.get("tools"))}
+        return tuple(sorted(names)) or None
+
+    @property
+    def outcomes(self) -> tuple[Success | None, ...]:
+        """How each call ended, as a later request shows it; None for a call without a result."""
+        seen: Counter[str | None] = Counter()
+        found = []
+        for index, turn in enumerate(self._every):
+            later = [one.request.messages for one in self._every[index + 1 :]]
+            for place, call in enumerate(turn.calls):
+                at = seen[call.id]
+                seen[call.id] += 1
+                named = (_results_of(call.id, messages)[at : at + 1] for messages in later)
+                # A client of Google's API may leave the ids out.
+                placed = (_newest(messages)[place : place + 1] for messages in later[:1])
+                results = (one for some in (*named, *placed) for one in some)
+                found.append(next(map(_outcome, results), None))
+        return tuple(found)
+
+
+def _names_of(tools: JsonValue) -> Iterator[str]:
+    """Yield the names of tools as any of the APIs offers them, also of tools that a server runs."""
+    for tool in tools if isinstance(tools, list) else ():
+        match tool:
+            case {"function": {"name": str(name)}} | {"custom": {"name": str(name)}}:
+                yield name
+            case {"name": str(name)} | {"type": str(name)}:
+                yield name
+                yield from _names_of(tool.get("tools"))
+            case {"functionDeclarations": list(inner)} | {"function_declarations": list(inner)}:
+                yield from _names_of(inner)
+            case dict():
+                yield from tool
+
+
+def _results_of(call_id: str | None, messages: Sequence[JsonObject]) -> list[JsonObject]:
+    return [one for one in messages if call_id and one.get("tool_call_id") == call_id]
+
+
+def _newest(messages: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the results since the model's last reply."""
+    roles = [one.get("role") for one in messages]
+    begin = len(roles) - roles[::-1].index("assistant") if "assistant" in roles else 0
+    return [one for one in messages[begin:] if is_result(one)]
+
+
+def _outcome(result: JsonObject) -> Success:
+    words = text_of(result.get("content"))
+    return Success(False, "is-error", words) if result.get("is_error") else returned(words)
 
 
 CREATED = 0

@@ -8,13 +8,14 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Self
+from typing import Literal, Self
 
 from tunaeval.errors import UsageError
+from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.faults import Fault
 from tunaeval.types.messages import Usage
-from tunaeval.types.wanted import wanted_path, wanted_seconds
+from tunaeval.types.wanted import refusal, wanted_path, wanted_seconds
 
 from .answering import Answering, Faults, Source
 from .apis import EndpointTurn, MadeCalls, ModelRequest
@@ -38,6 +39,8 @@ def model_endpoint(
     masks: Mapping[str, str] | None = None,
     match: Match = "exact",
     timeout_seconds: float = 120.0,
+    leftover: Literal["fail", "allow"] = "allow",
+    allow_unasked: bool = False,
 ) -> ModelEndpoint:
     """Serve a model on loopback until the block ends, for an agent that takes a base URL.
 
@@ -60,6 +63,9 @@ def model_endpoint(
         match: How a request is found in a cassette: "exact", or "loose", by its turn in the
             conversation and the results since the last reply; all else may differ.
         timeout_seconds: How long an upstream may take to answer.
+        leftover: With "fail", the end of the block raises AssertionError if the script has items
+            left, or if the model was never asked. The fixture `tunaeval_model` fails by default.
+        allow_unasked: Whether a model that was never asked is fine.
 
     Raises UsageError for arguments that cannot be served, RecordError for a cassette that cannot be
     read or recorded.
@@ -80,6 +86,10 @@ def model_endpoint(
     path = None if cassette is None else wanted_path(cassette, "cassette")
     is_played = script is None and path is not None and not record
     match = checked_match(match, is_played=is_played)
+    if leftover not in ("fail", "allow"):
+        raise refusal("leftover", leftover, "'fail' or 'allow'")
+    if not isinstance(allow_unasked, bool):
+        raise refusal("allow_unasked", allow_unasked, "True or False")
     if script is not None:
         if path is not None or upstream is not None or record:
             raise UsageError("a script excludes cassette, upstream and record; leave these out")
@@ -88,7 +98,13 @@ def model_endpoint(
         source = Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
     else:
         source = Cassette(path, checked_masks(masks), match)
-    return ModelEndpoint(source, Faults(faults), model or MODEL)
+    return ModelEndpoint(
+        source,
+        Faults(faults),
+        model or MODEL,
+        may_leave=leftover == "allow",
+        may_be_unasked=allow_unasked,
+    )
 
 
 class ModelEndpoint:
@@ -106,8 +122,17 @@ class ModelEndpoint:
         ('Hello.', 1)
     """
 
-    def __init__(self, source: Source, faults: Faults, model: str) -> None:
+    def __init__(
+        self,
+        source: Source,
+        faults: Faults,
+        model: str,
+        *,
+        may_leave: bool = False,
+        may_be_unasked: bool = False,
+    ) -> None:
         self._source = source
+        self._may_leave, self._may_be_unasked = may_leave, may_be_unasked
         self._answering = Answering(source, faults, model)
         self._faults = faults
         self._loopback: Loopback | None = None
@@ -172,6 +197,24 @@ class ModelEndpoint:
         return getattr(self._source, "left", None)
 
     @property
+    def unused(self) -> str | None:
+        """Why a test of what was asked would show too little: the model was never asked, or its
+        script has items left. None if neither is so, or if it is allowed.
+        """
+        if not self._answering.turns:
+            last = f"; it refused this: {self.errors[-1]}" if self.errors else ""
+            hint = "pass its .url to the agent, or allow_unasked=True"
+            words = f"the model was never asked{last or f', so no call could be wrong; {hint}'}"
+            return None if self._may_be_unasked else words
+        if self._may_leave or not isinstance(self._source, Scripted) or not self.left:
+            return None
+        return (
+            f"the script has {counted(self.left, 'item')} left after "
+            f"{counted(len(self.turns), 'turn')}, so the agent stopped too early; leave the rest "
+            'out, or pass leftover="allow"'
+        )
+
+    @property
     def usage(self) -> Usage:
         """The tokens of all turns: as the upstream counted them, else characters / 4."""
         spent = [turn.usage for turn in self.turns]
@@ -217,6 +260,7 @@ class ModelEndpoint:
         self._thread.join()
         if self._failure is not None and error is None:
             raise self._failure
+        self._check_used()
 
     async def __aenter__(self) -> Self:
         self._check_new()
@@ -226,6 +270,11 @@ class ModelEndpoint:
     async def __aexit__(self, _kind: object, error: object, _traceback: object) -> None:
         self._raised = error is not None
         await self._end()
+        self._check_used()
+
+    def _check_used(self) -> None:
+        if not (self._raised or self._may_leave) and (why := self.unused) is not None:
+            raise AssertionError(why)
 
     def _check_new(self) -> None:
         if self._loopback is not None:

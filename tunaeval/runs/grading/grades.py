@@ -212,7 +212,8 @@ def _file(check: FileCheck, state: FinalState) -> _Grade:
     except WorkspaceError as error:
         return _Grade(False, str(error), turn)
     faults = list(_text_faults(text, check))
-    return _from_faults(faults, f"{check.file} is as wanted", turn, check.file)
+    grade = _from_faults(faults, f"{check.file} is as wanted", turn, check.file)
+    return _shown(grade, text)
 
 
 def _absent(check: AbsentCheck, state: FinalState) -> _Grade:
@@ -274,7 +275,8 @@ def again(record: CheckRecord) -> CheckRecord:
 
 def _answer(check: AnswerCheck, state: FinalState) -> _Grade:
     faults = list(_text_faults(state.answer, check.answer))
-    return _from_faults(faults, "the answer is as wanted", state.turns, "the answer")
+    grade = _from_faults(faults, "the answer is as wanted", state.turns, "the answer")
+    return _shown(grade, state.answer)
 
 
 def _calls(check: CallsCheck, state: FinalState) -> _Grade:
@@ -360,6 +362,16 @@ def _from_faults(faults: list[str], fine: str, turn: int, about: str = "") -> _G
     words = "; ".join(faults[:3]) + more
     reason = (f"{about} {words}" if about else words) if faults else fine
     return _Grade(not faults, reason, turn)
+
+
+_SHOWN = 300
+"""How many characters of a text are shown beside a wish."""
+
+
+def _shown(grade: _Grade, text: str) -> _Grade:
+    """Return a failed grade with the text beside the wish."""
+    said = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+    return grade if grade.ok else grade._replace(reason=f"{grade.reason}; it says {said}")
 
 
 def _line(words: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .options import ASKER, MEASURED, OPTIONS, VERDICTS, check_options, gates_asked
+from .options import ASKER, FAILED, MEASURED, OPTIONS, VERDICTS, check_options, gates_asked
 
 if TYPE_CHECKING:
     from tunaeval import ModelEndpoint, Recorder, ScoringSession
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _SUITE_ENDINGS = (".tunaeval.json", ".tunaeval.jsonl", ".tunaeval.yaml", ".tunaeval.yml")
 _MARKER = (
-    "tunaeval(script=None, cassette=None, faults=(), masks=None, format='auto'): "
+    "tunaeval(script=None, cassette=None, faults=(), masks=None, format='auto', match='exact', "
+    "leftover='fail', allow_unasked=False): "
     "how the fixture tunaeval_model answers in this test"
 )
 
@@ -66,6 +67,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CollectedS
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
     """Attach a scenario's result to its report, which also crosses from xdist's workers."""
     report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or bool(report.failed)
+    workspace = getattr(item, "funcargs", {}).get("tunaeval_workspace")
+    if workspace is not None and report.when == "call" and report.failed:
+        report.sections.append(("tunaeval_workspace", workspace.report()))
     measured = getattr(item, "tunaeval_measured", None)
     if measured is not None and report.when == "call":
         report.tunaeval = measured

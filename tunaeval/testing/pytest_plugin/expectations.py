@@ -20,7 +20,7 @@ from .options import option
 
 _SHORT = 60
 _ANY: JsonObject = {"$ignore": True}
-_KEYS = frozenset({"calls", "match", "forbid", "profile"})
+_KEYS = frozenset({"calls", "match", "forbid", "profile", "succeeded"})
 
 
 class ExpectedInFile(Expected):
@@ -36,6 +36,7 @@ class ExpectedInFile(Expected):
         self._path, self._update = path, update
         self._document = _read(path)
         self._compared: list[ToolCall] | None = None
+        self._given: object = None
         try:
             known = _expected(self._document or {"calls": []})
         except TunaevalError as error:
@@ -49,7 +50,7 @@ class ExpectedInFile(Expected):
 
     def __eq__(self, calls: object) -> bool:
         if self._update:
-            self._compared = [*self.read(calls).calls]
+            self._compared, self._given = [*self.read(calls).calls], calls
             return True
         if self._document is None:
             pytest.fail(
@@ -64,7 +65,8 @@ class ExpectedInFile(Expected):
         if self._compared is None:
             return
         known = self._document
-        if known is not None and _expected(known) == self._compared:
+        compared = self._given if self.succeeded else self._compared
+        if known is not None and _expected(known) == compared:
             return
         calls = [
             {"name": call.name, "arguments": {k: matcher_of(v) for k, v in call.arguments.items()}}

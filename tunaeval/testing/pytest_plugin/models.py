@@ -7,6 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from tunaeval.models.endpoint.cassettes import MASKS, checked_masks
 from tunaeval.models.endpoint.serving import ModelEndpoint
 from tunaeval.types.wanted import wanted_path
 
-from .options import option
+from .options import FAILED, option
 
-_KEYS = frozenset({"script", "cassette", "faults", "masks", "format", "match"})
+_KEYS = (
+    "cassette", "faults", "format", "masks", "match", "script", "leftover", "allow_unasked"
+)  # fmt: skip
 _FAILING = frozenset({"not_in_cassette", "script_over", "script_failed"})
 
 
@@ -32,13 +35,14 @@ def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
     except TunaevalError as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     try:
-        with made as model:
+        with suppress(AssertionError), made as model:  # `fault_of` says what was not used
             yield model
             _keep(node, model)
     except RecordError as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
-    if fault := fault_of(model):
-        pytest.fail(fault, pytrace=False)
+    fault = fault_of(made)
+    if fault and not (fault == made.unused and node.stash.get(FAILED, False)):
+        pytest.fail(fault, pytrace=False)  # a test that failed has stopped its agent early
 
 
 def fault_of(model: ModelEndpoint) -> str | None:
@@ -47,23 +51,29 @@ def fault_of(model: ModelEndpoint) -> str | None:
     idle = [
         f"the fault {one} hit no turn; leave it out or correct it" for one in model.unused_faults
     ]
-    return next(iter((*missing, *model.unanswered, *idle)), None)
+    unused = () if model.unused is None else (model.unused,)
+    return next(iter((*missing, *model.unanswered, *idle, *unused)), None)
 
 
 def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
     settings = _marker_settings(node)
     script, faults = settings.get("script"), settings.get("faults", ())
+    used: dict[str, Any] = {"leftover": settings.get("leftover", "fail")}
+    used["allow_unasked"] = settings.get("allow_unasked", False)
     if script is not None and settings.get("cassette") is not None:
         raise UsageError("the marker tunaeval has a script and a cassette; keep one of them")
     if script is not None:
-        return tunaeval.model_endpoint(script, faults=faults, format=settings.get("format", "auto"))
+        format_ = settings.get("format", "auto")
+        return tunaeval.model_endpoint(script, faults=faults, format=format_, **used)
     named = settings.get("cassette")
     own = None if named is None else node.path.parent / wanted_path(named, "cassette")
     path = beside(node, "cassettes", ".jsonl") if own is None else own
     masks = {**_own_directory(config), **checked_masks(settings.get("masks"))}
     if not option(config, "record"):
         match = settings.get("match", "exact")
-        return tunaeval.model_endpoint(cassette=path, faults=faults, masks=masks, match=match)
+        return tunaeval.model_endpoint(
+            cassette=path, faults=faults, masks=masks, match=match, **used
+        )
     upstream = option(config, "base-url") or os.environ.get("OPENAI_BASE_URL")
     if not upstream:
         pytest.fail(
@@ -78,6 +88,7 @@ def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
         faults=faults,
         masks=masks,
         model=option(config, "model"),
+        **used,
     )
 
 
@@ -85,10 +96,10 @@ def _marker_settings(node: pytest.Item) -> dict[str, Any]:
     """Return the settings in the markers; the closest to the test wins."""
     settings: dict[str, Any] = {}
     for marker in node.iter_markers("tunaeval"):
-        unknown = sorted(marker.kwargs.keys() - _KEYS)
+        unknown = sorted(marker.kwargs.keys() - {*_KEYS})
         if unknown or marker.args:
             what = ", ".join(unknown) or "an argument without a name"
-            known = ", ".join(sorted(_KEYS))
+            known = ", ".join(_KEYS)
             pytest.fail(f"the marker tunaeval has {what}; it takes {known}", pytrace=False)
         settings = {**marker.kwargs, **settings}
     return settings

@@ -43,6 +43,10 @@ MEASURED = pytest.StashKey[list[dict[str, Any]]]()
 """The result of each scenario, as JSON that a worker of xdist can send."""
 VERDICTS = pytest.StashKey[list["SuiteLine"]]()
 """The lines about suites and gates."""
+FAILED = pytest.StashKey[bool]()
+"""Whether a phase of the test has failed."""
+
+
 ASKER = pytest.StashKey[Any]()
 """The `Asker` that asks scenarios, created with the first one."""
 

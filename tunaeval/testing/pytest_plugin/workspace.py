@@ -8,17 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tunaeval.errors import UsageError, WorkspaceError
-from tunaeval.tools.workspace.space import Snapshot, WorkspaceEntry, file_bytes
+from tunaeval.tools.workspace.space import Paths, Snapshot, WorkspaceEntry, file_bytes
 from tunaeval.tools.workspace.space import Workspace as Watched
 from tunaeval.types.wanted import refusal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class WorkFile:
     """A path in a workspace, with its current state."""
 
     workspace: Workspace
     name: str
+
+    def __repr__(self) -> str:
+        """Return the path and the text, so that a failed assertion shows them."""
+        return repr(self.workspace.watched[self.name])
 
     @property
     def path(self) -> Path:
@@ -46,7 +50,9 @@ class WorkFile:
         """Whether it is a file that contains `text`."""
         if not isinstance(text, str):
             raise refusal("text", text, "a text to look for")
-        return self.exists and text in self.text
+        found = self.exists and text in self.text
+        self.workspace.missed += [] if found else [f"{self.name} does not contain {text!r}"]
+        return found
 
 
 class Workspace:
@@ -63,6 +69,8 @@ class Workspace:
         self.watched = Watched(at=path)
         self.path = self.watched.path
         self._before: dict[str, WorkspaceEntry] = {}
+        self.missed: list[str] = []
+        """What `contains` did not find."""
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -95,6 +103,12 @@ class Workspace:
             raise UsageError(f"{name!r} is the workspace itself; wanted the path of a file in it")
         return WorkFile(self, "/".join(parts))
 
+    def report(self) -> str:
+        """Return what `contains` did not find, with the texts of all changed files, for a test that
+        has failed.
+        """
+        return "\n".join([*self.missed, *(repr(self[name]) for name in self.changed)])
+
     @property
     def now(self) -> Snapshot:
         """The current entries; empty if the directory is gone."""
@@ -107,9 +121,9 @@ class Workspace:
         return tuple(sorted(path for path, one in self.now.entries.items() if one.kind in kinds))
 
     @property
-    def changed(self) -> tuple[str, ...]:
+    def changed(self) -> Paths:
         """The paths that were changed, created or removed since `write`: files (by content and
-        executable bit), links, and empty directories.
+        executable bit), links, and empty directories. They are equal to a set of them, too.
         """
         return Snapshot(self._before).changes(self.now).paths
 

@@ -159,12 +159,19 @@ def file_bytes(name: str, content: object) -> bytes:
         ) from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class WorkspaceFile:
     """A file of a workspace; its properties read it anew each time."""
 
     confined: Confined
     path: str
+
+    def __repr__(self) -> str:
+        """Return the path and the text, so that a failed assertion shows them."""
+        try:
+            return f"{self.path}: {self.data.decode('utf-8', 'replace')[:_SHOWN]!r}"
+        except WorkspaceError as error:
+            return f"{self.path}: {error}"
 
     @property
     def exists(self) -> bool:
@@ -248,6 +255,23 @@ class WorkspaceEntry:
         )
 
 
+_SHOWN = 2_000
+"""How many characters of a file's text are shown."""
+
+
+class Paths(tuple[str, ...]):
+    """Paths in order, equal to a set of them, too."""
+
+    __slots__ = ()
+    __hash__ = tuple.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return set(self) == other if isinstance(other, set | frozenset) else super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The paths in which two snapshots differ, sorted; of directories only the empty ones count."""
@@ -257,9 +281,9 @@ class Changes:
     changed: tuple[str, ...] = ()
 
     @property
-    def paths(self) -> tuple[str, ...]:
+    def paths(self) -> Paths:
         """All changed paths."""
-        return tuple(sorted({*self.added, *self.removed, *self.changed}))
+        return Paths(sorted({*self.added, *self.removed, *self.changed}))
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
