@@ -879,7 +879,8 @@ OPTIONS: dict[str, Options] = {
     "plugins": (
         value(
             "--group",
-            "list only this group: parsers, scorers, clients, writers, classifiers or checks",
+            "list only this group: parsers, scorers, clients, writers, classifiers, checks or "
+            "adapters",
         ),
         _JSON,
     ),

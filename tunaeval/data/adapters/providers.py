@@ -6,7 +6,7 @@ beside the content, and results that declare an error.
 
 OpenAI's Responses: a reply is a sequence of items there: reasoning, text, calls. Reasoning is
 joined with the item that follows it. Adjacent calls were made at once and become one message, whose
-source is the first.
+source is the first. The steps of Gemini's Interactions API are read in the same way.
 
 Anthropic: content is in blocks, with tool results in the user's messages.
 
@@ -144,6 +144,8 @@ _CALLS = {
     "file_search_call": ("queries", "id"),
     "code_interpreter_call": ("code", "id"),
     "image_generation_call": ("prompt", "id"),
+    "tool_search_call": ("arguments", "call_id"),
+    "program": ("code", "call_id"),
 }
 """For each type of item, the fields of a call's arguments and of its id."""
 
@@ -154,7 +156,10 @@ _HOSTED = frozenset({
 """Calls that the server runs itself: the item contains the result, if it is reported."""
 
 _OUTPUT = "_output"
-_TYPES = frozenset({*_CALLS, *(f"{kind}{_OUTPUT}" for kind in _CALLS), "reasoning"})
+_SEARCH = "tool_search"
+_TYPES = frozenset({
+    *_CALLS, *(f"{kind}{_OUTPUT}" for kind in _CALLS), f"{_SEARCH}{_OUTPUT}", "reasoning",
+})  # fmt: skip
 _TEXTS = ("input_text", "output_text", "refusal")
 
 
@@ -172,8 +177,13 @@ def read_responses(item: object, reading: Reading) -> None:
     if kind in _CALLS:
         _read_responses_call(item, kind, reading)
     elif kind.endswith(_OUTPUT):
+        known = identifier(get(item, "call_id"))
+        if known is None and kind == f"{_SEARCH}{_OUTPUT}":  # searched by the server
+            known = reading.answered_id(_SEARCH)
         reading.begin("tool")
-        reading.result(identifier(get(item, "call_id")), _output(item), declared(item))
+        reading.result(known, _output(item), declared(item))
+    elif kind == "compaction":
+        reading.summary("")
     elif kind == "reasoning":
         if not reading.thinking:
             reading.begin("assistant")
@@ -199,6 +209,8 @@ def _read_responses_call(item: object, kind: str, reading: Reading) -> None:
         _join(reading, "assistant")
     name = get(item, "name")
     known = identifier(first(item, (call_id, "id")))
+    if kind == f"{_SEARCH}_call" and get(item, call_id) is None:
+        known = reading.waiting_id(_SEARCH)
     named = name if isinstance(name, str) else kind.removesuffix("_call")
     reading.call(named, _object(get(item, arguments), arguments), known)
     if kind in _HOSTED:
@@ -214,13 +226,53 @@ def _object(arguments: JsonValue, field: str) -> JsonValue:
 
 
 def _output(item: object) -> str:
-    output = first(item, ("output", "result", "results", "error"))
+    output = first(item, ("output", "result", "results", "tools", "error"))
     return result_words(output, CHAT_KINDS)
 
 
 def _reasoning(item: object) -> str:
     kinds = {**CHAT_KINDS, "summary_text": CHAT_KINDS["text"], "reasoning_text": CHAT_KINDS["text"]}
     return words_of(first(item, ("content", "summary")), kinds)
+
+
+_STEPS = frozenset({"user_input", "model_output", "thought"})
+
+
+def claims_interactions(step: object) -> bool:
+    """Whether it is a step of Gemini's Interactions API; the calls of others have a `call_id`."""
+    kind = word(get(step, "type"))
+    is_call = kind.endswith("_call") and isinstance(get(step, "arguments"), Mapping)
+    is_result = kind.endswith("_result") and get(step, "call_id") is not None
+    is_step = kind in _STEPS and get(step, "role") is None
+    return is_step or is_result or (is_call and get(step, "call_id") is None)
+
+
+def read_interactions(step: object, reading: Reading) -> None:
+    kind = word(get(step, "type"))
+    known = first(step, ("call_id", "id"))
+    if kind == "user_input":
+        reading.begin("user")
+        read_content(get(step, "content"), CHAT_KINDS, reading)
+    elif kind == "thought":
+        if not reading.thinking:
+            reading.begin("assistant")
+        reading.thought(words_of(get(step, "summary"), CHAT_KINDS))
+    elif kind == "model_output":
+        _join(reading, "assistant")
+        read_content(get(step, "content"), CHAT_KINDS, reading)
+        if (error := get(step, "error")) is not None:
+            reading.failed(word(get(error, "message")))
+    elif kind.endswith("_call"):
+        if not reading.calling:
+            _join(reading, "assistant")
+        name = word(get(step, "name")) or kind.removesuffix("_call")
+        reading.call(name, _object(get(step, "arguments"), kind), known)
+    elif kind.endswith("_result"):
+        reading.begin("tool")
+        text = result_words(get(step, "result"), CHAT_KINDS)
+        reading.result(identifier(known), text, declared(step))
+    else:
+        reading.notice("unknown-part", f"a step of type {brief(kind)} is left out")
 
 
 ANTHROPIC_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
@@ -384,7 +436,7 @@ def _read_part(part: object, reading: Reading) -> None:
     elif (result := first(part, _GEMINI_RESULT)) is not None:
         name, response = word(get(result, "name")), get(result, "response")
         answered = identifier(get(result, "id")) or reading.answered_id(name)
-        reading.result(answered, _gemini_words(response), _failed(response))
+        reading.result(answered, gemini_words(response), gemini_failed(response))
     elif (code := first(part, _CODE)) is not None:
         known = identifier(get(code, "id")) or reading.waiting_id(_PYTHON)
         reading.call(_PYTHON, {"code": get(code, "code")}, known)
@@ -399,7 +451,7 @@ def _read_part(part: object, reading: Reading) -> None:
         reading.text(json_words(part))
 
 
-def _gemini_words(response: JsonValue) -> str:
+def gemini_words(response: JsonValue) -> str:
     """Return a tool's result as text, without the {"result": ...} that the API puts around it."""
     for key in ("result", "output", "error"):
         if isinstance(response, Mapping) and response.keys() == {key}:
@@ -408,7 +460,7 @@ def _gemini_words(response: JsonValue) -> str:
     return "" if response is None else json_words(response)
 
 
-def _failed(response: JsonValue) -> bool | None:
+def gemini_failed(response: JsonValue) -> bool | None:
     reported = response.get("error", False) if isinstance(response, Mapping) else False
     return True if reported not in (False, None) else None
 

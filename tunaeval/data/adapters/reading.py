@@ -41,6 +41,7 @@ from tunaeval.types.parsing import Level, ParseResult
 from .fields import declared, first, get, identifier, json_words, listed, shown, word
 
 _SHOWN = 60
+_LONGEST_FAILURE = 300
 _LARGE = float(2**63)
 _ATOMS = frozenset({str, int, bool, type(None)})
 
@@ -136,11 +137,12 @@ def _repaired(arguments: str) -> ToolCall | None:
 NOTICES = {
     "call-of-user": "a call that the user makes, which is none of the agent's; it is kept as text",
     "compacted": "earlier messages were replaced by a summary",
+    "cut-off": "the last line of the file is cut off; what came before is read",
     "dangling-call": "a call without a result",
     "duplicate-id": "an id that more than one call has; results are joined in order",
     "early-result": "a result that comes before its call",
     "empty-item": "nothing is where a message belongs",
-    "failed-reply": "a reply that ended in an error or was aborted",
+    "failed-reply": "a reply that ended in an error or was aborted, or an error of the host",
     "failed-run": "the run itself ended in an error, so nothing is known of the agent",
     INVALID_ARGUMENTS: "a call whose arguments are no JSON object; it has none here",
     "missing-attachment": "a text that was put elsewhere and is not there",
@@ -178,8 +180,15 @@ class Reading:
         self.source = 0
         self.reply: str | None = None
         """The id of the open reply, if its parts arrive one by one."""
+        self.at: float | None = None
+        """The time of a message that is begun without one."""
+        self.failure: str | None = None
+        """The error that ended the run; a later reply takes it back."""
+        self.usage: Usage | None = None
+        self.tools: tuple[JsonValue, ...] = ()
         self._waiting: dict[str, deque[str]] = {}
         self._named = 0
+        self._called: set[str | None] = set()
         self._messages: list[Message] = []
         self._sources: list[int] = []
         self._notices: list[Notice] = []
@@ -197,7 +206,9 @@ class Reading:
         """Begin a message; it is in the conversation even if nothing is added to it."""
         self.close()
         self.reply = None
-        before = len(self._messages)
+        if role == "assistant":
+            self.failure = None
+        before, at = len(self._messages), self.at if at is None else at
         self._open = _OpenMessage(self.source, role, before, usage, at, tool_call_id, is_error)
 
     @property
@@ -274,6 +285,7 @@ class Reading:
             self.notice("unnamed-call", "a call has no name")
         if call.invalid is not None:
             self.notice(INVALID_ARGUMENTS, f"a call of {call.name!r}: {call.invalid}")
+        self._called.add(call.id)
         self._opened().calls.append(call)
 
     def result(self, call_id: str | None, content: str, is_error: bool | None) -> None:
@@ -283,6 +295,27 @@ class Reading:
         self._append(
             one.source, Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at)
         )
+
+    def summary(self, text: str) -> None:
+        """Add the summary that replaced earlier messages, as a system message of its own."""
+        self.notice("compacted", "earlier messages were replaced by a summary")
+        if self._open is not None:
+            self._flush(self._open)
+        if text:
+            self._append(self.source, Message("system", text, at=self.at))
+
+    def failed(self, words: str) -> None:
+        """Record an error that ends the run, unless a reply follows."""
+        self.failure = words[:_LONGEST_FAILURE] or "an unknown error"
+        self.notice("failed-reply", f"the run failed here: {self.failure}")
+
+    def spend(self, usage: Usage | None) -> None:
+        """Set the usage of the open message."""
+        if self._open is not None:
+            self._open.usage = usage
+
+    def has_called(self, call_id: str | None) -> bool:
+        return call_id in self._called
 
     def add(self, message: Message) -> None:
         """Add a message that was read already."""
@@ -301,7 +334,10 @@ class Reading:
     def conversation(self, shape: str, length: int) -> Conversation:
         """Return the conversation, with notices about its calls and results."""
         self.close()
-        return joined(self._messages, self._sources, length, shape, self._notices)
+        if self.failure is not None:
+            self.notice("failed-run", f"the run ended in an error: {self.failure}", anywhere=True)
+        read = joined(self._messages, self._sources, length, shape, self._notices)
+        return replace(read, failure=self.failure, usage=self.usage, tools=self.tools)
 
     def _opened(self) -> _OpenMessage:
         if self._open is None:
@@ -442,7 +478,7 @@ def alike(names: str, word: Word) -> dict[str, Word]:
     return dict.fromkeys(names.split(), word)
 
 
-KIND_KEYS = ("type", "part_kind", "kind")
+KIND_KEYS = ("type", "part_kind", "kind", "block_type")
 """The fields that may contain a part's kind."""
 
 
@@ -468,6 +504,9 @@ def read_parts(parts: Iterable[object], kinds: Kinds, reading: Reading) -> None:
 
 def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading: Reading) -> None:
     """Add one part to the open message; `meant` is its word in the table, None if unknown."""
+    if kind == "compaction":
+        reading.summary(words_of(first(part, ("content", "summary")), kinds))
+        return
     match meant:
         case Text(fields, role):
             reading.text(words_of(first(part, fields), kinds), role)
