@@ -22,8 +22,6 @@ What a program tells the model in the user's name is a system message.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation

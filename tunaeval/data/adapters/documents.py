@@ -139,7 +139,7 @@ SHAPES = {
         Shape("inspect-ai", logs.claims_inspect, logs.read_inspect),
         Shape("otel", otel.claims, otel.read),
         Shape(CHAT, providers.claims_chat, providers.read_chat),
-    )  # fmt: skip
+    )
 }
 """The shapes, in the order in which they are asked whether a message is theirs."""
 
@@ -465,8 +465,13 @@ def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation
     conversation = read_messages(messages, shape, where=f"{where}.messages")
     query = first(thing, _QUERIES)
     text = query if isinstance(query, str) and query else conversation.query
-    tools = (*listed(fields_of(get(thing, "tools"))),) or conversation.tools
-    return replace(conversation, query=text, name=word(first(thing, ("name", "id"))), tools=tools)
+    offered = first(thing, ("tools",)) or get(get(thing, "agent"), "tool_definitions")
+    tools = (*listed(fields_of(offered)),) or conversation.tools
+    if is_trajectory(thing):
+        failure = word(get(get(thing, "extra"), "failure")) or None
+        conversation = replace(conversation, failure=failure)
+    name = word(first(thing, ("name", "id")))
+    return replace(conversation, query=text, name=name, tools=tools)
 
 
 MAX_SAMPLE_BYTES = 32 * 1024 * 1024
