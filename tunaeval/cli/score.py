@@ -81,9 +81,10 @@ def _files_in(folder: str) -> list[str]:
 def _summary(reported: Sequence[JsonObject], codes: Sequence[int]) -> JsonObject:
     totals = [one["score"]["weighted_total"] for one in reported]
     known = [total for total in totals if total is not None]
+    mean = {"mean total": round(sum(known) / len(known), 4)} if known else {}
     return {
         "transcripts": len(reported),
-        "mean total": round(sum(known) / len(known), 4) if known else None,
+        **mean,
         "without a total": len(totals) - len(known),
         "below the bar": codes.count(_BELOW_THE_BAR),
         "failed itself": codes.count(_FAILED_ITSELF),

@@ -46,6 +46,7 @@ from .providers import (
     claims_responses,
     gemini_failed,
     gemini_words,
+    join_message,
     read_calls,
     read_gemini,
     read_responses,
@@ -173,8 +174,7 @@ def _read_event_item(item: object, ended: bool, reading: Reading) -> None:
             reading.begin("assistant")
         reading.thought(text)
     elif text:
-        if not (kind == "agent_message" and reading.thinking):
-            reading.begin("system" if kind == "error" else "assistant")
+        join_message(reading, "system" if kind == "error" else "assistant")
         reading.text(text)
     else:
         reading.notice("unknown-part", f"an item of type {brief(kind)} is left out")
@@ -184,7 +184,7 @@ def _read_item_call(item: object, kind: str, ended: bool, reading: Reading) -> N
     call_id = identifier(get(item, "id"))
     if not reading.has_called(call_id):
         if not reading.calling:
-            reading.begin("assistant")
+            join_message(reading, "assistant")
         if kind == "mcp_tool_call":
             name, arguments = f"mcp__{get(item, 'server')}__{get(item, 'tool')}", "arguments"
             reading.call(name, get(item, arguments), call_id)

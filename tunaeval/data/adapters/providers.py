@@ -189,13 +189,13 @@ def read_responses(item: object, reading: Reading) -> None:
             reading.begin("assistant")
         reading.thought(_reasoning(item))
     elif isinstance(get(item, "role"), str):
-        _join(reading, get(item, "role"))
+        join_message(reading, get(item, "role"))
         read_content(get(item, "content"), CHAT_KINDS, reading)
     else:
         reading.notice("unknown-part", f"an item of type {brief(kind)} is left out")
 
 
-def _join(reading: Reading, role: str) -> None:
+def join_message(reading: Reading, role: str) -> None:
     """Begin a message, or continue the open one if it has only reasoning so far."""
     if role == "assistant" and reading.thinking:
         reading.proceed()
@@ -206,7 +206,7 @@ def _join(reading: Reading, role: str) -> None:
 def _read_responses_call(item: object, kind: str, reading: Reading) -> None:
     arguments, call_id = _CALLS[kind]
     if not reading.calling:
-        _join(reading, "assistant")
+        join_message(reading, "assistant")
     name = get(item, "name")
     known = identifier(first(item, (call_id, "id")))
     if kind == f"{_SEARCH}_call" and get(item, call_id) is None:
@@ -258,13 +258,13 @@ def read_interactions(step: object, reading: Reading) -> None:
             reading.begin("assistant")
         reading.thought(words_of(get(step, "summary"), CHAT_KINDS))
     elif kind == "model_output":
-        _join(reading, "assistant")
+        join_message(reading, "assistant")
         read_content(get(step, "content"), CHAT_KINDS, reading)
         if (error := get(step, "error")) is not None:
             reading.failed(word(get(error, "message")))
     elif kind.endswith("_call"):
         if not reading.calling:
-            _join(reading, "assistant")
+            join_message(reading, "assistant")
         name = word(get(step, "name")) or kind.removesuffix("_call")
         reading.call(name, _object(get(step, "arguments"), kind), known)
     elif kind.endswith("_result"):
