@@ -574,8 +574,9 @@ def _is_part(value: JsonValue) -> bool:
 
 
 def _not_json(where: str, error: Exception, text: str) -> UsageError:
-    position, text = getattr(error, "pos", 0), text.rstrip()
-    cut = " (it seems to be cut off)" if position and position >= len(text) - 1 else ""
+    # What is cut ends in a string, or where the next value should begin.
+    is_cut = str(error).startswith("Unterminated") or getattr(error, "pos", 0) >= len(text.rstrip())
+    cut = "; it seems to be cut off" if is_cut else ""
     return UsageError(f"{where}: not JSON ({error}), found {text[:60]!r}{cut}; {_WANTED_FILE}")
 
 

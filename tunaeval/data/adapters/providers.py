@@ -25,7 +25,19 @@ from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.messages import Usage
 
-from .fields import declared, first, get, identifier, instant, json_words, listed, usage_of, word
+from .fields import (
+    declared,
+    fields_of,
+    first,
+    get,
+    has,
+    identifier,
+    instant,
+    json_words,
+    listed,
+    usage_of,
+    word,
+)
 from .reading import (
     CallFields,
     Kinds,
@@ -239,12 +251,13 @@ _STEPS = frozenset({"user_input", "model_output", "thought"})
 
 
 def claims_interactions(step: object) -> bool:
-    """Whether it is a step of Gemini's Interactions API; the calls of others have a `call_id`."""
+    """Whether it is a step of Gemini's Interactions API; OpenAI's calls have further fields."""
     kind = word(get(step, "type"))
-    is_call = kind.endswith("_call") and isinstance(get(step, "arguments"), Mapping)
+    is_call = kind.endswith("_call") and get(step, "arguments") is not None
     is_result = kind.endswith("_result") and get(step, "call_id") is not None
     is_step = kind in _STEPS and get(step, "role") is None
-    return is_step or is_result or (is_call and get(step, "call_id") is None)
+    others = is_call and any(has(step, key) for key in ("call_id", "execution", "status"))
+    return is_step or is_result or (is_call and not others)
 
 
 def read_interactions(step: object, reading: Reading) -> None:
@@ -265,8 +278,10 @@ def read_interactions(step: object, reading: Reading) -> None:
     elif kind.endswith("_call"):
         if not reading.calling:
             join_message(reading, "assistant")
-        name = word(get(step, "name")) or kind.removesuffix("_call")
-        reading.call(name, _object(get(step, "arguments"), kind), known)
+        arguments = get(step, "arguments")
+        if not isinstance(arguments, Mapping):  # an object of the SDK
+            arguments = fields_of(json_words(arguments))
+        reading.call(word(get(step, "name")) or kind.removesuffix("_call"), arguments, known)
     elif kind.endswith("_result"):
         reading.begin("tool")
         text = result_words(get(step, "result"), CHAT_KINDS)

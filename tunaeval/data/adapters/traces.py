@@ -182,14 +182,15 @@ def langfuse_spans(thing: object) -> Iterator[TraceSpan]:
 
 def _said(value: JsonValue, role: str) -> list[JsonObject]:
     """Return the messages in an input or an output, whatever API wrote them."""
-    for key in ("messages", "input", "output"):
-        if isinstance(value, Mapping) and value.get(key) is not None:
-            return [*_said(value.get("instructions"), "system"), *_said(value[key], role)]
-    if isinstance(value, Mapping) and (choices := listed(value.get("choices"))):
-        return _said(get(choices[0], "message"), role)
     if isinstance(value, list):
         return [said for one in value for said in _said(one, role)]
-    if isinstance(value, Mapping):
-        known = value.get("role") is not None or value.get("type") is not None
-        return [dict(value) if known else {"role": role, "content": json_words(value)}]
-    return [] if value is None else [{"role": role, "content": str(value)}]
+    if not isinstance(value, Mapping):
+        return [] if value is None else [{"role": role, "content": str(value)}]
+    if value.get("role") is not None or value.get("type") is not None:
+        return [dict(value)]
+    for key in ("messages", "input", "output"):
+        if value.get(key) is not None:
+            return [*_said(value.get("instructions"), "system"), *_said(value[key], role)]
+    if choices := listed(value.get("choices")):
+        return _said(get(choices[0], "message"), role)
+    return [{"role": role, "content": json_words(value)}]
