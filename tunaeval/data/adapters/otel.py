@@ -237,8 +237,9 @@ class _RequestSpan:
 
 
 def _with_roles(messages: Iterable[JsonValue]) -> list[JsonObject]:
-    """Return the items that are messages."""
-    return [one for one in messages if isinstance(one, dict) and isinstance(one.get("role"), str)]
+    """Return the items that are messages, or items of the Responses API, which have a type."""
+    items = (one for one in messages if isinstance(one, dict))
+    return [one for one in items if isinstance(one.get("role") or one.get("type"), str)]
 
 
 Read: TypeAlias = Callable[[list[JsonObject]], Conversation]
