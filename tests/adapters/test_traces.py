@@ -250,7 +250,8 @@ def test_steps_of_google_s_sdk_are_read() -> None:
     )
     from pydantic import TypeAdapter
 
-    wanted_of_steps(read_conversation(TypeAdapter(list[sdk.Step]).validate_python(STEPS)))
+    step: TypeAdapter[Any] = TypeAdapter(sdk.Step)
+    wanted_of_steps(read_conversation([step.validate_python(one) for one in STEPS]))
 
 
 PROGRAM: list[dict[str, Any]] = [
@@ -282,12 +283,13 @@ def test_programs_and_searches_of_tools_are_calls() -> None:
 
 
 def test_programs_are_what_openai_s_sdk_says() -> None:
-    item = pytest.importorskip("openai.types.responses", reason="needs openai").ResponseOutputItem
+    types = pytest.importorskip("openai.types.responses", reason="needs openai")
     from pydantic import TypeAdapter
 
-    if "Program" not in str(item):
+    if "Program" not in str(types.ResponseOutputItem):
         pytest.skip("needs an openai that knows programs")
-    items = TypeAdapter(list[item]).validate_python([*PROGRAM[1:4], PROGRAM[6]])
+    item: TypeAdapter[Any] = TypeAdapter(types.ResponseOutputItem)
+    items = [item.validate_python(one) for one in [*PROGRAM[1:4], PROGRAM[6]]]
     read = read_conversation([PROGRAM[0], *items])
     assert [m.tool_calls[0].name for m in read.messages if m.tool_calls] == [
         "tool_search", "program",
