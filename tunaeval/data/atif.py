@@ -61,7 +61,7 @@ def _about(conversation: Conversation) -> JsonObject:
 
 
 def _step(message: Message, number: int) -> JsonObject:
-    source = _SOURCES.get(message.role, "system")
+    source = "agent" if message.tool_calls else _SOURCES.get(message.role, "system")
     made: JsonObject = {"step_id": number, "source": source, "message": message.content}
     if message.at is not None:
         made["timestamp"] = datetime.fromtimestamp(message.at, UTC).isoformat()

@@ -107,8 +107,7 @@ def _read_head(about: object, reading: Reading) -> None:
     given = first(about, ("base_instructions", "instructions"))
     text = given if isinstance(given, str) else word(get(given, "text"))
     if text:
-        reading.begin("system")
-        reading.text(text)
+        reading.say("system", text)
 
 
 def _read_note(payload: object, reading: Reading) -> None:
@@ -196,8 +195,7 @@ def _read_item_call(item: object, kind: str, ended: bool, reading: Reading) -> N
         output = first(output, ("content", "structured_content")) if output else error
         text = first(item, ("aggregated_output",)) or result_words(output, CHAT_KINDS)
         failed = True if code not in (None, 0) or error else declared(item)
-        reading.begin("tool")
-        reading.result(call_id, word(text), failed)
+        reading.answer(call_id, word(text), failed)
 
 
 def is_gemini_session(thing: object) -> bool:
@@ -225,7 +223,9 @@ def _standing(lines: list[JsonValue]) -> list[tuple[int, object]]:
             for one in ids[ids.index(removed) if removed in kept else 0 :]:
                 del kept[one]
         elif isinstance(whole, list):
-            kept = {get(one, "id") or str(i): (index, one) for i, one in enumerate(whole)}
+            kept = {
+                identifier(get(one, "id")) or str(i): (index, one) for i, one in enumerate(whole)
+            }
         elif isinstance(known, str):
             kept[known] = (kept[known][0] if known in kept else index, line)
     return list(kept.values())
@@ -298,10 +298,9 @@ _BLOCKS = (
 def claims_agent_sdk(message: object) -> bool:
     if any(has(message, key) for key in ("type", "role", "kind", "payload")):
         return False
-    return has(message, "parent_tool_use_id") or (
-        isinstance(get(message, "subtype"), str)
-        and (has(message, "data") or has(message, "duration_api_ms"))
-    )
+    marks = ({"parent_tool_use_id"}, {"subtype", "data"}, {"subtype", "session_id"},
+             {"uuid", "session_id"})  # fmt: skip
+    return any(all(has(message, key) for key in keys) for keys in marks)
 
 
 def read_agent_sdk(message: object, reading: Reading) -> None:
@@ -310,19 +309,18 @@ def read_agent_sdk(message: object, reading: Reading) -> None:
 
 def _line_of(message: object) -> JsonObject:
     """Return the line of Claude Code that the SDK's message was made from."""
-    fields = ("subtype", "parent_tool_use_id", "is_error", "result", "uuid", "session_id")
+    fields = ("subtype", "parent_tool_use_id", "is_error", "result", "uuid", "session_id", "error")
     line: JsonObject = {key: get(message, key) for key in fields}
     content = get(message, "content")
     if content is None:
-        is_result = has(message, "duration_api_ms")
-        return {**line, "type": "result" if is_result else "stream_event"} | (
-            {} if is_result or not has(message, "data") else {"type": "system"}
-        )
+        is_result = has(message, "subtype") and not has(message, "data")
+        kind = "result" if is_result else "system" if has(message, "data") else "stream_event"
+        return {**line, "type": kind}
     role = "assistant" if has(message, "model") else "user"
     blocks = content if isinstance(content, str) else [*map(_block_of, listed(content))]
     inner: JsonObject = {"role": role, "content": blocks, "usage": get(message, "usage")}
     inner["id"] = get(message, "message_id")
-    return {**line, "type": role, "message": inner, "error": get(message, "error")}
+    return {**line, "type": role, "message": inner}
 
 
 def _block_of(block: object) -> JsonValue:
@@ -349,7 +347,7 @@ def claims_openhands(event: object) -> bool:
     if get(event, "kind") in (*_KINDS, *_SILENT_KINDS):
         return True
     is_event = isinstance(first(event, ("action", "observation")), str)
-    return is_event and get(event, "source") in _SOURCES and get(event, "role") is None
+    return is_event and word(get(event, "source")) in _SOURCES and get(event, "role") is None
 
 
 def read_openhands(event: object, reading: Reading) -> None:
@@ -388,11 +386,9 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
             reading.call(get(event, "tool_name"), arguments, answered)
         case "ObservationEvent":
             seen = get(event, "observation")
-            reading.begin("tool")
-            reading.result(answered, _seen_words(seen), _seen_failed(seen, declared(seen)))
+            reading.answer(answered, _seen_words(seen), _seen_failed(seen, declared(seen)))
         case "AgentErrorEvent" | "UserRejectObservation":
-            reading.begin("tool")
-            reading.result(answered, word(first(event, ("error", "rejection_reason"))), True)
+            reading.answer(answered, word(first(event, ("error", "rejection_reason"))), True)
         case "ACPToolCallEvent":
             reading.begin("assistant")
             reading.call(first(event, ("tool_kind", "title")), get(event, "raw_input"), answered)
@@ -477,11 +473,9 @@ def _read_observation(kind: str, event: object, reading: Reading) -> None:
     elif reading.has_called(known):
         fine = get(event, "success")
         said = True if kind in {"error", "user_rejected"} else None if fine is None else not fine
-        reading.begin("tool")
-        reading.result(known, text, _seen_failed(extras, said))
+        reading.answer(known, text, _seen_failed(extras, said))
     elif text:
-        reading.begin("system")
-        reading.text(text)
+        reading.say("system", text)
 
 
 _BROKEN = frozenset({"exit_error", "exit_api", "exit_environment_error"})
@@ -509,8 +503,7 @@ def _read_history(message: object, reading: Reading) -> None:
     if role == "user" and get(message, "message_type") == "observation":
         answered = reading.answered_id(_SHELL)
     if answered is not None:
-        reading.begin("tool")
-        reading.result(answered, result_words(content, CHAT_KINDS), None)
+        reading.answer(answered, result_words(content, CHAT_KINDS), None)
         return
     reading.begin("system" if get(message, "is_demo") is True else role or "assistant")
     reading.thought(_reasoning(message))

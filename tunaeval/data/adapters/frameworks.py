@@ -334,8 +334,7 @@ def _read_step(step: object, reading: Reading) -> None:
     if calls and (error or isinstance(seen, str)):
         _answer(ids, text, reading, failed=bool(error))
     elif text:  # the framework's message about a reply that it could not read
-        reading.begin("user")
-        reading.text(text)
+        reading.say("user", text)
 
 
 _SILENT = frozenset({"step-start", "source-url", "source-document"})

@@ -277,18 +277,18 @@ def _runs(tools: Iterable[TraceSpan], messages: Iterable[JsonObject]) -> dict[st
     in order, if there are as many.
     """
     runs: dict[str, TraceSpan] = {}
-    called: dict[JsonValue, list[str]] = defaultdict(list)
-    loose: dict[JsonValue, list[TraceSpan]] = defaultdict(list)
+    called: dict[str, list[str]] = defaultdict(list)
+    loose: dict[str, list[TraceSpan]] = defaultdict(list)
     for span in tools:
         if (known := identifier(span.attributes.get("gen_ai.tool.call.id"))) is not None:
             runs[known] = span
         else:
-            loose[span.attributes.get("gen_ai.tool.name")].append(span)
+            loose[word(span.attributes.get("gen_ai.tool.name"))].append(span)
     for message in messages if loose else ():
         for call in (*listed(message.get("parts")), *listed(message.get("tool_calls"))):
             name = get(call, "name") or get(get(call, "function"), "name")
-            if name is not None:
-                called[str(name)].append(identifier(get(call, "id")) or "")
+            if isinstance(name, str):
+                called[name].append(identifier(get(call, "id")) or "")
     for name, spans in loose.items():
         if len(spans) == len(called[name]):
             runs |= zip(called[name], spans, strict=True)

@@ -192,8 +192,7 @@ def read_responses(item: object, reading: Reading) -> None:
         known = identifier(get(item, "call_id"))
         if known is None and kind == f"{_SEARCH}{_OUTPUT}":  # searched by the server
             known = reading.answered_id(_SEARCH)
-        reading.begin("tool")
-        reading.result(known, _output(item), declared(item))
+        reading.answer(known, _output(item), declared(item))
     elif kind == "compaction":
         reading.summary("")
     elif kind == "reasoning":

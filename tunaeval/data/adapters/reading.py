@@ -317,6 +317,16 @@ class Reading:
     def has_called(self, call_id: str | None) -> bool:
         return call_id in self._called
 
+    def say(self, role: str, text: str) -> None:
+        """Begin a message with this text."""
+        self.begin(role)
+        self.text(text)
+
+    def answer(self, call_id: str | None, content: str, is_error: bool | None) -> None:
+        """Begin a message of a tool with this result."""
+        self.begin("tool")
+        self.result(call_id, content, is_error)
+
     def add(self, message: Message) -> None:
         """Add a message that was read already."""
         self.close()
