@@ -4,7 +4,6 @@ that were made as the expectation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import groupby
 
 from tunaeval.data.rows import chat_messages
@@ -75,15 +74,11 @@ def _tools(conversation: Conversation) -> Tools:
         offered = to_tools(list(conversation.tools))
     except ToolsError as error:
         raise UsageError(f"the transcript's tools cannot be understood: {error}") from error
-    calls = [call for message in conversation.messages for call in message.tool_calls]
     called: dict[str, dict[str, None]] = {}
-    for call in calls:
+    for call in (call for message in conversation.messages for call in message.tool_calls):
         if call.name not in offered:
             called.setdefault(call.name, {}).update(dict.fromkeys(call.arguments))
-    return Tools([*offered.values(), *_guessed(called.items())])
-
-
-def _guessed(called: Iterable[tuple[str, dict[str, None]]]) -> Iterable[ToolSpec]:
-    for name, arguments in called:
-        properties: dict[str, object] = {one: {} for one in arguments}
-        yield ToolSpec(name, parameters={"type": "object", "properties": properties})
+    return Tools([*offered.values(), *(
+        ToolSpec(name, parameters={"type": "object", "properties": {one: {} for one in keys}})
+        for name, keys in called.items()
+    )])  # fmt: skip

@@ -36,9 +36,8 @@ def as_atif(conversation: Conversation) -> JsonObject:
             if owner is None:
                 owner = {"step_id": len(steps) + 1, "source": "system", "message": ""}
                 steps.append(owner)
-            owner.setdefault("observation", {"results": []})["results"].append(
-                _result(message, known)
-            )
+            seen = owner.setdefault("observation", {"results": []})
+            seen["results"].append(_result(message, known))
             continue
         step = _step(message, len(steps) + 1)
         steps.append(step)

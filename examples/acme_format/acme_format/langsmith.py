@@ -7,7 +7,7 @@ trace has the whole conversation. It is given to tunaeval in the shape of the AP
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 
 class LangSmith:
@@ -28,7 +28,7 @@ class LangSmith:
 
 
 def _runs(document: object) -> list[Mapping[str, Any]]:
-    items = cast("list[Any]", document) if isinstance(document, list) else [document]
+    items: list[Any] = document if isinstance(document, list) else [document]
     return [item for item in items if isinstance(item, Mapping)]
 
 

@@ -48,7 +48,7 @@ from .providers import (
     gemini_words,
     join_message,
     read_calls,
-    read_gemini,
+    read_gemini_parts,
     read_responses,
 )
 from .reading import Reading, read_content, result_words, words_of
@@ -58,7 +58,8 @@ _HOSTS = ("<environment_context>", "<user_instructions>", "# AGENTS.md", "<sessi
 
 
 def _role_of(role: str, content: JsonValue) -> str:
-    text = words_of(content, CHAT_KINDS).lstrip()
+    texts = [get(one, "text") for one in listed(content)] or [content]
+    text = "".join(map(word, texts)).lstrip()
     return "system" if role == "user" and text.startswith(_HOSTS) else role
 
 
@@ -206,7 +207,7 @@ def is_gemini_session(thing: object) -> bool:
 
 def read_gemini_session(session: object) -> tuple[Conversation]:
     lines = session if isinstance(session, list) else listed(get(session, "messages"))
-    reading, answered = Reading(), set[str]()
+    reading, answered = Reading(), list[str | None]()
     for reading.source, record in _standing(lines):
         _read_record(record, answered, reading)
     return (reading.conversation("gemini-cli", len(lines)),)
@@ -223,67 +224,54 @@ def _standing(lines: list[JsonValue]) -> list[tuple[int, object]]:
             for one in ids[ids.index(removed) if removed in kept else 0 :]:
                 del kept[one]
         elif isinstance(whole, list):
-            kept = {
-                identifier(get(one, "id")) or str(i): (index, one) for i, one in enumerate(whole)
-            }
+            ids = [identifier(get(one, "id")) or str(i) for i, one in enumerate(whole)]
+            kept = {one: (index, message) for one, message in zip(ids, whole, strict=True)}
         elif isinstance(known, str):
             kept[known] = (kept[known][0] if known in kept else index, line)
     return list(kept.values())
 
 
-def _read_record(record: object, answered: set[str], reading: Reading) -> None:
+def _read_record(record: object, answered: list[str | None], reading: Reading) -> None:
     kind, content = word(get(record, "type")), get(record, "content")
     parts = content if isinstance(content, list) else [content]
     parts = [{"text": one} if isinstance(one, str) else one for one in parts if one]
     reading.at = instant(get(record, "timestamp"))
     if kind == "gemini":
-        read_gemini({"role": "model", "parts": _thoughts(record) + parts}, reading)
-        reading.spend(usage_of(get(record, "tokens")))
+        reading.begin("assistant", usage=usage_of(get(record, "tokens")))
+        for one in listed(get(record, "thoughts")):
+            reading.thought(f"{word(get(one, 'subject'))}: {word(get(one, 'description'))}\n")
+        read_gemini_parts(parts, reading)
         calls = listed(get(record, "toolCalls"))
         for call in calls:
             reading.call(get(call, "name"), get(call, "args"), get(call, "id"))
         for call in calls:
             _read_record_result(call, answered, reading)
     elif kind == "user":
-        left = [part for part in parts if _answered_by(part) not in answered]
+        left = [one for one in parts if get(one, "functionResponse") is None
+                or identifier(get(get(one, "functionResponse"), "id")) not in answered]  # fmt: skip
         if left or not parts:
-            texts = [word(get(part, "text")) for part in left]
-            role = _role_of("user", "".join(texts))
-            read_gemini({"role": role, "parts": left}, reading)
+            reading.begin(_role_of("user", left))
+            read_gemini_parts(left, reading)
     elif kind in {"info", "warning", "error"}:
-        read_gemini({"role": "system", "parts": parts}, reading)
+        reading.begin("system")
+        read_gemini_parts(parts, reading)
         if kind == "error":
             reading.failed("".join(word(get(part, "text")) for part in parts))
     else:
         reading.notice("unknown-part", f"a message of type {brief(kind)} is left out")
 
 
-def _thoughts(record: object) -> list[JsonValue]:
-    return [
-        {"thought": True, "text": f"{word(get(one, 'subject'))}: {word(get(one, 'description'))}\n"}
-        for one in listed(get(record, "thoughts"))
-    ]
-
-
-def _answered_by(part: object) -> str | None:
-    return identifier(get(get(part, "functionResponse"), "id"))
-
-
-def _read_record_result(call: object, answered: set[str], reading: Reading) -> None:
-    known, failed = identifier(get(call, "id")), declared(call)
-    given = get(call, "result")
+def _read_record_result(call: object, answered: list[str | None], reading: Reading) -> None:
+    known, failed, given = identifier(get(call, "id")), declared(call), get(call, "result")
     if given is None and failed is None:
         return  # its result, if there is one, is in the user's next message
-    responses = [get(one, "functionResponse") for one in listed(given)]
-    texts = [gemini_words(get(one, "response")) for one in responses if one is not None]
-    plain = [get(one, "text") for one in listed(given) if get(one, "text") is not None]
-    texts += [one for one in plain if isinstance(one, str)] or [given] * isinstance(given, str)
-    shown = get(call, "resultDisplay")
-    if any(gemini_failed(get(one, "response")) for one in responses):
-        failed = True
-    reading.result(known, "".join(texts) or (word(shown) if not texts else ""), failed)
-    if known is not None:
-        answered.add(known)
+    texts = [given] if isinstance(given, str) else []
+    for part in listed(given):
+        response = get(get(part, "functionResponse"), "response")
+        texts.append(word(get(part, "text")) or gemini_words(response))
+        failed = gemini_failed(response) or failed
+    reading.result(known, "".join(texts) if texts else word(get(call, "resultDisplay")), failed)
+    answered.append(known)
 
 
 _BLOCKS = (

@@ -19,7 +19,7 @@ is joined with the first call of the same name that has no result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
@@ -323,7 +323,14 @@ def read_anthropic(message: object, reading: Reading) -> None:
 
 
 _BEDROCK_OWN = ("toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent")
-_BEDROCK_MEDIA = ("image", "document", "video", "audio", "s3Location")
+_BEDROCK_KINDS: Kinds = {
+    **alike("text json", Text(("text",))),
+    "toolUse": CallFields("name", "input", "toolUseId"),
+    "toolResult": ResultFields("toolUseId", ("content",)),
+    "reasoningContent": Thought(("text",)),
+    "cachePoint": Silent(),
+    **alike("image document video audio s3Location", Media()),
+}
 
 
 def claims_bedrock(message: object) -> bool:
@@ -333,47 +340,26 @@ def claims_bedrock(message: object) -> bool:
 
 def read_bedrock(message: object, reading: Reading) -> None:
     reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
-    content = get(message, "content")
-    for block in [content] if isinstance(content, str) else listed(content):
-        _read_block(block, reading)
+    read_content(_typed_blocks(get(message, "content")), _BEDROCK_KINDS, reading)
 
 
-def _read_block(block: object, reading: Reading) -> None:
-    if isinstance(block, str):
-        reading.text(block)
-    elif isinstance(text := get(block, "text"), str):
-        reading.text(text)
-    elif (call := get(block, "toolUse")) is not None:
-        reading.call(get(call, "name"), get(call, "input"), get(call, "toolUseId"))
-    elif (result := get(block, "toolResult")) is not None:
-        status = word(get(result, "status"))
-        known = identifier(get(result, "toolUseId"))
-        reading.result(
-            known, _bedrock_words(get(result, "content")), status == "error" if status else None
-        )
-    elif (thought := get(block, "reasoningContent")) is not None:
-        reading.thought(word(get(get(thought, "reasoningText"), "text")))
-    elif kind := next((kind for kind in _BEDROCK_MEDIA if get(block, kind) is not None), None):
-        reading.text(f"[{kind}]")
-    elif get(block, "cachePoint") is None:
-        reading.notice("unknown-part", "a block of no known field is kept as content")
-        reading.text(json_words(block))
+def _typed_blocks(content: JsonValue) -> JsonValue:
+    return content if isinstance(content, str) else [*map(_typed, listed(content))]
 
 
-def _bedrock_words(content: JsonValue) -> str:
-    """Return a result's content as text: its texts, values as JSON, and media by their kind."""
-    if isinstance(content, str):
-        return content
-    return "".join(_part_text(one) for one in listed(content))
-
-
-def _part_text(part: object) -> str:
-    text = get(part, "text")
-    if isinstance(text, str):
-        return text
-    value = first(part, ("json",))
-    kind = next((kind for kind in _BEDROCK_MEDIA if get(part, kind) is not None), None)
-    return f"[{kind}]" if kind else json_words(part if value is None else value)
+def _typed(block: object) -> JsonValue:
+    """Return a block with its kind as its type, and with the fields inside it."""
+    kind = next((kind for kind in _BEDROCK_KINDS if get(block, kind) is not None), None)
+    inner = None if kind is None else get(block, kind)
+    match kind:
+        case None:
+            return block
+        case "text" | "json":
+            return {"type": kind, "text": inner if isinstance(inner, str) else json_words(inner)}
+        case "reasoningContent":
+            return {"type": kind, "text": get(get(inner, "reasoningText"), "text")}
+    fields = {key: get(inner, key) for key in ("name", "input", "toolUseId", "status")}
+    return {"type": kind, **fields, "content": _typed_blocks(get(inner, "content"))}
 
 
 _GEMINI_ROLES = {"model": "assistant", "user": "user", "function": "tool", "tool": "tool"}
@@ -417,8 +403,7 @@ def read_gemini(message: object, reading: Reading) -> None:
     reading.begin(known, usage=_usage(message), at=instant(get(message, "timestamp")))
     if known not in {"assistant", "system", "tool", "user"}:
         reading.notice("unknown-role", f"the role {known[:40]!r} is not known")
-    for part in _parts(message):
-        _read_part(part, reading)
+    read_gemini_parts(_parts(message), reading)
     failed = first(message, ("error_message", "errorMessage", "error_code", "errorCode"))
     if failed is not None:
         reading.notice("failed-reply", f"the reply failed: {word(failed)[:200]}")
@@ -427,6 +412,11 @@ def read_gemini(message: object, reading: Reading) -> None:
 def _parts(message: object) -> list[JsonValue]:
     content = get(message, "content")
     return listed(get(message if content is None else content, "parts"))
+
+
+def read_gemini_parts(parts: Iterable[JsonValue], reading: Reading) -> None:
+    for part in parts:
+        _read_part(part, reading)
 
 
 def _is_part(part: object) -> bool:

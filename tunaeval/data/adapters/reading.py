@@ -309,11 +309,6 @@ class Reading:
         self.failure = words[:_LONGEST_FAILURE] or "an unknown error"
         self.notice("failed-reply", f"the run failed here: {self.failure}")
 
-    def spend(self, usage: Usage | None) -> None:
-        """Set the usage of the open message."""
-        if self._open is not None:
-            self._open.usage = usage
-
     def has_called(self, call_id: str | None) -> bool:
         return call_id in self._called
 

@@ -10,12 +10,12 @@ call of the same name and number, if there are as many calls as runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .fields import fields_of, first, get, identifier, instant, json_words, listed, merged, word
-from .otel import TraceSpan, attributes_of, holds_spans, spans_in
+from .otel import TraceSpan, spans_in
 
 _INFERENCE = ("openinference.", "llm.input_messages", "llm.output_messages")
 _COLUMN = "attributes."
@@ -27,43 +27,32 @@ _OTHERS = frozenset({"LLM", "GENERATION"})
 
 def is_inference(thing: object) -> bool:
     """Whether it is a span of OpenInference, or an export or a list that contains some."""
-    items = thing if isinstance(thing, list | tuple) else [thing]
-    return any(_is_inference_span(span) for item in items for span in _leaves(item))
+    return any(map(_is_marked, _spans(thing)))
 
 
-def _leaves(thing: object) -> Iterable[object]:
-    if isinstance(thing, Mapping) and holds_spans(thing):
-        return (span.attributes for span in spans_in(thing))
-    return (_attributes(thing),)
+def _is_marked(span: TraceSpan) -> bool:
+    model = span.attributes.get("llm")
+    nested = first(model, ("input_messages", "output_messages"))
+    return nested is not None or any(str(key).startswith(_INFERENCE) for key in span.attributes)
 
 
-def _attributes(thing: object) -> Mapping[str, JsonValue]:
-    found = attributes_of(get(thing, "attributes"))
-    columns = thing.items() if isinstance(thing, Mapping) and not found else ()
-    return found or {
-        key.removeprefix(_COLUMN): one for key, one in columns if str(key).startswith(_COLUMN)
-    }
-
-
-def _is_inference_span(attributes: object) -> bool:
-    if not isinstance(attributes, Mapping):
-        return False
-    nested = get(attributes.get("openinference"), "span") or get(
-        attributes.get("llm"), "input_messages"
-    )
-    return nested is not None or any(str(key).startswith(_INFERENCE) for key in attributes)
-
-
-def inference_spans(things: object) -> Iterator[TraceSpan]:
+def inference_spans(thing: object) -> Iterator[TraceSpan]:
     """Yield the spans with the attributes of OpenTelemetry's conventions."""
-    items = things if isinstance(things, list | tuple) else [things]
-    for item in items:
-        columns = {} if get(item, "attributes") is not None else _attributes(item)
-        status = {"code": get(item, "status_code")}
-        row = {**merged(_tree(item)), "attributes": columns, "status": status}
-        for span in spans_in(row if columns else item):
-            tree = _tree(span.attributes)
-            yield span._replace(attributes={**span.attributes, **_conventional(tree)})
+    for span in _spans(thing):
+        tree = _tree(span.attributes)
+        yield span._replace(attributes={**span.attributes, **_conventional(tree)})
+
+
+def _spans(thing: object) -> Iterator[TraceSpan]:
+    """Yield all spans, also of a table, in which each attribute has a column."""
+    for item in thing if isinstance(thing, list | tuple) else [thing]:
+        row: JsonObject = item if isinstance(item, dict) and "attributes" not in item else {}
+        columns = {key[len(_COLUMN) :]: row[key] for key in row if str(key).startswith(_COLUMN)}
+        if columns:
+            status = {"code": row.get("status_code")}
+            yield from spans_in({**merged(_tree(item)), "attributes": columns, "status": status})
+        else:
+            yield from spans_in(item)
 
 
 def _tree(value: JsonValue) -> JsonValue:
