@@ -24,7 +24,7 @@ PAGE = ROOT / "docs" / "reference" / "names.md"
 MODULES = {
     "tunaeval.types": "",
     "tunaeval.types.roles": (
-        "Agent AnyTool Client Harness Parser Recorder Scorer ToolWrapper Transcript Writer"
+        "Adapter Agent AnyTool Client Harness Parser Recorder Scorer ToolWrapper Transcript Writer"
     ),
     "tunaeval.types.runs": (
         "AttemptRecord CallRecord CategoryScore Expectation ExpectedCall LevelResult Report "

@@ -116,3 +116,24 @@ def test_a_file_that_is_not_there_is_named(here: Tuna) -> None:
     done = here("score", "no.json")
     assert done.returncode == 2
     assert "'no.json' cannot be read: No such file" in done.stderr
+
+
+def test_a_folder_has_a_line_for_each_transcript_and_a_summary(here: Tuna, tmp_path: Path) -> None:
+    (tmp_path / "d/deep").mkdir(parents=True)
+    write(tmp_path / "d", "a.json", WRITERS["anthropic"](STEPS))
+    write(tmp_path / "d/deep", "b.jsonl", {"messages": WRITERS["openai-chat"](STEPS)})
+    (tmp_path / "d/notes.txt").write_text("no transcript")
+    done = here("score", "d", "--check", "exit 1")
+    assert done.returncode == 1
+    first, second, summary = done.stdout.splitlines()
+    assert first == "0.00  d/a.json: anthropic, 2 calls, 1 warning"
+    assert second.startswith("0.00  d/deep/b.jsonl, line 1: openai-chat") or "b.jsonl" in second
+    assert summary.startswith("transcripts 2, mean total 0.0, without a total 0, below the bar 2")
+    (tmp_path / "d/bad.json").write_text('{"a": ')
+    done = here("score", "d", "--json")
+    told = json.loads(done.stdout)
+    assert (done.returncode, len(told["transcripts"]), told["summary"]["refused"]) == (2, 2, 1)
+    assert "bad.json: not JSON" in told["refused"][0]["reason"]
+    assert "refused: d/bad.json" in done.stderr
+    (tmp_path / "empty").mkdir()
+    assert "no file in it ends in .eval, .json" in here("score", "empty").stderr

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import IO, Any, NamedTuple
 
+from tunaeval.data.adapters.documents import adapters
 from tunaeval.parsing.api import formats
 from tunaeval.registry import (
     Entry,
@@ -74,7 +75,7 @@ def registries() -> dict[str, Registry[Any]]:
 
     Examples:
         >>> sorted(tunaeval.registries())
-        ['checks', 'classifiers', 'clients', 'parsers', 'scorers', 'writers']
+        ['adapters', 'checks', 'classifiers', 'clients', 'parsers', 'scorers', 'writers']
     """
     return {
         "parsers": formats,
@@ -83,6 +84,7 @@ def registries() -> dict[str, Registry[Any]]:
         "writers": writers,
         "classifiers": classifiers,
         "checks": checks,
+        "adapters": adapters,
     }
 
 

@@ -5,6 +5,7 @@ for byte, and so does one that cannot be converted; that is reported, and the ex
 
 Rows of public data sets whose calls are neither text nor in messages are read by `tunaeval.data`
 and written as OpenAI-style messages, with their calls as `tool_calls`, or as text in a wire format.
+`--to atif` writes whole transcripts instead.
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 
+from tunaeval.data.adapters.documents import read_file
+from tunaeval.data.atif import as_atif
 from tunaeval.data.convert import Route, Unconvertible, convert_row, route_between
 from tunaeval.data.rows import Fault, Raw, as_openai
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
 from tunaeval.reports.files import new_bytes
+from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .named_tools import read_tools
@@ -31,7 +35,14 @@ _NOT_CONVERTED = 1
 _PARQUET = b"PAR1"
 
 
+_ATIF = "atif"
+
+
 def run(arguments: argparse.Namespace, output: Output) -> int:
+    if arguments.to_format == _ATIF:
+        return _write_trajectories(arguments, output)
+    if arguments.from_format is None:
+        raise UsageError("--from is missing; give the format of the calls in the file")
     tools = read_tools(arguments.tools) if arguments.tools else None
     route = route_between(arguments.from_format, arguments.to_format, tools, arguments.level)
 
@@ -42,13 +53,29 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
                 return made
         return convert_row(row, route, field=arguments.field)
 
-    written = nullcontext(output.write) if arguments.out == "-" else new_bytes(Path(arguments.out))
-    with _lines(arguments.file) as lines, written as write:
+    with _lines(arguments.file) as lines, _written(arguments.out, output) as write:
         counts = _convert_lines(lines, convert, write, output)
     total = sum(counts.values())
     reported = ", ".join(f"{count} {what}" for what, count in counts.items())
     output.note(f"{total} line{'s' * (total != 1)}: {reported}")
     return _NOT_CONVERTED if counts["left as they were"] else 0
+
+
+def _written(out: str, output: Output) -> AbstractContextManager[Callable[[bytes], object]]:
+    return nullcontext(output.write) if out == "-" else new_bytes(Path(out))
+
+
+def _write_trajectories(arguments: argparse.Namespace, output: Output) -> int:
+    """Write the transcripts in a file as trajectories, and report what was odd in reading them."""
+    with opened(arguments.file) as source:
+        found = read_file(source.read(), file=arguments.file, shape=arguments.from_format)
+    with _written(arguments.out, output) as write:
+        for number, conversation in enumerate(found, 1):
+            write(json_line(as_atif(conversation)))
+            for notice in conversation.warnings:
+                output.note(f"transcript {number}: {notice.message} ({notice.code})")
+    output.note(f"{counted(len(found), 'transcript')} written")
+    return 0
 
 
 def _convert_lines(

@@ -489,13 +489,14 @@ _CONVERT = (
     value("file", "a file of JSON lines (default: -, stdin)", nargs="?", default="-"),
     value(
         "--from FORMAT",
-        f"the format of the calls in the file {_STRUCTURED}",
+        f"the format of the calls in the file {_STRUCTURED}; with --to atif the shape of the "
+        "transcripts (default: recognized)",
         dest="from_format",
-        required=True,
     ),
     value(
         "--to FORMAT",
-        f"the format to write the calls in {_STRUCTURED}",
+        f"the format to write the calls in {_STRUCTURED}; or atif: write transcripts of any "
+        "shape as trajectories of the Agent Trajectory Interchange Format, one a line",
         dest="to_format",
         required=True,
     ),
@@ -671,7 +672,12 @@ _DECIDING = (
     value("--tools", "the tools that the agent had: a JSON file, or the name of a catalogue"),
 )
 _SCORE = (
-    value("files FILE", "files of transcripts in JSON or JSON lines, or - for stdin", nargs="+"),
+    value(
+        "files FILE",
+        "files of transcripts in JSON or JSON lines, folders with such files (a line for each "
+        "transcript, and a summary), or - for stdin",
+        nargs="+",
+    ),
     value("--shape NAME", "the framework of the messages (default: recognized)"),
     value("--query", "the user's request (default: the first message of the user)"),
     value("--preset", "the categories and their weights (default: the preset default)"),
@@ -766,7 +772,7 @@ _SUITES = (
         "list the scenarios of a suite: a built-in name, a file or bfcl:CATEGORY; "
         "check SUITE: test each scenario with its own answer, and exit with 1 if one fails; "
         "renamed SUITE: write the suite with other names and prompts, for models that may have "
-        "been trained on it",
+        "been trained on it; from-transcript FILE: write a turn of a transcript as a scenario",
         nargs="*",
     ),
     value("--profile", "with check: how arguments are compared (default: the suite's, or strict)"),
@@ -776,7 +782,19 @@ _SUITES = (
         type=any_whole_number,
         default=0,
     ),
-    value("-o --out FILE", "with renamed: the .jsonl file to write"),
+    value(
+        "--turn N",
+        "with from-transcript: the number of the assistant's turn, from 1",
+        type=POSITIVE,
+    ),
+    value(
+        "--transcript N",
+        "with from-transcript: the number of the transcript in the file, from 1, if it has several",
+        type=POSITIVE,
+    ),
+    value("--shape NAME", "with from-transcript: the framework of the messages"),
+    value("--tools", "with from-transcript: the tools that were offered: a JSON file"),
+    value("-o --out FILE", "with renamed or from-transcript: the .jsonl file to write"),
     _BFCL,
     _JSON,
 )
@@ -884,7 +902,8 @@ OPTIONS: dict[str, Options] = {
     "plugins": (
         value(
             "--group",
-            "list only this group: parsers, scorers, clients, writers, classifiers or checks",
+            "list only this group: parsers, scorers, clients, writers, classifiers, checks or "
+            "adapters",
         ),
         _JSON,
     ),
@@ -895,7 +914,7 @@ OPTIONS: dict[str, Options] = {
 USAGE = {
     "judge": "%(prog)s calibrate LABELS.jsonl [options]",
     "formats": "%(prog)s [-h] [options] [NAME | constrain NAME --tools FILE]",
-    "suites": "%(prog)s [-h] [options] [[check|renamed] SUITE]",
+    "suites": "%(prog)s [-h] [options] [[check|renamed] SUITE | from-transcript FILE]",
     "tools": "%(prog)s (snapshot | diff OLD [NEW]) [options]",
 }
 """The usage of commands whose first word is a part of the command."""

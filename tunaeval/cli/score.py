@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from tunaeval import score
@@ -29,33 +30,85 @@ from .packed_files import opened
 _SHOWN_EVIDENCE = 8
 _SHOWN_QUERY = 100
 _BELOW_THE_BAR = 1
+_REFUSED = 2
 _FAILED_ITSELF = 3
+_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".eval"})
+"""How files of transcripts end in a folder; a suffix for compression may follow."""
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """Return 0; 1 if the goal was missed by a check, an expectation or a forbidden call; 3 if a
-    check or a category could not be evaluated.
+    """Return 0; 1 if the goal was missed by a check, an expectation or a forbidden call; 2 if a
+    file of a folder was refused; 3 if a check or a category could not be evaluated.
     """
     given = _given(arguments)
     reported: list[JsonObject] = []
-    code = 0
+    refused: list[JsonObject] = []
+    codes = [0]
+    folders = [file for file in arguments.files if file != "-" and Path(file).is_dir()]
     for file in arguments.files:
-        conversations = _conversations(file, arguments.shape)
-        for conversation in conversations:
-            where = ", ".join(filter(None, (file, conversation.name)))
+        for one in _files_in(file) if file in folders else [file]:
             try:
-                query = arguments.query or conversation.since(max(0, arguments.start)).query or ""
-                found = score(conversation, query, start=arguments.start, **given)
+                for conversation, query, found in _scored(one, arguments, given):
+                    reported.append(_object(one, conversation, query, found))
+                    codes.append(_code(found, arguments))
+                    if not arguments.json:
+                        show = _print_line if file in folders else _print
+                        show(_where(one, conversation), conversation, query, found, output)
             except UsageError as error:
-                raise UsageError(f"{where}: {error}") from error
-            _refuse_idle(file, conversations)
-            reported.append(_object(file, conversation, query, found))
-            code = max(code, _code(found, arguments))
-            if not arguments.json:
-                _print(where, conversation, query, found, output)
+                if file not in folders:
+                    raise
+                refused.append({"file": one, "reason": str(error)})
+                codes.append(_REFUSED)
+                output.note(f"refused: {error}")
+    summary = _summary(reported, codes) if folders else {}
     if arguments.json:
-        output.result(json_text({"transcripts": reported}))
-    return code
+        more = {"refused": refused, "summary": summary} if folders else {}
+        output.result(json_text({"transcripts": reported, **more}))
+    elif folders:
+        output.result(", ".join(f"{key} {value}" for key, value in summary.items()))
+    return max(codes)
+
+
+def _files_in(folder: str) -> list[str]:
+    """Return the files of transcripts in a folder and those below it. Raises UsageError if none."""
+    paths = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
+    found = [str(path) for path in paths if {*path.suffixes} & _SUFFIXES]
+    if not found:
+        raise UsageError(f"{folder}: no file in it ends in {', '.join(sorted(_SUFFIXES))}")
+    return found
+
+
+def _summary(reported: Sequence[JsonObject], codes: Sequence[int]) -> JsonObject:
+    totals = [one["score"]["weighted_total"] for one in reported]
+    known = [total for total in totals if total is not None]
+    mean = {"mean total": round(sum(known) / len(known), 4)} if known else {}
+    return {
+        "transcripts": len(reported),
+        **mean,
+        "without a total": len(totals) - len(known),
+        "below the bar": codes.count(_BELOW_THE_BAR),
+        "failed itself": codes.count(_FAILED_ITSELF),
+        "refused": codes.count(_REFUSED),
+    }
+
+
+def _where(file: str, conversation: Conversation) -> str:
+    return ", ".join(filter(None, (file, conversation.name)))
+
+
+def _scored(
+    file: str, arguments: argparse.Namespace, given: dict[str, Any]
+) -> Iterator[tuple[Conversation, str, ScoreResult]]:
+    """Yield each transcript of a file with its query and score."""
+    conversations = _conversations(file, arguments.shape)
+    for one in conversations:
+        try:
+            query = arguments.query or one.since(max(0, arguments.start)).query or ""
+            found = score(one, query, start=arguments.start, **given)
+        except UsageError as error:
+            raise UsageError(f"{_where(file, one)}: {error}") from error
+        _refuse_idle(file, conversations)
+        yield one, query, found
 
 
 def _given(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -172,6 +225,16 @@ def _print(
     for notice in conversation.warnings:
         place = "" if notice.source is None else f", message {notice.source}"
         output.result(f"warning: {visible(notice.message)} ({notice.code}{place})")
+
+
+def _print_line(
+    where: str, conversation: Conversation, query: str, found: ScoreResult, output: Output
+) -> None:
+    del query
+    total = "-" if found.weighted_total is None else f"{found.weighted_total:.2f}"
+    calls = counted(found.details.tool_calls, "call")
+    warned = f", {counted(len(conversation.warnings), 'warning')}" * bool(conversation.warnings)
+    output.result(f"{total:>4}  {visible(where)}: {conversation.shape}, {calls}{warned}")
 
 
 def _places(evidence: tuple[int, ...]) -> str:

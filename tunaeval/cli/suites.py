@@ -1,10 +1,15 @@
-"""`tunaeval suites`: lists suites or the scenarios of one, checks or renames a suite."""
+"""`tunaeval suites`: lists suites or the scenarios of one, checks or renames a suite, or makes one
+of a transcript's turn.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
+from tunaeval.api.from_transcripts import suite_of_turn
+from tunaeval.data.adapters.documents import read_file
 from tunaeval.errors import UsageError
 from tunaeval.reports.wording import expected_words
 from tunaeval.runs.suites.check import checked
@@ -14,7 +19,9 @@ from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.runs import Suite
 
+from .named_tools import read_tools
 from .output import Output, print_listing
+from .packed_files import opened
 
 _BELOW_THE_BAR = 1
 
@@ -31,8 +38,13 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             return _check(load_suite(name, bfcl=arguments.bfcl), arguments, output)
         case ["renamed", name]:
             return _rename(load_suite(name, bfcl=arguments.bfcl), arguments, output)
+        case ["from-transcript", file]:
+            return _write_turn(file, arguments, output)
     words = " ".join(arguments.words)
-    raise UsageError(f"found {words!r}; wanted at most one SUITE, check SUITE or renamed SUITE")
+    raise UsageError(
+        f"found {words!r}; wanted at most one SUITE, check SUITE, renamed SUITE "
+        "or from-transcript FILE"
+    )
 
 
 def _list_all(arguments: argparse.Namespace, output: Output) -> int:
@@ -72,11 +84,36 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
 def _rename(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     if not arguments.out:
         raise UsageError("renamed needs a file to write; give -o FILE.jsonl")
-    made = renamed(suite, seed=arguments.seed)
+    return _write(renamed(suite, seed=arguments.seed), "renamed", arguments, output)
+
+
+def _write_turn(file: str, arguments: argparse.Namespace, output: Output) -> int:
+    if not arguments.out or not arguments.turn:
+        raise UsageError(
+            "from-transcript needs a turn and a file to write; give --turn N and -o FILE.jsonl"
+        )
+    with opened(file) as source:
+        found = read_file(source.read(), file=file, shape=arguments.shape)
+    number = arguments.transcript or 1
+    if number > len(found) or (arguments.transcript is None and len(found) > 1):
+        raise UsageError(
+            f"{file}: it has {counted(len(found), 'transcript')}; give --transcript with a number "
+            f"from 1 to {len(found)}"
+        )
+    name = "transcript" if file == "-" else Path(file).name.partition(".")[0]
+    tools = read_tools(arguments.tools) if arguments.tools else None
+    try:
+        made = suite_of_turn(found[number - 1], arguments.turn, name=name, tools=tools)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from error
+    return _write(made, "written", arguments, output)
+
+
+def _write(made: Suite, what: str, arguments: argparse.Namespace, output: Output) -> int:
     write_suite(made, arguments.out)
     if arguments.json:
         row: JsonObject = {"name": made.name, "file": arguments.out, "digest": made.digest}
-        print_listing(output, "renamed", [row], list(row), as_json=True)
+        print_listing(output, what, [row], list(row), as_json=True)
     output.note(
         f"tunaeval: {made.name}: {counted(len(made.scenarios), 'scenario')} in {arguments.out}"
     )

@@ -10,6 +10,7 @@ A row that cannot be read becomes a `Fault` with its reason; no row is dropped s
 
 from __future__ import annotations
 
+from .atif import as_atif as as_atif
 from .checking import FINDINGS as FINDINGS
 from .checking import Checker as Checker
 from .checking import Finding as Finding

@@ -75,13 +75,14 @@ def as_openai(row: Row) -> JsonObject:
     """
     raw = row.raw if isinstance(row.raw, dict) else {}
     kept = {key: value for key, value in raw.items() if key not in _USED}
-    made: JsonObject = {**kept, "messages": [*_messages(row.messages)]}
+    made: JsonObject = {**kept, "messages": [*chat_messages(row.messages)]}
     if row.tools is not None:
         made["tools"] = json.dumps(row.tools.as_openai(), ensure_ascii=False)
     return made
 
 
-def _messages(messages: Sequence[Message]) -> Iterator[JsonObject]:
+def chat_messages(messages: Sequence[Message]) -> Iterator[JsonObject]:
+    """Yield the messages in the shape of OpenAI's chat completions API."""
     waiting: list[str] = []
     for index, message in enumerate(messages):
         made: JsonObject = {"role": message.role, "content": message.content}

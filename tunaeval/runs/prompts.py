@@ -67,12 +67,15 @@ class Asking:
     """Makes the same kind of `Asking` for another suite."""
 
     def messages(self, prompt: str, earlier: Sequence[JsonObject] = ()) -> list[JsonObject]:
-        """Return the messages of a first attempt; two system messages are merged into one."""
+        """Return the messages of a first attempt; two system messages are merged into one. Without
+        a prompt the last of the earlier messages, a tool's result, is to be answered.
+        """
         opening, before = list(self.opening), list(earlier)
         if opening and before and opening[0]["role"] == before[0]["role"] == "system":
             both = f"{before.pop(0)['content']}\n\n{opening[0]['content']}"
             opening[0] = {"role": "system", "content": both}
-        return [*opening, *before, {"role": "user", "content": prompt}]
+        asked = [{"role": "user", "content": prompt}] if prompt or not before else []
+        return [*opening, *before, *asked]
 
 
 def asking(

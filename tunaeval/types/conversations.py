@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self, TypeAlias
 
+from .calls import JsonValue
 from .messages import Message, Usage
 
 
@@ -58,6 +59,7 @@ class Conversation:
     usage: Usage | None = None
     name: str = ""
     failure: str | None = None
+    tools: tuple[JsonValue, ...] = ()
 
     def since(self, start: int) -> Self:
         """Return the part from the caller's message `start` on, with a query of its own."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     # These are needed only as types; a parse loads neither pydantic nor the modules for agents.
+    from collections.abc import Iterable
     from pathlib import Path
 
     from .calls import Tools
@@ -50,6 +51,21 @@ class Parser(Protocol):
     def parse(
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult: ...
+
+
+@runtime_checkable
+class Adapter(Protocol):
+    """Reads transcripts of a shape that tunaeval does not know (group `tunaeval.adapters`).
+
+    `reads` says whether a document (the JSON of a file, or the list of its lines) has the shape.
+    `read` yields its transcripts: each a `Conversation`, or messages in any known shape.
+    """
+
+    name: str
+
+    def reads(self, document: object) -> bool: ...
+
+    def read(self, document: object) -> Iterable[object]: ...
 
 
 @runtime_checkable

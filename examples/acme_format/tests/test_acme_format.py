@@ -8,6 +8,7 @@ from pathlib import Path
 
 from acme_format.brevity import BREVITY
 from acme_format.client import AcmeClient
+from acme_format.langsmith import LANGSMITH
 from acme_format.lines import PARSER
 from acme_format.once import no_call_twice
 from acme_format.polite import POLITE
@@ -82,6 +83,19 @@ def test_a_tool_that_is_sorry_has_failed() -> None:
         (False, "sorry"),
         (True, "assumed"),
     ]
+
+
+def test_the_last_request_of_a_trace_is_its_conversation() -> None:
+    user = {"role": "user", "content": "Go."}
+    reply = {"role": "assistant", "content": "Done."}
+    runs = [
+        {"run_type": "llm", "trace_id": "t", "dotted_order": order, "inputs": {"messages": [user]},
+         "outputs": {"choices": [{"message": reply}]}}
+        for order in ("2", "1")
+    ]  # fmt: skip
+    assert LANGSMITH.reads(runs)
+    assert not LANGSMITH.reads([user])
+    assert list(LANGSMITH.read(runs)) == [[user, reply]]
 
 
 def test_the_same_call_twice_fails() -> None:

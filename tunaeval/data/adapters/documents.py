@@ -20,19 +20,21 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import NamedTuple, cast
 
-from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.errors import UsageError
 from tunaeval.parsing.sse import choice_order
+from tunaeval.registry import Registry, instance_of, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.messages import Message
+from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
 
-from . import frameworks, logs, otel, providers
-from .fields import first, get, identifier, listed, shown, word
+from . import agents, frameworks, logs, otel, providers, traces
+from .fields import fields_of, first, get, identifier, listed, shown, word
 from .frameworks import session_usage, steps_of
 from .logs import is_sample, is_trajectory, read_sample
-from .otel import holds_spans, is_span, read_spans
+from .otel import holds_spans, is_span, read_spans, read_traces
 from .providers import contents_of, is_request
 from .reading import Reading, call_of, joined
 
@@ -112,11 +114,21 @@ class Shape:
 SHAPES = {
     shape.name: shape
     for shape in (
+        Shape("claude-agent-sdk", agents.claims_agent_sdk, agents.read_agent_sdk, ""),
         Shape("pydantic-ai", frameworks.claims_pydantic_ai, frameworks.read_pydantic_ai, ""),
         Shape("langchain", frameworks.claims_langchain, frameworks.read_langchain, ""),
+        Shape("codex", agents.claims_codex, agents.read_codex, "type"),
+        Shape(
+            "gemini-interactions",
+            providers.claims_interactions,
+            providers.read_interactions,
+            "type",
+        ),
         Shape("openai-responses", providers.claims_responses, providers.read_responses, "type"),
+        Shape("llama-index", frameworks.claims_llama_index, frameworks.read_llama_index),
         Shape("smolagents", frameworks.claims_smolagents, frameworks.read_smolagents),
         Shape("tinyagent", frameworks.claims_tinyagent, frameworks.read_tinyagent),
+        Shape("openhands", agents.claims_openhands, agents.read_openhands, "source"),
         Shape("atif", logs.claims_atif, logs.read_atif, "source"),
         Shape("claude-code", logs.claims_claude_code, logs.read_claude_code, "type"),
         Shape("gemini", providers.claims_gemini, providers.read_gemini, ""),
@@ -231,12 +243,70 @@ def tells_spans(thing: object) -> bool:
     return any(holds_spans(item) or is_span(item) for item in items)
 
 
+def _read_otel(thing: object) -> tuple[Conversation, ...]:
+    return read_spans(thing, lambda messages: read_messages(messages, SHAPES["otel"]))
+
+
+def _read_traces(
+    shape: str, spans: Callable[[object], Iterable[otel.TraceSpan]]
+) -> Callable[[object], Iterable[Conversation]]:
+    """Return the reader of traces whose messages have the shape of the provider that was asked."""
+    return lambda thing: (
+        replace(given, shape=shape) for given in read_traces(spans(thing), read_messages)
+    )
+
+
 _DOCUMENTS = (
     _Document("tunacode", is_session, lambda thing: (read_session(thing),)),
     _Document("inspect-ai", _is_log, lambda thing: map(read_sample, listed(get(thing, "samples")))),
     _Document("inspect-ai", is_sample, lambda thing: (read_sample(thing),)),
-    _Document("otel", tells_spans, read_spans),
+    _Document("gemini-cli", agents.is_gemini_session, agents.read_gemini_session),
+    _Document("swe-agent", agents.is_swe_agent, agents.read_swe_agent),
+    _Document("langfuse", traces.is_langfuse, _read_traces("langfuse", traces.langfuse_spans)),
+    _Document(
+        "openinference",
+        traces.is_inference,
+        _read_traces("openinference", traces.inference_spans),
+    ),
+    _Document("otel", tells_spans, _read_otel),
 )
+_SPANS = frozenset({"langfuse", "openinference", "otel"})
+"""Documents of which several are one: a trace's spans."""
+
+adapters: Registry[Adapter] = Registry(
+    "tunaeval.adapters", "adapter", builtins={}, check=instance_of(Adapter)
+)
+"""The adapters of others, which are asked about documents that have no shape known here."""
+
+_TRANSCRIPTS = "transcripts: Conversations, or lists of messages in a known shape"
+
+
+def _adapted(names: Iterable[str], document: object) -> tuple[Conversation, ...] | None:
+    """Return what the first adapter that reads the document yields; None if there is none.
+
+    Raises PluginError if an adapter fails, or yields something else.
+    """
+    # A file's only object is wrapped in a list, as a message would be.
+    alone = document if isinstance(document, list) and len(document) == 1 else []
+    for name in names:
+        adapter = adapters.get(name)
+        try:
+            whole = [one for one in (document, *alone) if adapter.reads(one)]
+            items: list[object] = list(adapter.read(whole[0])) if whole else []
+        except (Exception, SystemExit) as error:
+            raise raised(adapter, "adapter", error, _TRANSCRIPTS) from error
+        if whole:
+            return tuple(_adapted_item(item, name, adapter) for item in items)
+    return None
+
+
+def _adapted_item(item: object, name: str, adapter: Adapter) -> Conversation:
+    try:
+        (read,) = _read(item, None, "messages", 0)
+    except (UsageError, ValueError) as error:
+        raise returned(adapter, "adapter", shown(item), f"{_TRANSCRIPTS} ({error})") from error
+    return read if isinstance(item, Conversation) else replace(read, shape=name)
+
 
 DOCUMENT_SHAPES = tuple(sorted({*SHAPES, *(row.shape for row in _DOCUMENTS)}))
 """The names of all shapes that can be requested."""
@@ -272,14 +342,30 @@ def read_conversations(document: object, *, shape: str | None = None) -> tuple[C
         >>> len(tunaeval.read_conversations(document))
         1
     """
-    if shape is not None:
-        wanted_name(shape, "shape of messages", DOCUMENT_SHAPES)
-    found = tuple(_read(document, shape, "messages", 0))
+    wanted_shape(shape)
+    if shape is not None and shape not in DOCUMENT_SHAPES:
+        found = _adapted([shape], document)
+        if found is None:
+            raise UsageError(f"messages is {shown(document)}, which is no {shape} document")
+    else:
+        try:
+            found = tuple(_read(document, shape, "messages", 0))
+        except UsageError:
+            others = _adapted(adapters.names(), document) if shape is None else None
+            if others is None:
+                raise
+            found = others
     for index, conversation in enumerate(found):
         if any(notice.code == "unread-message" for notice in conversation.warnings):
             where = f"conversation {index + 1} of {len(found)}" if len(found) > 1 else "messages"
             refuse_silence(conversation, where)
     return found
+
+
+def wanted_shape(shape: str | None) -> None:
+    """Raise UnknownNameError if there is no shape of this name, here or in a plug-in."""
+    if shape is not None and shape not in DOCUMENT_SHAPES:
+        wanted_name(shape, "shape of messages", (*DOCUMENT_SHAPES, *adapters.names()))
 
 
 _SILENT = (
@@ -348,6 +434,11 @@ def held_messages(thing: object) -> list[object] | None:
         return listed(get(thing, "steps"))
     if (steps := steps_of(thing)) is not None:  # an agent of smolagents
         return steps
+    steps = listed(get(thing, "steps"))
+    if any(map(providers.claims_interactions, steps)):
+        asked = get(thing, "input")
+        is_first = get(steps[0], "type") == "user_input" or asked is None
+        return steps if is_first else [{"role": "user", "content": asked}, *steps]
     messages = get(thing, "messages")
     if isinstance(messages, list | tuple):
         return list(messages)
@@ -374,7 +465,13 @@ def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation
     conversation = read_messages(messages, shape, where=f"{where}.messages")
     query = first(thing, _QUERIES)
     text = query if isinstance(query, str) and query else conversation.query
-    return replace(conversation, query=text, name=word(first(thing, ("name", "id"))))
+    offered = first(thing, ("tools",)) or get(get(thing, "agent"), "tool_definitions")
+    tools = (*listed(fields_of(offered)),) or conversation.tools
+    if is_trajectory(thing):
+        failure = word(get(get(thing, "extra"), "failure")) or None
+        conversation = replace(conversation, failure=failure)
+    name = word(first(thing, ("name", "id")))
+    return replace(conversation, query=text, name=name, tools=tools)
 
 
 MAX_SAMPLE_BYTES = 32 * 1024 * 1024
@@ -384,6 +481,10 @@ MAX_RATIO = 50
 """All samples together may unpack to this many times the archive's size, or to
 `LEAST_ARCHIVE_BYTES` if that is more; JSON packs about ten to one.
 """
+
+_CUT = object()
+"""Takes the place of the last line of a file if it is cut off."""
+_CUT_OFF = "the last line of the file is cut off; what came before is read"
 
 _ZIP = b"PK\x03\x04"
 _SAMPLES = "samples/"
@@ -405,17 +506,21 @@ def read_file(
     data: bytes, *, file: str = "the file", shape: str | None = None
 ) -> tuple[Conversation, ...]:
     """Return the conversations in a file. Raises UsageError, naming the file and the place."""
-    if shape is not None and shape not in DOCUMENT_SHAPES:
-        raise UnknownNameError("shape of messages", shape, DOCUMENT_SHAPES)
+    wanted_shape(shape)
     documents = _archived(data, file) if data.startswith(_ZIP) else _documents(data, file)
-    found = tuple(
-        given if given.name else replace(given, name=place)
-        for place, document in documents
-        for given in _read_part(document, f"{file}, {place}" if place else file, shape)
-    )
+    found: list[Conversation] = []
+    for place, document in documents:
+        if document is _CUT:
+            last = found[-1]
+            cut = Notice("cut-off", f"{place}: {_CUT_OFF}", None)
+            found[-1] = replace(last, warnings=(*last.warnings, cut))
+            continue
+        where = f"{file}, {place}" if place else file
+        found += [one if one.name else replace(one, name=place)
+                  for one in _read_part(document, where, shape)]  # fmt: skip
     if not found:
         raise UsageError(f"{file}: it contains no transcript; {_WANTED_FILE}")
-    return found
+    return tuple(found)
 
 
 def _read_part(document: JsonValue, where: str, shape: str | None) -> tuple[Conversation, ...]:
@@ -438,25 +543,41 @@ def _documents(data: bytes, file: str) -> list[tuple[str, JsonValue]]:
 
 
 def _lines(text: str, file: str, whole: Exception) -> list[tuple[str, JsonValue]]:
-    values = []
-    for number, line in enumerate(text.split("\n"), 1):
+    values: list[tuple[str, JsonValue]] = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             values.append((f"line {number}", json.loads(line)))
         except (ValueError, RecursionError) as error:
+            if values and number == len(lines):  # its writer was ended in the middle of it
+                return [*_joined(values), (f"line {number}", _CUT)]
             if values:
                 raise _not_json(f"{file}, line {number}", error, line) from error
             raise _not_json(file, whole, text.lstrip()) from whole  # it is not JSON lines either
     if not values:
         raise UsageError(f"{file}: it is empty; {_WANTED_FILE}")
-    if all(holds_transcript(value) and not tells_spans(value) for _, value in values):
+    return _joined(values)
+
+
+def _joined(values: list[tuple[str, JsonValue]]) -> list[tuple[str, JsonValue]]:
+    """Return the documents on the lines: one on each, or all lines together as one."""
+    if all(holds_transcript(value) and not _is_part(value) for _, value in values):
         return values
     return [("", [value for _, value in values])]
 
 
+def _is_part(value: JsonValue) -> bool:
+    """Whether the value of a line is a part of a trace."""
+    return any(row.shape in _SPANS and row.fits(value) for row in _DOCUMENTS)
+
+
 def _not_json(where: str, error: Exception, text: str) -> UsageError:
-    return UsageError(f"{where}: not JSON ({error}), found {text[:60]!r}; {_WANTED_FILE}")
+    # What is cut ends in a string, or where the next value should begin.
+    is_cut = str(error).startswith("Unterminated") or getattr(error, "pos", 0) >= len(text.rstrip())
+    cut = "; it seems to be cut off" if is_cut else ""
+    return UsageError(f"{where}: not JSON ({error}), found {text[:60]!r}{cut}; {_WANTED_FILE}")
 
 
 def _decoded(data: bytes, file: str) -> str:

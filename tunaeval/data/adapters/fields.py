@@ -22,7 +22,8 @@ _COMPLETION = ("completion_tokens", "output_tokens", "response_tokens", "output"
 _COST = ("cost_usd", "total_cost", "cost", "total")
 
 _FAILED = frozenset({
-    "error", "failed", "failure", "denied", "retried", "interrupted", "cancelled", "incomplete",
+    "error", "failed", "failure", "denied", "declined", "retried", "interrupted", "cancelled",
+    "incomplete",
 })  # fmt: skip
 _FINE = frozenset({"success", "completed", "ok"})
 
@@ -45,6 +46,14 @@ def get(thing: object, key: str) -> JsonValue:
 def first(thing: object, keys: Iterable[str]) -> JsonValue:
     """Return the first of these fields that is not None."""
     return next((value for key in keys if (value := get(thing, key)) is not None), None)
+
+
+def has(thing: object, key: str) -> bool:
+    """Whether a dictionary or an object has this field, whatever its value."""
+    try:
+        return key in thing if isinstance(thing, Mapping) else hasattr(thing, key)
+    except Exception:  # noqa: BLE001 - an object's own attributes may raise anything
+        return False
 
 
 def listed(value: object) -> list[JsonValue]:

@@ -8,6 +8,8 @@ pydantic-ai, versions 1 and 2: requests contain the messages of all but the mode
 in the order in which they were ready; responses contain the model's parts. A retry that answers a
 call is an error of that call; any other retry is a message of the framework to the model.
 
+LlamaIndex: messages consist of blocks; until 2025 calls were in a field beside them.
+
 smolagents' memory: a step contains the model's text, its calls, and one observation for all of
 them: the result of a single call. Of several calls the first gets it, and the others get an empty
 result. The error of a failed step becomes the result of its first call; the others then have none.
@@ -30,7 +32,18 @@ from dataclasses import replace
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.messages import Usage
 
-from .fields import declared, first, get, identifier, instant, json_words, listed, usage_of, word
+from .fields import (
+    declared,
+    first,
+    get,
+    has,
+    identifier,
+    instant,
+    json_words,
+    listed,
+    usage_of,
+    word,
+)
 from .providers import CHAT_KINDS, read_calls, read_chat
 from .reading import (
     CallFields,
@@ -135,7 +148,6 @@ _PYDANTIC_KINDS: Kinds = {
     "builtin-tool-return": _PYDANTIC_RESULT,
     _RETRY: ResultFields("tool_call_id", ("content",), is_error=True),
     "retry-feedback": _FEEDBACK,
-    "compaction": Text(("content",), role="system"),
     **alike("instruction instruction-delta instruction-baseline instruction-digest", Silent()),
     **alike("tool-availability-delta capability-load-delta model-settings-delta", Silent()),
     **alike("cache-point", Silent()),
@@ -165,9 +177,34 @@ def read_pydantic_ai(message: object, reading: Reading) -> None:
         meant = _PYDANTIC_KINDS.get(kind)
         if kind == _RETRY and get(part, "tool_name") is None:
             meant = _FEEDBACK
-        if kind == "compaction":
-            reading.notice("compacted", "earlier messages were replaced by a summary")
         read_part(part, kind, meant, _PYDANTIC_KINDS, reading)
+
+
+_LLAMA_KINDS: Kinds = {
+    "text": Text(("text",)),
+    "thinking": Thought(("content",)),
+    "tool_call": CallFields("tool_name", "tool_kwargs", "tool_call_id"),
+    "cache": Silent(),
+    **alike("citable citation", Text(("content", "cited_content"))),
+    **alike("image audio video document", Media()),
+}
+
+
+def claims_llama_index(message: object) -> bool:
+    return any(isinstance(get(one, "block_type"), str) for one in listed(get(message, "blocks")))
+
+
+def read_llama_index(message: object, reading: Reading) -> None:
+    role, blocks = get(message, "role"), listed(get(message, "blocks"))
+    role, beside = word(getattr(role, "value", role)), get(message, "additional_kwargs")
+    answers = identifier(get(beside, "tool_call_id")) if role == "tool" else None
+    role = {"model": "assistant", "chatbot": "assistant"}.get(role, role)
+    reading.begin(
+        role, tool_call_id=answers, is_error=None if answers is None else declared(beside)
+    )
+    read_content(blocks, _LLAMA_KINDS, reading)
+    if not any(get(one, "block_type") == "tool_call" for one in blocks):
+        read_calls(beside, reading)
 
 
 _CALLS, _ANSWERS = "tool-call", "tool-response"
@@ -186,14 +223,7 @@ def is_step(item: object) -> bool:
     """Whether this is a step of an agent's memory, as an object or dumped."""
     if isinstance(item, Mapping):
         return any(kind <= item.keys() for kind in _SMOLAGENTS_KINDS)
-    return any(all(_has(item, name) for name in kind) for kind in _SMOLAGENTS_KINDS)
-
-
-def _has(item: object, name: str) -> bool:
-    try:
-        return hasattr(item, name)
-    except Exception:  # noqa: BLE001 - an object's own attributes may raise anything
-        return False
+    return any(all(has(item, name) for name in kind) for kind in _SMOLAGENTS_KINDS)
 
 
 def steps_of(thing: object) -> list[object] | None:
@@ -304,8 +334,7 @@ def _read_step(step: object, reading: Reading) -> None:
     if calls and (error or isinstance(seen, str)):
         _answer(ids, text, reading, failed=bool(error))
     elif text:  # the framework's message about a reply that it could not read
-        reading.begin("user")
-        reading.text(text)
+        reading.say("user", text)
 
 
 _SILENT = frozenset({"step-start", "source-url", "source-document"})

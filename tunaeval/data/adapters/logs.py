@@ -47,6 +47,7 @@ from .reading import (
     invalid_call,
     read_content,
     result_words,
+    words_of,
 )
 
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
@@ -77,7 +78,9 @@ def read_atif(step: object, reading: Reading) -> None:
     read_content(get(step, "message"), _ATIF_KINDS, reading)
     calls = listed(get(step, "tool_calls"))
     for call in calls:
-        reading.call(get(call, "function_name"), get(call, "arguments"), get(call, "tool_call_id"))
+        name, call_id = get(call, "function_name"), get(call, "tool_call_id")
+        unread = get(get(call, "extra"), "unread_arguments")
+        reading.call(name, get(call, "arguments") if unread is None else unread, call_id)
     for result in listed(get(get(step, "observation"), "results")):
         _read_atif_result(result, is_of_call=bool(calls), reading=reading)
 
@@ -118,13 +121,20 @@ def read_claude_code(line: object, reading: Reading) -> None:
         _read_message(line, reading)
     elif kind == "system":
         _read_system(line, reading)
-    elif kind == "result" and get(line, "api_error_status") is not None:
-        reading.failed(word(get(line, "result")))
     elif kind == "result" and get(line, "is_error") is True:
-        why = word(get(line, "subtype")) or "an error"
-        reading.notice("failed-run", f"the session ended in an error: {why[:80]}")
+        _read_end(line, reading)
     elif kind != "result" and kind not in _SILENT:
         reading.notice("unknown-part", f"a line of type {kind[:40]!r} is left out")
+
+
+def _read_end(line: object, reading: Reading) -> None:
+    """Read a result with an error: the host's own, or (such as too many turns) the agent's."""
+    why = word(get(line, "subtype")) or "an error"
+    is_api = get(line, "api_error_status") is not None
+    if is_api or why in {"success", "error_during_execution"}:
+        reading.failed(word(get(line, "result")) or why)
+    else:
+        reading.notice("failed-run", f"the session ended in an error: {why[:80]}")
 
 
 def _read_message(line: object, reading: Reading) -> None:
@@ -132,12 +142,12 @@ def _read_message(line: object, reading: Reading) -> None:
     if get(line, "isSidechain") is True or get(line, "parent_tool_use_id") is not None:
         reading.notice("side-conversation", "a message of a sub-agent is left out")
         return
-    if get(line, "isApiErrorMessage") is True or isinstance(get(line, "error"), str):
+    if get(line, "isApiErrorMessage") is True or get(line, "error"):
         # The agent has written this in place of a reply.
-        words = result_words(get(message, "content"), ANTHROPIC_KINDS)
         reading.begin("system", at=instant(get(line, "timestamp")))
-        reading.text(words)
-        reading.failed(words)
+        read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
+        words = words_of(get(message, "content"), ANTHROPIC_KINDS)
+        reading.failed(words or word(get(line, "error")))
         return
     reply = get(message, "id")
     if isinstance(reply, str) and reading.reply == reply:

@@ -1,20 +1,23 @@
 """Conversations in OpenTelemetry's spans of generative AI.
 
 Spans come in any export: OTLP as JSON, an SDK's dump, or objects; each becomes a `TraceSpan` with
-plain attributes. The span of each request repeats all earlier messages. A span whose input begins
-with a whole known conversation continues it; any other begins a new one, as sub-agents do. Tool
-runs have their own spans, which show failures, and results that no later request contains. Messages
-are numbered within the conversation that the spans make up together. The attributes are those of
-the semantic conventions (`gen_ai.input.messages`); before version 1.37 there were events instead
-(`gen_ai.user.message`, `gen_ai.choice`).
+plain attributes. Traces with attributes of their own are given those of the conventions first
+(`traces.py`). The span of each request repeats all earlier messages. A span whose input begins with
+a whole known conversation continues it; any other begins a new one, as sub-agents do. Tool runs
+have their own spans, which show failures, and results that no later request contains. Messages are
+numbered within the conversation that the spans make up together. The attributes are those of the
+semantic conventions (`gen_ai.input.messages`), on the span or on its event
+`gen_ai.client.inference.operation.details`, which may be a log record; before version 1.37 there
+was an event for each message instead (`gen_ai.user.message`, `gen_ai.choice`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
@@ -31,7 +34,7 @@ from .fields import (
     usage_of,
     word,
 )
-from .providers import read_chat
+from .providers import claims_anthropic, read_anthropic, read_chat
 from .reading import (
     CallFields,
     Kinds,
@@ -45,7 +48,11 @@ from .reading import (
 )
 
 _OWN = "gen_ai."
-_NESTED = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans")
+_DETAILS = "gen_ai.client.inference.operation.details"
+_NESTED = (
+    "resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans",
+    "resourceLogs", "resource_logs", "scopeLogs", "scope_logs", "logRecords", "log_records",
+)  # fmt: skip
 _LEAVES = ("stringValue", "boolValue", "doubleValue", "intValue")
 _MAX_DEPTH = 50
 
@@ -59,6 +66,7 @@ class TraceSpan(NamedTuple):
     attributes: Mapping[str, JsonValue]
     events: tuple[tuple[str, JsonObject], ...]
     failed: bool
+    id: str | None = None
 
 
 def is_span(thing: object) -> bool:
@@ -117,17 +125,26 @@ def _value(value: JsonValue, depth: int = 0) -> JsonValue:
 def _span(thing: object) -> TraceSpan:
     context = get(thing, "context")
     trace = first(thing, ("traceId", "trace_id")) or get(context, "trace_id")
-    started = first(thing, ("startTimeUnixNano", "start_time_unix_nano", "start_time"))
+    started = first(thing, _STARTED)
     if isinstance(started, str) and started.isdecimal():
         started = float(started[:30])
+    events = tuple(_events(thing))
+    details = (fields for name, fields in events if name == _DETAILS)
     return TraceSpan(
         trace=str(trace),
         started=instant(started) or 0.0,
         name=word(get(thing, "name")),
-        attributes=attributes_of(get(thing, "attributes")),
-        events=tuple(_events(thing)),
+        attributes=merged(*details, attributes_of(get(thing, "attributes"))),
+        events=events,
         failed=_failed(get(thing, "status")),
+        id=identifier(first(thing, ("spanId", "span_id")) or get(context, "span_id")),
     )
+
+
+_STARTED = (
+    "startTimeUnixNano", "start_time_unix_nano", "start_time", "timeUnixNano", "time_unix_nano",
+    "timestamp",
+)  # fmt: skip
 
 
 def _events(thing: object) -> Iterator[tuple[str, JsonObject]]:
@@ -157,6 +174,7 @@ _KINDS: Kinds = {
     "tool_call_response": ResultFields("id", ("response", "result", "content")),
     "server_tool_call": CallFields("name", "server_tool_call", "id"),
     "server_tool_call_response": ResultFields("id", ("server_tool_call_response",)),
+    "compaction": Text(("content",), role="system"),
     **alike("blob uri file binary image-url audio-url video-url document-url", Media()),
 }
 
@@ -170,6 +188,7 @@ _EVENTS = frozenset({
     "gen_ai.tool.message",
 })  # fmt: skip
 _CHOICE = "gen_ai.choice"
+_TOOLS = "gen_ai.tool.definitions"
 _USAGE = {
     "input_tokens": "gen_ai.usage.input_tokens",
     "output_tokens": "gen_ai.usage.output_tokens",
@@ -189,7 +208,7 @@ def claims(message: object) -> bool:
 def read(message: object, reading: Reading) -> None:
     parts = get(message, "parts")
     if not isinstance(parts, list):
-        read_chat(message, reading)
+        (read_anthropic if claims_anthropic(message) else read_chat)(message, reading)
         return
     usage, at = usage_of(get(message, "usage")), instant(get(message, "created_at"))
     reading.begin(get(message, "role"), usage=usage, at=at)
@@ -218,37 +237,75 @@ class _RequestSpan:
 
 
 def _with_roles(messages: Iterable[JsonValue]) -> list[JsonObject]:
-    """Return the items that are messages."""
-    return [one for one in messages if isinstance(one, dict) and isinstance(one.get("role"), str)]
+    """Return the items that are messages, or items of the Responses API, which have a type."""
+    items = (one for one in messages if isinstance(one, dict))
+    return [one for one in items if isinstance(one.get("role") or one.get("type"), str)]
 
 
-def read_spans(things: object) -> tuple[Conversation, ...]:
+Read: TypeAlias = Callable[[list[JsonObject]], Conversation]
+"""Reads the messages of a conversation."""
+
+
+def read_spans(things: object, read: Read) -> tuple[Conversation, ...]:
     """Return the conversations in an export or a list of spans, in the order of their start."""
+    return read_traces(spans_in(things), read)
+
+
+def read_traces(spans: Iterable[TraceSpan], read: Read) -> tuple[Conversation, ...]:
     traces: dict[str, list[TraceSpan]] = defaultdict(list)
-    for span in spans_in(things):
+    for span in spans:
         traces[span.trace].append(span)
-    return tuple(given for spans in traces.values() for given in _read_trace(spans))
+    return tuple(given for spans in traces.values() for given in _read_trace(spans, read))
 
 
-def _read_trace(spans: list[TraceSpan]) -> Iterator[Conversation]:
-    spans = sorted(spans, key=lambda span: span.started)
+def _read_trace(spans: list[TraceSpan], read: Read) -> Iterator[Conversation]:
+    spans = sorted(_whole(spans), key=lambda span: span.started)
     tools = [span for span in spans if _operation(span) == _TOOL]
     asking = [span for span in spans if _operation(span) not in {*_AGENT, _TOOL}]
     given = [one for one in map(_RequestSpan, asking) if one.before or one.after]
     if not given:  # then the span of the whole agent may have the messages
         agents = (_RequestSpan(span) for span in spans if _operation(span) in _AGENT)
         given = [one for one in agents if one.before or one.after]
-    runs = {
-        call_id: span
-        for span in tools
-        if (call_id := identifier(span.attributes.get("gen_ai.tool.call.id"))) is not None
-    }
+    offered = next((found for span in spans if (found := span.attributes.get(_TOOLS))), None)
     for messages in _threads(given):
-        whole = _answered(messages, runs)
-        reading = Reading()
-        for reading.source, message in enumerate(whole):
-            read(message, reading)
-        yield reading.conversation("otel", len(whole))
+        whole = _answered(messages, _runs(tools, messages))
+        yield replace(read(whole), tools=(*listed(fields_of(offered)),))
+
+
+def _runs(tools: Iterable[TraceSpan], messages: Iterable[JsonObject]) -> dict[str, TraceSpan]:
+    """Return the runs by their call's id. Runs without one are those of the calls of the same name,
+    in order, if there are as many.
+    """
+    runs: dict[str, TraceSpan] = {}
+    called: dict[str, list[str]] = defaultdict(list)
+    loose: dict[str, list[TraceSpan]] = defaultdict(list)
+    for span in tools:
+        if (known := identifier(span.attributes.get("gen_ai.tool.call.id"))) is not None:
+            runs[known] = span
+        else:
+            loose[word(span.attributes.get("gen_ai.tool.name"))].append(span)
+    for message in messages if loose else ():
+        for call in (*listed(message.get("parts")), *listed(message.get("tool_calls"))):
+            name = get(call, "name") or get(get(call, "function"), "name")
+            if isinstance(name, str):
+                called[name].append(identifier(get(call, "id")) or "")
+    for name, spans in loose.items():
+        if len(spans) == len(called[name]):
+            runs |= zip(called[name], spans, strict=True)
+    return runs
+
+
+def _whole(spans: Iterable[TraceSpan]) -> Iterable[TraceSpan]:
+    """Return the spans, each with the attributes of the log records that belong to it."""
+    found: dict[object, TraceSpan] = {}
+    for span in spans:
+        key = object() if span.id is None else span.id
+        known = found.get(key, span)
+        both = merged(known.attributes, span.attributes)
+        # A record of the log has no name of a span, and begins when the span ends.
+        kept = known if known.name else span
+        found[key] = kept._replace(attributes=both)
+    return found.values()
 
 
 def _operation(span: TraceSpan) -> str:
@@ -272,11 +329,14 @@ def _threads(given: Iterable[_RequestSpan]) -> list[list[JsonObject]]:
     return threads
 
 
+_OF_REPLIES = frozenset({"finish_reason", "annotations", "audio", "id", "index", "status"})
+
+
 def _digests(messages: Iterable[JsonObject]) -> Iterator[bytes]:
-    """Yield for each message a digest of it and all before it, without the finish reason."""
+    """Yield for each message a digest of it and all before it, without what only replies have."""
     so_far = b""
     for message in messages:
-        kept = {key: value for key, value in message.items() if key != "finish_reason"}
+        kept = {key: one for key, one in message.items() if one and key not in _OF_REPLIES}
         text = json_words(sorted(kept.items(), key=lambda item: str(item[0])))
         so_far = blake2b(so_far + text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         yield so_far

@@ -6,7 +6,7 @@ beside the content, and results that declare an error.
 
 OpenAI's Responses: a reply is a sequence of items there: reasoning, text, calls. Reasoning is
 joined with the item that follows it. Adjacent calls were made at once and become one message, whose
-source is the first.
+source is the first. The steps of Gemini's Interactions API are read in the same way.
 
 Anthropic: content is in blocks, with tool results in the user's messages.
 
@@ -19,13 +19,25 @@ is joined with the first call of the same name that has no result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.messages import Usage
 
-from .fields import declared, first, get, identifier, instant, json_words, listed, usage_of, word
+from .fields import (
+    declared,
+    fields_of,
+    first,
+    get,
+    has,
+    identifier,
+    instant,
+    json_words,
+    listed,
+    usage_of,
+    word,
+)
 from .reading import (
     CallFields,
     Kinds,
@@ -144,6 +156,8 @@ _CALLS = {
     "file_search_call": ("queries", "id"),
     "code_interpreter_call": ("code", "id"),
     "image_generation_call": ("prompt", "id"),
+    "tool_search_call": ("arguments", "call_id"),
+    "program": ("code", "call_id"),
 }
 """For each type of item, the fields of a call's arguments and of its id."""
 
@@ -154,7 +168,10 @@ _HOSTED = frozenset({
 """Calls that the server runs itself: the item contains the result, if it is reported."""
 
 _OUTPUT = "_output"
-_TYPES = frozenset({*_CALLS, *(f"{kind}{_OUTPUT}" for kind in _CALLS), "reasoning"})
+_SEARCH = "tool_search"
+_TYPES = frozenset({
+    *_CALLS, *(f"{kind}{_OUTPUT}" for kind in _CALLS), f"{_SEARCH}{_OUTPUT}", "reasoning",
+})  # fmt: skip
 _TEXTS = ("input_text", "output_text", "refusal")
 
 
@@ -172,20 +189,24 @@ def read_responses(item: object, reading: Reading) -> None:
     if kind in _CALLS:
         _read_responses_call(item, kind, reading)
     elif kind.endswith(_OUTPUT):
-        reading.begin("tool")
-        reading.result(identifier(get(item, "call_id")), _output(item), declared(item))
+        known = identifier(get(item, "call_id"))
+        if known is None and kind == f"{_SEARCH}{_OUTPUT}":  # searched by the server
+            known = reading.answered_id(_SEARCH)
+        reading.answer(known, _output(item), declared(item))
+    elif kind == "compaction":
+        reading.summary("")
     elif kind == "reasoning":
         if not reading.thinking:
             reading.begin("assistant")
         reading.thought(_reasoning(item))
     elif isinstance(get(item, "role"), str):
-        _join(reading, get(item, "role"))
+        join_message(reading, get(item, "role"))
         read_content(get(item, "content"), CHAT_KINDS, reading)
     else:
         reading.notice("unknown-part", f"an item of type {brief(kind)} is left out")
 
 
-def _join(reading: Reading, role: str) -> None:
+def join_message(reading: Reading, role: str) -> None:
     """Begin a message, or continue the open one if it has only reasoning so far."""
     if role == "assistant" and reading.thinking:
         reading.proceed()
@@ -196,9 +217,11 @@ def _join(reading: Reading, role: str) -> None:
 def _read_responses_call(item: object, kind: str, reading: Reading) -> None:
     arguments, call_id = _CALLS[kind]
     if not reading.calling:
-        _join(reading, "assistant")
+        join_message(reading, "assistant")
     name = get(item, "name")
     known = identifier(first(item, (call_id, "id")))
+    if kind == f"{_SEARCH}_call" and get(item, call_id) is None:
+        known = reading.waiting_id(_SEARCH)
     named = name if isinstance(name, str) else kind.removesuffix("_call")
     reading.call(named, _object(get(item, arguments), arguments), known)
     if kind in _HOSTED:
@@ -214,13 +237,56 @@ def _object(arguments: JsonValue, field: str) -> JsonValue:
 
 
 def _output(item: object) -> str:
-    output = first(item, ("output", "result", "results", "error"))
+    output = first(item, ("output", "result", "results", "tools", "error"))
     return result_words(output, CHAT_KINDS)
 
 
 def _reasoning(item: object) -> str:
     kinds = {**CHAT_KINDS, "summary_text": CHAT_KINDS["text"], "reasoning_text": CHAT_KINDS["text"]}
     return words_of(first(item, ("content", "summary")), kinds)
+
+
+_STEPS = frozenset({"user_input", "model_output", "thought"})
+
+
+def claims_interactions(step: object) -> bool:
+    """Whether it is a step of Gemini's Interactions API; OpenAI's calls have further fields."""
+    kind = word(get(step, "type"))
+    is_call = kind.endswith("_call") and get(step, "arguments") is not None
+    is_result = kind.endswith("_result") and get(step, "call_id") is not None
+    is_step = kind in _STEPS and get(step, "role") is None
+    others = is_call and any(has(step, key) for key in ("call_id", "execution", "status"))
+    return is_step or is_result or (is_call and not others)
+
+
+def read_interactions(step: object, reading: Reading) -> None:
+    kind = word(get(step, "type"))
+    known = first(step, ("call_id", "id"))
+    if kind == "user_input":
+        reading.begin("user")
+        read_content(get(step, "content"), CHAT_KINDS, reading)
+    elif kind == "thought":
+        if not reading.thinking:
+            reading.begin("assistant")
+        reading.thought(words_of(get(step, "summary"), CHAT_KINDS))
+    elif kind == "model_output":
+        join_message(reading, "assistant")
+        read_content(get(step, "content"), CHAT_KINDS, reading)
+        if (error := get(step, "error")) is not None:
+            reading.failed(word(get(error, "message")))
+    elif kind.endswith("_call"):
+        if not reading.calling:
+            join_message(reading, "assistant")
+        arguments = get(step, "arguments")
+        if not isinstance(arguments, Mapping):  # an object of the SDK
+            arguments = fields_of(json_words(arguments))
+        reading.call(word(get(step, "name")) or kind.removesuffix("_call"), arguments, known)
+    elif kind.endswith("_result"):
+        reading.begin("tool")
+        text = result_words(get(step, "result"), CHAT_KINDS)
+        reading.result(identifier(known), text, declared(step))
+    else:
+        reading.notice("unknown-part", f"a step of type {brief(kind)} is left out")
 
 
 ANTHROPIC_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
@@ -257,7 +323,14 @@ def read_anthropic(message: object, reading: Reading) -> None:
 
 
 _BEDROCK_OWN = ("toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent")
-_BEDROCK_MEDIA = ("image", "document", "video", "audio", "s3Location")
+_BEDROCK_KINDS: Kinds = {
+    **alike("text json", Text(("text",))),
+    "toolUse": CallFields("name", "input", "toolUseId"),
+    "toolResult": ResultFields("toolUseId", ("content",)),
+    "reasoningContent": Thought(("text",)),
+    "cachePoint": Silent(),
+    **alike("image document video audio s3Location", Media()),
+}
 
 
 def claims_bedrock(message: object) -> bool:
@@ -267,47 +340,26 @@ def claims_bedrock(message: object) -> bool:
 
 def read_bedrock(message: object, reading: Reading) -> None:
     reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
-    content = get(message, "content")
-    for block in [content] if isinstance(content, str) else listed(content):
-        _read_block(block, reading)
+    read_content(_typed_blocks(get(message, "content")), _BEDROCK_KINDS, reading)
 
 
-def _read_block(block: object, reading: Reading) -> None:
-    if isinstance(block, str):
-        reading.text(block)
-    elif isinstance(text := get(block, "text"), str):
-        reading.text(text)
-    elif (call := get(block, "toolUse")) is not None:
-        reading.call(get(call, "name"), get(call, "input"), get(call, "toolUseId"))
-    elif (result := get(block, "toolResult")) is not None:
-        status = word(get(result, "status"))
-        known = identifier(get(result, "toolUseId"))
-        reading.result(
-            known, _bedrock_words(get(result, "content")), status == "error" if status else None
-        )
-    elif (thought := get(block, "reasoningContent")) is not None:
-        reading.thought(word(get(get(thought, "reasoningText"), "text")))
-    elif kind := next((kind for kind in _BEDROCK_MEDIA if get(block, kind) is not None), None):
-        reading.text(f"[{kind}]")
-    elif get(block, "cachePoint") is None:
-        reading.notice("unknown-part", "a block of no known field is kept as content")
-        reading.text(json_words(block))
+def _typed_blocks(content: JsonValue) -> JsonValue:
+    return content if isinstance(content, str) else [*map(_typed, listed(content))]
 
 
-def _bedrock_words(content: JsonValue) -> str:
-    """Return a result's content as text: its texts, values as JSON, and media by their kind."""
-    if isinstance(content, str):
-        return content
-    return "".join(_part_text(one) for one in listed(content))
-
-
-def _part_text(part: object) -> str:
-    text = get(part, "text")
-    if isinstance(text, str):
-        return text
-    value = first(part, ("json",))
-    kind = next((kind for kind in _BEDROCK_MEDIA if get(part, kind) is not None), None)
-    return f"[{kind}]" if kind else json_words(part if value is None else value)
+def _typed(block: object) -> JsonValue:
+    """Return a block with its kind as its type, and with the fields inside it."""
+    kind = next((kind for kind in _BEDROCK_KINDS if get(block, kind) is not None), None)
+    inner = None if kind is None else get(block, kind)
+    match kind:
+        case None:
+            return block
+        case "text" | "json":
+            return {"type": kind, "text": inner if isinstance(inner, str) else json_words(inner)}
+        case "reasoningContent":
+            return {"type": kind, "text": get(get(inner, "reasoningText"), "text")}
+    fields = {key: get(inner, key) for key in ("name", "input", "toolUseId", "status")}
+    return {"type": kind, **fields, "content": _typed_blocks(get(inner, "content"))}
 
 
 _GEMINI_ROLES = {"model": "assistant", "user": "user", "function": "tool", "tool": "tool"}
@@ -351,8 +403,7 @@ def read_gemini(message: object, reading: Reading) -> None:
     reading.begin(known, usage=_usage(message), at=instant(get(message, "timestamp")))
     if known not in {"assistant", "system", "tool", "user"}:
         reading.notice("unknown-role", f"the role {known[:40]!r} is not known")
-    for part in _parts(message):
-        _read_part(part, reading)
+    read_gemini_parts(_parts(message), reading)
     failed = first(message, ("error_message", "errorMessage", "error_code", "errorCode"))
     if failed is not None:
         reading.notice("failed-reply", f"the reply failed: {word(failed)[:200]}")
@@ -361,6 +412,11 @@ def read_gemini(message: object, reading: Reading) -> None:
 def _parts(message: object) -> list[JsonValue]:
     content = get(message, "content")
     return listed(get(message if content is None else content, "parts"))
+
+
+def read_gemini_parts(parts: Iterable[JsonValue], reading: Reading) -> None:
+    for part in parts:
+        _read_part(part, reading)
 
 
 def _is_part(part: object) -> bool:
@@ -384,7 +440,7 @@ def _read_part(part: object, reading: Reading) -> None:
     elif (result := first(part, _GEMINI_RESULT)) is not None:
         name, response = word(get(result, "name")), get(result, "response")
         answered = identifier(get(result, "id")) or reading.answered_id(name)
-        reading.result(answered, _gemini_words(response), _failed(response))
+        reading.result(answered, gemini_words(response), gemini_failed(response))
     elif (code := first(part, _CODE)) is not None:
         known = identifier(get(code, "id")) or reading.waiting_id(_PYTHON)
         reading.call(_PYTHON, {"code": get(code, "code")}, known)
@@ -399,7 +455,7 @@ def _read_part(part: object, reading: Reading) -> None:
         reading.text(json_words(part))
 
 
-def _gemini_words(response: JsonValue) -> str:
+def gemini_words(response: JsonValue) -> str:
     """Return a tool's result as text, without the {"result": ...} that the API puts around it."""
     for key in ("result", "output", "error"):
         if isinstance(response, Mapping) and response.keys() == {key}:
@@ -408,7 +464,7 @@ def _gemini_words(response: JsonValue) -> str:
     return "" if response is None else json_words(response)
 
 
-def _failed(response: JsonValue) -> bool | None:
+def gemini_failed(response: JsonValue) -> bool | None:
     reported = response.get("error", False) if isinstance(response, Mapping) else False
     return True if reported not in (False, None) else None
 

@@ -137,11 +137,12 @@ def _repaired(arguments: str) -> ToolCall | None:
 NOTICES = {
     "call-of-user": "a call that the user makes, which is none of the agent's; it is kept as text",
     "compacted": "earlier messages were replaced by a summary",
+    "cut-off": "the last line of the file is cut off; what came before is read",
     "dangling-call": "a call without a result",
     "duplicate-id": "an id that more than one call has; results are joined in order",
     "early-result": "a result that comes before its call",
     "empty-item": "nothing is where a message belongs",
-    "failed-reply": "a reply that ended in an error or was aborted",
+    "failed-reply": "a reply that ended in an error or was aborted, or an error of the host",
     "failed-run": "the run itself ended in an error, so nothing is known of the agent",
     INVALID_ARGUMENTS: "a call whose arguments are no JSON object; it has none here",
     "missing-attachment": "a text that was put elsewhere and is not there",
@@ -179,10 +180,15 @@ class Reading:
         self.source = 0
         self.reply: str | None = None
         """The id of the open reply, if its parts arrive one by one."""
+        self.at: float | None = None
+        """The time of a message that is begun without one."""
         self.failure: str | None = None
         """The error that ended the run; a later reply takes it back."""
+        self.usage: Usage | None = None
+        self.tools: tuple[JsonValue, ...] = ()
         self._waiting: dict[str, deque[str]] = {}
         self._named = 0
+        self._called: set[str | None] = set()
         self._messages: list[Message] = []
         self._sources: list[int] = []
         self._notices: list[Notice] = []
@@ -202,7 +208,7 @@ class Reading:
         self.reply = None
         if role == "assistant":
             self.failure = None
-        before = len(self._messages)
+        before, at = len(self._messages), self.at if at is None else at
         self._open = _OpenMessage(self.source, role, before, usage, at, tool_call_id, is_error)
 
     @property
@@ -279,6 +285,7 @@ class Reading:
             self.notice("unnamed-call", "a call has no name")
         if call.invalid is not None:
             self.notice(INVALID_ARGUMENTS, f"a call of {call.name!r}: {call.invalid}")
+        self._called.add(call.id)
         self._opened().calls.append(call)
 
     def result(self, call_id: str | None, content: str, is_error: bool | None) -> None:
@@ -289,10 +296,31 @@ class Reading:
             one.source, Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at)
         )
 
+    def summary(self, text: str) -> None:
+        """Add the summary that replaced earlier messages, as a system message of its own."""
+        self.notice("compacted", "earlier messages were replaced by a summary")
+        if self._open is not None:
+            self._flush(self._open)
+        if text:
+            self._append(self.source, Message("system", text, at=self.at))
+
     def failed(self, words: str) -> None:
         """Record an error that ends the run, unless a reply follows."""
         self.failure = words[:_LONGEST_FAILURE] or "an unknown error"
         self.notice("failed-reply", f"the run failed here: {self.failure}")
+
+    def has_called(self, call_id: str | None) -> bool:
+        return call_id in self._called
+
+    def say(self, role: str, text: str) -> None:
+        """Begin a message with this text."""
+        self.begin(role)
+        self.text(text)
+
+    def answer(self, call_id: str | None, content: str, is_error: bool | None) -> None:
+        """Begin a message of a tool with this result."""
+        self.begin("tool")
+        self.result(call_id, content, is_error)
 
     def add(self, message: Message) -> None:
         """Add a message that was read already."""
@@ -314,7 +342,7 @@ class Reading:
         if self.failure is not None:
             self.notice("failed-run", f"the run ended in an error: {self.failure}", anywhere=True)
         read = joined(self._messages, self._sources, length, shape, self._notices)
-        return replace(read, failure=self.failure)
+        return replace(read, failure=self.failure, usage=self.usage, tools=self.tools)
 
     def _opened(self) -> _OpenMessage:
         if self._open is None:
@@ -455,7 +483,7 @@ def alike(names: str, word: Word) -> dict[str, Word]:
     return dict.fromkeys(names.split(), word)
 
 
-KIND_KEYS = ("type", "part_kind", "kind")
+KIND_KEYS = ("type", "part_kind", "kind", "block_type")
 """The fields that may contain a part's kind."""
 
 
@@ -481,6 +509,9 @@ def read_parts(parts: Iterable[object], kinds: Kinds, reading: Reading) -> None:
 
 def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading: Reading) -> None:
     """Add one part to the open message; `meant` is its word in the table, None if unknown."""
+    if kind == "compaction":
+        reading.summary(words_of(first(part, ("content", "summary")), kinds))
+        return
     match meant:
         case Text(fields, role):
             reading.text(words_of(first(part, fields), kinds), role)

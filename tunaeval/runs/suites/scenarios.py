@@ -100,9 +100,10 @@ def _own_tools(given: JsonValue, whole: Tools, place: Place) -> tuple[Tools, Sui
 
 
 def _check_texts(scenario: Scenario, place: Place) -> None:
+    goes_on = bool(scenario.messages) and scenario.messages[-1].get("role") == "tool"
     for key in ("id", "prompt"):
         text: str = getattr(scenario, key)
-        if not text.strip():
+        if not text.strip() and not (key == "prompt" and goes_on):
             raise place.at(key).error("found nothing but white space, wanted some text")
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
             raise place.at(key).error("found a lone surrogate, which no model can be sent")
