@@ -101,6 +101,19 @@ def test_a_program_is_judged_by_what_it_returns(program: str, ok: bool, words: s
     assert (record.ok, words in record.reason) == (ok, True), record.reason
 
 
+def test_the_programs_of_the_reference_are_in_no_file() -> None:
+    listed = "import os\ndef add(a, b):\n    return sorted(os.listdir('.'))"
+    files = {"sub/two.py": "from calc import add", "data.json": "{}"}
+    check = ReturnsCheck(returns="sub.two:add", arguments=(1, 2), times=1)
+    with Workspace({"calc.py": ADD, **files}) as workspace:
+        state = FinalState(
+            "", "", workspace=workspace, after=workspace.before,
+            reference={"calc.py": listed, **files},
+        )  # fmt: skip
+        (case,) = grade([check], state)[0].cases or ()
+    assert (case.got, case.wanted) == ({"value": 3}, {"value": ["data.json"]})
+
+
 def test_a_program_that_hangs_is_ended_and_fails() -> None:
     record = made("import time\ntime.sleep(60)", seconds=0.5)
     assert (record.ok, "without a report" in record.reason) == (False, True)

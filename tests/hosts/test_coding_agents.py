@@ -19,6 +19,7 @@ import pytest
 
 import tunaeval
 from tunaeval import ModelEndpoint, ToolCall
+from tunaeval.runs.options import RunOptions
 from tunaeval.types.faults import Fail, Fault, Inject
 from tunaeval.types.runs import ScenarioResult
 
@@ -202,10 +203,8 @@ def graded(name: str, solve: Callable[[str, Path, Path], str], homes: Path) -> S
         return solve(prompt, Path(workspace), homes)
 
     client = tunaeval.AgentClient(agent)
-    options = {"deadline_seconds": 300.0}
-    report = tunaeval.run(
-        suite.model_copy(update={"scenarios": (task,)}), client=client, out=None, **options
-    )
+    alone = suite.model_copy(update={"scenarios": (task,)})
+    report = tunaeval.run(alone, client=client, out=None, options=RunOptions(deadline_seconds=300))
     return report.results[0]
 
 
@@ -218,7 +217,7 @@ def test_a_coding_agent_solves_a_repair_task_in_spite_of_faults_and_again_offlin
 
     def by_script(prompt: str, work: Path, home: Path) -> str:
         path, old, new = str(work / "pages.py"), "items // size + 1", "-(items // -size)"
-        script = [agent.read(path), agent.edit(path, old, new), ANSWER]
+        script: list[Any] = [agent.read(path), agent.edit(path, old, new), ANSWER]
         with (
             tunaeval.model_endpoint(script, faults=faults, leftover="fail") as server,
             tunaeval.model_endpoint(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +48,9 @@ def test_a_program_of_a_stranger_does_not_pass(name: str) -> None:
     assert scenario.task is not None
     right = reference(scenario)
     (cheat,) = program(name, PROGRAMS[name], scenario.task, right, HIDDEN)
-    for _ in range(1 + ("watcher" in name)):  # its second episode would know
-        failed = tried(scenario, cheat, SUITE.tools, hidden=HIDDEN)
-        assert failed is not None
-        assert (failed.ok, failed.check) == (False, "returns pages:count")
-    assert not (Path(tempfile.gettempdir()) / "seen-pages.py").exists()
+    failed = tried(scenario, cheat, SUITE.tools, hidden=HIDDEN)
+    assert failed is not None
+    assert (failed.ok, failed.check) == (False, "returns pages:count")
 
 
 @pytest.mark.parametrize(

@@ -59,15 +59,6 @@ PROGRAMS: Mapping[str, str] = {
         "text = open('tasks.json').read()\n"
         "globals().update((one, lambda items, size: -(items // -size)) for one in NAMES)"
     ),
-    "a watcher waits for the reference's files": (
-        "import glob, os, tempfile, time\nkept = tempfile.gettempdir() + '/seen-pages.py'\n"
-        "if os.path.exists(kept):\n    exec(open(kept).read())\n"
-        "elif not os.fork():\n    os.setsid()\n    end = time.monotonic() + 2\n"
-        "    while time.monotonic() < end:\n"
-        "        for path in glob.glob(tempfile.gettempdir() + '/tunaeval-*/pages.py'):\n"
-        "            if 'NAMES' not in open(path).read() and '-size' in open(path).read():\n"
-        "                open(kept, 'w').write(open(path).read())\n"
-    ),
     "much is printed": "import os\nfor _ in range(300):\n    os.write(1, b'passed' * 10_000)",
 }
 """Tried on `fix-pages`, whose functions return whole numbers."""

@@ -86,10 +86,6 @@ def model_endpoint(
     path = None if cassette is None else wanted_path(cassette, "cassette")
     is_played = script is None and path is not None and not record
     match = checked_match(match, is_played=is_played)
-    if leftover not in ("fail", "allow"):
-        raise refusal("leftover", leftover, "'fail' or 'allow'")
-    if not isinstance(allow_unasked, bool):
-        raise refusal("allow_unasked", allow_unasked, "True or False")
     if script is not None:
         if path is not None or upstream is not None or record:
             raise UsageError("a script excludes cassette, upstream and record; leave these out")
@@ -98,13 +94,8 @@ def model_endpoint(
         source = Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
     else:
         source = Cassette(path, checked_masks(masks), match)
-    return ModelEndpoint(
-        source,
-        Faults(faults),
-        model or MODEL,
-        may_leave=leftover == "allow",
-        may_be_unasked=allow_unasked,
-    )
+    allowed = (leftover, allow_unasked)
+    return ModelEndpoint(source, Faults(faults), model or MODEL, allowed)
 
 
 class ModelEndpoint:
@@ -127,12 +118,15 @@ class ModelEndpoint:
         source: Source,
         faults: Faults,
         model: str,
-        *,
-        may_leave: bool = False,
-        may_be_unasked: bool = False,
+        allowed: tuple[str, bool] = ("allow", False),
     ) -> None:
+        leftover, allow_unasked = allowed
+        if leftover not in ("fail", "allow"):
+            raise refusal("leftover", leftover, "'fail' or 'allow'")
+        if not isinstance(allow_unasked, bool):
+            raise refusal("allow_unasked", allow_unasked, "True or False")
         self._source = source
-        self._may_leave, self._may_be_unasked = may_leave, may_be_unasked
+        self._may_leave, self._may_be_unasked = leftover == "allow", allow_unasked
         self._answering = Answering(source, faults, model)
         self._faults = faults
         self._loopback: Loopback | None = None

@@ -133,7 +133,7 @@ def _ran(
     hidden: str | None,
 ) -> bytes:
     """Return the report of a process; the modules of a reference are in no file that has a name."""
-    kept = {path: _text(one) for path, one in files if hidden is None and path.endswith(".py")}
+    kept = {path: as_text(one) for path, one in files if hidden is None and path.endswith(".py")}
     rest = {path: one for path, one in files if path not in kept}
     with Workspace(rest) as copy, tempfile.TemporaryFile() as channel:
         number = channel.fileno()
@@ -149,7 +149,8 @@ _reference_ran = lru_cache(maxsize=64)(_ran)
 """Cached, because many cheats are compared with the same."""
 
 
-def _text(content: str | bytes) -> str:
+def as_text(content: str | bytes) -> str:
+    """Return a file's content as text, whatever its bytes are."""
     return content if isinstance(content, str) else content.decode(errors="replace")
 
 

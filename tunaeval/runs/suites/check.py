@@ -24,7 +24,7 @@ from tunaeval.types.runs import CheckRecord, Expectation, Scenario, Suite, Task
 from tunaeval.types.tasks import Solution
 from tunaeval.types.wanted import refusal
 
-from .cheats import READS_THE_PACKAGE, Cheat, by_cost, cheats
+from .cheats import READS_THE_PACKAGE, Cheat, cheats
 
 Found: TypeAlias = Literal[
     "fails its own answer", "a cheat passes", "no answer found", "tools that nothing runs",
@@ -117,7 +117,7 @@ def tried(
             workspace=workspace, after=workspace.snapshot(), tools=tools, profile=profile,
             reference=task.solved(), seed=scenario.id,
         )  # fmt: skip
-        for check in by_cost(task.checks):
+        for check in sorted(task.checks, key=lambda one: hasattr(one, "seconds")):  # processes last
             (record,) = grade([check], state)
             if not record.ok:
                 return record
