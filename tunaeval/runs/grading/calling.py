@@ -19,8 +19,8 @@ import importlib
 import json
 import os
 import sys
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+from collections.abc import Mapping
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from typing import Any
 
 
@@ -47,27 +47,26 @@ def _tested(names: dict[str, Any]) -> dict[str, Any]:
     return {"value": "passed"}
 
 
-class _Kept:
-    """Finds the modules among texts by path."""
+class _Kept(SourceFileLoader):
+    """Loads a module from its text, which is in no file."""
 
-    def __init__(self, texts: dict[str, str]) -> None:
-        self._texts = texts
+    texts: Mapping[str, str] = {}
 
-    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+    def get_data(self, path: str) -> bytes:
+        return self.texts[path].encode()
+
+    def path_stats(self, path: str) -> Mapping[str, Any]:
+        raise OSError(path)  # so that no compiled file is looked for
+
+    @classmethod
+    def find_spec(cls, name: str, *_: object) -> ModuleSpec | None:
         path = name.replace(".", "/")
         for tail in (".py", "/__init__.py"):
-            if path + tail in self._texts:
-                return ModuleSpec(name, self, origin=path + tail, is_package="init" in tail)  # type: ignore[arg-type]  # it has the two methods that are called
-        if any(one.startswith(f"{path}/") for one in self._texts):
+            if (file := path + tail) in cls.texts:
+                return ModuleSpec(name, cls(name, file), origin=file, is_package="init" in tail)
+        if any(one.startswith(f"{path}/") for one in cls.texts):
             return ModuleSpec(name, None, is_package=True)
         return None
-
-    def create_module(self, _: ModuleSpec) -> None:
-        return None
-
-    def exec_module(self, module: ModuleType) -> None:
-        origin = str(getattr(module.__spec__, "origin", ""))
-        exec(compile(self._texts[origin], origin, "exec"), vars(module))  # noqa: S102 - the reference's
 
 
 if __name__ == "__main__":
@@ -78,7 +77,8 @@ if __name__ == "__main__":
     os.lseek(descriptor, 0, os.SEEK_SET)
     os.ftruncate(descriptor, 0)
     if texts:
-        sys.meta_path.insert(0, _Kept(json.loads(texts)))
+        _Kept.texts = json.loads(texts)
+        sys.meta_path.insert(0, _Kept)
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - as Python does it
     report = memoryview(json.dumps([_outcome(module, name, one) for one in cases]).encode())
     while report:
