@@ -127,7 +127,8 @@ def test_the_last_execution_of_a_call_decides(last_fails: bool) -> None:
     result = scored(READ, check=yes, executions=executions)
     assert result.details.failed_calls == int(last_fails)
     assert "without a call" not in result.details.reasoning
-    assert scored(READ, expect={"tools": ["read"]}, executions=executions).goal_completion == 1.0
+    wanted = scored(READ, expect={"tools": ["read"]}, executions=executions)
+    assert wanted.goal_completion == float(not last_fails)
 
 
 def test_calls_that_share_an_id_have_an_execution_each() -> None:
