@@ -215,7 +215,8 @@ def _traced(steps: Sequence[Step], span: Spans) -> Messages:
         if isinstance(step, Called):
             spans.append(span("LLM", len(spans), list(so_far), _chat(step)[0], False))
         if isinstance(step, Answered):
-            spans += [span("TOOL", len(spans), i, text, bad) for i, text, bad in step.results]
+            for i, text, bad in step.results:
+                spans.append(span("TOOL", len(spans), i, text, bad))
         so_far += _chat(step)
     return spans
 

@@ -27,9 +27,10 @@ class LangSmith:
             yield [*_asked(runs[-1]["inputs"]), *_replied(runs[-1]["outputs"] or {})]
 
 
-def _runs(document: object) -> list[Mapping[str, Any]]:
-    items: list[Any] = document if isinstance(document, list) else [document]
-    return [item for item in items if isinstance(item, Mapping)]
+def _runs(document: Any) -> list[Mapping[str, Any]]:
+    items: Any = [document] if isinstance(document, Mapping) else document
+    is_many = hasattr(items, "__iter__")
+    return [item for item in items if isinstance(item, Mapping)] if is_many else []
 
 
 def _asked(inputs: Mapping[str, Any]) -> list[Any]:

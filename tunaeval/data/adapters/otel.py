@@ -299,12 +299,12 @@ def _whole(spans: Iterable[TraceSpan]) -> Iterable[TraceSpan]:
     """Return the spans, each with the attributes of the log records that belong to it."""
     found: dict[object, TraceSpan] = {}
     for span in spans:
-        key = object() if span.id is None else span.id
-        known = found.get(key, span)
-        both = merged(known.attributes, span.attributes)
-        # A record of the log has no name of a span, and begins when the span ends.
-        kept = known if known.name else span
-        found[key] = kept._replace(attributes=both)
+        known = None if span.id is None else found.get(span.id)
+        if known is None or (known.name and span.name):
+            found[object() if known or span.id is None else span.id] = span
+        else:  # a record of the log has no name of a span, and begins when the span ends
+            kept = known if known.name else span
+            found[span.id] = kept._replace(attributes=merged(known.attributes, span.attributes))
     return found.values()
 
 
