@@ -12,7 +12,7 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -75,6 +75,11 @@ class Constraint:
     kind: Kind
     omitted: tuple[str, ...] = ()
 
+    def as_tag(self) -> str:
+        """Return this grammar of kind "gbnf" as a structural tag, in JSON."""
+        form = {"type": "grammar", "grammar": self.text}
+        return json.dumps({"type": "structural_tag", "format": form}, ensure_ascii=False)
+
 
 def constrain(
     tools: AnyTools,
@@ -109,7 +114,31 @@ def constrain(
         raise UsageError("there are no tools to call; a constraint needs one or more")
     grammar = _Grammar(form, kind, allow_looser=allow_looser)
     root = grammar.reply(known, parallel=parallel, text=text, reasoning=reasoning)
-    return Constraint(_WRITERS[kind](grammar, root), kind, (*grammar.omitted,))
+    write = _lark if kind == "lark" else _gbnf
+    made = Constraint(write(grammar, root), kind, (*grammar.omitted,))
+    return replace(made, text=made.as_tag()) if kind == "structural-tag" else made
+
+
+def takes_prose(form: Format) -> bool:
+    """Whether the format has a marker that ends prose before a call."""
+    return not (form.whole or form.envelope) and bool(_marks_of_start(form))
+
+
+def _marks_of_start(form: Format) -> tuple[str, ...]:
+    around = form.around[0].spellings if form.around else ()
+    first = form.opener.spellings if form.opener else ()
+    return tuple(mark for mark in (*around, *first) if len(mark) > 1)
+
+
+def breach(text: str, form: Format, tools: Tools, *, calls_alone: bool) -> str | None:
+    """Return why no grammar of these tools in this format accepts the text, or None.
+
+    No grammar is matched: what one accepts is read strictly, without a diagnosis.
+    """
+    read = form.parse(text, tools=tools, level="strict")
+    for found in read.diagnoses:
+        return f"{found.code}: {found.message}"
+    return "there is no call" if calls_alone and not read.calls else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,13 +247,13 @@ class _Grammar:
         self._check_names(tools)
         calls = self._calls(tools, parallel=parallel)
         if text == "before":
-            if form.whole or form.envelope or not self._marks_of_start():
+            if not takes_prose(form):
                 raise UsageError(
                     f"format {form.name!r} has no marker that ends prose before a call; "
                     "constrain with text='none'"
                 )
             bare = ("{", "[") if any(not other.marked for other in form.also) else ()
-            stops = (*self._marks_of_start(), *self._marks_of_thought(), "`", *bare)
+            stops = (*_marks_of_start(form), *self._marks_of_thought(), "`", *bare)
             prose = self._until("\n", stops)
             line = self._until("", stops)
             calls = f"{line} | ({prose})* {calls}"
@@ -233,11 +262,6 @@ class _Grammar:
             thought = self._until(marker.close, (marker.open, *self._marks_of_thought()))
             calls = f'({_quote(marker.open)} {thought} "\\n"?)? ({calls})'
         return calls
-
-    def _marks_of_start(self) -> tuple[str, ...]:
-        around = self.form.around[0].spellings if self.form.around else ()
-        first = self.form.opener.spellings if self.form.opener else ()
-        return tuple(mark for mark in (*around, *first) if len(mark) > 1)
 
     def _marks_of_thought(self) -> tuple[str, ...]:
         marks = (text for one in self.form.reasoning for text in (one.open, one.close))
@@ -855,13 +879,3 @@ def _in_class(char: str) -> str:
     return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(
         char, f"\\{char}" if char in "\\]^[-" else char
     )
-
-
-def _structural_tag(grammar: _Grammar, root: str) -> str:
-    form = {"type": "grammar", "grammar": _gbnf(grammar, root)}
-    return json.dumps({"type": "structural_tag", "format": form}, ensure_ascii=False)
-
-
-_WRITERS: dict[Kind, Callable[[_Grammar, str], str]] = {
-    "lark": _lark, "gbnf": _gbnf, "structural-tag": _structural_tag
-}  # fmt: skip

@@ -49,7 +49,7 @@ Episode: TypeAlias = Generator[Request, Reply | TransportFailure, ScenarioResult
 class Turn:
     """A reply, what each level reads in it, and, in an episode of many turns, the calls that were
     run. `user` is the user's message right before it; `touched` are the paths that its calls
-    changed.
+    changed. `breach` is what breaks the grammar that the reply was asked with.
     """
 
     reply: Reply
@@ -58,6 +58,7 @@ class Turn:
     user: str | None = None
     results: tuple[ResultRecord, ...] = ()
     touched: tuple[str, ...] = ()
+    breach: str | None = None
 
 
 def episode(
@@ -81,7 +82,8 @@ def episode(
         failure = answer if isinstance(answer, TransportFailure) else failed_reply(answer, read)
         if isinstance(answer, TransportFailure) or failure is not None:
             break
-        attempts.append(Turn(answer, read_at_all_levels(answer, read)))
+        found = read_at_all_levels(answer, read)
+        attempts.append(Turn(answer, found, breach=asking.breach(answer)))
         if judge.settled(attempts[-1], options.level):
             break
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
@@ -118,6 +120,7 @@ def request_of(
         messages=list(messages),
         tools=asking.tools,
         schema=asking.schema,
+        fields=asking.fields,
         max_tokens=options.max_tokens,
         temperature=options.temperature,
         seed=None if options.seed is None else options.seed + repeat - 1,
@@ -353,6 +356,7 @@ def attempt_record(
         user=turn.user,
         results=turn.results,
         touched=turn.touched,
+        breach=turn.breach,
         **reply.kept(),
     )
 
