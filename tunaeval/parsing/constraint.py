@@ -508,6 +508,16 @@ class _Grammar(Rules):
                     waiting.append(name)
         return False
 
+    def _is_finite(self, leaf: JsonObject, within: tuple[str, ...] = ()) -> bool:
+        """Whether a value that ends fits a leaf: its required parts do not lead back to it."""
+        if "$ref" in leaf:
+            name = leaf["$ref"]
+            leaves = self._leaves(resolved(name, self._root), (name,)) if name not in within else ()
+            return any(self._is_finite(one, (*within, name)) for one in leaves)
+        parts = [_properties(leaf)[key] for key in leaf.get("required") or ()]
+        parts += [leaf.get("items", {})] if leaf.get("minItems") else []
+        return all(any(self._is_finite(one, within) for one in self._leaves(p)) for p in parts)
+
     def _overlap(self, options: Sequence[object]) -> bool:
         kinds = [admitted(option, self._root) for option in options]
         return any(one & other for one, other in combinations(kinds, 2))
@@ -517,6 +527,11 @@ class _Grammar(Rules):
         if "$ref" in schema:
             key = ("ref", schema["$ref"], id(self._root), notation.string, notation.words)
             if key not in self.names:
+                if not self._is_finite(schema):
+                    raise UsageError(
+                        f"{self._where}: {schema['$ref']!r} requires itself, so no value that ends "
+                        "fits it; make a property in it optional"
+                    )
                 name = self.rule("", key)
                 leaves = self._leaves(resolved(schema["$ref"], self._root), (schema["$ref"],))
                 self.rules[name] = either([self._leaf(leaf, notation) for leaf in leaves])

@@ -105,8 +105,19 @@ def either(options: Iterable[str]) -> str:
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
+_UNQUOTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
 def quote(text: str) -> str:
-    """Return the text in quotes, with the escapes that all kinds have."""
+    """Return the text in quotes, with the escapes that all kinds have.
+
+    Raises `UsageError` for a character that no kind can quote.
+    """
+    if found := _UNQUOTED.search(text):
+        raise UsageError(
+            f"{text!r:.80} has the character {found[0]!r}, which no grammar can quote; leave it "
+            "out of the tools' names and choices"
+        )
     return f'"{text.translate(_ESCAPES)}"'
 
 
