@@ -98,7 +98,7 @@ def test_a_run_is_not_resumed_with_another_grammar(suite: str, tmp_path: Path) -
     [
         ("--constrain --free-text", "leave one of them out"),
         ("--constrain --tools api", "the server gets the tools"),
-        ("--constrain-field messages", "another part of the request"),
+        ("--constrain-field messages", "no other part of the request"),
         ("--constrain --recording smollm2-135m-constrained", "a client that asks a server"),
         ("--constrain --format qwen3 --base-url http://127.0.0.1:1/v1", "reads several formats"),
         ("--constrain --format loose-json --base-url http://127.0.0.1:1/v1", "only with repairs"),

@@ -12,7 +12,7 @@ import keyword
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
@@ -49,6 +49,9 @@ from .write import braces, type_word, written_calls
 
 Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]
 KINDS: tuple[Kind, ...] = ("lark", "gbnf", "structural-tag")
+
+_Argument: TypeAlias = tuple[str, object]
+"""The name of an argument, and its schema."""
 
 MOST_IN_ANY_ORDER = 5
 """Most properties that rules list in any order, as n of them need 2**n rules. More than that are in
@@ -164,11 +167,10 @@ _PYTHON = _Notation("PYTHON-STRING", "", repr, repr, words=("True", "False", "No
 
 def _in_braces(mark: str) -> _Notation:
     """Return the notation of the formats with bare keys and strings between two marks."""
-
-    def key(name: str) -> str:
-        return name if BRACE_KEY.fullmatch(name) else braces(name, mark)
-
-    return _Notation("", "", key, lambda value: braces(value, mark), '","', '":"')
+    write = partial(braces, mark=mark)
+    return _Notation(
+        "", "", lambda key: key if BRACE_KEY.fullmatch(key) else write(key), write, '","', '":"'
+    )
 
 
 _STRING = {"minLength", "maxLength", "pattern"}
@@ -239,19 +241,14 @@ class _Grammar(Rules):
                     "constrain with text='none'"
                 )
             bare = ("{", "[") if any(not other.marked for other in form.also) else ()
-            stops = (*_marks_of_start(form), *self._marks_of_thought(), "`", *bare)
+            stops = (*_marks_of_start(form), *_marks_of_thought(form), "`", *bare)
             prose = self.until("\n", stops)
-            line = self.until("", stops)
-            calls = f"{line} | ({prose})* {calls}"
+            calls = f"{self.until('', stops)} | ({prose})* {calls}"
         if reasoning and not form.envelope:
             marker = form.reasoning[0]
-            thought = self.until(marker.close, (marker.open, *self._marks_of_thought()))
+            thought = self.until(marker.close, (marker.open, *_marks_of_thought(form)))
             calls = f'({quote(marker.open)} {thought} "\\n"?)? ({calls})'
         return calls
-
-    def _marks_of_thought(self) -> tuple[str, ...]:
-        marks = (text for one in self.form.reasoning for text in (one.open, one.close))
-        return (*marks, *self.form.dropped)
 
     def _check_names(self, tools: Tools) -> None:
         """Raise `UsageError` for a tool's name, or an argument's, that the format cannot write."""
@@ -302,20 +299,15 @@ class _Grammar(Rules):
         return self.rule(self._row(self.form.words, specs, more))
 
     def _row(
-        self,
-        words: Sequence[Word],
-        specs: Sequence[ToolSpec],
-        more: str,
-        key: str = "",
-        schema: object = None,
+        self, words: Sequence[Word], specs: Sequence[ToolSpec], more: str, of: _Argument = ("", {})
     ) -> str:
-        """Return the expression of words; `key` is the argument that a `Many` around them has."""
-        made: list[str] = []
+        """Return the expression of words; `of` is the argument that a `Many` around them has."""
+        made, (key, schema) = list[str](), of
         for at, word in enumerate(words):
             after = words[at + 1 :]
             match word:
                 case Maybe() if word.written:
-                    made.append(self._row((*word.words, *after), specs, more, key, schema))
+                    made.append(self._row((*word.words, *after), specs, more, of))
                     break
                 case Attribute():
                     made.append(self._typed(word, after, schema))
@@ -403,7 +395,7 @@ class _Grammar(Rules):
         schema = self._declared(spec)
         declared = _properties(schema).items()
         if isinstance(word, Many):
-            items = {key: self._row(word.words, [spec], "", key, inner) for key, inner in declared}
+            items = {one[0]: self._row(word.words, [spec], "", one) for one in declared}
             return self._members(items, schema, "")
         items = {key: self._element(word, key, inner) for key, inner in declared}
         return self._members(items, schema, quote("" if word.prefix else "\n"))
@@ -540,18 +532,13 @@ class _Grammar(Rules):
             return either([quote(notation.write(value)) for value in schema["enum"]])
         kind = schema["type"]
         self._check_keywords(schema, kind)
-        match kind:
-            case "string":
-                return self._string(schema, notation)
-            case "integer":
-                return whole_numbers(schema)
-            case "array":
-                return self._array(schema, notation)
-            case "object":
-                return self._object_of(schema, notation)
-            case "number" | "boolean" | "null":
-                true, false, null = map(quote, notation.words)
-                return {"number": "NUMBER", "null": null}.get(kind, f"({true} | {false})")
+        inside = {"string": self._string, "array": self._array, "object": self._object_of}
+        if kind in inside:
+            return inside[kind](schema, notation)
+        true, false, null = map(quote, notation.words)
+        plain = {"number": "NUMBER", "null": null, "boolean": f"({true} | {false})"}
+        if kind in plain or kind == "integer":
+            return plain.get(kind) or whole_numbers(schema)
         self.omit("a value of any type may contain an object, whose keys may repeat")
         return self._anything(notation)
 
@@ -563,16 +550,15 @@ class _Grammar(Rules):
     def _string(self, schema: JsonObject, notation: _Notation) -> str:
         length = f"{{{schema.get('minLength', 0)},{schema.get('maxLength', '')}}}"
         pattern = schema.get("pattern")
+        found = _PATTERN.fullmatch(str(pattern))
         if length == "{0,}" and pattern is None:
             return self._any_string(notation)
-        if not notation.character or (pattern is not None and self.kind != "lark"):
-            self.omit(f"{'pattern' if notation.character else 'length'} of string is not enforced")
+        if not notation.character or (pattern is not None and (self.kind != "lark" or not found)):
+            what = "length" if pattern is None else f"the pattern {pattern!r}"
+            self.omit(f"{what} of string is not enforced in this kind or format, or by its signs")
             return self._any_string(notation)
-        if pattern is None:
+        if pattern is None or not found:
             return f'"\\"" {notation.character}{length} "\\""'
-        if not (found := _PATTERN.fullmatch(str(pattern))):
-            self.omit(f"the pattern {pattern!r} is not enforced: it has more than the usual signs")
-            return self._any_string(notation)
         self.omitted[f"{self._where}: strings with a pattern have no escapes"] = None
         before, inside, after = found.groups()
         parts = ("" if before else "(?s:.*)", f"(?:{inside})", "" if after else "(?s:.*)")
@@ -711,6 +697,9 @@ def _marks_of(form: Format) -> Iterable[str]:
             yield from (text for text in word.spellings if len(text.strip()) > 2)
         elif isinstance(word, Elements) and word.prefix:
             yield word.prefix
-    yield from form.dropped
-    for one in form.reasoning:
-        yield from (one.open, one.close)
+    yield from _marks_of_thought(form)
+
+
+def _marks_of_thought(form: Format) -> tuple[str, ...]:
+    marks = (text for one in form.reasoning for text in (one.open, one.close))
+    return (*marks, *form.dropped)

@@ -165,10 +165,9 @@ def constrained_by(constrain: bool | str) -> tuple[str, ...]:
     if isinstance(constrain, bool):
         return FIELDS if constrain else ()
     if not (type(constrain) is str and constrain) or constrain in _TAKEN:
-        why = "which has another part of the request; " if str(constrain) in _TAKEN else ""
         raise UsageError(
-            f"constrain is {constrain!r:.60}, {why}wanted True, False, or the name of the field in "
-            "which the server takes a grammar, such as 'grammar'"
+            f"constrain is {constrain!r:.60}; wanted True, False, or the field in which the server "
+            "takes a grammar, such as 'grammar', and no other part of the request is"
         )
     return (constrain,)
 
