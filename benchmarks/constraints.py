@@ -110,12 +110,12 @@ def is_read_back(text: str, name: str) -> bool:
 
 
 def cost(name: str, number: int) -> str:
-    """Return the time for tools like WEATHER's, the shortest of nine grammars of the slower kind."""
+    """Return the time for tools like WEATHER's, the shortest of 25 in the slower kind."""
     tools = [TOOLS["get_weather"].as_bare() | {"name": f"t{i}"} for i in range(number)]
     slowest = 0.0
     for kind in KINDS[:2]:
         seconds = []
-        for _ in range(9):
+        for _ in range(25):
             began = time.process_time()
             tunaeval.constrain(tools, format=name, kind=kind, text="none")
             seconds.append(time.process_time() - began)

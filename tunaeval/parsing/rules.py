@@ -49,13 +49,13 @@ class Rules:
             self.rules[name] = expression
         return name
 
-    def until(self, end: str, without: Iterable[str]) -> str:
+    def until(self, end: str, without: tuple[str, ...]) -> str:
         """Return a rule of text that ends with the first `end`, and has no text of `without`."""
-        texts = tuple(dict.fromkeys(text for text in without if text))
-        name = self.rule("", ("until", end, texts))
-        self.rules.pop(name, None)
-        self._lazy[name] = end, texts
-        return name
+        key = ("until", end, without)
+        if key not in self.names:
+            self.rules.pop(self.rule("", key))
+            self._lazy[self.names[key]] = end, tuple(dict.fromkeys(filter(None, without)))
+        return self.names[key]
 
     def terminal(self, expression: str) -> str:
         """Return the name of a terminal of Lark, whose expression may join patterns by &."""
@@ -108,6 +108,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 _UNQUOTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
+@lru_cache(maxsize=1024)
 def quote(text: str) -> str:
     """Return the text in quotes, with the escapes that all kinds have.
 
