@@ -1,8 +1,7 @@
 """Grammars for a server: what a model may write at all, made from the words of a format.
 
 The grammar accepts the text that `render` writes, with an optional space after each comma and colon
-of JSON. Rules are kept in the notation that GBNF and Lark have in common: texts in quotes, classes
-of characters in brackets, and | ( ) * ? {}. A kind adds how text up to a marker is written.
+of JSON.
 """
 
 from __future__ import annotations
