@@ -22,7 +22,7 @@ class Gbnf:
 
     def __init__(self, text: str) -> None:
         self.rules: dict[str, list[Stack]] = {}
-        for line in text.splitlines():
+        for line in text.removesuffix("\n").split("\n"):
             name, _, body = line.partition(" ::= ")
             self._tokens, self._at = list(_TOKEN.finditer(body)), 0
             assert "".join(token[0] for token in self._tokens) == body.rstrip(), line

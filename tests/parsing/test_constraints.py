@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import islice
 from random import Random
 from typing import Any
@@ -92,34 +93,41 @@ def test_what_render_writes_is_accepted_and_damage_is_refused(name: str) -> None
     for calls in CALLS:
         text = tunaeval.render(calls, name)
         assert (lark.accepts(text), gbnf.accepts(text)) == (True, True), text
+    for other in damaged(name):
+        assert (lark.accepts(other), gbnf.accepts(other)) == (False, False), other
+
+
+def damaged(name: str) -> Iterator[str]:
+    """Yield a call with a wrong end, name, key, number and type, unless it is read as before."""
     text = tunaeval.render([WEATHER], name)
-    damaged = [
+    right = tunaeval.parse(text, name, TOOLS, "strict")
+    for other in (
         text[:-1],
         text.replace("get_weather", "get_whether"),
         text.replace("city", "town"),
         text.replace("7", "121"),
         text.replace("7", "seven"),
         text.replace("True", "Tru").replace("true", "tru"),
-    ]
-    for other in damaged:
-        if tunaeval.parse(other, name, TOOLS, "strict") != tunaeval.parse(
-            text, name, TOOLS, "strict"
-        ):
-            assert (lark.accepts(other), gbnf.accepts(other)) == (False, False), other
+    ):
+        if tunaeval.parse(other, name, TOOLS, "strict") != right:
+            yield other
 
 
+@pytest.mark.parametrize("wanted", [2, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("text", ["none", "before"])
 @pytest.mark.parametrize("name", CONSTRAINED)
-def test_what_is_drawn_is_read_strictly_and_fits_the_schema(name: str, text: Any) -> None:
+def test_what_is_drawn_is_read_strictly_and_fits_the_schema(
+    name: str, text: Any, wanted: int
+) -> None:
     if text == "before" and name in WITHOUT_PROSE:
         with pytest.raises(UsageError, match="text='none'"):
             tunaeval.constrain(TOOLS, format=name, text=text)
         return
     grammar = Lark(tunaeval.constrain(TOOLS, format=name, text=text, reasoning=False).text)
     random = Random(7)
-    texts = (grammar.drawn(random) for _ in range(60))
-    few = [*islice((one for one in texts if one is not None), 4)]
-    assert few
+    texts = (grammar.drawn(random) for _ in range(50 * wanted))
+    few = [*islice((one for one in texts if one is not None), wanted)]
+    assert len(few) == wanted
     for drawn in few:
         result = tunaeval.parse(drawn, name, TOOLS, "strict")
         assert not result.diagnoses, drawn
@@ -171,6 +179,15 @@ NO_VALUE_FITS = {
     "no choice": ({"type": "integer", "enum": ["a"]}, "no value fits"),
     "false": (False, "no value fits"),
     "a reference to nowhere": ({"$ref": "#/nope"}, "leads nowhere"),
+    "an object that needs itself": (
+        {"type": "object", "properties": {"y": {"$ref": "#/properties/x"}}, "required": ["y"]},
+        "requires itself, so no value that ends",
+    ),
+    "a list that needs itself": (
+        {"type": "array", "items": {"$ref": "#/properties/x"}, "minItems": 1},
+        "requires itself",
+    ),
+    "a choice that no grammar quotes": ({"enum": ["a\x7fb"]}, "which no grammar can quote"),
     "a reference to itself": ({"$ref": "#/properties/x"}, "leads only to itself"),
 }
 
@@ -259,11 +276,20 @@ def test_lengths_and_patterns_of_json_strings_are_enforced() -> None:
     assert not accepts("a", "xAB-12")
 
 
+@pytest.mark.parametrize("odd", ["\u2028", "\x85", "\ufeff", "é😀", "\\\"/'"])
+def test_odd_names_are_quoted(odd: str) -> None:
+    call = ToolCall("f", {odd: 1})
+    text = tunaeval.render([call], "hermes")
+    for kind, matcher in (("lark", Lark), ("gbnf", Gbnf)):
+        made = constraint_of({odd: {"type": "integer"}}, "hermes", kind=kind)
+        assert matcher(made.text).accepts(text)
+
+
 def test_a_grammar_grows_with_its_tools_and_no_faster() -> None:
     tool = TOOLS["get_weather"]
     small, large = (
         len(tunaeval.constrain([tool.as_bare() | {"name": f"t{i}"} for i in range(n)]).text)
-        for n in (20, 200)
+        for n in (50, 500)
     )
     assert large < 10.5 * small
 

@@ -101,6 +101,7 @@ async def arun(
     level: Level = _UNSET,
     profile: str | None = _UNSET,
     calls: CountedCalls = _UNSET,
+    constrain: bool | str = _UNSET,
     abstain: tuple[str, ...] = _UNSET,
     attempts: int = _UNSET,
     max_tokens: int = _UNSET,
@@ -171,6 +172,8 @@ def chosen_options(
     if options is not None and not isinstance(options, RunOptions):
         raise UsageError(f"options is {options!r:.60}; wanted tunaeval.RunOptions(...)")
     named = {name: value for name, value in given.items() if value is not _UNSET}
+    if named.get("constrain"):
+        named.setdefault("ask", "prompt")  # in place of the embedded model's schema
     return replace(options or usual_options(client), **named)
 
 

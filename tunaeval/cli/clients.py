@@ -68,10 +68,11 @@ class ClientChoice:
     concurrency: int
     deadline_seconds: float = DEADLINE_SECONDS
 
-    def told(self, suite: Suite) -> Asking:
-        """Return how the suite is put to the model. A replay has the heading of its recording."""
-        usual = asking(suite, self.ask)
-        return replace(usual, heading=None) if isinstance(self.client, ReplayClient) else usual
+    def told(self, suite: Suite) -> Asking | None:
+        """Return how a replay was asked, whose heading is that of its recording; else None."""
+        if not isinstance(self.client, ReplayClient):
+            return None
+        return replace(asking(suite, self.ask), heading=None)
 
 
 def make_client(arguments: argparse.Namespace, suite: Suite, output: Output) -> ClientChoice:
@@ -202,7 +203,7 @@ def _replies(file: str) -> list[JsonValue]:
 
 def _ask_of(client: Client, arguments: argparse.Namespace) -> Ask:
     """Return how tools are given; the embedded model is too small to do without a schema."""
-    if arguments.free_text:
+    if arguments.free_text or arguments.constrain or arguments.constrain_field:
         return "prompt"
     if arguments.tools:
         return "api" if arguments.tools == "api" else "prompt"

@@ -12,7 +12,7 @@ from tunaeval.models.clients.server import chat_payload
 from tunaeval.reports.json import json_text
 from tunaeval.runs.episode import request_of
 from tunaeval.runs.matrix import Cell
-from tunaeval.runs.prompts import asking, retry_prompt, said
+from tunaeval.runs.prompts import asking_by, retry_prompt, said
 from tunaeval.showing import counted
 from tunaeval.types.messages import Usage
 
@@ -69,7 +69,7 @@ def print_estimate(cells: Sequence[Cell], arguments: argparse.Namespace, output:
 def forecast_of(cell: Cell) -> Forecast:
     """Return the estimate for one cell; tokens are estimated from the length of a request."""
     options = cell.options.for_suite(cell.suite)
-    told = cell.told or asking(cell.suite, options.ask)
+    told = cell.told or asking_by(cell.suite, options.ask, cell.parser, options.constrain)
     characters = most_requests = 0
     for scenario in cell.suite.scenarios:
         own = told

@@ -312,6 +312,15 @@ _QUESTIONS = (
         "embedded model gets a schema of the calls, and its replies have to fit it)",
     ),
     flag("--free-text", "let the embedded model answer without a schema"),
+    flag(
+        "--constrain",
+        "send the server (llama.cpp, vLLM, SGLang) a grammar: the model can write nothing but "
+        "words and calls of the tools in the format of --format (default: hermes)",
+    ),
+    value(
+        "--constrain-field NAME",
+        "send the grammar (GBNF) in this field of the request alone, for other servers",
+    ),
     many(
         "--system-prompt FILE",
         "a text in place of the suite's system prompt; given several times, every model is asked "
@@ -455,7 +464,9 @@ _OUTPUTS = (
     _QUIET,
     _JSON,
 )
-_OF_COLUMNS = ("--format", "--timeout", "--tools", "--free-text")
+_OF_COLUMNS = (
+    "--format", "--timeout", "--tools", "--free-text", "--constrain", "--constrain-field",
+)  # fmt: skip
 _OF_COMMAND = ("--max-cost", "--max-total-tokens", "--max-requests", "--dry-run")
 COLUMN_OPTIONS: Options = (
     *(one for one in _MODEL if one.names[0] not in _OF_COMMAND),

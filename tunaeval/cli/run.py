@@ -100,11 +100,18 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
 
 
 def _refuse_free_text(arguments: argparse.Namespace) -> None:
-    """Raise UsageError for --free-text with --tools api, which contradict each other."""
-    if arguments.free_text and arguments.tools == "api":
+    """Raise UsageError for two options that contradict each other."""
+    constrained = bool(arguments.constrain or arguments.constrain_field)
+    for option, given in {"--free-text": arguments.free_text, "--constrain": constrained}.items():
+        if given and arguments.tools == "api":
+            raise UsageError(
+                f"with {option} the model writes its calls as text, and with --tools api the "
+                "server gets the tools; leave one of them out"
+            )
+    if constrained and arguments.free_text:
         raise UsageError(
-            "with --free-text the model writes its calls as text, and with --tools api the server "
-            "gets the tools; leave one of them out"
+            "with --constrain the model can write nothing but what a grammar admits, and with "
+            "--free-text anything; leave one of them out"
         )
 
 
@@ -160,6 +167,9 @@ def _announce(
     """Print what precedes the first request: a warning, the server's check, what is left to do."""
     if words := expected_bare(suite, run.info.profile):
         output.note(f"tunaeval: warning: {words}")
+    if looser := run.asking.omitted:
+        points = counted(len(looser), "point")
+        output.note(f"tunaeval: the grammar is not the schemas in {points}, first: {looser[0]}")
     if arguments.check_server:
         run.info = checked(run.info, chosen.client, output, *reached_by(arguments))
     if arguments.resume:
@@ -195,6 +205,7 @@ def _options_of(arguments: argparse.Namespace, chosen: ClientChoice) -> RunOptio
         abstain=tuple(arguments.abstain),
         deadline_seconds=chosen.deadline_seconds,
         concurrency=chosen.concurrency,
+        constrain=arguments.constrain_field or arguments.constrain,
         **{name: getattr(arguments, name) for name in _AS_GIVEN},
     )
 

@@ -347,12 +347,14 @@ def reader_named(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in
     raise UsageError(f"{format!r} is a parser of whole texts; it cannot be streamed or converted")
 
 
-def format_named(format: str | Format) -> Format:  # noqa: A002 - as in `parse`
-    """Return the format of that name, to write in; refuse a set, as calls are written in one."""
+def format_named(format: str | Format | Parser) -> Format:  # noqa: A002 - as in `parse`
+    """Return the format of that name, to write in; refuse a set of formats, as calls are written in one."""
     found = formats.get(format) if isinstance(format, str) else format
     if isinstance(found, Format):
         return found
-    if isinstance(found, Reader) and len(found.formats) > 1:
+    if isinstance(found, Reader) and len(found.formats) == 1:
+        return found.formats[0]
+    if isinstance(found, Reader):
         names = " or ".join(repr(form.name) for form in found.formats)
         given = format if isinstance(format, str) else found.name
         raise UsageError(

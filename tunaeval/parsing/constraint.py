@@ -1,19 +1,17 @@
 """Grammars for a server: what a model may write at all, made from the words of a format.
 
 The grammar accepts the text that `render` writes, with an optional space after each comma and colon
-of JSON. Rules are kept in the notation that GBNF and Lark have in common: texts in quotes, classes
-of characters in brackets, and | ( ) * ? {}. A kind adds how text up to a marker is written.
+of JSON.
 """
 
 from __future__ import annotations
 
 import json
 import keyword
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import combinations
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
@@ -45,10 +43,14 @@ from .judge import as_json, escaped, trimmed
 from .reader import AnyTools, known_tools
 from .repair.dialects import BRACE_KEY
 from .repair.schema import admitted, choices_of, is_of, kinds_named, resolved
+from .rules import Rules, either, quote, whole_numbers
 from .write import braces, type_word, written_calls
 
 Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]
 KINDS: tuple[Kind, ...] = ("lark", "gbnf", "structural-tag")
+
+_Argument: TypeAlias = tuple[str, object]
+"""The name of an argument, and its schema."""
 
 MOST_IN_ANY_ORDER = 5
 """Most properties that rules list in any order, as n of them need 2**n rules. More than that are in
@@ -74,6 +76,11 @@ class Constraint:
     text: str
     kind: Kind
     omitted: tuple[str, ...] = ()
+
+    def as_tag(self) -> str:
+        """Return this grammar of kind "gbnf" as a structural tag, in JSON."""
+        form = {"type": "grammar", "grammar": self.text}
+        return json.dumps({"type": "structural_tag", "format": form}, ensure_ascii=False)
 
 
 def constrain(
@@ -109,7 +116,31 @@ def constrain(
         raise UsageError("there are no tools to call; a constraint needs one or more")
     grammar = _Grammar(form, kind, allow_looser=allow_looser)
     root = grammar.reply(known, parallel=parallel, text=text, reasoning=reasoning)
-    return Constraint(_WRITERS[kind](grammar, root), kind, (*grammar.omitted,))
+    written = grammar.lark(root) if kind == "lark" else grammar.gbnf(root)
+    made = Constraint(written, kind, (*grammar.omitted,))
+    return replace(made, text=made.as_tag()) if kind == "structural-tag" else made
+
+
+def takes_prose(form: Format) -> bool:
+    """Whether the format has a marker that ends prose before a call."""
+    return not (form.whole or form.envelope) and bool(_marks_of_start(form))
+
+
+def _marks_of_start(form: Format) -> tuple[str, ...]:
+    around = form.around[0].spellings if form.around else ()
+    first = form.opener.spellings if form.opener else ()
+    return tuple(mark for mark in (*around, *first) if len(mark) > 1)
+
+
+def breach(text: str, form: Format, tools: Tools, *, calls_alone: bool) -> str | None:
+    """Return why no grammar of these tools in this format accepts the text, or None.
+
+    No grammar is matched: what one accepts is read strictly, without a diagnosis.
+    """
+    read = form.parse(text, tools=tools, level="strict")
+    for found in read.diagnoses:
+        return f"{found.code}: {found.message}"
+    return "there is no call" if calls_alone and not read.calls else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,24 +166,11 @@ _PYTHON = _Notation("PYTHON-STRING", "", repr, repr, words=("True", "False", "No
 
 def _in_braces(mark: str) -> _Notation:
     """Return the notation of the formats with bare keys and strings between two marks."""
+    write = partial(braces, mark=mark)
+    return _Notation(
+        "", "", lambda key: key if BRACE_KEY.fullmatch(key) else write(key), write, '","', '":"'
+    )
 
-    def key(name: str) -> str:
-        return name if BRACE_KEY.fullmatch(name) else braces(name, mark)
-
-    return _Notation("", "", key, lambda value: braces(value, mark), '","', '":"')
-
-
-_TERMINALS = {
-    "INTEGER": '"-"? ("0" | [1-9] [0-9]{0,17})',
-    "NUMBER": 'INTEGER ("." [0-9]{1,17})? | "-"? [1-9] ("." [0-9]{1,17})? [eE] [+-]? [0-9]{1,2}',
-    "CHARACTER": r'[^"\\\x00-\x1f\x7f] | "\\" (["\\/bfnrt] | "u00" ("0" [1-9a-f] | "1" [0-9a-f]))',
-    "STRING": r'"\"" CHARACTER* "\""',
-    "PYTHON-ESCAPE": r'"\\" ([\\nrt] | "x" ("0" [1-9a-f] | [1-9a-f] [0-9a-f]) | "u" [1-9a-c] '
-    r'[0-9a-f]{3} | "u0" [1-9a-f] [0-9a-f]{2})',
-    "PYTHON-STRING": r""""'" ([^'\\\x00-\x1f\x7f] | PYTHON-ESCAPE | "\\'")* "'" | """
-    r'''"\"" ([^"\\\x00-\x1f\x7f] | PYTHON-ESCAPE | "\\\"")* "\""''',
-}
-"""The rules that all grammars share; NUL and lone surrogates, which are diagnosed, are left out."""
 
 _STRING = {"minLength", "maxLength", "pattern"}
 _NUMBER = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
@@ -177,22 +195,28 @@ _ANNOTATIONS = frozenset({
 """The keywords that restrict no value, or that are read before others."""
 
 
+_PLAIN = re.compile(r"[A-Za-z]\w*+", re.ASCII)
+"""Names that every format can write."""
+
+
+@cache
+def _harmless(kind: str) -> frozenset[str]:
+    """Return the keywords that need no more rules for a type: enforced, or of other types."""
+    of_others = set().union(*_OF_TYPE.values()) - _OF_TYPE.get(kind, set())
+    return _ANNOTATIONS | _ENFORCED.get(kind, set()) | of_others
+
+
 _PATTERN = re.compile(r"(\^?)((?:[^\\^$(/]|\\[dwsDWS.*+?()\[\]{}|/^$\\-]|\((?!\?)|\(\?:)*+)(\$?)")
 """A regular expression that llguidance and JSON schema read alike, its anchors apart."""
 
 
-class _Grammar:
-    """The rules of a grammar, by name, as they are made; and what is left out of it."""
+class _Grammar(Rules):
+    """The rules of the replies in a format, and what is left out of them."""
 
     def __init__(self, form: Format, kind: Kind, *, allow_looser: bool) -> None:
+        super().__init__()
         self.form, self.kind, self.allow_looser = form, kind, allow_looser
-        self.rules: dict[str, str] = {}
-        self.lazy: dict[str, tuple[str, tuple[str, ...]]] = {}
-        """Rules of text up to and with a marker, and the texts that it does not contain."""
-        self.terminals: dict[str, str] = {}
-        """Terminals of Lark, for strings with a pattern."""
         self.omitted: dict[str, None] = {}
-        self._names: dict[Any, str] = {}
         self._marks = tuple(dict.fromkeys(_marks_of(form)))
         self._root: object = {}
         self._where = ""
@@ -204,44 +228,26 @@ class _Grammar:
             raise UsageError(f"{sentence}; change the schema, or allow a looser grammar")
         self.omitted[sentence] = None
 
-    def rule(self, expression: str, key: object = None) -> str:
-        """Return the name of a rule with this expression, which is shared by equal ones."""
-        key = expression if key is None else key
-        if key not in self._names:
-            self._names[key] = f"r{len(self._names)}"
-            self.rules[self._names[key]] = expression
-        return self._names[key]
-
     def reply(self, tools: Tools, *, parallel: bool, text: str, reasoning: bool) -> str:
         """Return the expression of a whole reply."""
         form = self.form
         self._check_names(tools)
         calls = self._calls(tools, parallel=parallel)
         if text == "before":
-            if form.whole or form.envelope or not self._marks_of_start():
+            if not takes_prose(form):
                 raise UsageError(
                     f"format {form.name!r} has no marker that ends prose before a call; "
                     "constrain with text='none'"
                 )
             bare = ("{", "[") if any(not other.marked for other in form.also) else ()
-            stops = (*self._marks_of_start(), *self._marks_of_thought(), "`", *bare)
-            prose = self._until("\n", stops)
-            line = self._until("", stops)
-            calls = f"{line} | ({prose})* {calls}"
+            stops = (*_marks_of_start(form), *_marks_of_thought(form), "`", *bare)
+            prose = self.until("\n", stops)
+            calls = f"{self.until('', stops)} | ({prose})* {calls}"
         if reasoning and not form.envelope:
             marker = form.reasoning[0]
-            thought = self._until(marker.close, (marker.open, *self._marks_of_thought()))
-            calls = f'({_quote(marker.open)} {thought} "\\n"?)? ({calls})'
+            thought = self.until(marker.close, (marker.open, *_marks_of_thought(form)))
+            calls = f'({quote(marker.open)} {thought} "\\n"?)? ({calls})'
         return calls
-
-    def _marks_of_start(self) -> tuple[str, ...]:
-        around = self.form.around[0].spellings if self.form.around else ()
-        first = self.form.opener.spellings if self.form.opener else ()
-        return tuple(mark for mark in (*around, *first) if len(mark) > 1)
-
-    def _marks_of_thought(self) -> tuple[str, ...]:
-        marks = (text for one in self.form.reasoning for text in (one.open, one.close))
-        return (*marks, *self.form.dropped)
 
     def _check_names(self, tools: Tools) -> None:
         """Raise `UsageError` for a tool's name, or an argument's, that the format cannot write."""
@@ -249,7 +255,9 @@ class _Grammar:
             ToolCall(name, dict.fromkeys(_properties(self._declared(spec)), "a"))
             for name, spec in tools.items()
         ]
-        text = written_calls(calls, self.form)
+        # To write a call reads it back, so the calls whose names any format can write are left out.
+        odd = [one for one in calls if not all(map(_PLAIN.fullmatch, (one.name, *one.arguments)))]
+        text = written_calls([calls[0], *odd], self.form)
         if self.form.parse(text, tools=tools, level="strict").outcome != "calls":
             raise UsageError(
                 f"format {self.form.name!r} is read only with repairs, so no grammar of it can be "
@@ -261,22 +269,22 @@ class _Grammar:
         more = "*" if parallel else "{0}"
         if envelope and envelope.one_each:
             each = [self._message(self._block([spec], ""), spec.name) for spec in tools.values()]
-            return self._repeated(self.rule(_either(each)), form.separator, more)
+            return self._repeated(self.rule(either(each)), form.separator, more)
         several = form.python or (form.call and (form.call.array or form.call.joined))
         groups = [[*tools.values()]] if several else [[spec] for spec in tools.values()]
-        one = self.rule(_either([self._block(specs, more) for specs in groups]))
+        one = self.rule(either([self._block(specs, more) for specs in groups]))
         if form.around:
             # A separator and the closer may begin alike, and lexers are greedy: so each block ends
             # with the separator that `render` writes between the last one and the closer.
-            (opener, closer), between = (mark.text for mark in form.around), _quote(form.separator)
+            (opener, closer), between = (mark.text for mark in form.around), quote(form.separator)
             again = "" if several or not parallel else f"({one} {between})*"
-            text = f"{_quote(opener + form.separator)} {one} {between} {again} {_quote(closer)}"
+            text = f"{quote(opener + form.separator)} {one} {between} {again} {quote(closer)}"
         else:
             text = one if several else self._repeated(one, form.separator, more)
         return self._message(text, "") if envelope else text
 
     def _repeated(self, one: str, separator: str, more: str) -> str:
-        return one if more == "{0}" or not more else f"{one} ({_quote(separator)} {one}){more}"
+        return one if more == "{0}" or not more else f"{one} ({quote(separator)} {one}){more}"
 
     def _message(self, block: str, name: str) -> str:
         """Return a message of calls, as `render` writes it."""
@@ -284,26 +292,21 @@ class _Grammar:
         assert envelope is not None  # noqa: S101 - callers ask
         header = envelope.opens.text + envelope.call.text.replace("{name}", name)
         body = "" if form.opener and form.opener.text == envelope.call.body else envelope.call.body
-        return f"{_quote(header + body)} {block} {_quote(envelope.closes.text)}"
+        return f"{quote(header + body)} {block} {quote(envelope.closes.text)}"
 
     def _block(self, specs: Sequence[ToolSpec], more: str) -> str:
         return self.rule(self._row(self.form.words, specs, more))
 
     def _row(
-        self,
-        words: Sequence[Word],
-        specs: Sequence[ToolSpec],
-        more: str,
-        key: str = "",
-        schema: object = None,
+        self, words: Sequence[Word], specs: Sequence[ToolSpec], more: str, of: _Argument = ("", {})
     ) -> str:
-        """Return the expression of words; `key` is the argument that a `Many` around them has."""
-        made: list[str] = []
+        """Return the expression of words; `of` is the argument that a `Many` around them has."""
+        made, (key, schema) = list[str](), of
         for at, word in enumerate(words):
             after = words[at + 1 :]
             match word:
                 case Maybe() if word.written:
-                    made.append(self._row((*word.words, *after), specs, more, key, schema))
+                    made.append(self._row((*word.words, *after), specs, more, of))
                     break
                 case Attribute():
                     made.append(self._typed(word, after, schema))
@@ -312,7 +315,7 @@ class _Grammar:
                     made.append(self._bare(word, after, schema))
                     break
                 case Key():
-                    made.append(_quote(escaped(key) if word.escaped else key))
+                    made.append(quote(escaped(key) if word.escaped else key))
                 case _:
                     made.append(self._word(word, specs, more))
         return " ".join(one for one in made if one != '""') or '""'
@@ -321,9 +324,9 @@ class _Grammar:
         """Return the expression of a word that no single argument concerns."""
         match word:
             case Literal() | Space() | Markup():
-                return _quote(word.text)
+                return quote(word.text)
             case Name():
-                return _quote(word.before + specs[0].name + word.after_text)
+                return quote(word.before + specs[0].name + word.after_text)
             case CallObject():
                 return self._objects(word, specs, more)
             case PythonCalls():
@@ -336,10 +339,10 @@ class _Grammar:
         return '""'
 
     def _objects(self, word: CallObject, specs: Sequence[ToolSpec], more: str) -> str:
-        one = self.rule(_either([self._object(word, spec) for spec in specs]))
+        one = self.rule(either([self._object(word, spec) for spec in specs]))
         several = self._repeated(one, word.joined or ", ", more)
         if word.inside:
-            return f'{_quote(f"{{{chr(34)}{word.inside[0]}{chr(34)}: [")} {several} "]}}"'
+            return f'{quote(f"{{{chr(34)}{word.inside[0]}{chr(34)}: [")} {several} "]}}"'
         if word.joined:
             return several
         if word.listed:
@@ -349,10 +352,10 @@ class _Grammar:
     def _object(self, word: CallObject, spec: ToolSpec) -> str:
         arguments, name = self._arguments(spec, _JSON), as_json(spec.name, spec.name)
         if word.keyed:
-            return f'{_quote(f"{{{name}: ")} {arguments} "}}"'
-        quote = "" if word.bare_keys else '"'
-        start = f"{{{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: "
-        return f'{_quote(start)} {arguments} "}}"'
+            return f'{quote(f"{{{name}: ")} {arguments} "}}"'
+        mark = "" if word.bare_keys else '"'
+        start = f"{{{mark}{word.name}{mark}: {name}, {mark}{word.arguments}{mark}: "
+        return f'{quote(start)} {arguments} "}}"'
 
     def _declared(self, spec: ToolSpec) -> JsonObject:
         """Return the schema of a tool's arguments, and begin to speak of this tool."""
@@ -376,12 +379,12 @@ class _Grammar:
                 if not (key.isidentifier() and key.isascii()) or keyword.iskeyword(key):
                     raise UsageError(f"{self._where}: {key!r} is no name in Python; rename it")
             items = {
-                key: f"{_quote(f'{key}=')} {self._value(inner, _PYTHON)}"
+                key: f"{quote(f'{key}=')} {self._value(inner, _PYTHON)}"
                 for key, inner in _properties(schema).items()
             }
             inside = self._members(items, schema, '", "')
-            calls.append(f'{_quote(f"{spec.name}(")} {inside} ")"')
-        one = self.rule(_either(calls))
+            calls.append(f'{quote(f"{spec.name}(")} {inside} ")"')
+        one = self.rule(either(calls))
         if word.listed:
             return f'"[" {self._repeated(one, ", ", more)} "]"'
         return self._repeated(one, "\n", more)
@@ -391,10 +394,10 @@ class _Grammar:
         schema = self._declared(spec)
         declared = _properties(schema).items()
         if isinstance(word, Many):
-            items = {key: self._row(word.words, [spec], "", key, inner) for key, inner in declared}
+            items = {one[0]: self._row(word.words, [spec], "", one) for one in declared}
             return self._members(items, schema, "")
         items = {key: self._element(word, key, inner) for key, inner in declared}
-        return self._members(items, schema, _quote("" if word.prefix else "\n"))
+        return self._members(items, schema, quote("" if word.prefix else "\n"))
 
     def _members(
         self, items: Mapping[str, str], schema: Mapping[str, Any], comma: str, *, least: int = 0
@@ -441,11 +444,11 @@ class _Grammar:
         self.rules[f"{rest}::_"] = " | ".join([*options, f'"" {every}'])
         self.rules.pop(rest, None)
         first = [f"{names[key]} {rest}::{1 << bit}" for bit, key in enumerate(bits)]
-        return self.rule(_either([*first, '""'] if not (required or least) else first))
+        return self.rule(either([*first, '""'] if not (required or least) else first))
 
     def _value(self, schema: object, notation: _Notation) -> str:
         """Return the expression of all values that fit a schema."""
-        return self.rule(_either([self._leaf(leaf, notation) for leaf in self._leaves(schema)]))
+        return self.rule(either([self._leaf(leaf, notation) for leaf in self._leaves(schema)]))
 
     def _leaves(self, schema: object, seen: tuple[str, ...] = ()) -> list[JsonObject]:
         """Return the schemas of one type each, or of choices, of which a value fits one."""
@@ -496,6 +499,16 @@ class _Grammar:
                     waiting.append(name)
         return False
 
+    def _is_finite(self, leaf: JsonObject, within: tuple[str, ...] = ()) -> bool:
+        """Whether a value that ends fits a leaf: its required parts do not lead back to it."""
+        if "$ref" in leaf:
+            name = leaf["$ref"]
+            leaves = self._leaves(resolved(name, self._root), (name,)) if name not in within else ()
+            return any(self._is_finite(one, (*within, name)) for one in leaves)
+        parts = [_properties(leaf)[key] for key in leaf.get("required") or ()]
+        parts += [leaf.get("items", {})] if leaf.get("minItems") else []
+        return all(any(self._is_finite(one, within) for one in self._leaves(p)) for p in parts)
+
     def _overlap(self, options: Sequence[object]) -> bool:
         kinds = [admitted(option, self._root) for option in options]
         return any(one & other for one, other in combinations(kinds, 2))
@@ -504,65 +517,59 @@ class _Grammar:
         """Return the expression of the values that fit a schema of one type."""
         if "$ref" in schema:
             key = ("ref", schema["$ref"], id(self._root), notation.string, notation.words)
-            if key not in self._names:
+            if key not in self.names:
+                if not self._is_finite(schema):
+                    raise UsageError(
+                        f"{self._where}: {schema['$ref']!r} requires itself, so no value that ends "
+                        "fits it; make a property in it optional"
+                    )
                 name = self.rule("", key)
                 leaves = self._leaves(resolved(schema["$ref"], self._root), (schema["$ref"],))
-                self.rules[name] = _either([self._leaf(leaf, notation) for leaf in leaves])
-            return self._names[key]
+                self.rules[name] = either([self._leaf(leaf, notation) for leaf in leaves])
+            return self.names[key]
         if "enum" in schema:
-            return _either([_quote(notation.write(value)) for value in schema["enum"]])
+            return either([quote(notation.write(value)) for value in schema["enum"]])
         kind = schema["type"]
         self._check_keywords(schema, kind)
-        match kind:
-            case "string":
-                return self._string(schema, notation)
-            case "integer":
-                return _whole_numbers(schema)
-            case "array":
-                return self._array(schema, notation)
-            case "object":
-                return self._object_of(schema, notation)
-            case "number" | "boolean" | "null":
-                true, false, null = map(_quote, notation.words)
-                return {"number": "NUMBER", "null": null}.get(kind, f"({true} | {false})")
+        inside = {"string": self._string, "array": self._array, "object": self._object_of}
+        if kind in inside:
+            return inside[kind](schema, notation)
+        true, false, null = map(quote, notation.words)
+        plain = {"number": "NUMBER", "null": null, "boolean": f"({true} | {false})"}
+        if kind in plain or kind == "integer":
+            return plain.get(kind) or whole_numbers(schema)
         self.omit("a value of any type may contain an object, whose keys may repeat")
         return self._anything(notation)
 
     def _check_keywords(self, schema: JsonObject, kind: str) -> None:
-        of_others = set().union(*_OF_TYPE.values()) - _OF_TYPE.get(kind, set())
-        known = _ANNOTATIONS | _ENFORCED.get(kind, set()) | of_others
-        for word in sorted(set(schema) - known):
+        for word in sorted(schema.keys() - _harmless(kind)):
             if schema[word] not in (None, False, {}, []):
                 self.omit(f"{word} of {kind} is not enforced")
 
     def _string(self, schema: JsonObject, notation: _Notation) -> str:
         length = f"{{{schema.get('minLength', 0)},{schema.get('maxLength', '')}}}"
         pattern = schema.get("pattern")
+        found = _PATTERN.fullmatch(str(pattern))
         if length == "{0,}" and pattern is None:
             return self._any_string(notation)
-        if not notation.character or (pattern is not None and self.kind != "lark"):
-            self.omit(f"{'pattern' if notation.character else 'length'} of string is not enforced")
+        if not notation.character or (pattern is not None and (self.kind != "lark" or not found)):
+            what = "length" if pattern is None else f"the pattern {pattern!r}"
+            self.omit(f"{what} of string is not enforced in this kind or format, or by its signs")
             return self._any_string(notation)
-        if pattern is None:
+        if pattern is None or not found:
             return f'"\\"" {notation.character}{length} "\\""'
-        if not (found := _PATTERN.fullmatch(str(pattern))):
-            self.omit(f"the pattern {pattern!r} is not enforced: it has more than the usual signs")
-            return self._any_string(notation)
         self.omitted[f"{self._where}: strings with a pattern have no escapes"] = None
         before, inside, after = found.groups()
         parts = ("" if before else "(?s:.*)", f"(?:{inside})", "" if after else "(?s:.*)")
         regex = "".join(parts).replace("/", "\\/")
-        name = self.rule("", ("pattern", pattern, length)).upper()
-        self.rules.pop(name.lower(), None)
         plain = r'/[^"\\\x00-\x1f\x7f]' + f"{length}/"
-        self.terminals[name] = f'"\\"" (/{regex}/ & {plain}) "\\""'
-        return name
+        return self.terminal(f'"\\"" (/{regex}/ & {plain}) "\\""')
 
     def _any_string(self, notation: _Notation) -> str:
         if notation.string:
             return notation.string
         mark = notation.write("")[: len(notation.write("")) // 2]
-        return f"{_quote(mark)} {self._until(mark, self._marks)}"
+        return f"{quote(mark)} {self.until(mark, self._marks)}"
 
     def _array(self, schema: JsonObject, notation: _Notation) -> str:
         item = self._value(schema.get("items", {}), notation)
@@ -581,7 +588,7 @@ class _Grammar:
                 inner = others if isinstance(others, Mapping) else {"type": "any"}
                 return self._open(self._value(inner, notation), notation)
         items = {
-            key: f"{_quote(notation.key(key))} {notation.colon} {self._value(inner, notation)}"
+            key: f"{quote(notation.key(key))} {notation.colon} {self._value(inner, notation)}"
             for key, inner in properties.items()
         }
         return f'"{{" {self._members(items, schema, notation.comma)} "}}"'
@@ -593,22 +600,14 @@ class _Grammar:
 
     def _anything(self, notation: _Notation) -> str:
         key = ("any", notation.string, notation.words)
-        if key not in self._names:
+        if key not in self.names:
             name = self.rule("", key)
-            words = _either(map(_quote, notation.words))
+            words = either(map(quote, notation.words))
             listed = f'"[" ({name} ({notation.comma} {name})*)? "]"'
             string = self._any_string(notation)
             objects = self._open(name, notation)
             self.rules[name] = f"{words} | NUMBER | {string} | {listed} | {objects}"
-        return self._names[key]
-
-    def _until(self, end: str, without: Iterable[str]) -> str:
-        """Return a rule of text that ends with the first `end`, and has no text of `without`."""
-        texts = tuple(dict.fromkeys(text for text in without if text))
-        name = self.rule("", ("until", end, texts))
-        self.rules.pop(name, None)
-        self.lazy[name] = end, texts
-        return name
+        return self.names[key]
 
     def _typed(self, word: Attribute, after: Sequence[Word], schema: object) -> str:
         """Return the type of a value and the value after it."""
@@ -619,8 +618,8 @@ class _Grammar:
             name = word.text[0] if isinstance(sample, str) else type_word(sample, word)
             at = [*after].index(value)
             between = "".join(one.text for one in after[:at] if isinstance(one, Literal))
-            options.append(f"{_quote(name + between)} {self._bare(value, after[at + 1 :], leaf)}")
-        return _either(options)
+            options.append(f"{quote(name + between)} {self._bare(value, after[at + 1 :], leaf)}")
+        return either(options)
 
     def _bare(self, word: Value, after: Sequence[Word], schema: object) -> str:
         """Return a bare value and all text after it; strings end at that text."""
@@ -635,18 +634,18 @@ class _Grammar:
                     self.omit(f"{key} of a string is not enforced in a format with bare values")
                 if leaf["type"] == "any":
                     self.omit("a bare value without a type may be anything")
-                options.append(f"{_quote(line)} {self._until(line + end, without)}")
+                options.append(f"{quote(line)} {self.until(line + end, without)}")
             elif "enum" in leaf:
                 (choice,) = leaf["enum"]
                 text = choice if isinstance(choice, str) else as_json(choice, "enum")
                 whole = f"{line}{text}{line}"
                 if trimmed(whole, word) != text or any(mark in text for mark in without):
                     raise UsageError(f"{self._where}: {text!r} is lost where values are bare text")
-                options.append(_quote(whole + end))
+                options.append(quote(whole + end))
             else:
                 value = self._leaf(leaf, _JSON)
-                options.append(f"{_quote(line)} ({value}) {_quote(line + end)}")
-        return _either(options)
+                options.append(f"{quote(line)} ({value}) {quote(line + end)}")
+        return either(options)
 
     def _element(self, word: Elements, key: str, schema: object) -> str:
         """Return an element; an object or a list in it is nested elements, or JSON."""
@@ -657,12 +656,12 @@ class _Grammar:
             if leaf.get("type") == "object" and inner and word.item not in inner:
                 items = {name: self._element(word, name, one) for name, one in inner.items()}
                 nested = self._members(items, leaf, "", least=1)
-                options.append(f"{nested} {_quote(closer)}")
+                options.append(f"{nested} {quote(closer)}")
             elif leaf.get("type") == "array" and leaf.get("maxItems") != 0:
                 item = self.rule(self._element(word, word.item, leaf.get("items", {})))
                 times = f"{{{max(1, leaf.get('minItems', 0))},{leaf.get('maxItems', '')}}}"
-                options.append(f"({item}){times} {_quote(closer)}")
-        return f"{_quote(f'{word.prefix}<{key}>')} {_either(options)}"
+                options.append(f"({item}){times} {quote(closer)}")
+        return f"{quote(f'{word.prefix}<{key}>')} {either(options)}"
 
 
 _SAMPLES: dict[str, JsonValue] = {
@@ -697,171 +696,9 @@ def _marks_of(form: Format) -> Iterable[str]:
             yield from (text for text in word.spellings if len(text.strip()) > 2)
         elif isinstance(word, Elements) and word.prefix:
             yield word.prefix
-    yield from form.dropped
-    for one in form.reasoning:
-        yield from (one.open, one.close)
+    yield from _marks_of_thought(form)
 
 
-def _either(options: Iterable[str]) -> str:
-    """Return the expression of one of the options; without a second one, the option itself."""
-    found = [*dict.fromkeys(options)]
-    if not found:
-        raise UsageError("no value fits the bounds or choices of a schema, or a list of tools")
-    return found[0] if len(found) == 1 else f"({' | '.join(found)})"
-
-
-_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
-
-
-def _quote(text: str) -> str:
-    """Return the text in quotes, with the escapes that all kinds have."""
-    return f'"{text.translate(_ESCAPES)}"'
-
-
-def _whole_numbers(schema: JsonObject) -> str:
-    """Return the expression of the whole numbers within a schema's bounds."""
-    low, high = schema.get("minimum"), schema.get("maximum")
-    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    lows = [math.ceil(low)] if low is not None else []
-    highs = [math.floor(high)] if high is not None else []
-    lows += [math.floor(above) + 1] if above is not None else []
-    highs += [math.ceil(below) - 1] if below is not None else []
-    if not (lows or highs):
-        return "INTEGER"
-    least, most = max(lows, default=None), min(highs, default=None)
-    options: list[str] = []
-    if most is None or most >= 0:
-        options += _digits(max(least or 0, 0), most)
-    if least is None or least < 0:
-        below_zero = _digits(
-            max(1, -most if most is not None else 1), None if least is None else -least
-        )
-        options.append(f'"-" {_either(below_zero)}')
-    return _either(options)
-
-
-def _digits(low: int, high: int | None) -> list[str]:
-    """Return the expressions of whole numbers from `low` to `high`, one for each length."""
-    longest = len(str(low if high is None else high))
-    made = []
-    for length in range(len(str(low)), longest + 1):
-        least = max(low, 10 ** (length - 1) if length > 1 else 0)
-        most = 10**length - 1 if high is None else min(high, 10**length - 1)
-        if least <= most:
-            made.append(_between(str(least), str(most)))
-    if high is None:
-        made.append(f"[1-9] [0-9]{{{longest},17}}")
-    return made
-
-
-def _between(low: str, high: str) -> str:
-    """Return the expression of the numbers between two of the same length."""
-    size = len(low) - 1
-    tail = f" [0-9]{{{size}}}" if size else ""
-    if set(low[1:]) <= {"0"} and set(high[1:]) <= {"9"}:
-        return f"[{low[0]}-{high[0]}]{tail}"
-    if low[0] == high[0]:
-        return f'"{low[0]}" {_between(low[1:], high[1:])}'
-    first, last = int(low[0]) + 1, int(high[0]) - 1
-    options = [f'"{low[0]}" {_between(low[1:], "9" * size)}']
-    options += [f"[{first}-{last}]{tail}"] if first <= last else []
-    options += [f'"{high[0]}" {_between("0" * size, high[1:])}']
-    return _either(options)
-
-
-def _lark(grammar: _Grammar, root: str) -> str:
-    """Return the grammar for llguidance. Its lexer is greedy, so text up to a marker is one lexeme
-    that is lazy.
-    """
-    lines = ["%llguidance {}", f"start: {_with_regexes(root)}"]
-    lines += [f"{name}: {_with_regexes(rule)}" for name, rule in grammar.rules.items()]
-    for name, (end, without) in grammar.lazy.items():
-        free = "/(?s:.*)/"
-        if without:
-            texts = "|".join(map(_escaped, without))
-            free = f"({free} & ~/(?s:.*)({texts})(?s:.*)/)"
-        if end:
-            lines += [f"U-{name.upper()}: {free} {_quote(end)}", f"{name}[lazy]: U-{name.upper()}"]
-        else:
-            lines.append(f"{name}: U-{name.upper()}\nU-{name.upper()}: {free}")
-    lines += [f"{name}: {rule}" for name, rule in grammar.terminals.items()]
-    lines += [f"{name}: {_with_regexes(rule)}" for name, rule in _TERMINALS.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _escaped(text: str) -> str:
-    """Return a regular expression, for between slashes, that matches the text."""
-    return re.sub(r"[/]", r"\\/", re.escape(text).replace("\n", "n").replace("\\ ", " "))
-
-
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|\[(?!\d{1,2}:)(?:[^\]\\]|\\.)*+\]')
-
-
-def _with_regexes(rule: str) -> str:
-    """Return the rule with classes of characters as regular expressions."""
-    return _TOKENS.sub(
-        lambda m: m[0] if m[0][0] == '"' else f"/{m[0].replace('/', chr(92) + '/')}/", rule
-    )
-
-
-def _gbnf(grammar: _Grammar, root: str) -> str:
-    """Return the grammar for llama.cpp, where text up to a marker is an automaton of rules."""
-    lines = [f"root ::= {root}"]
-    lines += [f"{name} ::= {rule}" for name, rule in grammar.rules.items()]
-    for name, (end, without) in grammar.lazy.items():
-        lines += _automaton(name, end, without)
-    return "\n".join([*lines, *(f"{name} ::= {rule}" for name, rule in _TERMINALS.items())]) + "\n"
-
-
-def _automaton(name: str, end: str, without: tuple[str, ...]) -> list[str]:
-    """Return rules of the text up to the first `end`, with no text of `without` before it.
-
-    A state is the longest end of the text that a marker begins with (Aho and Corasick).
-    """
-    marks = (end, *without) if end else without
-    starts = {mark[:at] for mark in marks for at in range(len(mark) + 1)}
-    chars = sorted(set("".join(marks)))
-    states = {"": name}
-    lines = []
-    for state in (waiting := [""]):
-        by_char = {}
-        for char in chars:
-            text = state + char
-            follows = next(text[at:] for at in range(len(text) + 1) if text[at:] in starts)
-            if follows:
-                by_char[char] = follows
-        others = "".join(map(_in_class, by_char))
-        options = [f"[^{others}] {name}" if others else f"[^\\x00] {name}"]
-        for char, follows in by_char.items():
-            if end and follows == end:
-                options.append(_quote(char))
-            elif follows.endswith(without):
-                # The marker is inside of the end, which has to go on then.
-                options += (
-                    [_quote(char + end[len(follows) :])] if end.startswith(follows) and end else []
-                )
-            else:
-                if follows not in states:
-                    states[follows] = f"{name}-{len(states)}"
-                    waiting.append(follows)
-                options.append(f"{_quote(char)} {states[follows]}")
-        lines.append(
-            f"{states[state]} ::= {' | '.join(options if end else [*options, chr(34) * 2])}"
-        )
-    return lines
-
-
-def _in_class(char: str) -> str:
-    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(
-        char, f"\\{char}" if char in "\\]^[-" else char
-    )
-
-
-def _structural_tag(grammar: _Grammar, root: str) -> str:
-    form = {"type": "grammar", "grammar": _gbnf(grammar, root)}
-    return json.dumps({"type": "structural_tag", "format": form}, ensure_ascii=False)
-
-
-_WRITERS: dict[Kind, Callable[[_Grammar, str], str]] = {
-    "lark": _lark, "gbnf": _gbnf, "structural-tag": _structural_tag
-}  # fmt: skip
+def _marks_of_thought(form: Format) -> tuple[str, ...]:
+    marks = (text for one in form.reasoning for text in (one.open, one.close))
+    return (*marks, *form.dropped)

@@ -145,7 +145,7 @@ _COUNTED = ("outcomes", "repairs", "formats", "sources", "abstentions")
 """Fields of a summary that count results by a name."""
 _TOTALS = (
     "scenarios", "attempts", "infrastructure_failures", "leaked_calls", "empty_replies",
-    "cut_replies", "unmet_faults", "cached_replies",
+    "cut_replies", "broken_constraints", "unmet_faults", "cached_replies",
 )  # fmt: skip
 """Fields of a summary that are one number."""
 
@@ -223,6 +223,7 @@ class Tally:
         self._totals["cut_replies"] += result.outcome == "truncated" and any(
             attempt.finish_reason == USED_UP for attempt in result.attempts
         )
+        self._totals["broken_constraints"] += any(attempt.breach for attempt in result.attempts)
         if result.format is not None:
             self._counts["formats"][result.format] += 1
             self._counts["sources"][source_of_format(result.format)] += 1

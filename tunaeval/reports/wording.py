@@ -120,6 +120,9 @@ _DOUBTS = {
     "cut_replies": "in {count} of {of} the reply was cut off before a call was complete, as it had "
     "used up its tokens (finish_reason 'length'): allow it more with --max-tokens; a model that "
     "thinks needs thousands",
+    "broken_constraints": "in {count} of {of} a reply breaks the grammar that it was asked with: "
+    "the server ignores the grammar or enforces only a part of it, and the score is not that of "
+    "constrained decoding; name the server's field with --constrain-field",
     "unmet_faults": "in {count} of {of} a fault hit no turn: the episode ended before it, or "
     "nothing called the tool that it names; faults of the server and the connection are met by "
     "whole agents at an endpoint alone (--client command:...)",

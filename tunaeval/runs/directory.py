@@ -391,7 +391,7 @@ class Journal:
 
 _SAME = (
     "suite", "suite_digest", "client", "format", "level", "profile", "calls", "abstain",
-    "ask", "prompt_digest", "repeats", "attempts", "max_tokens", "temperature", "seed",
+    "ask", "constrain", "prompt_digest", "repeats", "attempts", "max_tokens", "temperature", "seed",
     "deadline_seconds",
 )  # fmt: skip
 """Options that affect the results; `concurrency` does not."""
@@ -401,6 +401,8 @@ _DIGESTS = {
     "prompt_digest": "the model is given other words beside the questions",
 }
 """The messages for digests that differ, because a digest itself says nothing to a reader."""
+_DECIDING = {"ask", "constrain", "suite_digest"}
+"""Options from whose change that of a digest follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,7 +491,7 @@ def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
         before, now = getattr(old, name), getattr(new, name)
         if name not in _DIGESTS:
             yield f"{name} was {before!r:.80}, is {now!r:.80}"
-        elif not {"ask", "suite_digest"} & set(found) - {name}:  # from which its change follows
+        elif not _DECIDING & set(found) - {name}:
             yield f"{_DIGESTS[name]} now"
     if None not in (old.model, new.model) and old.model != new.model:
         yield f"model was {old.model!r:.80}, is {new.model!r:.80}"

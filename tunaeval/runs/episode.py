@@ -51,6 +51,7 @@ class Turn:
 
     In an episode of many turns, `calls` were run, with these `results`; `user` is the user's
     message right before the reply, and `touched` are the paths that the calls changed.
+    `breach` says what in the reply breaks the grammar that it was asked with.
     """
 
     reply: Reply
@@ -59,6 +60,7 @@ class Turn:
     user: str | None = None
     results: tuple[ResultRecord, ...] = ()
     touched: tuple[str, ...] = ()
+    breach: str | None = None
 
 
 def episode(
@@ -82,7 +84,8 @@ def episode(
         failure = answer if isinstance(answer, TransportFailure) else failed_reply(answer, read)
         if isinstance(answer, TransportFailure) or failure is not None:
             break
-        attempts.append(Turn(answer, read_at_all_levels(answer, read)))
+        found = read_at_all_levels(answer, read)
+        attempts.append(Turn(answer, found, breach=asking.breach(answer)))
         if judge.settled(attempts[-1], options.level):
             break
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
@@ -119,6 +122,7 @@ def request_of(
         messages=list(messages),
         tools=asking.tools,
         schema=asking.schema,
+        fields=asking.fields,
         max_tokens=options.max_tokens,
         temperature=options.temperature,
         seed=None if options.seed is None else options.seed + repeat - 1,
@@ -354,6 +358,7 @@ def attempt_record(
         user=turn.user,
         results=turn.results,
         touched=turn.touched,
+        breach=turn.breach,
         **reply.kept(),
     )
 

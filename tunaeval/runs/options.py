@@ -23,7 +23,7 @@ from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, RunInfo, Suite
 from tunaeval.types.wanted import wanted_amount, wanted_count, wanted_name, wanted_seconds
 
-from .prompts import ASKS, Ask, Asking
+from .prompts import ASKS, Ask, Asking, constrained_by
 
 DEADLINE_SECONDS = 30.0  # for all attempts of a scenario together
 CONCURRENCY = 8
@@ -40,7 +40,9 @@ class RunOptions:
 
     `ask` says how the model gets the tools, `level` which repairs count, `profile` by which rules
     calls are compared (None: by those that the suite names, else "strict"), `calls` whether "any"
-    call counts or only "structured" ones. `abstain` are names whose calls count as no call (see
+    call counts or only "structured" ones. With `constrain` a grammar of all calls is sent, in the
+    fields of llama.cpp, vLLM and SGLang or in the field that it names; the model then writes its
+    calls as text (`ask="prompt"`). `abstain` are names whose calls count as no call (see
     `parse`), in addition to the suite's. A scenario is asked up to `attempts` times, with
     `max_tokens` each, and may take `deadline_seconds` in total; the suite is run `repeats` times,
     `concurrency` scenarios at once. Raises UsageError for invalid values.
@@ -54,6 +56,7 @@ class RunOptions:
     level: Level = "standard"
     profile: str | None = None
     calls: CountedCalls = "any"
+    constrain: bool | str = False
     abstain: tuple[str, ...] = ()
     attempts: int = 2
     max_tokens: int = 300
@@ -73,6 +76,12 @@ class RunOptions:
             raise UsageError(f"seed is {self.seed!r}; wanted a whole number, or None")
         for name, known in (("ask", ASKS), ("level", LEVELS), ("calls", get_args(CountedCalls))):
             wanted_name(getattr(self, name), _KINDS.get(name, name), known)
+        constrained_by(self.constrain)
+        if self.constrain and self.ask != "prompt":
+            raise UsageError(
+                "with constrain the model writes its calls as text, as a grammar says, and ask is "
+                f"{self.ask!r}; use ask='prompt', or leave out constrain"
+            )
         object.__setattr__(self, "abstain", abstaining_names(self.abstain))
         profile_of(self.profile)
         if self.calls == STRUCTURED and self.ask != "api":

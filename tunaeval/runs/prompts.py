@@ -7,7 +7,8 @@
     schema   in the system message, and the answer is bound to a JSON schema of all calls
              (constrained decoding): one call, a list of calls, or {"answer": text}
 
-The system message, the tools and the schema are made once for a suite.
+Under `prompt` a grammar may be sent besides, which the calls have to fit. The system message, the
+tools, the schema and the grammar are made once for a suite.
 """
 
 from __future__ import annotations
@@ -17,21 +18,42 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import orjson
 
-from tunaeval.errors import UnknownNameError
+from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar.format import Format
-from tunaeval.parsing.api import instructions, render
+from tunaeval.parsing.api import format_named, instructions, render
+from tunaeval.parsing.constraint import Constraint, breach, constrain, takes_prose
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
-from tunaeval.types.exchange import text_of
+from tunaeval.types.exchange import Reply, text_of
+from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Suite
 
 Ask: TypeAlias = Literal["api", "prompt", "schema"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
 
 CONSTRAINED = "constrained decoding"
+
+FIELDS = ("grammar", "structured_outputs", "ebnf")
+"""The fields of llama.cpp, vLLM and SGLang for a grammar. All are sent: each server ignores those
+of the others.
+
+https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
+https://docs.vllm.ai/en/latest/features/structured_outputs/
+https://docs.sglang.io/docs/advanced_features/structured_outputs.md
+"""
+_SHAPES: dict[str, Callable[[Constraint], JsonValue]] = {
+    "structured_outputs": lambda made: {"structural_tag": made.as_tag()},
+    "response_format": lambda made: json.loads(made.as_tag()),
+}
+"""What is in a field that does not have the grammar's text as it is."""
+_TAKEN = frozenset({
+    "model", "messages", "max_tokens", "temperature", "seed", "tools", "tool_choice", "stream",
+    "stream_options",
+})  # fmt: skip
+"""Fields that a request has already."""
 
 RETRY = """\
 No valid tool call found. Slow down. Think step by step.
@@ -65,6 +87,12 @@ class Asking:
     """SHA-256 of everything that a model gets besides the questions."""
     remade: Callable[[Suite], Asking]
     """Makes the same kind of `Asking` for another suite."""
+    fields: JsonObject | None = None
+    """The fields of the request's body with the grammar."""
+    omitted: tuple[str, ...] = ()
+    """What the grammar does not enforce."""
+    breach: Callable[[Reply], str | None] = lambda _: None
+    """Returns what in a reply breaks the grammar, or None."""
 
     def messages(self, prompt: str, earlier: Sequence[JsonObject] = ()) -> list[JsonObject]:
         """Return the messages of a first attempt; two system messages are merged into one. Without
@@ -84,11 +112,13 @@ def asking(
     *,
     form: str | Format = "hermes",
     examples: Sequence[Example] | None = None,
+    constrain: bool | str = False,
 ) -> Asking:
     """Prepare what is the same in all requests of a suite.
 
     `form` is the wire format of calls if `ask` is "prompt"; `examples` are turns shown before the
-    question, by default a few if `ask` is "schema", and none otherwise. Raises UnknownNameError.
+    question, by default a few if `ask` is "schema", and none otherwise. `constrain` sends a grammar
+    of the calls, see `RunOptions`. Raises UnknownNameError.
     """
     if ask not in ASKS:
         raise UnknownNameError("way to ask", ask, ASKS)
@@ -110,16 +140,60 @@ def asking(
         opening.append({"role": "assistant", "content": _answer(example, ask, form)})
     tools = tuple(suite.tools.as_openai()) if ask == "api" and suite.tools else None
     schema = call_schema(suite.tools) if ask == "schema" else None
-    everything = json.dumps([opening, tools, schema, RETRY], sort_keys=True)
+    bound = _bound(suite.tools, form, constrain) if constrain and suite.tools else {}
+    sent = [bound["fields"]] if bound else []
+    everything = json.dumps([opening, tools, schema, RETRY, *sent], sort_keys=True)
     return Asking(
         ask=ask,
         opening=tuple(opening),
         tools=tools,
         schema=schema,
-        heading=CONSTRAINED if ask == "schema" else None,
+        heading=bound.pop("heading", CONSTRAINED if ask == "schema" else None),
         digest=hashlib.sha256(everything.encode()).hexdigest(),
-        remade=partial(asking, ask=ask, form=form, examples=examples),
+        remade=partial(asking, ask=ask, form=form, examples=examples, constrain=constrain),
+        **bound,
     )
+
+
+def asking_by(suite: Suite, ask: Ask, parser: Parser, constrain: bool | str) -> Asking:
+    """Prepare the requests of a run whose replies this parser reads."""
+    if not constrain:
+        return asking(suite, ask)
+    form = "hermes" if parser.name == "auto" else format_named(parser)
+    return asking(suite, ask, form=form, constrain=constrain)
+
+
+def constrained_by(constrain: bool | str) -> tuple[str, ...]:
+    """Return the names of the fields that have the grammar. Raise UsageError for another value."""
+    if isinstance(constrain, bool):
+        return FIELDS if constrain else ()
+    if not (type(constrain) is str and constrain) or constrain in _TAKEN:
+        raise UsageError(
+            f"constrain is {constrain!r:.60}; wanted True, False, or the field in which the server "
+            "takes a grammar, such as 'grammar', and no other part of the request is"
+        )
+    return (constrain,)
+
+
+def _bound(tools: Tools, form: str | Format, by: bool | str) -> dict[str, Any]:
+    """Return the parts of an `Asking` that bind its replies to a grammar of calls."""
+    form = format_named(form)
+    text: Literal["before", "none"] = "before" if takes_prose(form) else "none"
+    made = constrain(tools, format=form, kind="gbnf", text=text, allow_looser=True)
+    fields = {
+        name: _SHAPES[name](made) if name in _SHAPES else made.text for name in constrained_by(by)
+    }
+
+    def breach_of(reply: Reply) -> str | None:
+        if reply.finish_reason == "length" or reply.message.get("tool_calls"):
+            return None  # what was cut off, or read by the server, is not the text that was bound
+        return breach(
+            text_of(reply.message.get("content")), form, tools, calls_alone=text == "none"
+        )
+
+    only = "" if text == "before" else ", calls alone"
+    heading = f"{CONSTRAINED} ({form.name}{only})"
+    return {"heading": heading, "fields": fields, "omitted": made.omitted, "breach": breach_of}
 
 
 def retry_prompt(task: str) -> str:

@@ -34,7 +34,7 @@ from .directory import InterruptedRun, Journal, RunDirectory, begun, with_not_as
 from .driving import Environment, drive, drive_agent, seed_of
 from .episode import conclude, episode
 from .options import RunOptions, model_of, run_info
-from .prompts import Asking, asking
+from .prompts import Asking, asking_by
 from .reading import keep_tools, kept_tools, reading, tools_of
 from .turns import task_episode
 
@@ -109,7 +109,12 @@ class SuiteRun:
     ) -> None:
         _prepare(suite, resume, retry_failures=retry_failures)
         self.options = (options or RunOptions()).for_suite(suite)
-        self.asking = told or asking(suite, self.options.ask)
+        if self.options.constrain and (isinstance(client, Agent) or client.name == "replay"):
+            raise UsageError(
+                f"a grammar is for a client that asks a server, and {client.name!r} does not; "
+                "leave out 'constrain' (--constrain)"
+            )
+        self.asking = told or asking_by(suite, self.options.ask, parser, self.options.constrain)
         self.info = run_info(
             suite, client, parser, options=self.options, told=self.asking, run_id=run_id
         )

@@ -185,7 +185,7 @@ def _turn(
     found = read_at_all_levels(reply, state.read)
     result = found[state.level]
     calls = _with_ids(result.calls, state.ids)
-    turn = Turn(reply, found, calls, state.user)
+    turn = Turn(reply, found, calls, state.user, breach=state.asking.breach(reply))
     state.turns.append(turn)
     state.user = None
     if not calls or result.content.strip():

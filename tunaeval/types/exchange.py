@@ -16,8 +16,9 @@ class Request:
     """A request to a model.
 
     `messages` and `tools` are in the shape of OpenAI's chat completions; `tools` is None if they
-    are in the prompt. `schema` is a JSON schema that constrains the reply. `scenario`, `repeat` and
-    `attempt` (both from 1) identify the request, so that a recording can answer it.
+    are in the prompt. `schema` is a JSON schema that constrains the reply; `fields` go along in the
+    body as they are, such as a grammar. `scenario`, `repeat` and `attempt` (both from 1) identify
+    the request, so that a recording can answer it.
     `within_seconds` limits the time for the reply with all retries; None is no limit. A client
     stops `deadline` while it delays all of its requests.
     """
@@ -25,6 +26,7 @@ class Request:
     messages: Sequence[JsonObject]
     tools: Sequence[JsonObject] | None = None
     schema: JsonObject | None = None
+    fields: JsonObject | None = None
     max_tokens: int = 300
     temperature: float | None = 0.0
     seed: int | None = None

@@ -96,6 +96,8 @@ class AttemptRecord(Data):
     """Of a streamed reply, like the two fields before; see `Streamed`."""
     cached_at: str | None = None
     """When a reply was received that was taken from a cache, in ISO 8601."""
+    breach: str | None = None
+    """What in it breaks the grammar that it was asked with; such a server ignores the grammar."""
 
 
 class LevelResult(Data):
@@ -172,6 +174,8 @@ class RunInfo(BaseModel):
     abstain: list[str] = Field(default_factory=list)
     """Names whose calls mean no call: those of the suite and those of the run's options."""
     ask: str
+    constrain: bool | str = False
+    """Whether a grammar was sent; the name of the field if only one was sent."""
     repeats: int
     attempts: int
     max_tokens: int
@@ -223,6 +227,8 @@ class Summary(Data):
     """How many scenarios have a reply without text, reasoning and calls."""
     cut_replies: int = 0
     """How many scenarios have no answer as a reply used up its tokens (finish reason "length")."""
+    broken_constraints: int = 0
+    """How many scenarios have a reply that breaks the grammar it was asked with."""
     reactions: dict[str, Rate] = Field(default_factory=dict)
     """Of the episodes with faults, how many `recovered`, `obeyed` an injection, and `reported` it;
     episodes in which that is undecided do not count.

@@ -538,4 +538,4 @@ def chat_payload(request: Request, model: str) -> dict[str, object]:
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": request.schema},
         }
-    return payload
+    return payload | (request.fields or {})
