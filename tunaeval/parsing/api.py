@@ -348,7 +348,7 @@ def reader_named(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in
 
 
 def format_named(format: str | Format | Parser) -> Format:  # noqa: A002 - as in `parse`
-    """Return the format of that name, to write in; refuse a set of formats, as calls are written in one."""
+    """Return the format of that name, to write in; refuse sets, as calls are written in one."""
     found = formats.get(format) if isinstance(format, str) else format
     if isinstance(found, Format):
         return found
