@@ -5,6 +5,7 @@ A test is skipped where its SDK is not installed: `pip install 'tunaeval[sdks]'`
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -342,10 +343,14 @@ def test_pydantic_ai_runs_on_every_api(api: str, streams: bool) -> None:
     ]
     with tunaeval.model_endpoint(script) as model:
         agent = PydanticAgent(pydantic_model(api, model), tools=[add])
-        if streams:
-            assert agent.run_stream_sync("Add.").get_output() == "It is 7."
-        else:
-            assert agent.run_sync("Add.").output == "It is 7."
+
+        async def asked() -> str:
+            if not streams:
+                return (await agent.run("Add.")).output
+            async with agent.run_stream("Add.") as running:
+                return await running.get_output()
+
+        assert asyncio.run(asked()) == "It is 7."
     assert model.calls == tunaeval.expect("add", "add")
     assert model.requests[1].results == ("3", "7")
     assert {request.api for request in model.requests} == {api}

@@ -84,6 +84,9 @@ def _match(calls: Any, **given: Any) -> object:
     return tunaeval.match(calls=found, **given)
 
 
+LS = {"type": "function", "function": {"name": "ls"}}
+
+
 def _expect(calls: Any, **given: Any) -> object:
     return tunaeval.expect(*(calls if isinstance(calls, list) else [calls]), **given)
 
@@ -152,7 +155,8 @@ ENTRANCES: dict[str, Entrance] = {
         tunaeval.match, {"expect": EXPECT, "calls": MESSAGES[2], "tools": [TOOL]}
     ),
     "expect": Entrance(
-        _expect, {"calls": [CALL, "bash"], "match": "in_order", "forbid": ["ls"], "tools": [TOOL]}
+        _expect,
+        {"calls": [CALL, "bash"], "match": "in_order", "forbid": ["ls"], "tools": [TOOL, LS]},
     ),
     "score": Entrance(
         tunaeval.score,

@@ -100,7 +100,7 @@ def episode(name: str, script: Sequence[Item], *faults: Fault, code: int = 0) ->
             cwd=workspace.path, capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
         assert done.returncode == code, done.stderr[-3000:]
-        checks = tunaeval.Checks(task.checks, workspace)
+        checks = tunaeval.Checks(task.checks, workspace, reference=task.solved())
         score = tunaeval.score(model.transcript, TASK.prompt, check=checks)
     goal = score.categories["goal-completion"]
     return Episode(done.stdout.strip(), goal.value == 1.0, goal.reason, model)

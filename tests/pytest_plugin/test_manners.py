@@ -13,7 +13,7 @@ from tests.pytest_plugin.children import ROOT, run
 PLAIN = "def test_it():\n    assert [1, 2] == [1, 2]\n"
 USED = """\
 import pytest
-@pytest.mark.tunaeval(script=["Done."])
+@pytest.mark.tunaeval(script=["Done."], allow_unasked=True)
 def test_it(tunaeval_model):
     assert tunaeval_model.url and not tunaeval_model.calls
 """
@@ -50,7 +50,7 @@ def test_it_can_be_left_out(tmp_path: Path) -> None:
 def test_a_test_in_a_running_loop_can_use_it(tmp_path: Path) -> None:
     text = """\
 import asyncio, pytest
-@pytest.mark.tunaeval(script=["Done."])
+@pytest.mark.tunaeval(script=["Done."], allow_unasked=True)
 def test_it(request):
     async def inside():
         return request.getfixturevalue("tunaeval_model").url
