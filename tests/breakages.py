@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
-COPIED = ("tunaeval", "tests", "pyproject.toml", "docs")
+COPIED = ("tunaeval", "tests", "benchmarks", "pyproject.toml", "docs")
 SECONDS = 240
 """For one run; a test that hangs has noticed, too."""
 
