@@ -229,3 +229,14 @@ def test_a_block_that_uses_too_little_raises_where_that_is_asked_for() -> None:
     assert allowed.unused is None
     with pytest.raises(UsageError, match="leftover is 'warn'; wanted 'fail' or 'allow'"):
         tunaeval.model_endpoint([], leftover="warn")  # type: ignore[arg-type] # on purpose
+
+
+def test_a_model_that_was_never_asked_has_made_no_calls_that_are_right() -> None:
+    with tunaeval.model_endpoint(["One."]) as model:
+        pass
+    for wanted in (tunaeval.expect(), tunaeval.expect(forbid=["bash"])):
+        assert model.calls != wanted
+        assert "the model was never asked" in wanted.explain(model.calls)[0]
+    with tunaeval.model_endpoint(["One."], allow_unasked=True) as model:
+        pass
+    assert model.calls == tunaeval.expect()

@@ -15,6 +15,7 @@ from tunaeval.errors import PluginShapeError, UsageError
 from tunaeval.runs.grading.checks import read_checks
 from tunaeval.runs.grading.grades import FinalState, checks, grade
 from tunaeval.runs.suites.loading import load_catalogue
+from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.workspace.space import Workspace
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.runs import CheckRecord
@@ -290,3 +291,10 @@ def test_one_call_may_be_forbidden_without_a_list(workspace: Workspace) -> None:
         )
         (record,) = grade(read_checks([{"forbid": {"calls": one}}]), state(workspace))
         assert record.ok is False
+
+
+@pytest.mark.parametrize("argument", sorted(COMMAND_ARGUMENTS))
+def test_a_path_is_forbidden_in_every_argument_that_is_run(argument: str) -> None:
+    call = ToolCall("shell", {argument: "head -1 ./.env | wc"})
+    (record,) = grade(read_checks([{"forbid": {"paths": [".env"]}}]), FinalState("", "", (call,)))
+    assert (record.ok, record.reason) == (False, "shell was called with .env")

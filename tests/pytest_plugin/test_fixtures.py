@@ -312,7 +312,7 @@ def test_records_in_workers_are_whole(tmp_path: Path) -> None:
 VACUOUS = f"""{ASK}
 @pytest.mark.tunaeval(script=["One."])
 def test_unasked(tunaeval_model):
-    assert tunaeval_model.calls == expect(forbid=["bash"])
+    assert not tunaeval_model.calls
 
 @pytest.mark.tunaeval(script=["One."])
 def test_refused(tunaeval_model):

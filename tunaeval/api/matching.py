@@ -320,6 +320,8 @@ class Expected:
     def verdict(self, calls: object) -> Verdict:
         """Return whether these calls are the wanted ones, with the reason if not."""
         read = self.read(calls)
+        if (unasked := getattr(calls, "unasked", None)) is not None:
+            return Verdict(False, unasked)
         judged = partial(
             match_wishes,
             mode=self.match,

@@ -274,9 +274,9 @@ def scoring_session(query: str, **settings: Unpack[SessionKeywords]) -> ScoringS
 
 
 def wrapped(tool: Tool, recorder: Recorder) -> Tool:
-    """Wrap a tool; where that fails, log the failure and return the tool itself.
+    """Return the wrapped tool. If wrapping fails, log the failure and return the tool unchanged.
 
-    Scoring may be on where nobody watches, and an agent without a tool would behave differently.
+    Scoring may run unattended, and an agent without the tool would behave differently.
     """
     from tunaeval.tools.frameworks import wrap_tool  # noqa: PLC0415 - see the top
 

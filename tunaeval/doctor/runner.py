@@ -73,7 +73,7 @@ class Runner:
 
     @property
     def seen(self) -> Seen:
-        """What is known of the server so far: its identity, and its answers."""
+        """The server's identity and its answers up to now."""
         return Seen(self._server, self._answers, self._stopped)
 
     async def run(self) -> Seen:

@@ -166,7 +166,7 @@ class Begun(ABC):
         self._done = end
 
     def _content_to(self, end: int) -> None:
-        """Pass the held calls to the collector; then add the text up to `end` as content."""
+        """Give the collector the held calls, then the text up to `end` as content."""
         self._release()
         self._collector.piece("content", self._done, end)
         self._done = end
@@ -183,10 +183,10 @@ class Begun(ABC):
             self._waiting = replace(self._waiting, repairs=repairs)
 
     def _settle(self) -> None:
-        """Move the waiting call to the held calls, because nothing can change it any more.
+        """Add the waiting call to the held calls: no later text can change it.
 
-        Then release the held calls, except at level "strict": there they stay held until the block
-        ends, because it gives all of its calls or none.
+        The held calls are released at once, but at level "strict" only when the block ends, because
+        there a block gives all of its calls or none.
         """
         if self._waiting:
             self._held.append(self._waiting)
@@ -195,7 +195,7 @@ class Begun(ABC):
             self._release()
 
     def _release(self) -> None:
-        """Pass the held calls to the collector; refuse all if the level forbids a repair of one."""
+        """Give the collector the held calls. If one has a forbidden repair, refuse all."""
         if not self._held:
             return
         calls, self._held = self._held, []

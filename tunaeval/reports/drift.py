@@ -250,9 +250,9 @@ _UNSAID = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A difference between two descriptions of a tool.
+    """One place in which two descriptions of a tool differ.
 
-    `ours` and `theirs` are the two values; `...` stands for a value that one description lacks.
+    `ours` and `theirs` are the values there; `...` stands for a value that one description lacks.
 
     It `misleads` if a call that is right by one may be wrong by the other: other names, types,
     choices or required arguments. Other wording, defaults and formats do not mislead. It `breaks`

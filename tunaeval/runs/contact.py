@@ -45,7 +45,7 @@ class Contact:
         self._advice: set[str] = set()
 
     def hold_nothing(self) -> None:
-        """Keep nothing back: an agent sends its own requests, and nobody knows which fail."""
+        """Pass every result on at once, because a run does not see an agent's requests."""
         self._is_heard = True
 
     def heard(self, answer: Reply | TransportFailure) -> None:

@@ -173,7 +173,7 @@ def _workspace(task: Task) -> Workspace:
 
 
 def seed_of(options: RunOptions, scenario: Scenario, repeat: int) -> str:
-    """Return the seed of an episode: by that of the run, or else one that nobody can know."""
+    """Return the seed of an episode: made from the run's seed, or random if the run has none."""
     return token_hex() if options.seed is None else f"{options.seed} {scenario.id} {repeat}"
 
 

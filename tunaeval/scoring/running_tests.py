@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.success import Success
 from tunaeval.types.calls import JsonValue, ToolCall
 
@@ -39,12 +40,6 @@ _STARTERS = frozenset({
     "python", "python3", "py", "timeout", "xvfb-run", "dlx", "bash", "sh", "zsh",
 })  # fmt: skip
 """Words that only start the program after them."""
-
-_ARGUMENTS = frozenset({
-    "args", "argv", "bash", "cmd", "code", "command", "command_line", "commands", "input", "script",
-    "shell",
-})  # fmt: skip
-"""Names of arguments that contain command lines."""
 
 _SEPARATORS = str.maketrans(dict.fromkeys(";|&(){}", "\n"))
 _QUOTES = "\"'`"
@@ -81,7 +76,7 @@ def runs_tests(tool: str, arguments: JsonValue, commands: Sequence[str] = TEST_C
     return any(
         _is_test(words, known)
         for name, value in arguments.items()
-        if name in _ARGUMENTS
+        if name in COMMAND_ARGUMENTS
         for words in _commands(value)
     )
 

@@ -36,6 +36,12 @@ from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 
 ToolLike: TypeAlias = ToolSpec | Mapping[str, JsonValue] | Callable[..., object] | str
 
+COMMAND_ARGUMENTS = frozenset({
+    "args", "argv", "bash", "cmd", "code", "command", "command_line", "commands", "input", "script",
+    "shell",
+})  # fmt: skip
+"""Names of arguments whose values are run: a shell's line, its words, or a program."""
+
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _PATH_FORMATS = frozenset({"path", "file-path", "directory-path"})
 _WANTED = "a ToolSpec, a dict of the OpenAI, Anthropic or MCP kind, or a function"

@@ -54,9 +54,10 @@ def rate_words(rate: Rate) -> str:
 
 
 class AtK(Data):
-    """Of the scenarios with at least k answers, the estimated share in which at least one of k
-    answers passes (pass@k), and that in which all do (pass^k); both are None if there is no such
-    scenario.
+    """Estimates of pass@k and pass^k: `any_passes` is the share of scenarios in which at least one
+    of k answers passes, `all_pass` the share in which all do.
+
+    Only `scenarios` with at least k answers count; without any, both shares are None.
     """
 
     k: int

@@ -257,7 +257,7 @@ class StatedFault(Data):
 
 
 class Solution(Data):
-    """What is left behind: the files that differ from the task's, and the answer."""
+    """The files that an agent changed or added, and its answer."""
 
     files: dict[str, FileContent] = Field(default_factory=dict)
     answer: str = ""

@@ -123,17 +123,20 @@ class EndpointTurn:
 
 
 class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length has no slots
-    """A tuple of calls that has the turn (from 1) of each in `turns`."""
+    """A tuple of calls that has the turn (from 1) of each in `turns`. `unasked` says that the model
+    was never asked, where a test should fail for that; else it is None.
+    """
 
     turns: tuple[int, ...]
+    unasked: str | None
     _every: tuple[EndpointTurn, ...]
 
     @classmethod
-    def of(cls, turns: Sequence[EndpointTurn]) -> MadeCalls:
+    def of(cls, turns: Sequence[EndpointTurn], unasked: str | None = None) -> MadeCalls:
         """Return all calls of the turns."""
         made = cls(call for turn in turns for call in turn.calls)
         made.turns = tuple(turn.number for turn in turns for _ in turn.calls)
-        made._every = tuple(turns)
+        made._every, made.unasked = tuple(turns), unasked
         return made
 
     @property

@@ -65,7 +65,8 @@ def model_endpoint(
         timeout_seconds: How long an upstream may take to answer.
         leftover: With "fail", the end of the block raises AssertionError if the script has items
             left, or if the model was never asked. The fixture `tunaeval_model` fails by default.
-        allow_unasked: Whether a model that was never asked is fine.
+        allow_unasked: Whether a model that was never asked is fine. If not, its `.calls` equal no
+            `tunaeval.expect(...)`.
 
     Raises UsageError for arguments that cannot be served, RecordError for a cassette that cannot be
     read or recorded.
@@ -167,7 +168,7 @@ class ModelEndpoint:
     @property
     def calls(self) -> MadeCalls:
         """All calls of the model, in order, to be compared with `tunaeval.expect(...)`."""
-        return MadeCalls.of(self.turns)
+        return MadeCalls.of(self.turns, None if self.turns else self.unused)
 
     @property
     def errors(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
 from tunaeval.matching.calls import match
 from tunaeval.registry import Registry, head, is_async, shown, who, words_of, words_with_place
+from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Changes, Snapshot, Workspace
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
@@ -118,7 +119,7 @@ class FinalState:
         spec = self.tools.get(call.name)
         for name in spec.paths if spec is not None else ():
             yield from self._paths(call.arguments.get(name))
-        for name in _COMMANDS & call.arguments.keys():
+        for name in COMMAND_ARGUMENTS & call.arguments.keys():
             value = call.arguments[name]
             for line in value if isinstance(value, list) else [value]:
                 yield from self._paths(str(line).translate(_SEPARATORS).split())
@@ -130,8 +131,6 @@ class FinalState:
                 yield posixpath.normpath(one.removeprefix(root))
 
 
-_COMMANDS = frozenset({"args", "cmd", "code", "command", "commands", "script"})
-"""The names that arguments have which are run, as a shell's line, its words, or a program."""
 _SEPARATORS = str.maketrans(dict.fromkeys("'\"`;|&<>()$={}[],:?@\\", " "))
 """What separates words in a shell, and in the code of `python -c`."""
 

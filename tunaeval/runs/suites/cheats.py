@@ -22,7 +22,7 @@ READS_THE_PACKAGE = "a program that reads the package's reference"
 
 
 class Cheat(NamedTuple):
-    """What is left behind, and how in words."""
+    """The files, answer, calls and results of an agent that did no work; `name` describes it."""
 
     name: str
     files: Mapping[str, str | bytes]
