@@ -54,10 +54,8 @@ def rate_words(rate: Rate) -> str:
 
 
 class AtK(Data):
-    """Estimates of pass@k and pass^k: `any_passes` is the share of scenarios in which at least one
-    of k answers passes, `all_pass` the share in which all do.
-
-    Only `scenarios` with at least k answers count; without any, both shares are None.
+    """Estimates of pass@k (`any_passes`: at least one of k answers passes) and pass^k (`all_pass`:
+    all k pass), as shares of the `scenarios` with at least k answers; None without such scenarios.
     """
 
     k: int

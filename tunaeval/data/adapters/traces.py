@@ -21,7 +21,6 @@ _INFERENCE = ("openinference.", "llm.input_messages", "llm.output_messages")
 _COLUMN = "attributes."
 _OPERATIONS = {"TOOL": "execute_tool", "AGENT": "invoke_agent", "CHAIN": "invoke_agent"}
 """The operation that a kind of span, or of observation, is in OpenTelemetry's conventions."""
-
 _OTHERS = frozenset({"LLM", "GENERATION"})
 
 

@@ -123,9 +123,7 @@ class EndpointTurn:
 
 
 class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length has no slots
-    """A tuple of calls that has the turn (from 1) of each in `turns`. `unasked` says that the model
-    was never asked, where a test should fail for that; else it is None.
-    """
+    """Calls with the turn (from 1) of each in `turns`; `unasked` says that no model was asked."""
 
     turns: tuple[int, ...]
     unasked: str | None

@@ -65,8 +65,7 @@ def model_endpoint(
         timeout_seconds: How long an upstream may take to answer.
         leftover: With "fail", the end of the block raises AssertionError if the script has items
             left, or if the model was never asked. The fixture `tunaeval_model` fails by default.
-        allow_unasked: Whether a model that was never asked is fine. If not, its `.calls` equal no
-            `tunaeval.expect(...)`.
+        allow_unasked: Whether a model may never be asked. If not, its calls equal no `expect(...)`.
 
     Raises UsageError for arguments that cannot be served, RecordError for a cassette that cannot be
     read or recorded.

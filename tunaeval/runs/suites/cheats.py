@@ -97,9 +97,8 @@ def _memorised(task: Task) -> str:
     for check in task.checks:
         if isinstance(check, ReturnsCheck):
             cases = drawn(check, "another episode")
-            for case, outcome in zip(
-                cases, outcomes(check, cases, task.solved() or {}), strict=True
-            ):
+            returned = outcomes(check, cases, task.solved() or {})
+            for case, outcome in zip(cases, returned, strict=True):
                 table[repr(case.arguments)] = (outcome or {}).get("value")
     return (
         f"TABLE = {table!r}\nlast = [*TABLE.values()][-1:]\n"
