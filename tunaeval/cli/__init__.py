@@ -29,6 +29,7 @@ COMMANDS = {
     "parse": "show the tool calls in a text, or in each record of a file",
     "convert": "rewrite the calls in a data file from one wire format to another",
     "dataset": "find rows of a training data set that teach mistakes, and split them off",
+    "reward": "find what a reward function pays for calls that were not made as they should",
     "stream": "show the calls in a text, or in a server's stream, while it arrives",
     "show": "show a stored run: its summary, its failures, or one conversation",
     "report": "write a page, a table or annotations about stored runs",

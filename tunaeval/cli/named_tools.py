@@ -136,7 +136,7 @@ def offered_tools(places: Sequence[str], servers: Sequence[str]) -> Tools:
 def _installed(places: Sequence[str]) -> Tools:
     specs: dict[str, ToolSpec] = {}
     source: dict[str, str] = {}
-    with _working_directory_first():
+    with working_directory_first():
         for place in places:
             for spec in _tools_at(place):
                 if spec.name in specs:
@@ -149,7 +149,7 @@ def _installed(places: Sequence[str]) -> Tools:
 
 
 @contextmanager
-def _working_directory_first() -> Iterator[None]:
+def working_directory_first() -> Iterator[None]:
     """Import from the working directory first, as `python -m` does."""
     if sys.flags.safe_path:  # python -P asks for the opposite
         yield
@@ -164,38 +164,20 @@ def _working_directory_first() -> Iterator[None]:
 
 
 def _tools_at(place: str) -> Iterator[ToolSpec]:
-    module, _, name = place.partition(":")
-    if not (module.strip() and name.strip()):
-        raise UsageError(f"--tools-from {place!r}: wanted MODULE:NAME, as in my_agent.tools:TOOLS")
-    found = _attribute(_imported(module, place), place)
-    given = [*_listed(found)]
+    given = [*_listed(named_object(place, "--tools-from"))]
     if not given:
         raise UsageError(f"--tools-from {place!r} has no tool; wanted one or more")
     for where, named, tool in given:
         yield _described(tool, named, f"{place!r}{where}")
 
 
-def _imported(module: str, place: str) -> object:
-    try:
-        return import_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a module may call sys.exit
-        missing = error.name if isinstance(error, ModuleNotFoundError) else None
-        if missing and f"{module}.".startswith(f"{missing}."):
-            raise UsageError(
-                f"--tools-from {place!r}: there is no module {missing!r}; install its package, or "
-                "run in an environment in which it can be imported"
-            ) from error
-        raise UsageError(
-            f"--tools-from {place!r}: importing {module!r} failed with {words_of(error)}; name "
-            "a module that can be imported"
-        ) from error
-
-
-def _attribute(found: object, place: str) -> object:
-    """Return the attribute that a place names. Raise UsageError if the module lacks it."""
-    inside, _, name = place.partition(":")
+def named_object(place: str, option: str) -> object:
+    """Return what MODULE:NAME names. Raises UsageError, which names the option, if it cannot."""
+    module, _, name = place.partition(":")
+    option = f"{option} {place!r}"
+    if not (module.strip() and name.strip()):
+        raise UsageError(f"{option}: wanted MODULE:NAME, as in my_agent.tools:TOOLS")
+    found, inside = _imported(module, option), module
     for part in name.split("."):
         try:
             found, inside = getattr(found, part), f"{inside}.{part}"
@@ -205,14 +187,30 @@ def _attribute(found: object, place: str) -> object:
             hint = (
                 f"did you mean {' or '.join(map(repr, near))}?" if near else "wanted a name in it"
             )
-            raise UsageError(
-                f"--tools-from {place!r}: there is no {part!r} in {inside}; {hint}"
-            ) from error
+            raise UsageError(f"{option}: there is no {part!r} in {inside}; {hint}") from error
         except Exception as error:  # modules and properties may run code
             raise UsageError(
-                f"--tools-from {place!r}: looking up {part!r} failed with {words_of(error)}"
+                f"{option}: looking up {part!r} failed with {words_of(error)}"
             ) from error
     return found
+
+
+def _imported(module: str, option: str) -> object:
+    try:
+        return import_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may call sys.exit
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing and f"{module}.".startswith(f"{missing}."):
+            raise UsageError(
+                f"{option}: there is no module {missing!r}; install its package, or "
+                "run in an environment in which it can be imported"
+            ) from error
+        raise UsageError(
+            f"{option}: importing {module!r} failed with {words_of(error)}; name "
+            "a module that can be imported"
+        ) from error
 
 
 def _listed(found: object) -> Iterator[tuple[str, str | None, object]]:

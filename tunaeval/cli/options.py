@@ -844,6 +844,23 @@ OPTIONS: dict[str, Options] = {
     "parse": _PARSE,
     "convert": _CONVERT,
     "dataset": _DATASET,
+    "reward": (
+        one_of("action", ("stress",), None, metavar="stress"),
+        value("function MODULE:FUNCTION", "the reward function, as a trainer would call it"),
+        one_of(
+            "--as",
+            ("messages", "text"),
+            "what a completion is (default: messages); text leaves out exploits in messages",
+            dest="shape",
+            default="messages",
+        ),
+        value(
+            "--gold NAME", "the column of the calls that are wanted (default: gold)", default="gold"
+        ),
+        value("--tools NAME", "the column of the tools (default: tools)", default="tools"),
+        many("--only GROUP", "try only this group of exploits; may be given again"),
+        _JSON,
+    ),
     "stream": _STREAM,
     "show": _SHOW,
     "report": _REPORT,
@@ -924,6 +941,7 @@ OPTIONS: dict[str, Options] = {
 
 USAGE = {
     "judge": "%(prog)s calibrate LABELS.jsonl [options]",
+    "reward": "%(prog)s stress MODULE:FUNCTION [options]",
     "formats": "%(prog)s [-h] [options] [NAME | constrain NAME --tools FILE]",
     "suites": "%(prog)s [-h] [options] [[check|renamed] SUITE | from-transcript FILE]",
     "tools": "%(prog)s (snapshot | diff OLD [NEW]) [options]",

@@ -1,4 +1,5 @@
 """For authors of formats and parsers: hypothesis strategies, and checks of the laws of a parser.
+For authors of rewards: exploits that must not be paid.
 
     from tunaeval.testing import check_format, check_parser
 
@@ -8,10 +9,14 @@
     def test_my_parser_keeps_the_laws():
         check_parser(my_parser, examples=["a text with a call in my format"])
 
-Needs hypothesis (`pip install hypothesis`). The laws: rendered calls are parsed back; prose around
-calls changes none; nothing raises; chunks do not matter; the events cover the text exactly once,
-and the pieces of a growing call add up to the final call; what a level accepts, higher levels
-accept, too; if tools are given, no other name is called.
+    @pytest.mark.parametrize("exploit", exploits(), ids=str)
+    def test_no_exploit_is_paid(exploit):
+        check_exploit(exploit, my_reward)
+
+All but the exploits needs hypothesis (`pip install hypothesis`). The laws: rendered calls are
+parsed back; prose around calls changes none; nothing raises; chunks do not matter; the events cover
+the text exactly once, and the pieces of a growing call add up to the final call; what a level
+accepts, higher levels accept, too; if tools are given, no other name is called.
 """
 
 from __future__ import annotations
@@ -39,6 +44,11 @@ if TYPE_CHECKING:
     from .strategies import tools_for as tools_for
     from .strategies import writable as writable
     from .streams import stream_of as stream_of
+    from .stress import Exploit as Exploit
+    from .stress import Paid as Paid
+    from .stress import check_exploit as check_exploit
+    from .stress import exploits as exploits
+    from .stress import paid as paid
     from .tape import FRAGMENTS as FRAGMENTS
 
 # hypothesis is heavy, and the pytest plug-in and the self-test, which are within this package, do
@@ -51,6 +61,7 @@ _NAMES = {
         "calls chunkings damaged fragments json_values literals prose taped tools_for writable"
     ),
     "streams": "stream_of",
+    "stress": "Exploit Paid check_exploit exploits paid",
     "tape": "FRAGMENTS",
 }
 

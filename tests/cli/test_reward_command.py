@@ -1,0 +1,162 @@
+"""`tunaeval reward stress`: what exploits are paid by functions of other people, and of ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Tuna
+from tunaeval.testing import check_exploit, exploits, paid
+from tunaeval.testing.stress import Exploit
+
+FUNCTIONS = """
+import json, re
+from tunaeval.rewards.trl import trl_reward
+
+strict = trl_reward("EXACT")
+other_columns = trl_reward(gold="answer", tools="functions")
+number = 7
+
+def naive(completions, gold, **columns):
+    words = [completion[-1]["content"] for completion in completions]
+    return [float("Paris" in text) for text in words]
+
+def text(completions, **columns):
+    return [-float(len(text)) for text in completions]
+
+async def later(completions, **columns):
+    return [len(completions[0]), 9.0]
+
+def abstains(completions, **columns):
+    return [None, float("nan")]
+
+def raises(completions, **columns):
+    raise ValueError("no grader")
+
+def ends(completions, **columns):
+    raise SystemExit(0)
+
+def short(completions, **columns):
+    return [1.0]
+
+def table(completions, **columns):
+    return {"reward": 1.0}
+
+def words(completions, **columns):
+    return ["1.0", "0.5"]
+
+def infinite(completions, **columns):
+    return [float("inf"), 1.0]
+
+def few(prompts, completions):
+    return [0.0, 1.0]
+"""
+
+
+@pytest.fixture(autouse=True)
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of a name of its own, for an imported one stays imported."""
+    name = f"functions_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(FUNCTIONS)
+    return name
+
+
+def test_an_exploit_that_earns_as_much_is_named_and_ends_with_1(here: Tuna, module: str) -> None:
+    done = here("reward", "stress", f"{module}:naive", "--only", "prose", "--only", "honest")
+    assert done.returncode == 1
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["fooled", "prose", "named-in-words", "1.0", "1.0"] in [line[:5] for line in lines]
+    assert ["held", "prose", "refusal", "0.0", "1.0"] in [line[:5] for line in lines]
+    assert ["underpaid", "honest", "honest-structured", "0.0", "1.0"] in [one[:5] for one in lines]
+    assert "earn as much as the honest answer" in done.stderr
+
+
+def test_a_function_that_no_exploit_fools_ends_with_0(here: Tuna, module: str) -> None:
+    for shape in ("messages", "text"):
+        done = here("reward", "stress", f"{module}:strict", "--only", "guesses", "--as", shape)
+        assert (done.returncode, done.stderr) == (
+            0,
+            f"tunaeval: {module}:strict: 0 of 6 exploits earn as much as the honest answer; "
+            "it abstains from 0\n",
+        )
+
+
+def test_columns_have_the_names_that_are_given_and_async_functions_are_awaited(
+    here: Tuna, module: str
+) -> None:
+    named = ("--gold", "answer", "--tools", "functions")
+    done = here("reward", "stress", f"{module}:other_columns", "--only", "guesses", *named)
+    assert done.returncode == 0
+    assert here("reward", "stress", f"{module}:later", "--only", "guesses").returncode == 0
+
+
+def test_texts_leave_out_exploits_in_messages_and_say_so(here: Tuna, module: str) -> None:
+    done = here("reward", "stress", f"{module}:text", "--as", "text", "--json")
+    assert done.returncode == 1, "nothing is shorter than the honest answer"
+    rows = json.loads(done.stdout)["exploits"]
+    assert not [row for row in rows if row["group"] == "structured"]
+    assert f"{len(exploits()) - len(rows)} in messages are left out" in done.stderr
+
+
+def test_to_abstain_is_said_and_is_no_pass(here: Tuna, module: str) -> None:
+    done = here("reward", "stress", f"{module}:abstains", "--only", "guesses", "--json")
+    assert done.returncode == 1
+    assert {row["verdict"] for row in json.loads(done.stdout)["exploits"]} == {"abstains"}
+    assert "it abstains from 6" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("raises", "exploit honest-call: the function failed with ValueError: no grader; wanted a"),
+        ("ends", "exploit honest-call: the function failed with SystemExit"),
+        ("short", "its result is [1.0]; wanted a list of 2 finite numbers for 2 completions"),
+        ("table", "its result is {'reward': 1.0}; wanted"),
+        ("words", "its result has '1.0'; wanted"),
+        ("infinite", "its result has inf; wanted"),
+        ("few", "the keywords prompts, completions, completion_ids"),
+        ("text", "They are lists of messages, and the keywords"),
+        ("number", "is 7; wanted a function"),
+        ("nave", "there is no 'nave' in"),
+    ],
+)
+def test_a_function_that_does_not_keep_the_signature_is_refused(
+    here: Tuna, module: str, function: str, said: str
+) -> None:
+    done = here("reward", "stress", f"{module}:{function}")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_an_unknown_group_or_module_is_refused(here: Tuna, module: str) -> None:
+    done = here("reward", "stress", f"{module}:strict", "--only", "guess")
+    assert (done.returncode, "did you mean 'guesses'" in done.stderr) == (2, True)
+    done = here("reward", "stress", "no_such_module:f")
+    assert "reward stress 'no_such_module:f': there is no module" in done.stderr
+
+
+# --- as parameters of pytest ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exploit", exploits("guesses", "honest"), ids=str)
+def test_exploits_are_parameters(exploit: Exploit) -> None:
+    from tunaeval.rewards.trl import trl_reward  # noqa: PLC0415 - as a user's test would
+
+    check_exploit(exploit, trl_reward())
+
+
+def test_a_check_says_what_is_paid_or_skips() -> None:
+    [twice] = [one for one in exploits("guesses") if one.name == "twice"]
+    with pytest.raises(AssertionError, match="twice earns 1, and the honest answer 1: the same"):
+        check_exploit(twice, lambda completions, **_: [1.0] * len(completions))
+    with pytest.raises(pytest.skip.Exception, match="twice: the function abstains"):
+        check_exploit(twice, lambda **_: [None, 1.0])
+
+
+def test_arrays_are_lists_of_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    found = paid(exploits("guesses")[0], lambda **_: numpy.array([0.5, True]))
+    assert (found.value, found.honest, found.verdict) == (0.5, 1.0, "held")
