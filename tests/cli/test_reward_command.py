@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tuna
-from tunaeval.testing import check_exploit, exploits, paid
-from tunaeval.testing.stress import Exploit
+from tunaeval.rewards.trl import trl_reward
+from tunaeval.testing import Exploit, check_exploit, exploits
+from tunaeval.testing.stress import paid
 
 FUNCTIONS = """
 import json, re
@@ -50,13 +51,16 @@ def words(completions, **columns):
 def infinite(completions, **columns):
     return [float("inf"), 1.0]
 
+def reads_text(completions, **columns):
+    return [float("Paris" in text.lower()) for text in completions]
+
 def few(prompts, completions):
     return [0.0, 1.0]
 """
 
 
 @pytest.fixture(autouse=True)
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def module(tmp_path: Path) -> str:
     """A module of a name of its own, for an imported one stays imported."""
     name = f"functions_{tmp_path.name}"
     (tmp_path / f"{name}.py").write_text(FUNCTIONS)
@@ -74,13 +78,10 @@ def test_an_exploit_that_earns_as_much_is_named_and_ends_with_1(here: Tuna, modu
 
 
 def test_a_function_that_no_exploit_fools_ends_with_0(here: Tuna, module: str) -> None:
-    for shape in ("messages", "text"):
-        done = here("reward", "stress", f"{module}:strict", "--only", "guesses", "--as", shape)
-        assert (done.returncode, done.stderr) == (
-            0,
-            f"tunaeval: {module}:strict: 0 of 6 exploits earn as much as the honest answer; "
-            "it abstains from 0\n",
-        )
+    for words in ((), ("--text",)):
+        done = here("reward", "stress", f"{module}:strict", "--only", "guesses", *words)
+        assert done.returncode == 0
+        assert "strict: 0 of 6 exploits earn as much as the honest answer;" in done.stderr
 
 
 def test_columns_have_the_names_that_are_given_and_async_functions_are_awaited(
@@ -93,11 +94,11 @@ def test_columns_have_the_names_that_are_given_and_async_functions_are_awaited(
 
 
 def test_texts_leave_out_exploits_in_messages_and_say_so(here: Tuna, module: str) -> None:
-    done = here("reward", "stress", f"{module}:text", "--as", "text", "--json")
+    done = here("reward", "stress", f"{module}:text", "--text", "--json")
     assert done.returncode == 1, "nothing is shorter than the honest answer"
     rows = json.loads(done.stdout)["exploits"]
     assert not [row for row in rows if row["group"] == "structured"]
-    assert f"{len(exploits()) - len(rows)} in messages are left out" in done.stderr
+    assert f"{len(exploits()) - len(rows)} need messages and are left out" in done.stderr
 
 
 def test_to_abstain_is_said_and_is_no_pass(here: Tuna, module: str) -> None:
@@ -114,11 +115,11 @@ def test_to_abstain_is_said_and_is_no_pass(here: Tuna, module: str) -> None:
         ("ends", "exploit honest-call: the function failed with SystemExit"),
         ("short", "its result is [1.0]; wanted a list of 2 finite numbers for 2 completions"),
         ("table", "its result is {'reward': 1.0}; wanted"),
-        ("words", "its result has '1.0'; wanted"),
-        ("infinite", "its result has inf; wanted"),
+        ("words", "its result is ['1.0', '0.5']; wanted"),
+        ("infinite", "its result is [inf, 1.0]; wanted"),
         ("few", "the keywords prompts, completions, completion_ids"),
-        ("text", "They are lists of messages, and the keywords"),
-        ("number", "is 7; wanted a function"),
+        ("reads_text", "They are messages, and the keywords"),
+        ("number", "TypeError: 'int' object is not callable"),
         ("nave", "there is no 'nave' in"),
     ],
 )
@@ -143,14 +144,12 @@ def test_an_unknown_group_or_module_is_refused(here: Tuna, module: str) -> None:
 
 @pytest.mark.parametrize("exploit", exploits("guesses", "honest"), ids=str)
 def test_exploits_are_parameters(exploit: Exploit) -> None:
-    from tunaeval.rewards.trl import trl_reward  # noqa: PLC0415 - as a user's test would
-
     check_exploit(exploit, trl_reward())
 
 
 def test_a_check_says_what_is_paid_or_skips() -> None:
     [twice] = [one for one in exploits("guesses") if one.name == "twice"]
-    with pytest.raises(AssertionError, match="twice earns 1, and the honest answer 1: the same"):
+    with pytest.raises(AssertionError, match=r"twice earns 1\.0, an honest answer 1\.0"):
         check_exploit(twice, lambda completions, **_: [1.0] * len(completions))
     with pytest.raises(pytest.skip.Exception, match="twice: the function abstains"):
         check_exploit(twice, lambda **_: [None, 1.0])
@@ -159,4 +158,4 @@ def test_a_check_says_what_is_paid_or_skips() -> None:
 def test_arrays_are_lists_of_numbers() -> None:
     numpy = pytest.importorskip("numpy")
     found = paid(exploits("guesses")[0], lambda **_: numpy.array([0.5, True]))
-    assert (found.value, found.honest, found.verdict) == (0.5, 1.0, "held")
+    assert found == ("held", 0.5, 1.0)

@@ -44,7 +44,7 @@ def rows() -> list[Row]:
     return [
         Row(
             one.name,
-            Gold.of(one.gold, TOOLS),
+            Gold.of(one.columns["gold"], TOOLS),
             one.completion,
             dict(zip(RECIPES, table()[one.group][one.name].get("reward", ()), strict=False)),
             one.is_honest,

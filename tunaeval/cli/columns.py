@@ -23,15 +23,7 @@ from tunaeval.errors import UsageError
 from tunaeval.types.runs import Suite
 
 from .options import COLUMN_OPTIONS, add_options
-from .settings import (
-    COLUMNS,
-    Settings,
-    apply,
-    options_of,
-    prices_of,
-    tables_by_name,
-    visible_value,
-)
+from .settings import COLUMNS, Settings, apply, options_of, prices_of, tables_by_name, visible_value
 
 LISTS = ("model", "base_url", "system_prompt")
 """The options that a matrix has several of; a run has one value of each, or None."""

@@ -7,11 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from tunaeval.reports.compare import Comparison, compare_runs
-from tunaeval.reports.compared import (
-    comparison_markdown,
-    comparison_object,
-    show_comparison,
-)
+from tunaeval.reports.compared import comparison_markdown, comparison_object, show_comparison
 from tunaeval.reports.json import json_text
 from tunaeval.reports.sides import RunFigures
 from tunaeval.runs.directory import run_source

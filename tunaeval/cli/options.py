@@ -531,14 +531,8 @@ _DATASET = (
         "or trl (default: recognized for each row)",
         default="auto",
     ),
-    many(
-        "--against SUITE",
-        "find rows with a prompt of this suite; may be given again",
-    ),
-    many(
-        "--allow CODE",
-        "ignore this finding, such as repaired-call; may be given again",
-    ),
+    many("--against SUITE", "find rows with a prompt of this suite; may be given again"),
+    many("--allow CODE", "ignore this finding, such as repaired-call; may be given again"),
     flag("--strict", "exit with 1 if there is any finding, or no row"),
     value(
         "--examples",
@@ -847,16 +841,8 @@ OPTIONS: dict[str, Options] = {
     "reward": (
         one_of("action", ("stress",), None, metavar="stress"),
         value("function MODULE:FUNCTION", "the reward function, as a trainer would call it"),
-        one_of(
-            "--as",
-            ("messages", "text"),
-            "what a completion is (default: messages); text leaves out exploits in messages",
-            dest="shape",
-            default="messages",
-        ),
-        value(
-            "--gold NAME", "the column of the calls that are wanted (default: gold)", default="gold"
-        ),
+        flag("--text", "give completions as texts, and leave out exploits in messages"),
+        value("--gold NAME", "the column of the wanted calls (default: gold)", default="gold"),
         value("--tools NAME", "the column of the tools (default: tools)", default="tools"),
         many("--only GROUP", "try only this group of exploits; may be given again"),
         _JSON,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from typing import Any
 
-from tunaeval.errors import UsageError
-from tunaeval.showing import brief, counted
-from tunaeval.testing.stress import Paid, exploits, paid
-from tunaeval.types.calls import JsonObject
+from tunaeval.showing import counted
+from tunaeval.testing.stress import exploits, paid
 
 from .named_tools import named_object, working_directory_first
 from .output import Output, print_listing
@@ -18,40 +17,23 @@ _COLUMNS = ("verdict", "group", "exploit", "pays", "honest", "why")
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """Return 1 if an exploit earns as much as the honest answer, or if the function abstains from
-    all.
-    """
-    place, as_text = arguments.function, arguments.shape == "text"
+    """Return 1 if an exploit earns as much as an honest answer, or the function always abstains."""
+    place, as_text, rows = arguments.function, arguments.text, []
+    options = {"as_text": as_text, "gold": arguments.gold, "tools": arguments.tools}
     cases = exploits(*arguments.only)
     with working_directory_first():
-        function = named_object(place, "reward stress")
-        if not callable(function):
-            raise UsageError(f"reward stress {place!r} is {brief(function)}; wanted a function")
-        found = [
-            paid(one, function, as_text=as_text, gold=arguments.gold, tools=arguments.tools)
-            for one in cases
-            if not as_text or isinstance(one.completion, str)
-        ]
-    verdicts = Counter(one.verdict for one in found)
-    found.sort(key=lambda one: one.verdict != "fooled")
-    rows = [_row(one) for one in found]
+        function: Any = named_object(place, "reward stress")
+        for one in cases:
+            if not as_text or isinstance(one.completion, str):
+                found = paid(one, function, **options)._asdict()
+                rows.append({**found, "group": one.group, "exploit": one.name, "why": one.why})
+    rows.sort(key=lambda row: row["verdict"] != "fooled")
     print_listing(output, "exploits", rows, _COLUMNS, as_json=arguments.json)
-    left_out = len(cases) - len(found)
+    verdicts = Counter(row["verdict"] for row in rows)
+    tried = len(rows) - verdicts["paid"] - verdicts["underpaid"]
     output.note(
-        f"tunaeval: {place}: {verdicts['fooled']} of "
-        f"{counted(sum(not one.exploit.is_honest for one in found), 'exploit')} earn as much as "
-        f"the honest answer; it abstains from {verdicts['abstains']}"
-        + (f"; {left_out} in messages are left out" if left_out else "")
+        f"tunaeval: {place}: {verdicts['fooled']} of {counted(tried, 'exploit')} earn as much as "
+        f"the honest answer; it abstains from {verdicts['abstains']}; "
+        f"{len(cases) - len(rows)} need messages and are left out"
     )
-    return _FOOLED if verdicts["fooled"] or not found or set(verdicts) == {"abstains"} else 0
-
-
-def _row(found: Paid) -> JsonObject:
-    return {
-        "verdict": found.verdict,
-        "group": found.exploit.group,
-        "exploit": found.exploit.name,
-        "pays": found.value,
-        "honest": found.honest,
-        "why": found.exploit.why,
-    }
+    return _FOOLED if verdicts["fooled"] or verdicts["abstains"] == len(rows) else 0

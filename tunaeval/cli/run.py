@@ -399,11 +399,7 @@ def _check_servers(
 
 
 def _ended_matrix(
-    run: MatrixRun,
-    cells: Sequence[Cell],
-    live: Live,
-    arguments: argparse.Namespace,
-    output: Output,
+    run: MatrixRun, cells: Sequence[Cell], live: Live, arguments: argparse.Namespace, output: Output
 ) -> tuple[Matrix, int | None]:
     """Run all cells. Return the matrix, and the exit code if a signal ended it early, else None."""
     if arguments.resume:

@@ -60,12 +60,7 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     failed = sum(doubt.found == "fails its own answer" for doubt in doubts)
     passed = sum(doubt.found == "a cheat passes" for doubt in doubts)
     rows: Sequence[JsonObject] = [
-        {
-            "id": doubt.scenario,
-            "found": doubt.found,
-            "reason": doubt.reason,
-        }
-        for doubt in doubts
+        {"id": doubt.scenario, "found": doubt.found, "reason": doubt.reason} for doubt in doubts
     ]
     if doubts or arguments.json:
         print_listing(output, "doubts", rows, ["id", "found", "reason"], as_json=arguments.json)

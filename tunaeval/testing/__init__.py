@@ -45,10 +45,8 @@ if TYPE_CHECKING:
     from .strategies import writable as writable
     from .streams import stream_of as stream_of
     from .stress import Exploit as Exploit
-    from .stress import Paid as Paid
     from .stress import check_exploit as check_exploit
     from .stress import exploits as exploits
-    from .stress import paid as paid
     from .tape import FRAGMENTS as FRAGMENTS
 
 # hypothesis is heavy, and the pytest plug-in and the self-test, which are within this package, do
@@ -61,7 +59,7 @@ _NAMES = {
         "calls chunkings damaged fragments json_values literals prose taped tools_for writable"
     ),
     "streams": "stream_of",
-    "stress": "Exploit Paid check_exploit exploits paid",
+    "stress": "Exploit check_exploit exploits",
     "tape": "FRAGMENTS",
 }
 
