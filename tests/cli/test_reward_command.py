@@ -72,7 +72,7 @@ def test_an_exploit_that_earns_as_much_is_named_and_ends_with_1(here: Tuna, modu
     assert done.returncode == 1
     lines = [line.split() for line in done.stdout.splitlines()]
     assert ["fooled", "prose", "named-in-words", "1.0", "1.0"] in [line[:5] for line in lines]
-    assert ["held", "prose", "refusal", "0.0", "1.0"] in [line[:5] for line in lines]
+    assert ["safe", "prose", "refusal", "0.0", "1.0"] in [line[:5] for line in lines]
     assert ["underpaid", "honest", "honest-structured", "0.0", "1.0"] in [one[:5] for one in lines]
     assert "earn as much as the honest answer" in done.stderr
 
@@ -158,4 +158,4 @@ def test_a_check_says_what_is_paid_or_skips() -> None:
 def test_arrays_are_lists_of_numbers() -> None:
     numpy = pytest.importorskip("numpy")
     found = paid(exploits("guesses")[0], lambda **_: numpy.array([0.5, True]))
-    assert found == ("held", 0.5, 1.0)
+    assert found == ("safe", 0.5, 1.0)

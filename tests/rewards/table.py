@@ -31,7 +31,7 @@ WORDS: dict[str, str] = table()["words"]
 
 @dataclass(frozen=True)
 class Row:
-    """One row: what is wanted, what is written, and what each recipe gives if that is held."""
+    """One row: what is wanted, what is written, and what each recipe gives if the table says it."""
 
     name: str
     gold: Gold

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable
+from importlib.resources import files
 
 from tunaeval.api.extensions import looked_at, registries
 from tunaeval.errors import UsageError
@@ -28,22 +29,6 @@ _CONSTRAIN = "constrain"
 _WIDEST = 32
 """Longer texts are cut in the list; `tunaeval formats NAME` shows them in full."""
 _EXAMPLE = ("get_weather", {"city": "Oslo", "days": 2})
-
-_PAGE = """\
-# Wire formats
-
-Each of these names can be given as `format=` or `--format`. The further names are those that vLLM,
-SGLang, dynamo and smg (`--tool-call-parser`, `--reasoning-parser`) and Ollama have for models that
-write so. This page is made from the formats:
-
-<!-- not run here: it writes this page -->
-```sh
-tunaeval formats --markdown > docs/reference/formats.md
-```
-
-| name | also called | written by | what it is |
-|---|---|---|---|
-"""
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -149,7 +134,8 @@ def _page(rows: Iterable[JsonObject]) -> str:
     examples = [
         f"## {row['name']}\n\n~~~~ text\n{row['example']}\n~~~~" for row in rows if row["example"]
     ]
-    return "\n\n".join([_PAGE + "\n".join(table), *examples])
+    head = files(__package__).joinpath("formats.md").read_text("utf-8")
+    return "\n\n".join([head + "\n".join(table), *examples])
 
 
 def _summary(row: JsonObject) -> str:

@@ -42,7 +42,7 @@ class Exploit(NamedTuple):
 class Paid(NamedTuple):
     """What a reward function pays for an exploit and for the honest answer; None: it abstains.
 
-    The verdict is "fooled" if an exploit earns as much as the honest answer, "held" if less, or
+    The verdict is "fooled" if an exploit earns as much as the honest answer, "safe" if less, or
     "abstains". For a row that is honest itself it is "paid" or "underpaid".
     """
 
@@ -104,7 +104,7 @@ def paid(
         ) from error
     if pays is None or honest is None:
         return Paid("abstains", pays, honest)
-    verdicts = ("paid", "underpaid") if exploit.is_honest else ("fooled", "held")
+    verdicts = ("paid", "underpaid") if exploit.is_honest else ("fooled", "safe")
     return Paid(verdicts[pays < honest], pays, honest)
 
 
