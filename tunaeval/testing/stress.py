@@ -38,6 +38,9 @@ class Exploit(NamedTuple):
     honest: Any
     columns: dict[str, str]
 
+    def __str__(self) -> str:
+        return self.name
+
 
 class Paid(NamedTuple):
     """What a reward function pays for an exploit and for the honest answer; None: it abstains.
@@ -55,7 +58,7 @@ def exploits(*groups: str) -> list[Exploit]:
     """Return the rows of the table, honest ones included; with `groups` only those of these.
 
     Examples:
-        >>> next(one.completion for one in exploits("needless") if one.name == "needless-dots")
+        >>> next(one.completion for one in exploits("needless") if str(one) == "needless-dots")
         '...'
 
     Raises `UnknownNameError` for an unknown group.
@@ -98,7 +101,7 @@ def paid(
         pays, honest = _numbers(found)
     except (Exception, SystemExit) as error:
         raise UsageError(
-            f"exploit {exploit.name}: the function failed with {words_of(error)}; wanted a list of "
+            f"exploit {exploit}: the function failed with {words_of(error)}; wanted a list of "
             f"2 finite numbers for 2 completions. They are {'texts' if as_text else 'messages'}, "
             f"and the keywords {', '.join(columns)}"
         ) from error
@@ -124,8 +127,8 @@ def check_exploit(exploit: Exploit, function: Callable[..., Any], **options: Any
     if verdict == "abstains":
         import pytest  # noqa: PLC0415 - the command does without it
 
-        pytest.skip(f"{exploit.name}: the function abstains")
-    assert verdict != "fooled", f"{exploit.name} earns {pays}, an honest answer {honest}"
+        pytest.skip(f"{exploit}: the function abstains")
+    assert verdict != "fooled", f"{exploit} earns {pays}, an honest answer {honest}"
 
 
 # --- the table -----------------------------------------------------------------------------------
