@@ -33,7 +33,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     tried = len(rows) - verdicts["paid"] - verdicts["underpaid"]
     output.note(
         f"tunaeval: {place}: {verdicts['fooled']} of {counted(tried, 'exploit')} earn as much as "
-        f"the honest answer; it abstains from {verdicts['abstains']}; "
-        f"{len(cases) - len(rows)} need messages and are left out"
+        f"the honest answer; it abstains from {verdicts['abstains']}"
+        + f"; {len(cases) - len(rows)} need messages and are left out"
+        * as_text
     )
     return _FOOLED if verdicts["fooled"] or verdicts["abstains"] == len(rows) else 0
