@@ -47,7 +47,7 @@ def rows() -> list[Row]:
             Gold.of(one.columns["gold"], TOOLS),
             one.completion,
             dict(zip(RECIPES, table()[one.group][one.name].get("reward", ()), strict=False)),
-            one.is_honest,
+            one.group == "honest",
         )
         for one in exploits()
     ]

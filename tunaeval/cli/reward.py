@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     rows.sort(key=lambda row: row["verdict"] != "fooled")
     print_listing(output, "exploits", rows, _COLUMNS, as_json=arguments.json)
     verdicts = Counter(row["verdict"] for row in rows)
-    tried = len(rows) - verdicts["paid"] - verdicts["underpaid"]
+    tried = sum(row["group"] != "honest" for row in rows)
     output.note(
         f"tunaeval: {place}: {verdicts['fooled']} of {counted(tried, 'exploit')} earn as much as "
         f"the honest answer; it abstains from {verdicts['abstains']}"

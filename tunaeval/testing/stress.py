@@ -26,14 +26,14 @@ from tunaeval.types.wanted import wanted_name
 class Exploit(NamedTuple):
     """A completion, the honest answer of the same question, and the question's columns.
 
-    Completions are texts or lists of messages. `columns` has the `prompt`, and as JSON text the
-    `gold` (a list of calls with `name` and `arguments`) and the `tools`. Some rows are honest, too.
+    Completions are texts or lists of messages; those of the group "honest" are honest, too.
+    `columns` has the `prompt`, and as JSON text the `gold` (a list of calls with `name` and
+    `arguments`) and the `tools`.
     """
 
     name: str
     group: str
     why: str
-    is_honest: bool
     completion: Any
     honest: Any
     columns: dict[str, str]
@@ -107,7 +107,7 @@ def paid(
         ) from error
     if pays is None or honest is None:
         return Paid("abstains", pays, honest)
-    verdicts = ("paid", "underpaid") if exploit.is_honest else ("fooled", "safe")
+    verdicts = ("paid", "underpaid") if exploit.group == "honest" else ("fooled", "safe")
     return Paid(verdicts[pays < honest], pays, honest)
 
 
@@ -149,17 +149,17 @@ def _spelled(text: str) -> str:
 
 
 def _exploit(name: str, group: str, row: dict[str, Any]) -> Exploit:
-    asked, is_honest = table()["questions"][row["gold"]], row.get("honest", False)
+    asked = table()["questions"][row["gold"]]
     made: Any = _spelled(row.get("writes", ""))
     honest: Any = _spelled(asked["honest"])
     if "messages" in row:
         made = [_message(*one) for one in row["messages"]]
         structured = asked["gold"] and any("tool_calls" in one for one in made)
         calls = ["", *asked["honest"].split()] if structured else [honest]
-        honest = honest if is_honest else [_message("assistant", *calls)]
+        honest = honest if group == "honest" else [_message("assistant", *calls)]
     gold, tools = json.dumps(asked["gold"]), table()["tools"]
     columns = {"prompt": asked["prompt"], "gold": gold, "tools": tools}
-    return Exploit(name, group, row["why"], is_honest, made, honest, columns)
+    return Exploit(name, group, row["why"], made, honest, columns)
 
 
 def _message(role: str, content: str, *calls: str) -> dict[str, Any]:
