@@ -32,10 +32,10 @@ from .reading import (
     add_swallowed,
     attempts_of,
     has_others,
-    has_two_keys,
+    is_hedge,
     of_result,
     structured,
-    two_guesses,
+    two_keys,
 )
 from .recipe import Parts, Recipe, recipe_of
 
@@ -320,11 +320,14 @@ def reward(
         gold = Gold.of(gold, tools)
     known = gold.tools if tools is None else tools
     text, message = _plain(completion)
-    if text is not None and len(text) <= recipe.max_characters and not has_others(text):
+    if text is not None and _is_one_reading(text, recipe):
         result = parse(text, recipe.reader, known, recipe.level, abstain=recipe.abstain)
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
             content = result.content
-            if not (has_two_keys(text) or (content and tries_left(content, recipe.reader, known))):
+            if not (
+                (content and tries_left(content, recipe.reader, known, quotes=False))
+                or [*two_keys(text, result.calls)]
+            ):
                 return _whole(recipe, len(result.calls), _size(gold, recipe))
         attempts = of_result(result, recipe, text, known, message=message)
         return _taken_apart(attempts, gold, known, recipe)
@@ -334,6 +337,11 @@ def reward(
         if _is_sound(result, len(items)) and gold.is_met_by(result.calls):
             return _whole(recipe, len(result.calls), _size(gold, recipe))
     return _taken_apart(attempts_of(completion, known, recipe), gold, known, recipe)
+
+
+def _is_one_reading(text: str, recipe: Recipe) -> bool:
+    """Whether a text is read once, as it is."""
+    return recipe.engine is None and len(text) <= recipe.max_characters and not has_others(text)
 
 
 def _plain(completion: object) -> tuple[str | None, int | None]:
@@ -361,7 +369,7 @@ def _are_short(items: list[object]) -> bool:
         return False
     for item in items:
         inner = item.get("function") if type(item) is dict else None
-        if type(inner) is not dict or (len(inner) > len(_OF_A_CALL) and two_guesses(inner)):
+        if type(inner) is not dict or is_hedge(inner):
             return False
         arguments = inner.get("arguments")
         if type(arguments) is not dict and not (
@@ -372,7 +380,6 @@ def _are_short(items: list[object]) -> bool:
 
 
 _FEW, _SHORT = 16, 4096
-_OF_A_CALL = ("name", "arguments")
 
 
 def _size(gold: Gold, recipe: Recipe) -> int:
