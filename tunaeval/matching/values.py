@@ -163,7 +163,7 @@ def _fits(
     compare = _LITERALLY if literal else _EXACTLY if exact else _LOOSELY
     kind = type(want)
     if kind is str and kind is type(have) and exact:
-        return want == have or _composed(want) == _composed(have)
+        return bool(want == have or _composed(want) == _composed(have))
     if kind in _SIMPLE and kind is type(have):
         return bool(want == have)
     if kind is dict:

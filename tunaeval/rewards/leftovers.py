@@ -31,7 +31,7 @@ _MAY_BE_ONE = re.compile("[<\\[\u273f]")  # matches openers that look like marku
 _OF_A_TURN = frozenset({"<|message|>", "<|recipient|>"})
 """Markers that also open an answer in words."""
 
-_NEAR = 16
+NEAR = 16
 """The most white space, in characters, between an opener and its call."""
 
 
@@ -138,8 +138,8 @@ def apart(text: str, left: Sequence[Span], others: Sequence[Span]) -> list[Span]
     for span in left:
         while at < len(known) and known[at].end <= span.start:
             at += 1
-        gap = known[at].start - span.end if at < len(known) else _NEAR + 1
-        near = gap <= _NEAR and not text[span.end : span.end + max(gap, 0)].strip()
+        gap = known[at].start - span.end if at < len(known) else NEAR + 1
+        near = gap <= NEAR and not text[span.end : span.end + max(gap, 0)].strip()
         if not near:
             found.append(span)
     return found

@@ -23,7 +23,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from unicodedata import category
 
@@ -35,7 +35,7 @@ from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tool
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
 
-from .engines import EngineName, run_by
+from .engines import EngineName, Run, run_by
 from .gold import Gold
 from .leftovers import apart, most_tries, tries_inside, tries_left
 from .recipe import Recipe
@@ -73,6 +73,8 @@ class Attempts:
     """Whether the completion ends with something besides its calls."""
     placed: int | None = None
     """How many calls come before everything broken; None if nothing is broken."""
+    owners: list[int | None] = field(default_factory=list)
+    """For several messages, the index of the message of each call."""
 
     def add(self, other: Attempts, message: int) -> None:
         """Append the attempts in the model's next message, which has the index `message`."""
@@ -81,6 +83,7 @@ class Attempts:
         self.fenced |= {index + len(self.calls) for index in other.fenced}
         self.hedged |= {index + len(self.calls) for index in other.hedged}
         self.calls += other.calls
+        self.owners += [message] * len(other.calls)
         self.broken += other.broken
         self.spans += tuple(span._replace(message=message) for span in other.spans)
         self.diagnoses += other.diagnoses
@@ -167,7 +170,7 @@ def of_result(
     if not found.broken and result.outcome in {"malformed", "truncated"}:
         found.broken = 1
     if text:
-        found.hedged |= {*two_keys(text, calls)}
+        found.hedged |= two_keys(text, calls)
     _add_leftovers(found, result, recipe, text, tools)
     if found.broken:
         found.placed = _placed(found)
@@ -254,8 +257,7 @@ def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe
     found = Attempts([], set(), outcome=NO_COMPLETION)
     size = 0
     for index, message in enumerate(messages):
-        role = _get(message, "role")
-        if role is not None and not (isinstance(role, str) and role in _MODELS):
+        if not is_of_model(message):
             found.speaks = False
             continue
         if isinstance(message, str):
@@ -271,36 +273,46 @@ def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe
     return found
 
 
+def is_of_model(message: object) -> bool:
+    """Whether the model wrote a message; one without a role is the model's."""
+    role = field_of(message, "role")
+    return role is None or (isinstance(role, str) and role in _MODELS)
+
+
 def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempts:
     """Return a message's attempts; calls in its text besides structured ones are broken."""
     if _size(message) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
-    items = _get(message, "tool_calls")
+    items = field_of(message, "tool_calls")
     if not isinstance(items, list | tuple):  # one call, or a text, in place of the list
         items = [items] if isinstance(items, str | Mapping) and items else []
     items = [*items]
-    legacy = _get(message, "function_call")
+    legacy = field_of(message, "function_call")
     if not items and legacy is not None:
         items = [legacy]
-    content = _get(message, "content")
+    content = field_of(message, "content")
     prose = text_of(content) if content else ""
-    twice: set[int] = set()
+    runs: list[Run] = []
     if recipe.engine is not None and not items and prose:
-        items, prose, twice = _run(prose, tools, recipe, recipe.engine)
+        runs, prose = _run(prose, tools, recipe, recipe.engine)
+        items = [run.item for run in runs]
     called = bool(items)
     text = _of_text(prose, tools, recipe, called=called) if prose else Attempts([], set())
-    refused = _get(message, "refusal")
+    refused = field_of(message, "refusal")
     text.speaks = text.speaks or (isinstance(refused, str) and has_words(refused))
     foreign = foreign_calls(content, items)
-    foreign += foreign_calls((message,)) if isinstance(_get(message, "type"), str) else []
+    foreign += foreign_calls((message,)) if isinstance(field_of(message, "type"), str) else []
     if not items and not (recipe.engine is not None and text.calls):
         return _with_foreign(text, foreign)
     result = structured(items, tools, recipe)
     found = of_result(result, recipe)
     if len(items) == len(result.calls):
-        found.hedged |= twice | {at for at, item in enumerate(items) if is_hedge(_inside(item))}
+        found.hedged |= {at for at, item in enumerate(items) if is_hedge(_inside(item))}
+        found.hedged |= {at for at, run in enumerate(runs) if repeats_key(run.text)}
+        for at, run in enumerate(runs):
+            found.calls[at] = replace(found.calls[at], span=run.span)
     beside = [call for call in text.calls if not _is_among(call, result.calls)]
-    attempted = [item for item in items if _get(_inside(item), "name") not in recipe.abstain]
+    attempted = [item for item in items if field_of(_inside(item), "name") not in recipe.abstain]
     found.broken = max(len(attempted) - len(result.calls), 0) + text.broken + len(beside)
     leaked = (BrokenSpan(*call.span) for call in beside if call.span)
     found.spans = (*text.spans, *leaked)
@@ -317,15 +329,14 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
 
 def _run(
     text: str, tools: Tools | None, recipe: Recipe, engine: EngineName
-) -> tuple[list[object], str, set[int]]:
-    """Return what an engine runs of a text as structured calls, the text with blanks in its place,
-    and the indices of calls in which a key is repeated. Turns of others are blanked before.
+) -> tuple[list[Run], str]:
+    """Return what an engine runs of a text, and the text with blanks in place of that, of thought
+    and of others' turns.
     """
     if has_observations(text):
         text = without(text, [span for span in observations(text, ()) if _is_turn(text, span)])
     runs, spans = run_by(engine, text, recipe.reader, tools)
-    twice = {at for at, run in enumerate(runs) if repeats_key(run.text)}
-    return [run.item for run in runs], without(text, spans), twice
+    return runs, without(text, spans)
 
 
 def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
@@ -352,27 +363,29 @@ def _is_among(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
 
 
 def _inside(item: object) -> object:
-    inner = _get(item, "function")
+    inner = field_of(item, "function")
     return inner if isinstance(inner, Mapping) else item
 
 
 def _size(message: object) -> int:
     """Return how many characters a message has in its text and in arguments that are text."""
-    content = _get(message, "content")
+    content = field_of(message, "content")
     size = len(content) if isinstance(content, str) else len(text_of(content)) if content else 0
-    items = _get(message, "tool_calls")
+    items = field_of(message, "tool_calls")
     for item in items if isinstance(items, list | tuple) else ():
-        arguments = _get(_get(item, "function") or item, "arguments")
+        arguments = field_of(field_of(item, "function") or item, "arguments")
         size += len(arguments) if isinstance(arguments, str) else 0
     return size
 
 
-def _get(thing: object, key: str) -> object:
+def field_of(thing: object, key: str) -> object:
+    """Return a field of a mapping or of an object; None if there is none."""
     return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
 
 
-def two_keys(text: str, calls: Sequence[ToolCall]) -> Iterator[int]:
-    """Yield the indices of calls whose object in the text is a hedge, as `two_guesses` says."""
+def two_keys(text: str, calls: Sequence[ToolCall]) -> set[int]:
+    """Return the indices of calls whose object in the text is a hedge, as `two_guesses` says."""
+    found: set[int] = set()
     for index, call in enumerate(calls):
         if call.span is None or text[call.span.start : call.span.start + 1] != "{":
             continue
@@ -382,12 +395,13 @@ def two_keys(text: str, calls: Sequence[ToolCall]) -> Iterator[int]:
             continue
         inner = _inside(value)
         if two_guesses(inner, call.name) or (inner is not value and two_guesses(value, "")):
-            yield index
+            found.add(index)
+    return found
 
 
 def is_hedge(inner: object) -> bool:
     """Whether a structured call has two values for one thing, also by a repeated key."""
-    given = _get(inner, "arguments")
+    given = field_of(inner, "arguments")
     return two_guesses(inner, "") or (isinstance(given, str) and repeats_key(given))
 
 

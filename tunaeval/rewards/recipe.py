@@ -64,8 +64,8 @@ class Recipe:
     `reader` is the name of a format, `level` says which repairs are made in reading. A completion
     of more than `max_characters` earns nothing and is not read. `observations`: a text may contain
     turns of tools and users, and nothing in these counts; if it is False, the model wrote them all,
-    and each is broken. A tool's answer within the model's turn is broken always. `abstain` are names whose calls count as no call,
-    as in `tunaeval.parse`: these are answers in words.
+    and each is broken. A tool's answer within the model's turn is broken always. `abstain` are
+    names whose calls count as no call, as in `tunaeval.parse`: these are answers in words.
 
     Examples:
         >>> Recipe(repaired=0.5).digest != Recipe().digest
@@ -187,7 +187,10 @@ def recipe_of(recipe: object) -> Recipe:
     """
     if isinstance(recipe, Recipe):
         return recipe
-    name, _, engine = recipe.partition("@") if isinstance(recipe, str) else ("", "", "")
-    if name in NAMED and (engine in ENGINES or name == recipe):
-        return replace(NAMED[name], engine=engine) if engine else NAMED[name]
+    if isinstance(recipe, str) and recipe in NAMED:
+        return NAMED[recipe]
+    name, _, last = recipe.partition("@") if isinstance(recipe, str) else ("", "", "")
+    for engine in ENGINES if name in NAMED else ():
+        if engine == last:
+            return replace(NAMED[name], engine=engine)
     raise refusal("recipe", recipe, f"a Recipe, or one of {', '.join(NAMED)}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from math import fsum, log
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.matching.assignment import best_pairs, ordered_pairs
@@ -42,6 +42,8 @@ from .recipe import Parts, Recipe, recipe_of
 _MOST_FAILURES = 8  # in one reward
 _LITTLE = 1e-9
 """Breaks ties between pairs that have the same worth in a recipe."""
+
+AttemptKind: TypeAlias = Literal["right", "wrong", "extra", "broken"]
 
 _ALONE = ((0, 0),)
 """The pairs of one wanted call and one made call."""
@@ -99,6 +101,19 @@ class Credit:
     def failures(self) -> tuple[Failure, ...]:
         """Return the first few reasons why the calls are not the wanted ones."""
         return tuple(islice(self._failures(), _MOST_FAILURES))
+
+    def kinds(self) -> list[AttemptKind]:
+        """Return whether each call is right, wrong (in place of a wanted one), or extra."""
+        whole = {other: pair.whole for one, other in self.pairs if (pair := self._pair(one, other))}
+        missing = len(self._gold.calls) - len(self.pairs)
+        kinds: list[AttemptKind] = []
+        for index in range(len(self._attempts.calls)):
+            if index in whole:
+                kinds.append("right" if whole[index] else "wrong")
+            else:
+                kinds.append("wrong" if missing > 0 else "extra")
+                missing -= 1
+        return kinds
 
     # --- pairs -------------------------------------------------------------------------------
 
@@ -326,7 +341,7 @@ def reward(
             content = result.content
             if not (
                 (content and tries_left(content, recipe.reader, known, quotes=False))
-                or [*two_keys(text, result.calls)]
+                or two_keys(text, result.calls)
             ):
                 return _whole(recipe, len(result.calls), _size(gold, recipe))
         attempts = of_result(result, recipe, text, known, message=message)
