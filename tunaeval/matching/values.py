@@ -163,7 +163,7 @@ def _fits(
     compare = _LITERALLY if literal else _EXACTLY if exact else _LOOSELY
     kind = type(want)
     if kind is str and kind is type(have) and exact:
-        return bool(want == have or _composed(want) == _composed(have))
+        return bool(want == have) or _are_one_text(want, have)
     if kind in _SIMPLE and kind is type(have):
         return bool(want == have)
     if kind is dict:
@@ -213,9 +213,13 @@ def _is_default(have: JsonValue, schema: JsonValue) -> bool:
     )
 
 
-def _composed(text: JsonValue) -> JsonValue:
-    """Return a text in Unicode's normal form NFC, in which an accent is part of its letter."""
-    return text if not isinstance(text, str) or text.isascii() else normalize("NFC", text)
+def _are_one_text(want: str, have: object) -> bool:
+    """Whether two texts are the same in Unicode's normal form NFC, where an accent is part of its
+    letter. No other sign is taken for one of ASCII.
+    """
+    if want.isascii() or not isinstance(have, str) or have.isascii():
+        return False
+    return normalize("NFC", want) == normalize("NFC", have)
 
 
 def _says(schema: JsonValue, name: str, seen: set[int] | None = None) -> bool:
