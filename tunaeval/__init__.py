@@ -27,6 +27,7 @@ _NAMES = {
     "api.sessions": "ScoringSession scoring_session",
     "api.switches": "from_environment",
     "data.adapters.documents": "read_conversation read_conversations",
+    "rewards.turns": "reward_turns",
     "tools.frameworks": "wrap_tool",
     "grammar.format": "Format",
     "matching.calls": "Verdict",

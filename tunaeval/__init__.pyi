@@ -45,6 +45,7 @@ from .reports.drift import Change as Change
 from .reports.drift import Drift as Drift
 from .reports.drift import compare_tools as compare_tools
 from .reports.drift import find_drift as find_drift
+from .rewards.turns import reward_turns as reward_turns
 from .runs.directory import load_report as load_report
 from .runs.driving import Environment as Environment
 from .runs.grading.checks import Checks as Checks

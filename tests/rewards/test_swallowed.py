@@ -185,7 +185,7 @@ def test_calls_that_an_argument_swallows_are_tried_too() -> None:
 
 
 EXAMPLES = {
-    "inline code": "Write `[get_weather(city='Paris')]`.",
+    "inline code": "Write `<tool_call>` and `get_weather(city='Paris')`.",
     "its name": "I could call get_weather, or get_weather(city).",
 }
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from typing import NamedTuple, TypeAlias
+from unicodedata import normalize
 
 from tunaeval.showing import shown
 from tunaeval.types.calls import JsonValue, ToolCall, ToolSpec
@@ -81,7 +82,7 @@ def call_misses(
 ) -> Iterator[Miss]:
     """Yield each difference between a call and the expected one.
 
-    With `exact`, types count (True is not 1; 1 is 1.0 only if the schema says number), and
+    With `exact`, types count (True is not 1; 1.0 is 1 unless the schema says integer), and
     unexpected arguments fail unless they equal the schema's default. Without it, Python's ==
     decides, more arguments are allowed, and declared path arguments are normalized first. With
     `literal`, an object with a `$` key is data and not a matcher.
@@ -161,6 +162,8 @@ def _fits(
 ) -> bool:
     compare = _LITERALLY if literal else _EXACTLY if exact else _LOOSELY
     kind = type(want)
+    if kind is str and kind is type(have) and exact:
+        return bool(want == have) or _are_one_text(want, have)
     if kind in _SIMPLE and kind is type(have):
         return bool(want == have)
     if kind is dict:
@@ -172,13 +175,15 @@ def _fits(
         if not isinstance(have, list) or len(want) != len(have):
             return False
         kinds = list(map(type, want))
-        if kinds == list(map(type, have)) and _SIMPLE.issuperset(kinds):
-            return bool(want == have)
+        if want == have and kinds == list(map(type, have)) and _SIMPLE.issuperset(kinds):
+            return True
         items = inner_schema(schema, "items")
         return all(map(compare, want, have, repeat(items)))
     if not exact or kind is type(have):
         return bool(want == have)
-    return {kind, type(have)} == {int, float} and want == have and _says_number(schema)
+    if want != have or {kind, type(have)} != {int, float}:
+        return False
+    return type(have) is int or not _says(schema, "integer") or _says(schema, "number")
 
 
 _EXACTLY: Compare = partial(_fits, exact=True)
@@ -208,17 +213,27 @@ def _is_default(have: JsonValue, schema: JsonValue) -> bool:
     )
 
 
-def _says_number(schema: JsonValue, seen: set[int] | None = None) -> bool:
+def _are_one_text(want: str, have: object) -> bool:
+    """Whether two texts are the same in Unicode's normal form NFC, where an accent is part of its
+    letter. No other sign is taken for one of ASCII.
+    """
+    if want.isascii() or not isinstance(have, str) or have.isascii():
+        return False
+    return normalize("NFC", want) == normalize("NFC", have)
+
+
+def _says(schema: JsonValue, name: str, seen: set[int] | None = None) -> bool:
+    """Whether a schema names a type, also as one of several."""
     seen = set() if seen is None else seen
     if not isinstance(schema, Mapping) or id(schema) in seen:
         return False
     seen.add(id(schema))
     kind = schema.get("type")
-    if kind == "number" or (isinstance(kind, list) and "number" in kind):
+    if kind == name or (isinstance(kind, list) and name in kind):
         return True
     listed = (schema.get(key) for key in ("anyOf", "oneOf"))
     branches = (branch for one in listed if isinstance(one, list | tuple) for branch in one)
-    return any(_says_number(branch, seen) for branch in branches)
+    return any(_says(branch, name, seen) for branch in branches)
 
 
 def _failure(

@@ -12,6 +12,7 @@ writes raises. `rewards.trl`, `rewards.verifiers` and `rewards.verl` are what tr
 
 from __future__ import annotations
 
+from .engines import ENGINES as ENGINES
 from .gold import AnyTools as AnyTools
 from .gold import Gold as Gold
 from .gold import GoldMatch as GoldMatch
@@ -27,3 +28,9 @@ from .scored import Golds as Golds
 from .scored import Reward as Reward
 from .scored import reward as reward
 from .scored import rewards as rewards
+from .spans import AttemptSpan as AttemptSpan
+from .spans import attempt_spans as attempt_spans
+from .spans import loss_mask as loss_mask
+from .spans import token_offsets as token_offsets
+from .spans import token_spans as token_spans
+from .turns import reward_turns as reward_turns

@@ -7,12 +7,14 @@ is a call that a broken call has swallowed, because its markup is still there.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from tunaeval.grammar import Literal, Name
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import AUTO
 from tunaeval.parsing.api import parser_for
 from tunaeval.parsing.reader import Reader
 from tunaeval.types.calls import (
@@ -29,7 +31,7 @@ _MAY_BE_ONE = re.compile("[<\\[\u273f]")  # matches openers that look like marku
 _OF_A_TURN = frozenset({"<|message|>", "<|recipient|>"})
 """Markers that also open an answer in words."""
 
-_NEAR = 16
+NEAR = 16
 """The most white space, in characters, between an opener and its call."""
 
 
@@ -41,28 +43,63 @@ class Try(NamedTuple):
     named: bool
 
 
-def tries_left(content: str, reader: str, tools: Tools | None) -> list[Span]:
-    """Return the spans in `content` that begin a call in one of the reader's formats.
+def tries_left(content: str, reader: str, tools: Tools | None, *, quotes: bool) -> list[Span]:
+    """Return the spans in `content` that begin a call in any of the formats.
 
-    In `content` the parser has found no calls. An opener suffices; in a format without one, a
-    tool's name has to follow the text that the format writes before names. Calls quoted in `code`
-    or in a closed code fence are left out, as they are only mentioned; a fence that stays open
-    hides nothing.
+    In `content` the parser has found no calls. An opener suffices, except inside of a sentence; in
+    a format without one, a tool's name has to follow the text that the format writes before names.
+    In `code` or in a closed code fence an opener alone is only mentioned, and a call of no known
+    tool; with `quotes`, a call of a tool is, too. A fence that stays open hides nothing.
     """
     if not _may_have_one(content, tools):
         return []
     beginnings = _beginnings(reader)
-    found = [] if beginnings is None else _unquoted(beginnings, content, tools)
+    found = _unquoted(beginnings, content, tools, quotes=quotes)
     spans = [Span(one.start, one.end) for one in found]
-    return spans if tools is None else sorted([*spans, *_odd(content, tools)])
+    odd = [] if tools is None else [*_odd(content, tools, spans)]
+    return sorted([*apart(content, spans, odd), *odd]) if odd else spans
 
 
-def _odd(content: str, tools: Tools) -> Iterator[Span]:
-    """Yield the spans of `[name(` for tool names with a space, which no format reads as calls."""
-    for name in tools:
-        if " " in name and name in content:
-            for match in re.finditer(rf"\[{re.escape(name)}\(", content):
-                yield Span(*match.span())
+def _odd(content: str, tools: Tools, others: Sequence[Span]) -> Iterator[Span]:
+    """Yield the spans of calls as people write them for other programs, apart from `others`.
+
+    These are Python with arguments, an element, a command of curl, and a name in a line of YAML; in
+    inline code they are only spoken of.
+    """
+    known = sorted(others)
+    last = -1
+    for match in _spoken(tools).finditer(content):
+        span = Span(*match.span())
+        at = bisect_left(known, span)
+        near = known[max(at - 1, 0) : at + 1]
+        line = content.rfind("\n", 0, span.start) + 1
+        is_told = content.count("`", line, span.start) % 2
+        if (
+            not is_told
+            and span.start >= last
+            and not any(one.start < span.end and span.start < one.end for one in near)
+        ):
+            last = span.end
+            yield span
+
+
+def _spoken(tools: Tools) -> re.Pattern[str]:
+    """Return the pattern of such calls, made once for each set of tools."""
+    pattern: re.Pattern[str] | None = tools.prepared.get(_SPOKEN)
+    if pattern is None:
+        names = _any_of(filter(None, tools)) or "(?!)"
+        value = rf"{_SPACE}(?:\w{{1,64}}{_SPACE}=[^=]|[\"'\u201c{{\[\d-])"
+        pattern = tools.prepared[_SPOKEN] = re.compile(
+            rf"(?<!\w)(?:{names})\((?={value})|\[(?:{names})\("
+            rf"|<(?:{names})[\s/>]|<\w{{1,32}}>{_SPACE}(?:{names}){_SPACE}</"
+            rf"|^[ \t>*-]{{0,8}}\w{{1,32}}:{_SPACE}[\"']?(?:{names})[\"']?[ \t]*$"
+            rf"|\bcurl\b[^\n]{{0,200}}?\b(?:{names})\b",
+            re.MULTILINE,
+        )
+    return pattern
+
+
+_SPOKEN = " spoken"  # a key of `prepared` that is no tool's name
 
 
 def most_tries(content: str, tools: Tools | None) -> int:
@@ -71,7 +108,12 @@ def most_tries(content: str, tools: Tools | None) -> int:
         return len(content)
     openers = content.count("<") - content.count("</")
     names = [name for name in tools if name in content]
-    if openers == 1 and len(names) == 1 and content.find("<") < content.find(names[0]):
+    if (
+        openers == 1
+        and len(names) == 1
+        and "(" not in content
+        and content.find("<") < content.find(names[0])
+    ):
         return content.count(names[0])
     return openers + sum(map(content.count, names))
 
@@ -79,10 +121,11 @@ def most_tries(content: str, tools: Tools | None) -> int:
 def tries_inside(call: ToolCall, reader: str, tools: Tools | None) -> int:
     """Return how many other calls are in the texts of a call's arguments, swallowed by the call."""
     texts = [text for text in _texts(call.arguments) if _may_name_one(text, tools)]
-    beginnings = _beginnings(reader) if texts else None
-    if beginnings is None:
+    if not texts:
         return 0
-    return sum(one.named for text in texts for one in _unquoted(beginnings, text, tools))
+    beginnings = _beginnings(reader)
+    found = (_unquoted(beginnings, text, tools, quotes=True) for text in texts)
+    return sum(one.named for each in found for one in each)
 
 
 def apart(text: str, left: Sequence[Span], others: Sequence[Span]) -> list[Span]:
@@ -95,8 +138,8 @@ def apart(text: str, left: Sequence[Span], others: Sequence[Span]) -> list[Span]
     for span in left:
         while at < len(known) and known[at].end <= span.start:
             at += 1
-        gap = known[at].start - span.end if at < len(known) else _NEAR + 1
-        near = gap <= _NEAR and not text[span.end : span.end + max(gap, 0)].strip()
+        gap = known[at].start - span.end if at < len(known) else NEAR + 1
+        near = gap <= NEAR and not text[span.end : span.end + max(gap, 0)].strip()
         if not near:
             found.append(span)
     return found
@@ -152,14 +195,12 @@ _MARKS = (r"(?P<fence>^[ \t>]*(?:`{3,}|~{3,}))", "(?P<ticks>`+)", r"(?P<line>\n)
 
 
 @lru_cache(maxsize=64)
-def _beginnings(reader: str) -> Beginnings | None:
-    """Return how calls begin in a reader's formats, or None if its formats are not known."""
+def _beginnings(reader: str) -> Beginnings:
+    """Return how calls begin in a reader's formats, and in all others that `auto` reads."""
     parser = parser_for(reader)
     formats = parser.formats if isinstance(parser, Reader) else (parser,)
-    wire_formats = [fmt for fmt in formats if isinstance(fmt, Format)]
+    wire_formats = [fmt for fmt in (*formats, *AUTO) if isinstance(fmt, Format)]
     ways = [*_ways(wire_formats)]
-    if not ways:
-        return None
     blocks = (fmt.opener.text for fmt in wire_formats if fmt.python is not None and fmt.opener)
     fenced = any(fmt.call and fmt.opener and fmt.opener.text == "```" for fmt in wire_formats)
     return Beginnings(re.compile("|".join([*_MARKS, *ways]), re.MULTILINE), tuple(blocks), fenced)
@@ -211,8 +252,8 @@ def _any_of(texts: Iterable[str]) -> str:
 # --- which of them count -------------------------------------------------------------------------
 
 
-def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None) -> list[Try]:
-    """Return the beginnings of calls that no balanced fences or backticks quote as code."""
+def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None, *, quotes: bool) -> list[Try]:
+    """Return the beginnings of calls that are not only mentioned, as `tries_left` says."""
     outside: list[Try] = []
     inside: list[Try] = []
     doubtful: list[Try] = []
@@ -228,7 +269,13 @@ def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None) -> list[Tr
         elif kind == "line":
             outside += doubtful
             doubtful, in_ticks = [], False
-        elif kind == "next" or (in_fence and beginnings.fenced and _is_whole(kind, text, one)):
+        elif kind == "opener" and not one.named and _is_mentioned(text, one):
+            continue
+        elif (
+            kind == "next"
+            or (in_fence and beginnings.fenced and _is_whole(kind, text, one))
+            or (one.named and not quotes and (kind != "key" or _is_whole(kind, text, one)))
+        ):
             outside.append(one)
         else:
             (inside if in_fence else doubtful if in_ticks else outside).append(one)
@@ -277,6 +324,16 @@ def _is_known(match: re.Match[str], kind: str, tools: Tools | None, *, in_python
     if tools is None:
         return kind in {"key", "listed"}
     return match[kind] in tools and (kind != "next" or in_python)
+
+
+def _is_mentioned(text: str, one: Try) -> bool:
+    """Whether an opener is a word within a sentence: words are before and behind it."""
+    before, behind = text[max(one.start - 3, 0) : one.start], text[one.end : one.end + 4]
+    return bool(_WORD_BEFORE.search(before) and _WORD_BEHIND.match(behind))
+
+
+_WORD_BEFORE = re.compile(r"[^\W_],? [\"'(]?\Z")
+_WORD_BEHIND = re.compile(r"[\"')]?(?:,? [^\W\d_]|[.,;:!?]?\s*\Z)")
 
 
 def _is_whole(kind: str, text: str, one: Try) -> bool:

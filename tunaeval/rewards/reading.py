@@ -1,35 +1,41 @@
 """Read a completion in any shape into the model's attempts: calls, and what is broken.
 
-"..." a text, with or without its special tokens {"role": "assistant", ...} a message (a dict or an
-object), ParsedResponse included [{"role": "assistant", ...}, ...] messages, of which only the
-model's count ParseResult a result of an earlier parse None, or anything else no completion
+    "..."                             a text, with or without its special tokens
+    {"role": "assistant", ...}        a message (a dict or an object), ParsedResponse included
+    [{"role": "assistant", ...}, ...] messages, of which only the model's count
+    ParseResult                       a result of an earlier parse
+    None, or anything else            no completion
 
-A call in a code fence may be an illustration and not meant to run.
+A call in a code fence or a scratchpad may be an illustration and not meant to run.
 
-A call may offer two values for one thing: by a repeated key, or by two keys with the same meaning
-("args" and "input"). Of repeated keys the last is read, as in every JSON reader; of keys with the
-same meaning, that of the call's format.
+A call may offer two values for one thing: by a repeated key, by two keys with the same meaning
+("args" and "input"), or by a key that calls do not have. Of repeated keys the last is read, as in
+every JSON reader; of keys with the same meaning, that of the call's format.
 
-Texts of several turns have parts that the model did not write: tools' answers and turns of others
-(verl passes them to rewards like this). Blanks replace them, so that offsets stay the same.
+Texts of several turns have parts that the model did not write: turns of tools and of others (verl
+passes them to rewards like this). Blanks replace them, so that offsets stay the same. An answer of
+a tool within the model's turn is invented: it is blanked as well, and is a broken attempt.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from unicodedata import category
 
 import orjson
 
 from tunaeval.parsing.api import parse, parse_message
+from tunaeval.parsing.repair.values import nothing_hidden
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
 
+from .engines import EngineName, Run, run_by
 from .gold import Gold
 from .leftovers import apart, most_tries, tries_inside, tries_left
 from .recipe import Recipe
@@ -67,6 +73,8 @@ class Attempts:
     """Whether the completion ends with something besides its calls."""
     placed: int | None = None
     """How many calls come before everything broken; None if nothing is broken."""
+    owners: list[int | None] = field(default_factory=list)
+    """For several messages, the index of the message of each call."""
 
     def add(self, other: Attempts, message: int) -> None:
         """Append the attempts in the model's next message, which has the index `message`."""
@@ -75,6 +83,7 @@ class Attempts:
         self.fenced |= {index + len(self.calls) for index in other.fenced}
         self.hedged |= {index + len(self.calls) for index in other.hedged}
         self.calls += other.calls
+        self.owners += [message] * len(other.calls)
         self.broken += other.broken
         self.spans += tuple(span._replace(message=message) for span in other.spans)
         self.diagnoses += other.diagnoses
@@ -90,6 +99,8 @@ _MODELS = frozenset({"assistant", "model", "gpt", "ai"})  # roles of the model i
 
 def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Attempts:
     """Return the attempts in a completion. It never raises, whatever a model wrote."""
+    if isinstance(completion, str) and recipe.engine is not None:
+        return _of_message({"content": completion}, tools, recipe)
     if isinstance(completion, str):
         return _of_text(completion, tools, recipe)
     if isinstance(completion, ParseResult):
@@ -104,7 +115,8 @@ def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Atte
 _FIELDS = ("content", "tool_calls")
 
 
-def _of_text(text: str, tools: Tools | None, recipe: Recipe) -> Attempts:
+def _of_text(text: str, tools: Tools | None, recipe: Recipe, *, called: bool = False) -> Attempts:
+    """Return a text's attempts; `called`: there are structured calls beside it."""
     if len(text) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     text = str.__str__(text)  # makes a plain str of a subclass
@@ -112,16 +124,20 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe) -> Attempts:
     forged: list[Span] = []
     if has_observations(text):
         others = observations(text, [call.span for call in result.calls if call.span])
+        if not called and not result.calls and not result.diagnoses:
+            others = [span for span in others if not _is_line(text, span)]
         if others:
+            forged = [span for span in others if not (recipe.observations and _is_turn(text, span))]
             text = without(text, others)
             result = parse(text, recipe.reader, tools, recipe.level, abstain=recipe.abstain)
-            forged = [] if recipe.observations else others
     found = of_result(result, recipe, text, tools)
     if forged:
         found.broken += len(forged)
         found.spans += tuple(BrokenSpan(*span) for span in forged)
         found.diagnoses += (_FORGED,) * len(forged)
         found.placed = _placed(found)
+        if found.outcome == "no_call":
+            found.outcome = "malformed"
     return found
 
 
@@ -129,8 +145,8 @@ _FORGED = Diagnosis(NOT_A_CALL, "the model itself wrote what a tool answers, or 
 
 
 def has_others(text: str) -> bool:
-    """Whether a text may have code fences or other speakers' turns, which no parse result shows."""
-    return has_fences(text) or has_observations(text)
+    """Whether a text may have what no parse result shows: fences, scratchpads, others' turns."""
+    return has_fences(text) or has_observations(text) or any(map(text.__contains__, _PADS))
 
 
 def of_result(
@@ -153,8 +169,8 @@ def of_result(
         found.broken = len(spans)
     if not found.broken and result.outcome in {"malformed", "truncated"}:
         found.broken = 1
-    if has_two_keys(text):
-        found.hedged |= {*two_keys(text, calls)}
+    if text:
+        found.hedged |= two_keys(text, calls)
     _add_leftovers(found, result, recipe, text, tools)
     if found.broken:
         found.placed = _placed(found)
@@ -162,6 +178,10 @@ def of_result(
         found.spans = tuple(span._replace(message=message) for span in found.spans)
     if has_fences(text):
         found.fenced = {*fenced(text, calls, recipe.reader)}
+    if calls and (pads := _pads(text)):
+        found.fenced |= {
+            at for at, call in enumerate(calls) if call.span and _is_in(call.span, pads)
+        }
     return found
 
 
@@ -177,7 +197,8 @@ def _add_leftovers(
     """Count beginnings of calls in the content as broken attempts, unless diagnoses cover them."""
     if found.broken and most_tries(result.content, tools) <= found.broken:
         return
-    left = tries_left(result.content, recipe.reader, tools)
+    quotes = recipe.engine is not None
+    left = tries_left(result.content, recipe.reader, tools, quotes=quotes)
     more = len(left) - found.broken
     if more <= 0:
         return
@@ -190,8 +211,9 @@ def _add_leftovers(
     known = [call.span for call in result.calls if call.span]
     known += [Span(span.start, span.end) for span in found.spans]
     if text:
-        every = left if text == result.content else tries_left(text, recipe.reader, tools)
-        new = (BrokenSpan(*span) for span in apart(text, every, known)[-more:])
+        if text != result.content:
+            left = tries_left(text, recipe.reader, tools, quotes=quotes)
+        new = (BrokenSpan(*span) for span in apart(text, left, known)[-more:])
         found.spans = tuple(sorted((*found.spans, *new)))
 
 
@@ -235,12 +257,11 @@ def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe
     found = Attempts([], set(), outcome=NO_COMPLETION)
     size = 0
     for index, message in enumerate(messages):
-        role = _get(message, "role")
-        if role is not None and not (isinstance(role, str) and role in _MODELS):
+        if not is_of_model(message):
             found.speaks = False
             continue
         if isinstance(message, str):
-            one = _of_text(message, tools, recipe)
+            one = attempts_of(message, tools, recipe)
         elif isinstance(message, Mapping) or any(hasattr(message, key) for key in _FIELDS):
             one = _of_message(message, tools, recipe)
         else:
@@ -252,30 +273,46 @@ def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe
     return found
 
 
+def is_of_model(message: object) -> bool:
+    """Whether the model wrote a message; one without a role is the model's."""
+    role = field_of(message, "role")
+    return role is None or (isinstance(role, str) and role in _MODELS)
+
+
 def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempts:
     """Return a message's attempts; calls in its text besides structured ones are broken."""
     if _size(message) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
-    items = _get(message, "tool_calls")
+    items = field_of(message, "tool_calls")
     if not isinstance(items, list | tuple):  # one call, or a text, in place of the list
         items = [items] if isinstance(items, str | Mapping) and items else []
     items = [*items]
-    legacy = _get(message, "function_call")
+    legacy = field_of(message, "function_call")
     if not items and legacy is not None:
         items = [legacy]
-    content = _get(message, "content")
+    content = field_of(message, "content")
     prose = text_of(content) if content else ""
-    text = _of_text(prose, tools, recipe) if prose else Attempts([], set())
+    runs: list[Run] = []
+    if recipe.engine is not None and not items and prose:
+        runs, prose = _run(prose, tools, recipe, recipe.engine)
+        items = [run.item for run in runs]
+    called = bool(items)
+    text = _of_text(prose, tools, recipe, called=called) if prose else Attempts([], set())
+    refused = field_of(message, "refusal")
+    text.speaks = text.speaks or (isinstance(refused, str) and has_words(refused))
     foreign = foreign_calls(content, items)
-    foreign += foreign_calls((message,)) if isinstance(_get(message, "type"), str) else []
-    if not items:
+    foreign += foreign_calls((message,)) if isinstance(field_of(message, "type"), str) else []
+    if not items and not (recipe.engine is not None and text.calls):
         return _with_foreign(text, foreign)
     result = structured(items, tools, recipe)
     found = of_result(result, recipe)
     if len(items) == len(result.calls):
-        found.hedged |= {at for at, item in enumerate(items) if two_guesses(_inside(item))}
+        found.hedged |= {at for at, item in enumerate(items) if is_hedge(_inside(item))}
+        found.hedged |= {at for at, run in enumerate(runs) if repeats_key(run.text)}
+        for at, run in enumerate(runs):
+            found.calls[at] = replace(found.calls[at], span=run.span)
     beside = [call for call in text.calls if not _is_among(call, result.calls)]
-    attempted = [item for item in items if _get(_inside(item), "name") not in recipe.abstain]
+    attempted = [item for item in items if field_of(_inside(item), "name") not in recipe.abstain]
     found.broken = max(len(attempted) - len(result.calls), 0) + text.broken + len(beside)
     leaked = (BrokenSpan(*call.span) for call in beside if call.span)
     found.spans = (*text.spans, *leaked)
@@ -284,8 +321,22 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
         Diagnosis(NOT_A_CALL, f"a call of {call.name!r:.60} in the text, beside structured calls")
         for call in beside
     )
-    found.speaks = has_words(prose) or result.detail == ABSTAINED
+    found.speaks = text.speaks or has_words(prose) or result.detail == ABSTAINED
+    if found.broken and found.outcome == "no_call":
+        found.outcome = "malformed"
     return _with_foreign(found, foreign)
+
+
+def _run(
+    text: str, tools: Tools | None, recipe: Recipe, engine: EngineName
+) -> tuple[list[Run], str]:
+    """Return what an engine runs of a text, and the text with blanks in place of that, of thought
+    and of others' turns.
+    """
+    if has_observations(text):
+        text = without(text, [span for span in observations(text, ()) if _is_turn(text, span)])
+    runs, spans = run_by(engine, text, recipe.reader, tools)
+    return runs, without(text, spans)
 
 
 def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
@@ -312,36 +363,29 @@ def _is_among(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
 
 
 def _inside(item: object) -> object:
-    inner = _get(item, "function")
+    inner = field_of(item, "function")
     return inner if isinstance(inner, Mapping) else item
 
 
 def _size(message: object) -> int:
     """Return how many characters a message has in its text and in arguments that are text."""
-    content = _get(message, "content")
+    content = field_of(message, "content")
     size = len(content) if isinstance(content, str) else len(text_of(content)) if content else 0
-    items = _get(message, "tool_calls")
+    items = field_of(message, "tool_calls")
     for item in items if isinstance(items, list | tuple) else ():
-        arguments = _get(_get(item, "function") or item, "arguments")
+        arguments = field_of(field_of(item, "function") or item, "arguments")
         size += len(arguments) if isinstance(arguments, str) else 0
     return size
 
 
-def _get(thing: object, key: str) -> object:
+def field_of(thing: object, key: str) -> object:
+    """Return a field of a mapping or of an object; None if there is none."""
     return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
 
 
-def has_two_keys(text: str) -> bool:
-    """Whether a call in the text may have two keys for its name or arguments: a cheap test."""
-    inputs = ('"arguments"' in text) + ('"parameters"' in text) + ('"args"' in text)
-    if inputs + ('"input"' in text) > 1:
-        return True
-    names = ('"name"' in text) + ('"function"' in text) + ('"tool"' in text)
-    return names + ('"tool_name"' in text) > 1
-
-
-def two_keys(text: str, calls: Sequence[ToolCall]) -> Iterator[int]:
-    """Yield the indices of calls that have two keys with one meaning and different values."""
+def two_keys(text: str, calls: Sequence[ToolCall]) -> set[int]:
+    """Return the indices of calls whose object in the text is a hedge, as `two_guesses` says."""
+    found: set[int] = set()
     for index, call in enumerate(calls):
         if call.span is None or text[call.span.start : call.span.start + 1] != "{":
             continue
@@ -349,17 +393,62 @@ def two_keys(text: str, calls: Sequence[ToolCall]) -> Iterator[int]:
             value = orjson.loads(text[call.span.start : call.span.end])
         except orjson.JSONDecodeError:  # the call was repaired, then, which costs as much
             continue
-        if two_guesses(value):
-            yield index
+        inner = _inside(value)
+        if two_guesses(inner, call.name) or (inner is not value and two_guesses(value, "")):
+            found.add(index)
+    return found
 
 
-def two_guesses(value: object) -> bool:
-    """Whether an object has two keys for the name, or for the arguments, with different values."""
-    if not isinstance(value, Mapping):
+def is_hedge(inner: object) -> bool:
+    """Whether a structured call has two values for one thing, also by a repeated key."""
+    given = field_of(inner, "arguments")
+    return two_guesses(inner, "") or (isinstance(given, str) and repeats_key(given))
+
+
+def two_guesses(value: object, name: str) -> bool:
+    """Whether a call's object has two keys for the name, or for the arguments, with different
+    values, or any key that calls do not have, with a value. The object of a call of `name` may
+    also have that name as its only key.
+    """
+    if not isinstance(value, Mapping) or len(value) < _LEAST:
         return False
     names = [value[key] for key in NAME_KEYS if isinstance(value.get(key), str)]
+    if name and name not in names:  # just arguments, or a name that is a key
+        return name in value
     inputs = [value[key] for key in ARGUMENTS_KEYS if key in value]
-    return any(name != names[0] for name in names) or any(one != inputs[0] for one in inputs)
+    if any(one != names[0] for one in names) or any(one != inputs[0] for one in inputs):
+        return True
+    return any(
+        one not in _EMPTY and not (key in _MARKS and _is_mark(str(one)))
+        for key, one in value.items()
+        if key not in NAME_KEYS and key not in ARGUMENTS_KEYS
+    )
+
+
+_LEAST = 2
+"""The keys of an object that may be a hedge."""
+_EMPTY: tuple[object, ...] = (None, False, True, "", [], {})
+_MARKS = frozenset({"id", "call_id", "tool_call_id", "type", "index", "format"})
+_is_mark = re.compile(r"[\w.:-]{0,64}\Z").match
+
+
+def repeats_key(text: str) -> bool:
+    """Whether an object in JSON repeats a key, at any depth; False for a text that is no JSON."""
+    found: list[bool] = []
+
+    def made(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        read = dict(pairs)
+        found.append(len(read) < len(pairs))
+        return read
+
+    try:
+        value = orjson.loads(text)
+        if type(value) is not dict or nothing_hidden(value, text, ()):
+            return False
+        json.loads(text, object_pairs_hook=made)
+    except (ValueError, RecursionError):
+        return False
+    return any(found)
 
 
 def keys_twice(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[int]:
@@ -441,8 +530,28 @@ def _fences(text: str, mark: str, calls: Sequence[Span]) -> list[Span]:
     return found if start < 0 else [Span(first, len(text))]
 
 
+_PADS = ("<scratchpad>", "<scratch_pad>", "<reflection>", "<reasoning>", "<analysis>", "<plan>")
+"""Elements in which a model writes for itself, and which no format takes for its reasoning."""
+
+
+def _pads(text: str) -> list[Span]:
+    """Return the spans of the elements in which a model writes for itself, in order."""
+    found: list[Span] = []
+    for opener in _PADS:
+        at = text.find(opener)
+        while at >= 0 and (end := text.find(f"</{opener[1:]}", at)) >= 0:
+            found.append(Span(at, end))
+            at = text.find(opener, end)
+    return sorted(found)
+
+
 _BLOCKS = (
     ("<tool_response>", "</tool_response>"),
+    ("<function_results>", "</function_results>"),
+    ("<function_response>", "</function_response>"),
+    ("<tool_result>", "</tool_result>"),
+    ("<tool_output>", "</tool_output>"),
+    ("\nObservation:", "\n"),
     ("<|observation|>", "<|assistant|>"),
     ("<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>"),
     ("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
@@ -454,13 +563,34 @@ _BLOCKS = (
     ("<|start_header_id|>user", "<|start_header_id|>assistant"),
 )
 """Markers around answers and other turns in the chat templates of Qwen and Hermes, GLM, DeepSeek,
-Mistral, ChatML and Llama 3; a block without its end continues to the end of the text.
+Mistral, ChatML and Llama 3, and around answers in prompts; a block without its end continues to the
+end of the text.
 """
+
+_OF_A_TURN = tuple(opener for opener, _ in _BLOCKS if opener.startswith(("<|", "<\uff5c", "[")))
+_after_role = re.compile(r"(?:^|\n)\s*(?:user|tool|ipython)\s*\Z").search
+
+
+def _is_turn(text: str, span: Span) -> bool:
+    """Whether a block is, or begins, another speaker's turn, and is not within the model's.
+
+    Decoded without special tokens, such a turn begins with a line that is only its role.
+    """
+    if text.startswith(_OF_A_TURN, span.start):
+        return True
+    return _after_role(text[max(span.start - 32, 0) : span.start]) is not None
+
+
+def _is_line(text: str, span: Span) -> bool:
+    return text.startswith("\nObservation:", span.start)
 
 
 def has_observations(text: str) -> bool:
     """Whether the text may have a marker of a tool's answer, or of another speaker's turn."""
-    return "<|" in text or "<tool_resp" in text or "<｜" in text or "[TOOL_" in text
+    return any(mark in text for mark in _OF_OTHERS)
+
+
+_OF_OTHERS = ("<|", "<tool_re", "<tool_out", "<\uff5c", "[TOOL_", "<function_res", "Observation:")
 
 
 def observations(text: str, calls: Sequence[Span]) -> list[Span]:
@@ -513,15 +643,18 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 def has_words(text: str) -> bool:
     """Whether a text has anything to read besides control tokens: a letter, a digit, a pictogram or
-    a question mark, and not only other punctuation.
+    a question mark, and not only other punctuation, or a value such as `null`.
 
     Examples:
         >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>"), has_words("-.")
         (True, False, False)
     """
-    return any(
-        map(_is_seen, _TOKEN.sub("", text) if "<" in text or "[" in text or "`" in text else text)
-    )
+    said = _TOKEN.sub("", text) if "<" in text or "[" in text or "`" in text else text
+    return any(map(_is_seen, said)) and said.strip() not in _NOTHING
+
+
+_NOTHING = frozenset({"null", "None", "none", "nil", "undefined", "NaN", "true", "false"})
+"""Values without a word, which are no answer."""
 
 
 def _is_seen(character: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -12,11 +12,13 @@ from tunaeval.parsing.reader import abstaining_names
 from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.wanted import refusal, wanted_name
 
+from .engines import ENGINES, EngineName, marked_format
+
 Grading: TypeAlias = Literal["arguments", "whole", "toolrl"]
 
 GRADINGS: tuple[Grading, ...] = ("arguments", "whole", "toolrl")
 
-_RULES = 3
+_RULES = 4
 """Raise this number when a recipe begins to give other values; it is part of every digest."""
 
 
@@ -40,23 +42,30 @@ class Recipe:
     `format`, `name`, `arguments` are the weights if calls are wanted, `abstention` if none is.
 
     Factors from 0 to 1 lower the parts: `repaired` applies to a call that had to be repaired, is in
-    a code fence, or has a repeated key or two keys for one thing; `misfit` to a call that does not
+    a code fence or a scratchpad, or has a repeated key, two keys for one thing, or a key that calls
+    do not have, with a value; `misfit` to a call that does not
     fit its tool's schema and is not exactly the wanted one; `broken` to all parts, once for each
     attempt at a call that cannot be read, and it costs at least what a superfluous call costs (with
     "whole", everything).
 
-    An attempt also counts as broken if text outside `code` begins a call that does not follow: an
-    opener, or a tool's name after the text that the reader's formats write before a name. So do
-    calls that a broken call swallows, and calls inside another call's arguments.
+    An attempt also counts as broken if a text begins a call that does not follow: an opener, or a
+    tool's name as any format, Python, XML, YAML or a command writes it before arguments. So do a
+    call of a tool in `code`, calls that a broken call swallows, calls inside another call's
+    arguments, and a tool's answer that the model made up.
+
+    `engine` is the engine that runs the calls: then just those count that its parser finds in a
+    text ("trl", "vllm", "sglang", "verl"; the reader needs markers, and "auto" is read as
+    "hermes"), in code, fences and scratchpads, too. All other attempts are broken, and what the
+    engine leaves in code is only spoken of.
 
     `grading` says how calls are compared with the wanted ones: "arguments" by the share of correct
     arguments, "whole" all or nothing, "toolrl" by ToolRL's counts (see `TOOLRL`).
 
     `reader` is the name of a format, `level` says which repairs are made in reading. A completion
     of more than `max_characters` earns nothing and is not read. `observations`: a text may contain
-    tools' answers, as texts of several turns do, and nothing in these counts; if it is False, their
-    markers are the model's own text, and broken. `abstain` are names whose calls count as no call,
-    as in `tunaeval.parse`: these are answers in words.
+    turns of tools and users, and nothing in these counts; if it is False, the model wrote them all,
+    and each is broken. A tool's answer within the model's turn is broken always. `abstain` are
+    names whose calls count as no call, as in `tunaeval.parse`: these are answers in words.
 
     Examples:
         >>> Recipe(repaired=0.5).digest != Recipe().digest
@@ -80,6 +89,7 @@ class Recipe:
     max_characters: int = 262_144
     observations: bool = True
     abstain: tuple[str, ...] = ()
+    engine: EngineName | None = None
     digest: str = field(init=False, repr=False, compare=False)
     """Twelve characters that differ if rewards may differ; part of every result."""
 
@@ -98,11 +108,16 @@ class Recipe:
             raise refusal("max_characters", self.max_characters, "a whole number, 1 or more")
         if type(self.observations) is not bool:
             raise refusal("observations", self.observations, "True or False")
+        if self.engine is not None:
+            wanted_name(self.engine, "engine", tuple(ENGINES))
+            if marked_format(self.reader) is None:
+                wish = "a format with markers around calls, such as 'hermes', as `engine` is given"
+                raise refusal("reader", self.reader, wish)
         object.__setattr__(self, "abstain", tuple(sorted(abstaining_names(self.abstain))))
         settings = [
             f"{one.name}={getattr(self, one.name)!r}"
             for one in fields(self)
-            if one.init and (one.name != "abstain" or self.abstain)
+            if one.init and (one.name not in {"abstain", "engine"} or getattr(self, one.name))
         ]
         digest = sha256(f"{_RULES} {' '.join(settings)}".encode()).hexdigest()[:12]
         object.__setattr__(self, "digest", digest)
@@ -162,9 +177,11 @@ NAMED = {"default": Recipe(), "EXACT": EXACT, "TOOLRL": TOOLRL}
 def recipe_of(recipe: object) -> Recipe:
     """Return the recipe of this name; a `Recipe` is returned unchanged.
 
+    A name may end in "@" and an engine.
+
     Examples:
-        >>> recipe_of("EXACT") is EXACT
-        True
+        >>> recipe_of("EXACT") is EXACT, recipe_of("EXACT@trl").engine
+        (True, 'trl')
 
     Raises `UsageError` for anything else.
     """
@@ -172,4 +189,8 @@ def recipe_of(recipe: object) -> Recipe:
         return recipe
     if isinstance(recipe, str) and recipe in NAMED:
         return NAMED[recipe]
+    name, _, last = recipe.partition("@") if isinstance(recipe, str) else ("", "", "")
+    for engine in ENGINES if name in NAMED else ():
+        if engine == last:
+            return replace(NAMED[name], engine=engine)
     raise refusal("recipe", recipe, f"a Recipe, or one of {', '.join(NAMED)}")

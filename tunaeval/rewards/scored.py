@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from math import fsum, log
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.matching.assignment import best_pairs, ordered_pairs
@@ -32,16 +32,18 @@ from .reading import (
     add_swallowed,
     attempts_of,
     has_others,
-    has_two_keys,
+    is_hedge,
     of_result,
     structured,
-    two_guesses,
+    two_keys,
 )
 from .recipe import Parts, Recipe, recipe_of
 
 _MOST_FAILURES = 8  # in one reward
 _LITTLE = 1e-9
 """Breaks ties between pairs that have the same worth in a recipe."""
+
+AttemptKind: TypeAlias = Literal["right", "wrong", "extra", "broken"]
 
 _ALONE = ((0, 0),)
 """The pairs of one wanted call and one made call."""
@@ -99,6 +101,19 @@ class Credit:
     def failures(self) -> tuple[Failure, ...]:
         """Return the first few reasons why the calls are not the wanted ones."""
         return tuple(islice(self._failures(), _MOST_FAILURES))
+
+    def kinds(self) -> list[AttemptKind]:
+        """Return whether each call is right, wrong (in place of a wanted one), or extra."""
+        whole = {other: pair.whole for one, other in self.pairs if (pair := self._pair(one, other))}
+        missing = len(self._gold.calls) - len(self.pairs)
+        kinds: list[AttemptKind] = []
+        for index in range(len(self._attempts.calls)):
+            if index in whole:
+                kinds.append("right" if whole[index] else "wrong")
+            else:
+                kinds.append("wrong" if missing > 0 else "extra")
+                missing -= 1
+        return kinds
 
     # --- pairs -------------------------------------------------------------------------------
 
@@ -320,11 +335,14 @@ def reward(
         gold = Gold.of(gold, tools)
     known = gold.tools if tools is None else tools
     text, message = _plain(completion)
-    if text is not None and len(text) <= recipe.max_characters and not has_others(text):
+    if text is not None and _is_one_reading(text, recipe):
         result = parse(text, recipe.reader, known, recipe.level, abstain=recipe.abstain)
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
             content = result.content
-            if not (has_two_keys(text) or (content and tries_left(content, recipe.reader, known))):
+            if not (
+                (content and tries_left(content, recipe.reader, known, quotes=False))
+                or two_keys(text, result.calls)
+            ):
                 return _whole(recipe, len(result.calls), _size(gold, recipe))
         attempts = of_result(result, recipe, text, known, message=message)
         return _taken_apart(attempts, gold, known, recipe)
@@ -334,6 +352,11 @@ def reward(
         if _is_sound(result, len(items)) and gold.is_met_by(result.calls):
             return _whole(recipe, len(result.calls), _size(gold, recipe))
     return _taken_apart(attempts_of(completion, known, recipe), gold, known, recipe)
+
+
+def _is_one_reading(text: str, recipe: Recipe) -> bool:
+    """Whether a text is read once, as it is."""
+    return recipe.engine is None and len(text) <= recipe.max_characters and not has_others(text)
 
 
 def _plain(completion: object) -> tuple[str | None, int | None]:
@@ -361,7 +384,7 @@ def _are_short(items: list[object]) -> bool:
         return False
     for item in items:
         inner = item.get("function") if type(item) is dict else None
-        if type(inner) is not dict or (len(inner) > len(_OF_A_CALL) and two_guesses(inner)):
+        if type(inner) is not dict or is_hedge(inner):
             return False
         arguments = inner.get("arguments")
         if type(arguments) is not dict and not (
@@ -372,7 +395,6 @@ def _are_short(items: list[object]) -> bool:
 
 
 _FEW, _SHORT = 16, 4096
-_OF_A_CALL = ("name", "arguments")
 
 
 def _size(gold: Gold, recipe: Recipe) -> int:
