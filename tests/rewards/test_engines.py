@@ -154,7 +154,7 @@ RUNS: dict[str, tuple[str, str]] = {
     "before what was thought": (f"{GOOD}</think>I see.", "trl verl"),
     "without its closer": (GOOD.removesuffix("</tool_call>"), "trl vllm sglang"),
     "beside a broken one": (f"{GOOD}{BROKEN}", "verl"),
-    "under another key": (GOOD.replace("arguments", "parameters"), "sglang"),
+    "under another key": (GOOD.replace("arguments", "parameters"), "trl sglang"),
     "in a list": (f"<tool_call>[{GOOD[11:-12]}]</tool_call>", "sglang"),
     "in another format": ('[get_weather(city="Paris")]', ""),
     "with a trailing comma": (GOOD.replace("}}", "},}"), ""),
@@ -235,7 +235,7 @@ def test_a_text_earns_what_the_message_of_its_parser_earns(parser: Any, exact: b
         is_less = of_text.value < of_message.value - 1e-9
         assert not is_less or of_text.failures, text
         alike, less = alike + (not is_less), less + is_less
-    assert alike > 6 * less
+    assert alike > 4 * less
 
 
 def test_a_list_of_blocks_is_read_as_it_is_written() -> None:
