@@ -339,7 +339,10 @@ def test_a_backtick_is_for_prose_alone() -> None:
         ('[TOOL_CALLS]get_weather[ARGS]{{"city": "Oslo"}}', None),
         ("{0} Done.", "text after the first call: 'Done.'"),
         ("{0}\nand\n{0}", "text after the first call"),
-        ('<tool_call>\n{{"name": "many", "arguments": {{"h": 1}}}}\n</tool_call>', "undeclared"),
+        (
+            '<tool_call>\n{{"name": "many", "arguments": {{"b": 1, "f": "x"}}}}\n</tool_call>',
+            "wrong-type",
+        ),
     ],
 )
 def test_a_breach_is_what_no_grammar_accepts(text: str, why: str | None) -> None:
