@@ -63,7 +63,8 @@ def test_another_server_gets_it_in_the_field_that_is_named(suite: str) -> None:
     [
         ("I cannot.", None),
         ("Let me look.\n" + LS, None),
-        ('{"name": "ls", "arguments": {}}', "missing-opener"),
+        ('{"name": "ls", "arguments": {}}', None),
+        (LS + "\nDone.", "text after the first call"),
         (LS.replace("</tool_call>", ""), "unclosed"),
         (LS.replace("ls", "rm"), "unknown-tool"),
         (LS.replace("2", '"2"'), "wrong-type"),

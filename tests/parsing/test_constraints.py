@@ -18,6 +18,8 @@ from tests.parsing.gbnf_matcher import Gbnf
 from tests.parsing.lark_matcher import Lark
 from tunaeval.errors import UsageError
 from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.api import format_named
+from tunaeval.parsing.constraint import breach
 from tunaeval.types.calls import ToolCall, Tools
 
 TOOLS = tunaeval.to_tools(
@@ -298,3 +300,63 @@ def test_a_structural_tag_has_the_grammar_inside() -> None:
     tag = json.loads(tunaeval.constrain(TOOLS, kind="structural-tag").text)
     gbnf = tunaeval.constrain(TOOLS, kind="gbnf").text
     assert tag == {"type": "structural_tag", "format": {"type": "grammar", "grammar": gbnf}}
+
+
+@pytest.mark.parametrize("name", [name for name in CONSTRAINED if name not in WITHOUT_PROSE])
+def test_prose_that_is_accepted_has_no_call(name: str) -> None:
+    grammar = Lark(tunaeval.constrain(TOOLS, format=name, reasoning=False).text)
+    others = [tunaeval.render(call, other) for other in (name, *CONSTRAINED[::9]) for call in ODD]
+    for text in (
+        *others,
+        *("hi " + other for other in others),
+        "`ls()`",
+        "Run `ls`.\n",
+        "x <tool_",
+    ):
+        if grammar.accepts(text):
+            read = tunaeval.parse(text, name, TOOLS, "strict")
+            is_call = text in (tunaeval.render(call, name) for call in ODD[1:])
+            assert bool(read.calls) == is_call, text
+            assert breach(text, format_named(name), TOOLS, calls_alone=False) is None
+
+
+ODD = ([ToolCall("get_weather", {"city": "Oslo", "dayz": 3})], [ToolCall("ls", {})])
+
+
+def test_a_backtick_is_for_prose_alone() -> None:
+    call = tunaeval.render([ToolCall("ls", {})], "hermes")
+    grammar = Lark(tunaeval.constrain(TOOLS, format="hermes").text)
+    texts = ["Run `ls` now.", "```sh\nls\n```", f"Run `ls`.\n{call}", f"```\n{call}"]
+    assert [grammar.accepts(text) for text in texts] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{0}", None),
+        ("Let me see.\n{0}", None),
+        ("It is `ls`.", None),
+        ('[TOOL_CALLS]get_weather[ARGS]{{"city": "Oslo"}}', None),
+        ("{0} Done.", "text after the first call: 'Done.'"),
+        ("{0}\nand\n{0}", "text after the first call"),
+        (
+            '<tool_call>\n{{"name": "many", "arguments": {{"b": 1, "f": "x"}}}}\n</tool_call>',
+            "wrong-type",
+        ),
+    ],
+)
+def test_a_breach_is_what_no_grammar_accepts(text: str, why: str | None) -> None:
+    call = tunaeval.render([ToolCall("ls", {})], "hermes")
+    text = text.format(call)
+    found = breach(text, format_named("hermes"), TOOLS, calls_alone=False)
+    assert Lark(tunaeval.constrain(TOOLS, format="hermes").text).accepts(text) == (why is None)
+    assert found is None if why is None else why in (found or "")
+
+
+def test_what_is_wrong_is_named() -> None:
+    with pytest.raises(UsageError, match="parallel is 'no'; wanted True or False"):
+        tunaeval.constrain(TOOLS, parallel="no")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"tool 'f': no value fits .*'minimum': 7"):
+        constraint_of({"x": {"type": "integer", "minimum": 7, "maximum": 3}}, "hermes")
+    dated = constraint_of({"x": {"type": "string", "format": "date-time"}}, "hermes")
+    assert dated.omitted == ("tool 'f': format 'date-time' is not enforced",)

@@ -169,7 +169,7 @@ def _announce(
         output.note(f"tunaeval: warning: {words}")
     if looser := run.asking.omitted:
         points = counted(len(looser), "point")
-        output.note(f"tunaeval: the grammar is not the schemas in {points}, first: {looser[0]}")
+        output.note(f"tunaeval: the grammar is looser in {points}, first: {looser[0]}")
     if arguments.check_server:
         run.info = checked(run.info, chosen.client, output, *reached_by(arguments))
     if arguments.resume:
@@ -200,12 +200,13 @@ def _budget(arguments: argparse.Namespace) -> Budget:
 
 
 def _options_of(arguments: argparse.Namespace, chosen: ClientChoice) -> RunOptions:
+    field = arguments.constrain_field
     return RunOptions(
         ask=chosen.ask,
         abstain=tuple(arguments.abstain),
         deadline_seconds=chosen.deadline_seconds,
         concurrency=chosen.concurrency,
-        constrain=arguments.constrain_field or arguments.constrain,
+        constrain=arguments.constrain if field is None else field,
         **{name: getattr(arguments, name) for name in _AS_GIVEN},
     )
 

@@ -35,8 +35,9 @@ from tunaeval.grammar import (
     flat,
 )
 from tunaeval.grammar.format import Format
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
-from tunaeval.types.wanted import wanted_name
+from tunaeval.types.wanted import refusal, wanted_name
 
 from .api import format_named
 from .judge import as_json, escaped, trimmed
@@ -95,11 +96,13 @@ def constrain(
 ) -> Constraint:
     """Return a grammar of all replies that call these tools in this format.
 
-    What the grammar accepts is read strictly, without a diagnosis, and fits the tools' schemas;
-    only declared arguments are accepted. `kind` is "lark" (llguidance), "gbnf" (llama.cpp) or
-    "structural-tag" (xgrammar). With `parallel` a reply may have several calls. With `text`
-    "before" a reply may begin with prose, and may be prose alone; with "none" it is calls. With
-    `reasoning` it may begin with reasoning between the format's markers.
+    The calls that the grammar accepts are read strictly, without a diagnosis, and fit the tools'
+    schemas; only declared arguments are accepted. `kind` is "lark" (llguidance), "gbnf" (llama.cpp)
+    or "structural-tag" (xgrammar). With `parallel` a reply may have several calls. With `text`
+    "none" it is calls; with "before" it may begin with prose, in whole lines without backticks (in
+    code no call would be read), and may be prose alone. Prose has no marker of the format, and so
+    no call of it, but it may have one of another format. With `reasoning` a reply may begin with
+    reasoning between the format's markers.
 
     Raises `UsageError` for a schema, a name or a format that the kind cannot express. With
     `allow_looser` such a part of a schema is left out, and `omitted` says so.
@@ -111,6 +114,9 @@ def constrain(
     """
     wanted_name(kind, "kind", KINDS)
     wanted_name(text, "text", ("before", "none"))
+    for name, value in {"parallel": parallel, "reasoning": reasoning}.items():
+        if type(value) is not bool:
+            raise refusal(name, value, "True or False")
     form, known = format_named(format), known_tools(tools)
     if not known:
         raise UsageError("there are no tools to call; a constraint needs one or more")
@@ -135,12 +141,25 @@ def _marks_of_start(form: Format) -> tuple[str, ...]:
 def breach(text: str, form: Format, tools: Tools, *, calls_alone: bool) -> str | None:
     """Return why no grammar of these tools in this format accepts the text, or None.
 
-    No grammar is matched: what one accepts is read strictly, without a diagnosis.
+    No grammar is matched: the calls that one accepts are read strictly, without a diagnosis, and
+    nothing comes after the first but calls. Prose without a call may be like one (`_OF_PROSE`).
     """
     read = form.parse(text, tools=tools, level="strict")
     for found in read.diagnoses:
-        return f"{found.code}: {found.message}"
-    return "there is no call" if calls_alone and not read.calls else None
+        if read.calls or found.code not in _OF_PROSE:
+            return f"{found.code}: {found.message}"
+    if not read.calls:
+        return "there is no call" if calls_alone else None
+    first = read.calls[0].span
+    if first and read.content.strip() not in text[: first.start]:
+        return f"there is text after the first call: {brief(read.content.strip())}"
+    return None
+
+
+_OF_PROSE = {"invalid-json", "mention", "missing-opener", "reads-as", "truncated"}
+"""What is diagnosed in prose that a grammar accepts: calls in other formats, named tools, and an
+end with which an opener begins.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +259,10 @@ class _Grammar(Rules):
                     "constrain with text='none'"
                 )
             bare = ("{", "[") if any(not other.marked for other in form.also) else ()
-            stops = (*_marks_of_start(form), *_marks_of_thought(form), "`", *bare)
-            prose = self.until("\n", stops)
+            listed = ("[",) if form.python and not form.marked else ()
+            stops = (*_marks_of_start(form), *self._marks, *bare, *listed)
+            # In code, which backticks begin, no call would be read.
+            prose = self.until("\n", (*stops, "`"))
             calls = f"{self.until('', stops)} | ({prose})* {calls}"
         if reasoning and not form.envelope:
             marker = form.reasoning[0]
@@ -448,7 +469,10 @@ class _Grammar(Rules):
 
     def _value(self, schema: object, notation: _Notation) -> str:
         """Return the expression of all values that fit a schema."""
-        return self.rule(either([self._leaf(leaf, notation) for leaf in self._leaves(schema)]))
+        leaves = self._leaves(schema)
+        if not leaves:
+            raise UsageError(f"{self._where}: no value fits {brief(schema, 100)}")
+        return self.rule(either([self._leaf(leaf, notation) for leaf in leaves]))
 
     def _leaves(self, schema: object, seen: tuple[str, ...] = ()) -> list[JsonObject]:
         """Return the schemas of one type each, or of choices, of which a value fits one."""
@@ -536,17 +560,26 @@ class _Grammar(Rules):
             return inside[kind](schema, notation)
         true, false, null = map(quote, notation.words)
         plain = {"number": "NUMBER", "null": null, "boolean": f"({true} | {false})"}
-        if kind in plain or kind == "integer":
-            return plain.get(kind) or whole_numbers(schema)
+        if kind in plain:
+            return plain[kind]
+        if kind == "integer":
+            try:
+                return whole_numbers(schema)
+            except UsageError:
+                shown = brief(schema, 100)
+                raise UsageError(f"{self._where}: no value fits {shown}") from None
         self.omit("a value of any type may contain an object, whose keys may repeat")
         return self._anything(notation)
 
     def _check_keywords(self, schema: JsonObject, kind: str) -> None:
         for word in sorted(schema.keys() - _harmless(kind)):
             if schema[word] not in (None, False, {}, []):
-                self.omit(f"{word} of {kind} is not enforced")
+                of = "a value of any type" if kind == "any" else kind
+                self.omit(f"{word} of {of} is not enforced")
 
     def _string(self, schema: JsonObject, notation: _Notation) -> str:
+        if "format" in schema:
+            self.omitted[f"{self._where}: format {schema['format']!r:.40} is not enforced"] = None
         length = f"{{{schema.get('minLength', 0)},{schema.get('maxLength', '')}}}"
         pattern = schema.get("pattern")
         found = _PATTERN.fullmatch(str(pattern))
@@ -554,7 +587,7 @@ class _Grammar(Rules):
             return self._any_string(notation)
         if not notation.character or (pattern is not None and (self.kind != "lark" or not found)):
             what = "length" if pattern is None else f"the pattern {pattern!r}"
-            self.omit(f"{what} of string is not enforced in this kind or format, or by its signs")
+            self.omit(f"{what} of a string is not enforced, as this kind or format cannot say it")
             return self._any_string(notation)
         if pattern is None or not found:
             return f'"\\"" {notation.character}{length} "\\""'
