@@ -263,10 +263,7 @@ class CassetteWriter:
             "completion_tokens": answer.usage.completion_tokens,
         }
         if answer.items is not None:
-            line |= {
-                "items": replaced(without(answer.items, secrets), words),
-                "id": answer.id,
-            }
+            line |= {"items": replaced(without(answer.items, secrets), words), "id": answer.id}
         self._lines.append(line)
 
     def close(self, unanswered: Sequence[str] = ()) -> None:
