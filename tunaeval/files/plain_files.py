@@ -1,4 +1,4 @@
-"""Opens regular files alone, to read or write them.
+"""Opens regular files alone, to read or write them; and the tables that the package comes with.
 
 Opening a named pipe may wait forever, and a device may never end. So neither is read or written,
 nor is a link to one; only standard streams that a shell has opened are written to. A refusal is an
@@ -11,7 +11,10 @@ import errno
 import os
 import re
 import stat
+from functools import cache
+from importlib.resources import files
 from io import BufferedReader
+from typing import Any
 
 _FLAGS = (
     os.O_RDONLY
@@ -28,6 +31,14 @@ _KINDS = {
     stat.S_IFLNK: "a link",
     stat.S_IFDIR: "a directory",
 }
+
+
+@cache
+def table_of(package: str | None, name: str) -> dict[str, Any]:
+    """Return the content of a TOML file that is beside a package's modules."""
+    import tomllib  # noqa: PLC0415 - few runs need a table
+
+    return tomllib.loads(files(package or "").joinpath(name).read_text("utf-8"))
 
 
 def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
