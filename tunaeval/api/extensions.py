@@ -77,15 +77,8 @@ def registries() -> dict[str, Registry[Any]]:
         >>> sorted(tunaeval.registries())
         ['adapters', 'checks', 'classifiers', 'clients', 'parsers', 'scorers', 'writers']
     """
-    return {
-        "parsers": formats,
-        "scorers": scorers,
-        "clients": clients,
-        "writers": writers,
-        "classifiers": classifiers,
-        "checks": checks,
-        "adapters": adapters,
-    }
+    every = (formats, scorers, clients, writers, classifiers, checks, adapters)
+    return {one.group.rpartition(".")[2]: one for one in every}
 
 
 _START_SECONDS = 60.0

@@ -329,15 +329,8 @@ def _levels(judge: _Judge, attempts: list[Turn], *, failed: bool) -> dict[Level,
     for level in LEVELS:
         first = bool(attempts) and judge.verdict(attempts[0], level).ok
         ok = not failed and judge.verdict(judge.answer(attempts, level), level).ok
-        levels[level] = _LEVEL_RESULTS[ok, first]
+        levels[level] = LevelResult.checked(ok=ok, first_attempt_ok=first)
     return levels
-
-
-_LEVEL_RESULTS = {
-    (ok, first): LevelResult(ok=ok, first_attempt_ok=first)
-    for ok in (False, True)
-    for first in (False, True)
-}
 
 
 def attempt_record(
