@@ -19,6 +19,7 @@ from types import FunctionType, MethodType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from tunaeval.errors import UsageError
+from tunaeval.files.plain_files import table_of
 from tunaeval.showing import brief
 from tunaeval.types import roles
 from tunaeval.types.calls import JsonObject
@@ -373,37 +374,6 @@ ADAPTERS = (
     ),
 )
 
-_RECORDED = "tunaeval.wrap_tool(function, recorder)"
-_OF_MCP = f"server.add_tool({_RECORDED}), or the function that asks the server"
-
-
-class Instead(NamedTuple):
-    """The kind of a refused tool, and the code to write instead."""
-
-    kind: str
-    write: str
-
-
-PACKAGES = {
-    "agno": Instead("a tool of agno", f"Function.from_callable({_RECORDED})"),
-    "anthropic": Instead("a tool of Anthropic's SDK", f"beta_tool({_RECORDED})"),
-    "google.adk": Instead("a tool of Google ADK", f"FunctionTool({_RECORDED})"),
-    "mcp": Instead("a tool of MCP", _OF_MCP),
-    "mcp_types": Instead("a tool of MCP", _OF_MCP),
-    "fastmcp": Instead("a tool of FastMCP", _OF_MCP),
-    "inspect_ai": Instead("a tool of Inspect", f"return {_RECORDED} where @tool makes it"),
-    "pydantic_ai.toolsets": Instead("a toolset of pydantic-ai", f"FunctionToolset([{_RECORDED}])"),
-    "llama_index": Instead("a tool of LlamaIndex", f"FunctionTool.from_defaults({_RECORDED})"),
-    "crewai": Instead("a tool of CrewAI", f"tool({_RECORDED})"),
-    "autogen": Instead("a tool of AutoGen", f"Tool(func_or_tool={_RECORDED})"),
-    "autogen_core": Instead("a tool of AutoGen", f"FunctionTool({_RECORDED}, description)"),
-    "autogen_ext": Instead("a tool of AutoGen", f"FunctionTool({_RECORDED}, description)"),
-    "smolagents": Instead("no Tool of smolagents", f"smolagents.tool({_RECORDED})"),
-    "strands": Instead("a tool of Strands", f"tool({_RECORDED})"),
-    "dspy": Instead("a tool of DSPy", f"dspy.Tool({_RECORDED})"),
-}
-"""The refused tools by the package of their class or one of its base classes."""
-
 SCHEMAS = (
     "args_schema", "input_schema", "inputSchema", "inputs", "parameters", "params_json_schema",
 )  # fmt: skip
@@ -417,9 +387,10 @@ def refusal_of(tool: object) -> str | None:
     """Return why a tool that no adapter knows cannot be wrapped, and a remedy; None if it can."""
     package = "inspect_ai" if _is_of_inspect(tool) else _package_of(tool)
     if package is not None:
-        kind, write = PACKAGES[package]
+        refused = table_of(__package__, "frameworks.toml")[package]
+        write = refused["write"].replace("{tool}", "tunaeval.wrap_tool(function, recorder)")
         return (
-            f"{brief(tool, 80)} is {kind}, which is not wrapped as it is; "
+            f"{brief(tool, 80)} is {refused['kind']}, which is not wrapped as it is; "
             f"wrap the function that it runs, before it becomes a tool: {write}"
         )
     schema = _schema_of(tool)
@@ -442,7 +413,7 @@ def _package_of(tool: object) -> str | None:
     for kind in type(tool).__mro__:
         parts = kind.__module__.split(".")
         for length in range(len(parts), 0, -1):
-            if (package := ".".join(parts[:length])) in PACKAGES:
+            if (package := ".".join(parts[:length])) in table_of(__package__, "frameworks.toml"):
                 return package
     return None
 
