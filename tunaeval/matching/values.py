@@ -90,8 +90,7 @@ def call_misses(
         yield partial(wrong_tool, name, call.name)
         return
     got = call.arguments
-    properties = spec.parameters.get("properties") if spec is not None else None
-    schemas = properties if isinstance(properties, Mapping) else NO_SCHEMA
+    schemas = NO_SCHEMA if spec is None else inner_schema(spec.parameters, "properties")
     paths = spec.paths if spec is not None and not exact else ()
     compare = _LITERALLY if literal else _EXACTLY if exact else _LOOSELY
     for key, want in arguments.items():
@@ -134,8 +133,7 @@ def likeness(
 
     With `literal`, an object with a `$` key is data and not a matcher.
     """
-    properties = spec.parameters.get("properties") if spec is not None else None
-    schemas = properties if isinstance(properties, Mapping) else NO_SCHEMA
+    schemas = NO_SCHEMA if spec is None else inner_schema(spec.parameters, "properties")
     compare = _LITERALLY if literal else _EXACTLY
     right = named = 0
     for key, want in wanted.items():

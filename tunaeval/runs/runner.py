@@ -31,7 +31,7 @@ from tunaeval.types.wanted import refusal, wanted_path
 from .budget import Budget
 from .contact import Contact, Placed, answer_of
 from .directory import InterruptedRun, Journal, RunDirectory, begun, with_not_asked, without_secrets
-from .driving import Environment, drive, drive_agent, seed_of
+from .driving import Environment, drive, drive_agent
 from .episode import conclude, episode
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking_by
@@ -278,14 +278,12 @@ class SuiteRun:
         if isinstance(self._client, Agent):
             self._contact.hold_nothing()
             return await drive_agent(
-                scenario, tools, self._client, read=read, options=self.options, repeat=repeat,
-                environment=self._environment, seconds=self.options.deadline_seconds,
+                scenario, tools, self._client, read=read, options=self.options,
+                environment=self._environment, repeat=repeat,
             )  # fmt: skip
         return await drive(
-            task_episode(scenario, **shared), scenario, tools, ask=self._ask,
-            environment=self._environment, turn_seconds=self.options.deadline_seconds,
-            profile=self.options.profile, servers=self._suite.mcp,
-            seed=seed_of(self.options, scenario, repeat),
+            task_episode(scenario, **shared), scenario, tools, ask=self._ask, options=self.options,
+            environment=self._environment, servers=self._suite.mcp, repeat=repeat,
         )  # fmt: skip
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:

@@ -28,11 +28,12 @@ FRAGMENTS = (
 )  # fmt: skip
 """Pieces of formats and of damage, from which hostile texts are made."""
 
-_WORDS = (
+WORDS = (
     "Sure", "the", "file", "das", "Größe", "is", "à", "noël", "文件", "を読む", "да", "नमस्ते",
     "مرحبا", "42", "e.g.", "a-b", "x=1", "(see", "below)", "100%", "it's", "🙂", "done",
     "next:", "a/b.py",
 )  # fmt: skip
+"""Words of sentences in several languages."""
 
 NAMES = ("f", "bash", "read_file", "get_weather", "add")
 """Names of tools that occur often, so that some calls have the name of a given tool."""
@@ -96,7 +97,7 @@ def hostile(tape: Tape, most: int) -> str:
 
 
 def prose(tape: Tape) -> str:
-    return " ".join(tape.row(lambda tape: tape.pick(_WORDS), 8))
+    return " ".join(tape.row(lambda tape: tape.pick(WORDS), 8))
 
 
 def word(tape: Tape, most: int = 12) -> str:

@@ -374,6 +374,9 @@ ADAPTERS = (
     ),
 )
 
+PACKAGES: dict[str, dict[str, str]] = table_of(__package__, "frameworks.toml")
+"""The refused tools by the package of their class or one of its base classes."""
+
 SCHEMAS = (
     "args_schema", "input_schema", "inputSchema", "inputs", "parameters", "params_json_schema",
 )  # fmt: skip
@@ -387,7 +390,7 @@ def refusal_of(tool: object) -> str | None:
     """Return why a tool that no adapter knows cannot be wrapped, and a remedy; None if it can."""
     package = "inspect_ai" if _is_of_inspect(tool) else _package_of(tool)
     if package is not None:
-        refused = table_of(__package__, "frameworks.toml")[package]
+        refused = PACKAGES[package]
         write = refused["write"].replace("{tool}", "tunaeval.wrap_tool(function, recorder)")
         return (
             f"{brief(tool, 80)} is {refused['kind']}, which is not wrapped as it is; "
@@ -413,7 +416,7 @@ def _package_of(tool: object) -> str | None:
     for kind in type(tool).__mro__:
         parts = kind.__module__.split(".")
         for length in range(len(parts), 0, -1):
-            if (package := ".".join(parts[:length])) in table_of(__package__, "frameworks.toml"):
+            if (package := ".".join(parts[:length])) in PACKAGES:
                 return package
     return None
 

@@ -10,6 +10,7 @@ from random import Random
 from tunaeval.grammar import Literal, Value, Word
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
+from tunaeval.testing.tape import FRAGMENTS, WORDS
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 
 _STRINGS = {"type": "array", "items": {"type": "string"}}
@@ -40,12 +41,6 @@ TOOLS = Tools(
 )
 """The tools that the texts call: a coding agent's, with arguments of every type."""
 
-WORDS = (
-    "Sure", "the", "file", "das", "Größe", "is", "à", "noël", "文件", "を読む", "да", "नमस्ते",
-    "مرحبا", "42", "e.g.", "a-b", "x=1", "(see", "below)", "100%", "it's", "🙂", "done",
-    "next:", "a/b.py", "and", "then", "we", "look", "again.",
-)  # fmt: skip
-
 _PIECES = (
     *WORDS, "src/main.rs", "/etc/hosts", "~/notes.md", "C:\\temp\\x", "ls -la | wc -l", "\n",
     "def f(x):\n    return {'a': [x, \"b\"]}\n", 'print("hi\\n")', "</div>", "<br/>", "&amp;",
@@ -55,15 +50,6 @@ _PIECES = (
     "name", "arguments",
 )  # fmt: skip
 """The parts of arguments: paths, commands, code, and all that has to be escaped."""
-
-FRAGMENTS = (
-    "{", "}", "[", "]", '"', "'", ":", ",", "\\", '\\"', "\\u00e9", "\\ud83d", "\n", " ", "`",
-    "```", "```json\n", "<think>", "</think>", "<tool_call>", "</tool_call>", "<tools>", "/*",
-    "*/", "//", "#", "True", "None", "NaN", "-", "1.5e", "...", "…", "“", "”", "<", "</", "(",
-    ")", "=", "\x00", "\ud800", "\u2028", "é", "中", ";", "\t", "\r\n", "name", "bash", "bash(",
-    '{"name": "bash", "arguments": {"command": "ls"}}', "command", '"a": "say "hi"',
-)  # fmt: skip
-"""The pieces that damage inserts."""
 
 
 def fixed_texts(form: Format) -> tuple[str, ...]:
