@@ -18,29 +18,12 @@ from tunaeval.types.calls import JsonValue, ToolCall, ToolSpec
 
 from .matchers import ABSENT, NO_SCHEMA, Compare, inner_schema, matcher_of, normalised
 
-FAILURES = {
-    "missing-call": "an expected call was not made",
-    "extra-call": "a call was made that was not expected",
-    "wrong-order": "an expected call was made in the wrong place",
-    "too-few-calls": "fewer calls than `min_calls`",
-    "too-many-calls": "more calls than `max_calls`",
-    "unexpected-call": "a call was made where `none` was wanted",
-    "forbidden-tool": "a tool was called that `forbid` lists",
-    "never-offered": "`forbid` lists a tool that the model never had",
-    "wrong-tool": "another tool was called than expected",
-    "invalid-arguments": "the arguments are not a JSON object, so no expected argument is there",
-    "missing-argument": "an expected argument was left out",
-    "extra-argument": "an argument was given that was not expected, and not with its default value",
-    "wrong-type": "an argument's type is not the schema's (profile `bfcl`)",
-    "wrong-value": "an argument's value is not the expected one",
-    "checker-crash": "the original checker would have crashed here (profile `bfcl`)",
-}
-"""Every code of a failure with its meaning."""
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why something does not match; `path` is the place, such as `calls[0].arguments.cwd`."""
+    """Why something does not match; `path` is the place, such as `calls[0].arguments.cwd`. The
+    codes are in `docs/reference/expectations.md`.
+    """
 
     code: str
     message: str

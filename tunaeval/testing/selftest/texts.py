@@ -7,23 +7,16 @@ from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from random import Random
 
+from tunaeval.files.plain_files import table_of
 from tunaeval.grammar import Literal, Value, Word
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
 from tunaeval.testing.tape import FRAGMENTS, WORDS
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 
+TABLE = table_of(__package__, "texts.toml")
 _STRINGS = {"type": "array", "items": {"type": "string"}}
-_SHAPES: dict[str, dict[str, JsonValue]] = {
-    "bash": {"command": "string", "timeout": "integer", "background": "boolean"},
-    "read_file": {"filepath": "string", "offset": "integer", "limit": "integer"},
-    "write_file": {"filepath": "string", "content": "string"},
-    "update_file": {"filepath": "string", "target": "string", "patch": "string"},
-    "grep": {"pattern": "string", "directory": "string", "include": _STRINGS},
-    "list_dir": {"directory": "string", "hidden": "boolean"},
-    "glob": {"pattern": "string", "depth": "integer"},
-    "web_fetch": {"url": "string", "seconds": "number", "headers": "object"},
-}
+_SHAPES: dict[str, dict[str, str]] = TABLE["tools"]
 
 TOOLS = Tools(
     ToolSpec(
@@ -32,7 +25,7 @@ TOOLS = Tools(
         {
             "type": "object",
             "properties": {
-                key: {"type": kind} if isinstance(kind, str) else kind
+                key: _STRINGS if kind == "strings" else {"type": kind}
                 for key, kind in shape.items()
             },
         },
@@ -41,14 +34,7 @@ TOOLS = Tools(
 )
 """The tools that the texts call: a coding agent's, with arguments of every type."""
 
-_PIECES = (
-    *WORDS, "src/main.rs", "/etc/hosts", "~/notes.md", "C:\\temp\\x", "ls -la | wc -l", "\n",
-    "def f(x):\n    return {'a': [x, \"b\"]}\n", 'print("hi\\n")', "</div>", "<br/>", "&amp;",
-    '{"a": {"b": [1, 2]}}', "}", "{", "]", '"', "'", "\\", "`", "```\ncode\n```", "\t", "# note",
-    "// no", "/* yes */", "a < b && c > d", "$HOME/${x:-y}", "%s %(name)s", "[^}]*", "\\d+\\.\\d*",
-    '<p class="x">', "SELECT * FROM t WHERE a = 'b';", "null", "true", "1e9", "-0", "…", "“so”",
-    "name", "arguments",
-)  # fmt: skip
+_PIECES = (*WORDS, *TABLE["pieces"])
 """The parts of arguments: paths, commands, code, and all that has to be escaped."""
 
 
