@@ -242,7 +242,6 @@ def _split(command: str) -> list[str]:
 
 
 def _places(word: str) -> Iterator[str]:
-    """Yield the placeholders in a word. Raise UnknownNameError for an unknown one."""
     for found in _PLACE.finditer(word):
         if (name := found[2]) is not None:
             known = [f"{{{one}}}" for one in sorted(_PLACES)]

@@ -128,7 +128,6 @@ def looked_at(groups: Iterable[Registry[Any]]) -> list[Entry]:
 
 
 def _entries(claims: list[_Claim]) -> Iterator[Entry]:
-    """Yield the entries of one package's plug-ins."""
     seconds = import_seconds()
     while claims:
         with _process(claims) as process:

@@ -12,7 +12,6 @@ import os
 import re
 import stat
 from functools import cache
-from importlib.resources import files
 from io import BufferedReader
 from typing import Any
 
@@ -36,7 +35,8 @@ _KINDS = {
 @cache
 def table_of(package: str | None, name: str) -> dict[str, Any]:
     """Return the content of a TOML file that is beside a package's modules."""
-    import tomllib  # noqa: PLC0415 - few runs need a table
+    import tomllib  # noqa: PLC0415 - many imports need no table
+    from importlib.resources import files  # noqa: PLC0415 - as above
 
     return tomllib.loads(files(package or "").joinpath(name).read_text("utf-8"))
 

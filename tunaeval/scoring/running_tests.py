@@ -93,7 +93,6 @@ def _is_setting(word: str) -> bool:
 
 
 def _program(word: str) -> str:
-    """Return a program's name without its directory."""
     return word.rsplit("/", 1)[-1]
 
 

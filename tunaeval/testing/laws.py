@@ -297,8 +297,6 @@ _TEXTS = 50
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A text, and the tools that are given with it."""
-
     text: str
     tools: Tools | None
 

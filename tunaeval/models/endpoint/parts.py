@@ -179,7 +179,6 @@ def _listed(value: JsonValue, name: str) -> list[JsonValue]:
 
 
 def _object(function: JsonObject) -> JsonObject:
-    """Return the arguments of a call as an object."""
     text = arguments_of(function)
     try:
         arguments = json.loads(text or "{}")

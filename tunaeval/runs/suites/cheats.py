@@ -123,7 +123,6 @@ def _forbidden(
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
-    """Yield every text in a value."""
     match value:
         case str():
             yield value

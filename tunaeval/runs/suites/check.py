@@ -83,7 +83,6 @@ def checked(suite: Suite, *, profile: str | None = None) -> Iterator[Checked]:
 
 
 def _solved(scenario: Scenario, task: Task, tools: Tools, profile: str) -> Checked:
-    """Try the reference, and then each cheat."""
     reference = task.reference or Solution()
     hidden = str(files("tunaeval.runs.suites").joinpath("tasks"))
     right = Cheat("the reference", reference.contents(), reference.answer)

@@ -69,7 +69,6 @@ def _first_call(asked: _Question) -> str:
 
 
 def _broken(asked: _Question) -> str:
-    """Return the first call without its last third."""
     whole = _first_call(asked)
     return whole[: len(whole) * 2 // 3]
 
