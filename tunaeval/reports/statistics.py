@@ -88,16 +88,6 @@ class Estimate:
     clusters: int
 
 
-def clusters_of(scores: Iterable[tuple[Hashable, float]]) -> Counter[tuple[float, float]]:
-    """Count the clusters by (sum of scores, size); each pair is a cluster and one of its scores."""
-    sums: Counter[Hashable] = Counter()
-    sizes: Counter[Hashable] = Counter()
-    for cluster, score in scores:
-        sums[cluster] += score  # type: ignore[assignment]  # a Counter adds floats as well
-        sizes[cluster] += 1
-    return Counter((sums[cluster], size) for cluster, size in sizes.items())
-
-
 def mean(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
     """Return the mean score, its clustered standard error, and Student's interval over clusters.
 

@@ -391,13 +391,10 @@ def _record(result: ToolResult) -> ResultRecord:
         given = f"Error: the result has no words: {words_of(error)}"
     if len(given) > MAX_RESULT:
         given = f"{given[:MAX_RESULT]}\n({len(given) - MAX_RESULT} more characters)"
-    if value is not None:
-        return ResultRecord(
-            id=result.call.id, tool=result.call.name, ok=not value.is_error, content=given,
-            structured=value.structured,
-        )  # fmt: skip
-    ok = result.ok and not given.startswith("Error: the result has no words")
-    return ResultRecord(id=result.call.id, tool=result.call.name, ok=ok, content=given)
+    call, structured = result.call, None if value is None else value.structured
+    said = result.ok and not given.startswith("Error: the result has no words")
+    ok = said if value is None else not value.is_error
+    return ResultRecord(id=call.id, tool=call.name, ok=ok, content=given, structured=structured)
 
 
 class _Faulting:

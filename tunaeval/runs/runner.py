@@ -263,26 +263,22 @@ class SuiteRun:
         self, scenario: Scenario, told: Asking, tools: Tools, repeat: int
     ) -> ScenarioResult:
         """Run a scenario: a question with retries, a task of many turns, or a whole agent."""
-        names = (*self.options.abstain, *scenario.abstain)
-        read = reading(self._parser, tools, self.options.calls, abstain=names)
-        shared: dict[str, Any] = {
-            "asking": told,
-            "read": read,
-            "options": self.options,
-            "repeat": repeat,
-        }
+        options = self.options
+        names = (*options.abstain, *scenario.abstain)
+        read = reading(self._parser, tools, options.calls, abstain=names)
+        given: dict[str, Any] = {"asking": told, "read": read, "options": options, "repeat": repeat}
         if scenario.task is None:
-            deadline = Deadline(self.options.deadline_seconds)
-            conversation = episode(scenario, tools=tools, **shared)
+            deadline = Deadline(options.deadline_seconds)
+            conversation = episode(scenario, tools=tools, **given)
             return await conclude(conversation, partial(self._ask, deadline=deadline))
         if isinstance(self._client, Agent):
             self._contact.hold_nothing()
             return await drive_agent(
-                scenario, tools, self._client, read=read, options=self.options,
+                scenario, tools, self._client, read=read, options=options,
                 environment=self._environment, repeat=repeat,
             )  # fmt: skip
         return await drive(
-            task_episode(scenario, **shared), scenario, tools, ask=self._ask, options=self.options,
+            task_episode(scenario, **given), scenario, tools, ask=self._ask, options=options,
             environment=self._environment, servers=self._suite.mcp, repeat=repeat,
         )  # fmt: skip
 

@@ -125,15 +125,7 @@ class Judge:
     @property
     def identity(self) -> JudgeIdentity:
         """The properties on which a calibration depends; it is invalid for a judge with others."""
-        return JudgeIdentity(
-            model=self.model,
-            prompt_version=self.prompt_version,
-            votes=self.votes,
-            decided_by=self.decided_by,
-            swap=self.swap,
-            order=self.order,
-            temperature=self.temperature,
-        )
+        return JudgeIdentity.model_validate(self, from_attributes=True)
 
     async def judge(
         self, transcript: Transcript, *, sitting: int = 0, names: frozenset[str] | None = None
