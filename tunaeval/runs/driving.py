@@ -144,24 +144,22 @@ async def drive(
     command is started for it alone, and no episode sees the state of another.
     """
     task = scenario.task or Task()
-    try:
-        workspace = _workspace(task)
-    except (OSError, WorkspaceError) as error:
-        failure = TransportFailure(words_of(error), kind="workspace")
-        return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
-    with workspace:
-        async with AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
+        try:
+            workspace = stack.enter_context(_workspace(task))
             opened = [McpServer(place, workspace=workspace) for place in servers]
-            try:
-                for server in opened:
-                    await stack.enter_async_context(server)
-            except TransportFailure as caught:
-                failure = caught
-                return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
+            for server in opened:
+                await stack.enter_async_context(server)
+        except TransportFailure as caught:
+            failure = caught
+        except (OSError, WorkspaceError) as error:
+            failure = TransportFailure(words_of(error), kind="workspace")
+        else:
             driver = _Driver(
                 scenario, task, tools, workspace, environment, ask, options, opened, repeat
             )
             return await conclude(conversation, driver.answer)
+        return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
 
 
 def _workspace(task: Task) -> Workspace:
@@ -482,7 +480,8 @@ async def drive_agent(
             work = AgentTask(
                 scenario.prompt, str(workspace.path), limit, scenario.id, repeat, faults
             )
-            ran = await _work(agent, work)
+            # Some agents stop by themselves in time.
+            ran = await in_time(agent, lambda: agent.work(work), limit, grace=_GRACE_SECONDS)
             turns = _turns(ran, workspace, read, options)
             record = await _graded(
                 scenario,
@@ -507,13 +506,15 @@ async def drive_agent(
     )
 
 
-async def _work(agent: Agent, task: AgentTask) -> AgentRun:
+async def in_time(
+    agent: object, work: Callable[[], Awaitable[AgentRun]], seconds: float, *, grace: float = 0.0
+) -> AgentRun:
     """Return the agent's run; an exception becomes its error, and a hanging agent is abandoned."""
     try:
-        async with asyncio.timeout(task.within_seconds + _GRACE_SECONDS):
-            return await agent.work(task)
+        async with asyncio.timeout(seconds + grace):
+            return await work()
     except TimeoutError:
-        return AgentRun("", ended="seconds", words=f"it took over {task.within_seconds:g} s")
+        return AgentRun("", ended="seconds", words=f"it took over {seconds:g} s")
     except TransportFailure:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything

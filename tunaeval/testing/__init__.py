@@ -17,29 +17,6 @@ accept, too; if tools are given, no other name is called.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .laws import LAWS as LAWS
-    from .laws import LAWS_OF_CALLS as LAWS_OF_CALLS
-    from .laws import LAWS_OF_TEXTS as LAWS_OF_TEXTS
-    from .laws import check_format as check_format
-    from .laws import check_law as check_law
-    from .laws import check_laws as check_laws
-    from .laws import check_parser as check_parser
-    from .laws import check_text as check_text
-    from .strategies import calls as calls
-    from .strategies import chunkings as chunkings
-    from .strategies import damaged as damaged
-    from .strategies import fragments as fragments
-    from .strategies import json_values as json_values
-    from .strategies import literals as literals
-    from .strategies import prose as prose
-    from .strategies import taped as taped
-    from .strategies import tools_for as tools_for
-    from .strategies import writable as writable
-    from .streams import stream_of as stream_of
-    from .tape import FRAGMENTS as FRAGMENTS
 
 # hypothesis is heavy, and the pytest plug-in and the self-test, which are within this package, do
 # without it: so a name that needs it is imported when it is asked for.

@@ -94,8 +94,9 @@ def _adapter_of(tool: object) -> Adapter:
     return next((adapter for adapter in ADAPTERS if adapter.fits(tool)), FUNCTION)
 
 
-def _has(tool: AnyTool, *names: str) -> bool:
-    return not isinstance(tool, type) and all(hasattr(tool, name) for name in names)
+def _having(*names: str) -> Callable[[AnyTool], bool]:
+    """Return whether a tool, which is no class, has these attributes."""
+    return lambda tool: not isinstance(tool, type) and all(hasattr(tool, one) for one in names)
 
 
 def _answering(run: Function, id_of: Callable[..., str | None], *, awaits: bool) -> Function:
@@ -338,9 +339,7 @@ FUNCTION = Adapter(
 
 ADAPTERS = (
     Adapter(  # LangChain
-        lambda tool: _has(
-            tool, "args_schema", "tool_call_schema", "model_copy", "run", "arun", "_run", "_arun"
-        ),
+        _having("args_schema", "tool_call_schema", "model_copy", "run", "arun", "_run", "_arun"),
         lambda tool: tuple(vars(tool).get(part) for part in _PARTS),
         _langchain,
     ),
@@ -354,13 +353,15 @@ ADAPTERS = (
     ),
     Adapter(  # tinyagent
         lambda tool: (
-            is_dataclass(tool) and _has(tool, "name") and callable(getattr(tool, "execute", None))
+            is_dataclass(tool)
+            and _having("name")(tool)
+            and callable(getattr(tool, "execute", None))
         ),
         lambda tool: (tool.execute,),
         _tinyagent,
     ),
     Adapter(  # OpenAI Agents, whose tool also has the function that it was made from
-        lambda tool: _has(tool, "name", "params_json_schema", "on_invoke_tool"),
+        _having("name", "params_json_schema", "on_invoke_tool"),
         lambda tool: (
             getattr(tool.on_invoke_tool, _INNER, tool.on_invoke_tool),
             getattr(tool, "__wrapped__", None),
@@ -368,7 +369,7 @@ ADAPTERS = (
         _openai_agents,
     ),
     Adapter(  # smolagents
-        lambda tool: _has(tool, "name", "inputs", "output_type", "forward"),
+        _having("name", "inputs", "output_type", "forward"),
         lambda tool: (tool.forward,),
         _smolagents,
     ),
