@@ -194,11 +194,15 @@ def _outcome(result: JsonObject) -> Success:
 
 
 def request_of(
-    api: Api, body: JsonObject, messages: Iterable[JsonObject], tools: Tools | None, **more: bool
+    api: Api,
+    body: JsonObject,
+    messages: Iterable[JsonObject],
+    tools: Tools | None,
+    wants_usage: bool = True,
 ) -> ModelRequest:
     """Return a request whose body names the model, and says whether the answer is streamed."""
     model, streams = str(body.get("model") or ""), bool(body.get("stream"))
-    return ModelRequest(api, body, tuple(messages), tools, model, streams, **more)
+    return ModelRequest(api, body, tuple(messages), tools, model, streams, wants_usage)
 
 
 CREATED = 0
@@ -220,7 +224,7 @@ def read_chat(body: JsonObject) -> ModelRequest:
     options = body.get("stream_options")
     wants_usage = isinstance(options, Mapping) and bool(options.get("include_usage"))
     tools = read_tools(body.get("tools"))
-    return request_of("chat", body, messages, tools, wants_usage=wants_usage)
+    return request_of("chat", body, messages, tools, wants_usage)
 
 
 def read_tools(tools: JsonValue) -> Tools | None:

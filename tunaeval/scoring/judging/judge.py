@@ -211,8 +211,9 @@ class Judge:
         # If the server refuses a schema, its reply is cached for the request without one.
         ways = (base, replace(base, schema=None)) if self.held_to == "auto" else (base,)
         cache = self._known_cache()
-        for one in ways if cache is not None else ():
-            if (kept := cache.get(digest_of(self._asked(one)))) is not None:
+        for one in ways:
+            kept = None if cache is None else cache.get(digest_of(self._asked(one)))
+            if kept is not None:
                 return _read(kept, cached=True, by_schema=one.schema is not None)
         word = boundary(self.boundary_seed, digest_of(self._asked(base)).hex())
         try:
