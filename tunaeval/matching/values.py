@@ -35,17 +35,14 @@ Miss: TypeAlias = Callable[[], Failure]
 
 
 def wrong_tool(wanted: str, got: str) -> Failure:
-    """Return the failure of a call of another tool."""
     return Failure("wrong-tool", f"wanted {wanted!r}, got {got!r}", "name")
 
 
 def invalid_arguments(call: ToolCall) -> Failure:
-    """Return the failure of a call whose arguments could not be read."""
     return Failure("invalid-arguments", f"{call.name}: {call.invalid}", "arguments")
 
 
 def extra_argument(name: str, value: object) -> Failure:
-    """Return the failure of an argument that was not expected."""
     message = f"{name}={shown(value)} was not expected"
     return Failure("extra-argument", message, f"arguments.{name}")
 

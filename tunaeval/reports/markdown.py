@@ -19,7 +19,6 @@ from .wording import counts, effort, expected_words, got_words, reactions, remar
 LIMIT = 400
 """Characters of the longest call."""
 
-
 MOST_BYTES = 1_000_000
 """The largest page: GitHub refuses a step's summary of more than 1 MiB completely."""
 _RESERVED = 200

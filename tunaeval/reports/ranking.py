@@ -385,7 +385,6 @@ def _cell(text: str) -> str:
 _LINE = 1000
 """The most characters of a line below the table in Markdown."""
 
-
 COLUMNS = (
     "cell", "model", "system prompt", "score", "95 % interval", "letters", "outcomes", "calls from",
     "latency", "tokens in", "tokens out", "cost",

@@ -380,7 +380,6 @@ def needed_scenarios(effect: float, *, between: float) -> int:
 
 _REACH = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
 
-
 _Item = TypeVar("_Item")
 
 

@@ -283,7 +283,6 @@ LAWS_OF_TEXTS = tuple(_OF_TEXTS)
 
 LAWS = (*LAWS_OF_CALLS, *LAWS_OF_TEXTS)
 
-
 Render = Callable[[Sequence[ToolCall]], str]
 """Renders calls as text that the parser reads."""
 

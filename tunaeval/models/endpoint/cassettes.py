@@ -345,7 +345,6 @@ _KNOWN = table_of(__package__, "cassettes.toml")
 MASKS: dict[str, str] = _KNOWN["masks"]
 """Patterns by the replacement of their matches; TMP stands for the directory of temporary files."""
 
-
 _Find: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
 
 

@@ -280,7 +280,6 @@ def _text(header: JsonObject, key: str, place: Place) -> str:
 
 
 def catalogue_names() -> tuple[str, ...]:
-    """Return the names of the built-in tool catalogues."""
     return tuple(CATALOGUES)
 
 

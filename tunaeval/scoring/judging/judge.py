@@ -49,7 +49,6 @@ _MOST_WORDS = 500
 _NO_SCHEMA_STATUS = frozenset({400, 404, 415, 422, 500, 501})
 """Status codes with which servers refuse a response format that they do not know."""
 
-
 USUAL = ("goal-completion", "plan-correctness")
 """The categories of a judge by default; the other two are then formulas."""
 

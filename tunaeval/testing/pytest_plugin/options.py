@@ -33,7 +33,6 @@ VERDICTS = pytest.StashKey[list["SuiteLine"]]()
 FAILED = pytest.StashKey[bool]()
 """Whether a phase of the test has failed."""
 
-
 ASKER = pytest.StashKey[Any]()
 """The `Asker` that asks scenarios, created with the first one."""
 
