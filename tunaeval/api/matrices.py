@@ -89,20 +89,18 @@ async def arun_matrix(
     """
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     prompts, parser = named_prompts(system_prompts), sole_parser_for(format)
-    addresses = paired(base_urls, len(_listed(models)))
     fields = {name: value for name, value in settings.items() if name in OPTION_NAMES}
     others = {name: value for name, value in settings.items() if name not in OPTION_NAMES}
     async with AsyncExitStack() as stack:
         cells: list[Cell] = []
-        for model, address in zip(models, addresses, strict=True):
+        for model, address in zip(models, paired(base_urls, len(_listed(models))), strict=True):
             using = client if isinstance(model, str) else model
             given = _settings_of(model, address, others)
             made = await stack.enter_async_context(opened(using, given, cache))
             chosen = chosen_options(options, made, fields)
-            name = _label(model, made, cells)
+            name, price = _label(model, made, cells), (price_in, price_out)
             for title, text in prompts:
                 own = loaded if text is None else loaded.with_(system_prompt=text)
-                price = (price_in, price_out)
                 cells.append(Cell(name, own, made, parser, chosen, title, address, price))
         run = MatrixRun(
             cells,
