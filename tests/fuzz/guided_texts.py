@@ -17,7 +17,8 @@ import atheris
 with atheris.instrument_imports(include=["tunaeval"]):
     from tunaeval.testing.selftest.measured import subjects
     from tunaeval.testing.selftest.streaming import broken_laws, steps
-    from tunaeval.testing.selftest.texts import FRAGMENTS, TOOLS, fixed_texts
+    from tunaeval.testing.selftest.texts import TOOLS, fixed_texts
+    from tunaeval.testing.tape import FRAGMENTS
     from tunaeval.types.parsing import LEVELS
 
 _READERS = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from math import sqrt
 from statistics import mean as plain_mean
 from statistics import stdev
@@ -17,12 +18,20 @@ from tunaeval.reports.statistics import (
     bootstrap,
     clopper_pearson,
     clustered_rate,
-    clusters_of,
     mean,
     paired_difference,
     student_quantile,
     wilson,
 )
+
+
+def clusters_of(scores: Iterable[tuple[int, float]]) -> Counter[tuple[float, float]]:
+    """Count the clusters by (sum of scores, size); each pair is a cluster and one of its scores."""
+    clusters: dict[int, list[float]] = {}
+    for cluster, score in scores:
+        clusters.setdefault(cluster, []).append(score)
+    return Counter((sum(found), len(found)) for found in clusters.values())
+
 
 scores = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([0.0, 0.25, 0.5, 1.0])), min_size=2)
 

@@ -19,10 +19,10 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TypeAlias
 
-from tunaeval.errors import ClientSetupError, TransportFailure, UnknownNameError, UsageError
+from tunaeval.errors import ClientSetupError, UnknownNameError, UsageError
 from tunaeval.models.endpoint.serving import ModelEndpoint, model_endpoint
-from tunaeval.registry import shown, who, words_of
-from tunaeval.runs.driving import beside
+from tunaeval.registry import shown
+from tunaeval.runs.driving import beside, in_time
 from tunaeval.tools.workspace.launching import end_below, launched
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, text_of
@@ -90,24 +90,13 @@ class AgentClient:
             served = self._endpoint(task)
             if served is not None:
                 await stack.enter_async_context(served)
-            run = await self._ran(task, "" if served is None else served.url)
+            # Also of an agent that raises or hangs the replies count.
+            url = "" if served is None else served.url
+            run = await in_time(self, lambda: self._run(task, url), task.within_seconds)
             if served is None:
                 return run
             met = tuple(_met(served, read_fault(one)) for one in task.faults)
             return replace(run, replies=_replies(served), met=met, results=_results(served))
-
-    async def _ran(self, task: AgentTask, base_url: str) -> AgentRun:
-        """Run the agent; return an `AgentRun` even if it raises or hangs, as its replies count."""
-        try:
-            async with asyncio.timeout(task.within_seconds):
-                return await self._run(task, base_url)
-        except TimeoutError:
-            return AgentRun("", ended="seconds", words=f"it took over {task.within_seconds:g} s")
-        except TransportFailure:
-            raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise what it likes
-            words = f"{who(self, 'agent')} raised {words_of(error)}"
-            return AgentRun("", ended="error", words=words)
 
     async def _run(self, task: AgentTask, base_url: str) -> AgentRun:
         if inspect.iscoroutinefunction(self._function):
@@ -217,11 +206,7 @@ class CommandClient(AgentClient):
                 start_new_session=sys.platform != "win32",
             )
             try:
-                async with asyncio.timeout(task.within_seconds):
-                    out, err = await process.communicate(None if asks else task.prompt.encode())
-            except TimeoutError:
-                words = f"it took over {task.within_seconds:g} s"
-                return AgentRun("", ended="seconds", words=words)
+                out, err = await process.communicate(None if asks else task.prompt.encode())
             finally:
                 end_below(process.pid)
                 end_group(process)
@@ -242,7 +227,6 @@ def _split(command: str) -> list[str]:
 
 
 def _places(word: str) -> Iterator[str]:
-    """Yield the placeholders in a word. Raise UnknownNameError for an unknown one."""
     for found in _PLACE.finditer(word):
         if (name := found[2]) is not None:
             known = [f"{{{one}}}" for one in sorted(_PLACES)]

@@ -113,8 +113,6 @@ def _is_check(check: object) -> bool:
 
 
 class _CheckRun(ABC):
-    """A check that runs in a thread."""
-
     def outcome(self) -> Checked:
         """Run the check to its end; what it raises makes its result unknown."""
         try:
@@ -189,7 +187,6 @@ class _CommandRun(_CheckRun):
         return self._judged(code)
 
     def _judged(self, code: int) -> Checked:
-        """Return the check's result for the command's exit code."""
         printed, name = self._last_line(), _shown(self.command)
         if code in _NOT_STARTED and isinstance(self.command, str):
             return Checked(None, f"the command {name} {_NOT_STARTED[code]}{printed}")
@@ -218,7 +215,6 @@ class _CommandRun(_CheckRun):
 
 
 def _checked(value: object) -> Checked:
-    """Convert the value that a callable returned into a `Checked`."""
     match value:
         case bool():
             return Checked(value, "")

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-import queue
 import subprocess
 import sys
-import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tunaeval.data.adapters.documents import adapters
 from tunaeval.parsing.api import formats
@@ -36,7 +34,7 @@ from tunaeval.scoring import SCORERS
 from tunaeval.scoring.assess import is_weight
 from tunaeval.tools.success import classifiers
 from tunaeval.types.roles import Client, Scorer, Writer
-from tunaeval.workers import end_group
+from tunaeval.workers import end_group, in_daemon
 
 PAGE_WRITERS = {"html": "tunaeval.runs.viewer.html:page_writer"}
 """The writer that parses replies again, which is why it is in a layer above the reports."""
@@ -77,15 +75,8 @@ def registries() -> dict[str, Registry[Any]]:
         >>> sorted(tunaeval.registries())
         ['adapters', 'checks', 'classifiers', 'clients', 'parsers', 'scorers', 'writers']
     """
-    return {
-        "parsers": formats,
-        "scorers": scorers,
-        "clients": clients,
-        "writers": writers,
-        "classifiers": classifiers,
-        "checks": checks,
-        "adapters": adapters,
-    }
+    every = (formats, scorers, clients, writers, classifiers, checks, adapters)
+    return {one.group.rpartition(".")[2]: one for one in every}
 
 
 _START_SECONDS = 60.0
@@ -135,15 +126,13 @@ def looked_at(groups: Iterable[Registry[Any]]) -> list[Entry]:
 
 
 def _entries(claims: list[_Claim]) -> Iterator[Entry]:
-    """Yield the entries of one package's plug-ins."""
     seconds = import_seconds()
     while claims:
         with _process(claims) as process:
-            lines = _Lines(process)
             try:
-                lines.line(_START_SECONDS)
+                _line(process, _START_SECONDS)
                 while claims:
-                    document = json.loads(lines.line(seconds + _GRACE_SECONDS))
+                    document = json.loads(_line(process, seconds + _GRACE_SECONDS))
                     claims = claims[1:]
                     yield Entry(**{**document, "aliases": tuple(document["aliases"])})
             except _Silent as silent:
@@ -172,35 +161,21 @@ def _process(claims: list[_Claim]) -> Iterator[subprocess.Popen[bytes]]:
             end_group(process)
 
 
-class _Lines:
-    """The lines that a process prints, read in a thread so that waiting for one can time out."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        self._lines: queue.Queue[bytes] = queue.Queue()
-        assert process.stdout is not None  # noqa: S101 - it is a pipe
-        threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
-
-    def _read(self, source: IO[bytes]) -> None:
-        with suppress(ValueError, OSError):  # the pipe was closed meanwhile
-            for line in source:
-                self._lines.put(line)
-        self._lines.put(b"")
-
-    def line(self, seconds: float) -> bytes:
-        """Return the next line. Raise _Silent at the timeout, or if the process has ended."""
-        try:
-            line = self._lines.get(timeout=seconds)
-        except queue.Empty:
-            raise _Silent from None
-        if line:
-            return line
-        try:
-            code = self._process.wait(seconds)
-        except subprocess.TimeoutExpired:  # the plug-in closed the pipe, and the process runs on
-            raise _Silent from None
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        raise _Silent(f"it ended the process that looked at it ({how})")
+def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+    """Return the next line that it prints. Raise _Silent at the timeout, or if it has ended."""
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
+    try:
+        line = in_daemon(process.stdout.readline).result(seconds)
+    except TimeoutError:
+        raise _Silent from None
+    if line:
+        return line
+    try:
+        code = process.wait(seconds)
+    except subprocess.TimeoutExpired:  # the plug-in closed the pipe, and the process runs on
+        raise _Silent from None
+    how = f"signal {-code}" if code < 0 else f"exit code {code}"
+    raise _Silent(f"it ended the process that looked at it ({how})")
 
 
 def look(claims: list[list[str]]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -90,19 +89,19 @@ async def arun_matrix(
     """
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     prompts, parser = named_prompts(system_prompts), sole_parser_for(format)
-    addresses = paired(base_urls, len(_listed(models)))
     fields = {name: value for name, value in settings.items() if name in OPTION_NAMES}
     others = {name: value for name, value in settings.items() if name not in OPTION_NAMES}
     async with AsyncExitStack() as stack:
         cells: list[Cell] = []
-        for model, address in zip(models, addresses, strict=True):
+        for model, address in zip(models, paired(base_urls, len(_listed(models))), strict=True):
             using = client if isinstance(model, str) else model
             given = _settings_of(model, address, others)
             made = await stack.enter_async_context(opened(using, given, cache))
             chosen = chosen_options(options, made, fields)
-            name = _label(model, made, cells)
-            column = Cell(name, loaded, made, parser, chosen, None, address, (price_in, price_out))
-            cells += [_with_prompt(column, *prompt) for prompt in prompts]
+            name, price = _label(model, made, cells), (price_in, price_out)
+            for title, text in prompts:
+                own = loaded if text is None else loaded.with_(system_prompt=text)
+                cells.append(Cell(name, own, made, parser, chosen, title, address, price))
         run = MatrixRun(
             cells,
             out=out,
@@ -122,11 +121,6 @@ def _listed(models: Sequence[str | Client]) -> Sequence[str | Client]:
     if isinstance(models, str):
         raise UsageError(f"models is the text {models!r}; wanted a list of names or clients")
     return models
-
-
-def _with_prompt(cell: Cell, name: str | None, text: str | None) -> Cell:
-    suite = cell.suite if text is None else cell.suite.with_(system_prompt=text)
-    return replace(cell, suite=suite, system_prompt=name)
 
 
 def _label(model: str | Client, made: Client, cells: Sequence[Cell]) -> str:
@@ -164,13 +158,12 @@ def named_prompts(
         raise UsageError("system_prompts is a text; wanted a list of texts or files")
     if isinstance(given, Mapping):
         return [(name, text) for name, text in given.items()] or [(None, None)]
-    found: list[tuple[str | None, str | None]] = []
-    for number, one in enumerate(given, start=1):
-        if isinstance(one, Path):
-            found.append((_name_of(one, given), prompt_text(one)))
-        else:
-            found.append((f"prompt {number}", one))
-    return found or [(None, None)]
+    return [
+        (_name_of(one, given), prompt_text(one))
+        if isinstance(one, Path)
+        else (f"prompt {number}", one)
+        for number, one in enumerate(given, start=1)
+    ] or [(None, None)]
 
 
 def _name_of(path: Path, paths: Sequence[object]) -> str:
@@ -193,10 +186,8 @@ def prompt_text(path: Path) -> str:
 def paired(addresses: Sequence[str] | str, models: int) -> list[str | None]:
     """Return an address for each model: the one for all, its own, or None. Raises UsageError."""
     found: list[str | None] = [addresses] if isinstance(addresses, str) else list(addresses)
-    if not found:
-        return [None] * models
-    if len(found) == 1:
-        return [found[0]] * models
+    if len(found) < 2:
+        return (found or [None]) * models
     if len(found) != models:
         raise UsageError(
             f"there are {len(found)} addresses for {models} models; give one for all, or one "

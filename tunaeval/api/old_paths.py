@@ -79,8 +79,6 @@ class OldPaths(_Hook):
 
 
 class _Moved(ModuleType):
-    """A module under its old name."""
-
     def __init__(self, name: str, new: ModuleType) -> None:
         super().__init__(name, new.__doc__)
         self._new = new

@@ -1,4 +1,4 @@
-"""Opens regular files alone, to read or write them.
+"""Opens regular files alone, to read or write them; and the tables that the package comes with.
 
 Opening a named pipe may wait forever, and a device may never end. So neither is read or written,
 nor is a link to one; only standard streams that a shell has opened are written to. A refusal is an
@@ -11,7 +11,9 @@ import errno
 import os
 import re
 import stat
+from functools import cache
 from io import BufferedReader
+from typing import Any
 
 _FLAGS = (
     os.O_RDONLY
@@ -28,6 +30,15 @@ _KINDS = {
     stat.S_IFLNK: "a link",
     stat.S_IFDIR: "a directory",
 }
+
+
+@cache
+def table_of(package: str | None, name: str) -> dict[str, Any]:
+    """Return the content of a TOML file that is beside a package's modules."""
+    import tomllib  # noqa: PLC0415 - many imports need no table
+    from importlib.resources import files  # noqa: PLC0415 - as above
+
+    return tomllib.loads(files(package or "").joinpath(name).read_text("utf-8"))
 
 
 def open_plain(path: str | os.PathLike[str]) -> BufferedReader:

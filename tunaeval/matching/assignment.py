@@ -184,7 +184,6 @@ ASSIGNMENTS: Mapping[str, Callable[[Fit], Pairs]] = {
 NO_OTHERS = frozenset({"exactly", "any_order", "subset"})
 """The modes that allow no calls beside the expected ones."""
 
-
 Worth = Callable[[int, int], float]
 """Returns the worth, at least 0, of pairing these indices of the first and the second row."""
 

@@ -303,20 +303,13 @@ _FINAL_NEWLINE = "\n$"
 _START, _WORD, _NEWLINE, _OTHER = "start", "word", "newline", "other"
 
 
+@dataclass(slots=True)
 class _State:
     """A state of an automaton: it reads a character, checks an assertion, forks, or ends."""
 
-    __slots__ = ("assertion", "characters", "outs")
-
-    def __init__(
-        self,
-        outs: tuple[int, ...],
-        characters: Characters | None = None,
-        assertion: str | None = None,
-    ) -> None:
-        self.outs = outs
-        self.characters = characters
-        self.assertion = assertion
+    outs: tuple[int, ...]
+    characters: Characters | None = None
+    assertion: str | None = None
 
 
 class _Position(dict[str, "_Position"]):

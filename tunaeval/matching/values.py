@@ -19,29 +19,12 @@ from tunaeval.types.calls import JsonValue, ToolCall, ToolSpec
 
 from .matchers import ABSENT, NO_SCHEMA, Compare, inner_schema, matcher_of, normalised
 
-FAILURES = {
-    "missing-call": "an expected call was not made",
-    "extra-call": "a call was made that was not expected",
-    "wrong-order": "an expected call was made in the wrong place",
-    "too-few-calls": "fewer calls than `min_calls`",
-    "too-many-calls": "more calls than `max_calls`",
-    "unexpected-call": "a call was made where `none` was wanted",
-    "forbidden-tool": "a tool was called that `forbid` lists",
-    "never-offered": "`forbid` lists a tool that the model never had",
-    "wrong-tool": "another tool was called than expected",
-    "invalid-arguments": "the arguments are not a JSON object, so no expected argument is there",
-    "missing-argument": "an expected argument was left out",
-    "extra-argument": "an argument was given that was not expected, and not with its default value",
-    "wrong-type": "an argument's type is not the schema's (profile `bfcl`)",
-    "wrong-value": "an argument's value is not the expected one",
-    "checker-crash": "the original checker would have crashed here (profile `bfcl`)",
-}
-"""Every code of a failure with its meaning."""
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why something does not match; `path` is the place, such as `calls[0].arguments.cwd`."""
+    """Why something does not match; `path` is the place, such as `calls[0].arguments.cwd`. The
+    codes are in `docs/reference/expectations.md`.
+    """
 
     code: str
     message: str
@@ -53,17 +36,14 @@ Miss: TypeAlias = Callable[[], Failure]
 
 
 def wrong_tool(wanted: str, got: str) -> Failure:
-    """Return the failure of a call of another tool."""
     return Failure("wrong-tool", f"wanted {wanted!r}, got {got!r}", "name")
 
 
 def invalid_arguments(call: ToolCall) -> Failure:
-    """Return the failure of a call whose arguments could not be read."""
     return Failure("invalid-arguments", f"{call.name}: {call.invalid}", "arguments")
 
 
 def extra_argument(name: str, value: object) -> Failure:
-    """Return the failure of an argument that was not expected."""
     message = f"{name}={shown(value)} was not expected"
     return Failure("extra-argument", message, f"arguments.{name}")
 
@@ -91,8 +71,7 @@ def call_misses(
         yield partial(wrong_tool, name, call.name)
         return
     got = call.arguments
-    properties = spec.parameters.get("properties") if spec is not None else None
-    schemas = properties if isinstance(properties, Mapping) else NO_SCHEMA
+    schemas = NO_SCHEMA if spec is None else inner_schema(spec.parameters, "properties")
     paths = spec.paths if spec is not None and not exact else ()
     compare = _LITERALLY if literal else _EXACTLY if exact else _LOOSELY
     for key, want in arguments.items():
@@ -135,8 +114,7 @@ def likeness(
 
     With `literal`, an object with a `$` key is data and not a matcher.
     """
-    properties = spec.parameters.get("properties") if spec is not None else None
-    schemas = properties if isinstance(properties, Mapping) else NO_SCHEMA
+    schemas = NO_SCHEMA if spec is None else inner_schema(spec.parameters, "properties")
     compare = _LITERALLY if literal else _EXACTLY
     right = named = 0
     for key, want in wanted.items():

@@ -116,10 +116,7 @@ def _properties(report: Report) -> Iterator[tuple[str, str]]:
 
 def _case(xml: XMLGenerator, suite: str, result: ScenarioResult) -> None:
     again = f" #{result.repeat}" if result.repeat > 1 else ""
-    name, seconds = (
-        visible(result.scenario, _LONG) + again,
-        f"{result.latency_seconds or 0.0:.3f}",
-    )
+    name, seconds = visible(result.scenario, _LONG) + again, f"{result.latency_seconds or 0.0:.3f}"
     with _element(xml, "testcase", classname=suite, name=name, time=seconds):
         tag = _ELEMENTS.get(verdict_of(result))
         if tag:

@@ -223,12 +223,7 @@ def console_like(like: TextIO, file: TextIO) -> Console:
     terminal = like.isatty()
     width = None if terminal else PLAIN_WIDTH
     return Console(
-        file=file,
-        width=width,
-        force_terminal=terminal,
-        highlight=False,
-        markup=False,
-        emoji=False,
+        file=file, width=width, force_terminal=terminal, highlight=False, markup=False, emoji=False
     )
 
 

@@ -14,19 +14,10 @@ from tunaeval.showing import visible
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .files import RunsWriter, write_text
-from .wording import (
-    counts,
-    effort,
-    expected_words,
-    got_words,
-    reactions,
-    remarks,
-    rows,
-)
+from .wording import counts, effort, expected_words, got_words, reactions, remarks, rows
 
 LIMIT = 400
 """Characters of the longest call."""
-
 
 MOST_BYTES = 1_000_000
 """The largest page: GitHub refuses a step's summary of more than 1 MiB completely."""

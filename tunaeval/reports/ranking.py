@@ -174,7 +174,9 @@ def rank(
     """
     answers = [_Answers.of(report) for report in reports]
     pairs = _pairs(answers, names)
-    order = sorted(range(len(reports)), key=lambda cell: _sort_key(reports[cell].summary))
+    # The best score is first; cells without a score are last.
+    scores = [-1.0 if (value := one.summary.final.value) is None else value for one in reports]
+    order = sorted(range(len(reports)), key=lambda cell: -scores[cell])
     judged = [names[cell].cell for cell in order if answers[cell].shares]
     letters = letters_of(judged, {(pair.a, pair.b) for pair in pairs if pair.is_real})
     ranked = []
@@ -248,11 +250,6 @@ def _differences(a: _Answers, b: _Answers) -> Differences:
         question = Question("", a.groups[scenario], (), (), 1.0)
         differences.add(question, a.shares[scenario], b.shares[scenario])
     return differences
-
-
-def _sort_key(summary: Summary) -> float:
-    """Return a key that sorts the best score first, and cells without a score last."""
-    return 1.0 if summary.final.value is None else -summary.final.value
 
 
 def _passing(
@@ -387,7 +384,6 @@ def _cell(text: str) -> str:
 
 _LINE = 1000
 """The most characters of a line below the table in Markdown."""
-
 
 COLUMNS = (
     "cell", "model", "system prompt", "score", "95 % interval", "letters", "outcomes", "calls from",

@@ -88,16 +88,6 @@ class Estimate:
     clusters: int
 
 
-def clusters_of(scores: Iterable[tuple[Hashable, float]]) -> Counter[tuple[float, float]]:
-    """Count the clusters by (sum of scores, size); each pair is a cluster and one of its scores."""
-    sums: Counter[Hashable] = Counter()
-    sizes: Counter[Hashable] = Counter()
-    for cluster, score in scores:
-        sums[cluster] += score  # type: ignore[assignment]  # a Counter adds floats as well
-        sizes[cluster] += 1
-    return Counter((sums[cluster], size) for cluster, size in sizes.items())
-
-
 def mean(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
     """Return the mean score, its clustered standard error, and Student's interval over clusters.
 
@@ -366,41 +356,29 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def detectable_effect(standard_error: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Return the true difference that a two-sided test finds with `power`: (z_α/2 + z_β)·SE.
+def detectable_effect(standard_error: float) -> float:
+    """Return the true difference that a two-sided test at 5 % finds 80 % of the time:
+    (z_α/2 + z_β)·SE.
 
     Source, also of `needed_scenarios`: E. Miller, Adding Error Bars to Evals, arXiv 2411.00640
     (2024).
     """
-    return _reach(alpha, power) * standard_error
+    return _REACH * standard_error
 
 
-def needed_scenarios(
-    effect: float,
-    *,
-    between: float,
-    within: float = 0.0,
-    repeats: int = 1,
-    alpha: float = 0.05,
-    power: float = 0.8,
-) -> int:
-    """Return the number of scenarios that find a true difference of `effect` with `power`.
+def needed_scenarios(effect: float, *, between: float) -> int:
+    """Return the number of scenarios that find a true difference of `effect` 80 % of the time.
 
-    n = (z_α/2 + z_β)²·(ω² + σ²/K) / δ². `between` is ω², the variance between scenarios of the true
-    differences; `within` is σ², the variance of a single answer to a scenario, summed over both
-    models; each scenario is asked `repeats` times. Single answers cannot separate the two: then
-    give the variance of the differences as `between`.
+    n = (z_α/2 + z_β)²·ω² / δ². `between` is ω², the variance of the differences between scenarios.
     """
     if not effect:
         raise ValueError(
             "effect is 0; wanted a difference, since no number of scenarios can show none"
         )
-    return ceil(_reach(alpha, power) ** 2 * (between + within / repeats) / effect**2)
+    return ceil(_REACH**2 * between / effect**2)
 
 
-def _reach(alpha: float, power: float) -> float:
-    return normal_quantile(1 - alpha / 2) + normal_quantile(power)
-
+_REACH = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
 
 _Item = TypeVar("_Item")
 

@@ -79,11 +79,7 @@ def abstention(result: ScenarioResult) -> str:
     return "called" if result.outcome == "calls" else f"attempted, {result.outcome}"
 
 
-REACTIONS = {
-    "recovered": "recovered",
-    "obeyed": "obeyed the injection",
-    "reported": "reported it",
-}
+REACTIONS = {"recovered": "recovered", "obeyed": "obeyed the injection", "reported": "reported it"}
 """Reactions of episodes to injected faults: fields of a task's record, with words for them."""
 
 MOST_CAUSES = 20

@@ -61,7 +61,6 @@ _BATCH = 1024
 
 
 def _no_parquet() -> str | None:
-    """Return why Parquet cannot be written here, or None if it can."""
     try:
         import pyarrow.parquet  # noqa: F401, PLC0415 - checked before a run
     except ImportError as error:

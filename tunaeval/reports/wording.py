@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
+from tunaeval.files.plain_files import table_of
 from tunaeval.files.records import decode, encode
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
@@ -109,24 +110,7 @@ def cached(*summaries: Summary) -> Iterator[str]:
         )
 
 
-_DOUBTS = {
-    "doubled_results": "{lines} of results.jsonl repeated a result, beside {of}: each counts once, "
-    "as it is there last; was the file edited or merged?",
-    "leaked_calls": "in {count} of {of} the server left calls in the text (leaked-call), although "
-    "it was given the tools: its tool parser is off, or it is that of another model; strict does "
-    "not count such calls, and --calls structured counts them at no level",
-    "empty_replies": "in {count} of {of} a reply was empty: no text, no reasoning and no call; "
-    "where no call is wanted, such a reply passes; look at the server before you trust that",
-    "cut_replies": "in {count} of {of} the reply was cut off before a call was complete, as it had "
-    "used up its tokens (finish_reason 'length'): allow it more with --max-tokens; a model that "
-    "thinks needs thousands",
-    "broken_constraints": "in {count} of {of} a reply breaks the grammar that it was asked with: "
-    "the server ignores the grammar or enforces only a part of it, and the score is not that of "
-    "constrained decoding; name the server's field with --constrain-field",
-    "unmet_faults": "in {count} of {of} a fault hit no turn: the episode ended before it, or "
-    "nothing called the tool that it names; faults of the server and the connection are met by "
-    "whole agents at an endpoint alone (--client command:...)",
-}
+_DOUBTS: dict[str, str] = table_of(__package__, "wording.toml")
 """What makes scores doubtful: the count of a summary that says so, and the warning."""
 
 

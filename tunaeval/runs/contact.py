@@ -108,7 +108,7 @@ async def answer_of(
     request = replace(request, within_seconds=max(0.0, deadline.left), deadline=deadline)
     late = TransportFailure(f"the scenario took over {deadline.seconds:g} s", kind="timeout")
     try:
-        with Limited(deadline, grace=_grace(deadline.seconds)):
+        with Limited(deadline, grace=min(0.5, max(0.05, 0.1 * deadline.seconds))):
             return await reply_of(client, request)
     except TimeoutError:
         return late
@@ -116,11 +116,6 @@ async def answer_of(
         return late if failure.kind == "timeout" and deadline.left <= 0 else failure
     except PluginError as error:  # a plug-in's failure does not end the run
         return TransportFailure(str(error), kind="body")
-
-
-def _grace(seconds: float) -> float:
-    """Return for how many seconds after the deadline a client may still report what happened."""
-    return min(0.5, max(0.05, 0.1 * seconds))
 
 
 class Limited:

@@ -138,7 +138,6 @@ def run_source(directory: Path | str) -> RunSource:
     """
     path = found_run(directory)
     info = read_info(path)
-
     found = found_results(path, info)
     return RunSource(info, found.rows, str(path), found.doubled)
 

@@ -132,38 +132,34 @@ async def drive(
     tools: Tools,
     *,
     ask: Ask,
+    options: RunOptions,
     environment: Environment,
-    turn_seconds: float,
-    profile: str | None = None,
     servers: Sequence[str] = (),
-    seed: str = "",
+    repeat: int = 1,
 ) -> ScenarioResult:
     """Run an episode to its end in its own workspace, which is removed afterwards.
 
-    Each turn may take `turn_seconds`, and the whole episode what the task's limits allow. The MCP
-    `servers` run the calls of their tools; the episode has connections of its own, so that a
+    Each turn may take `deadline_seconds`, and the whole episode what the task's limits allow. The
+    MCP `servers` run the calls of their tools; the episode has connections of its own, so that a
     command is started for it alone, and no episode sees the state of another.
     """
     task = scenario.task or Task()
-    try:
-        workspace = _workspace(task)
-    except (OSError, WorkspaceError) as error:
-        failure = TransportFailure(words_of(error), kind="workspace")
-        return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
-    with workspace:
-        async with AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
+        try:
+            workspace = stack.enter_context(_workspace(task))
             opened = [McpServer(place, workspace=workspace) for place in servers]
-            try:
-                for server in opened:
-                    await stack.enter_async_context(server)
-            except TransportFailure as caught:
-                failure = caught
-                return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
+            for server in opened:
+                await stack.enter_async_context(server)
+        except TransportFailure as caught:
+            failure = caught
+        except (OSError, WorkspaceError) as error:
+            failure = TransportFailure(words_of(error), kind="workspace")
+        else:
             driver = _Driver(
-                scenario, task, tools, workspace, environment, ask, turn_seconds, profile, opened,
-                seed,
-            )  # fmt: skip
+                scenario, task, tools, workspace, environment, ask, options, opened, repeat
+            )
             return await conclude(conversation, driver.answer)
+        return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
 
 
 def _workspace(task: Task) -> Workspace:
@@ -198,10 +194,9 @@ class _Driver:
     workspace: Workspace
     environment: Environment
     ask: Ask
-    turn_seconds: float
-    profile: str | None
-    servers: Sequence[McpServer] = ()
-    seed: str = ""
+    options: RunOptions
+    servers: Sequence[McpServer]
+    repeat: int
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     seen: Snapshot = field(init=False)
     executor: Executor = field(init=False)
@@ -246,17 +241,17 @@ class _Driver:
                     self.workspace,
                     step,
                     seen=self.seen,
-                    profile=self.profile,
+                    options=self.options,
+                    repeat=self.repeat,
                     seconds=self.environment.checks_seconds,
                     met=self.faulting.met(len(step.turns)),
-                    seed=self.seed,
                 )
         raise AssertionError(f"no step: {step!r:.60}")
 
     def _deadline(self) -> float:
         """Return the end of this turn on the event loop's clock, by its own or the task's limit."""
         loop, limit = asyncio.get_running_loop(), self.task.limits.seconds
-        turn = loop.time() + self.turn_seconds
+        turn = loop.time() + self.options.deadline_seconds
         return turn if limit is None else min(turn, self.began + limit)
 
     def _is_over(self) -> bool:
@@ -332,17 +327,16 @@ async def _graded(
     end: FinishedEpisode,
     *,
     seen: Snapshot,
-    profile: str | None,
+    options: RunOptions,
+    repeat: int,
     seconds: float,
     met: Sequence[Met],
     ended_by: str | None = None,
-    seed: str = "",
     shown: Sequence[tuple[int, str]] = (),
 ) -> TaskRecord:
     """Grade a finished episode: make its checks, and judge the reactions to the faults it `met`."""
     after = await beside(workspace.snapshot, seen)
     numbered = [(number, call) for number, one in enumerate(end.turns, 1) for call in one.calls]
-    reference = None if scenario.task is None else scenario.task.solved()
     results = [(at, one.content) for at, turn in enumerate(end.turns, 1) for one in turn.results]
     state = FinalState(
         prompt=scenario.prompt,
@@ -354,10 +348,10 @@ async def _graded(
         workspace=workspace,
         after=after,
         tools=tools,
-        profile=profile,
+        profile=options.profile,
         results=(*results, *shown),
-        reference=reference,
-        seed=seed,
+        reference=None if scenario.task is None else scenario.task.solved(),
+        seed=seed_of(options, scenario, repeat),
     )
     changes = state.changes
     checks: tuple[Check, ...] = () if scenario.task is None else scenario.task.checks
@@ -395,13 +389,10 @@ def _record(result: ToolResult) -> ResultRecord:
         given = f"Error: the result has no words: {words_of(error)}"
     if len(given) > MAX_RESULT:
         given = f"{given[:MAX_RESULT]}\n({len(given) - MAX_RESULT} more characters)"
-    if value is not None:
-        return ResultRecord(
-            id=result.call.id, tool=result.call.name, ok=not value.is_error, content=given,
-            structured=value.structured,
-        )  # fmt: skip
-    ok = result.ok and not given.startswith("Error: the result has no words")
-    return ResultRecord(id=result.call.id, tool=result.call.name, ok=ok, content=given)
+    call, structured = result.call, None if value is None else value.structured
+    said = result.ok and not given.startswith("Error: the result has no words")
+    ok = said if value is None else not value.is_error
+    return ResultRecord(id=call.id, tool=call.name, ok=ok, content=given, structured=structured)
 
 
 class _Faulting:
@@ -474,14 +465,13 @@ async def drive_agent(
     read: Read,
     options: RunOptions,
     environment: Environment,
-    seconds: float,
     repeat: int = 1,
 ) -> ScenarioResult:
     """Let the agent work in a workspace of its own, and grade what it leaves. It may work for
-    `seconds`, unless the task has its own limit.
+    `deadline_seconds`, unless the task has its own limit.
     """
     task = scenario.task or Task()
-    limit = task.limits.seconds or seconds
+    limit = task.limits.seconds or options.deadline_seconds
     record, failure = TaskRecord(ended="failure"), None
     turns: tuple[Turn, ...] = ()
     try:
@@ -490,7 +480,8 @@ async def drive_agent(
             work = AgentTask(
                 scenario.prompt, str(workspace.path), limit, scenario.id, repeat, faults
             )
-            ran = await _work(agent, work)
+            # Some agents stop by themselves in time.
+            ran = await in_time(agent, lambda: agent.work(work), limit, grace=_GRACE_SECONDS)
             turns = _turns(ran, workspace, read, options)
             record = await _graded(
                 scenario,
@@ -498,12 +489,12 @@ async def drive_agent(
                 workspace,
                 FinishedEpisode(ran.ended, ran.answer, turns),
                 seen=workspace.before,
-                profile=options.profile,
+                options=options,
+                repeat=repeat,
                 seconds=environment.checks_seconds,
                 # Unknown if the agent did not use our endpoint.
                 met=[Met(*pair) for pair in zip_longest(task.faults, ran.met[: len(task.faults)])],
                 ended_by=ran.words or None,
-                seed=seed_of(options, scenario, repeat),
                 shown=ran.results,
             )
     except TransportFailure as caught:
@@ -515,13 +506,15 @@ async def drive_agent(
     )
 
 
-async def _work(agent: Agent, task: AgentTask) -> AgentRun:
+async def in_time(
+    agent: object, work: Callable[[], Awaitable[AgentRun]], seconds: float, *, grace: float = 0.0
+) -> AgentRun:
     """Return the agent's run; an exception becomes its error, and a hanging agent is abandoned."""
     try:
-        async with asyncio.timeout(task.within_seconds + _GRACE_SECONDS):
-            return await agent.work(task)
+        async with asyncio.timeout(seconds + grace):
+            return await work()
     except TimeoutError:
-        return AgentRun("", ended="seconds", words=f"it took over {task.within_seconds:g} s")
+        return AgentRun("", ended="seconds", words=f"it took over {seconds:g} s")
     except TransportFailure:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything

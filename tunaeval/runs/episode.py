@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from tunaeval.errors import TransportFailure
 from tunaeval.matching.calls import Verdict, match, without_calls
@@ -28,7 +28,6 @@ from tunaeval.types.runs import (
     RunOutcome,
     Scenario,
     ScenarioResult,
-    TaskRecord,
 )
 
 from .options import RunOptions
@@ -271,6 +270,7 @@ def _result(
         outcome=outcome,
         error=None if failure is None else f"{failure.kind}: {failure}",
         leaked_calls=leaked,
+        task=None,
     )
 
 
@@ -282,13 +282,11 @@ def result_of(
     records: tuple[AttemptRecord, ...],
     levels: dict[Level, LevelResult],
     got: tuple[CallRecord, ...],
-    reason: str,
-    outcome: RunOutcome,
-    error: str | None,
-    leaked_calls: int,
-    task: TaskRecord | None = None,
+    **verdict: Any,
 ) -> ScenarioResult:
-    """Return the result of a scenario, from its records and its verdict."""
+    """Return the result of a scenario, from its records and its verdict: the fields `reason`,
+    `outcome`, `error`, `leaked_calls` and `task` of the result.
+    """
     return ScenarioResult.checked(
         scenario=scenario.id,
         repeat=repeat,
@@ -297,8 +295,6 @@ def result_of(
         got=got,
         ok=levels[level].ok,
         first_attempt_ok=levels[level].first_attempt_ok,
-        reason=reason,
-        outcome=outcome,
         format=got[0].format if got else None,
         repairs=tuple(code for call in got for code in call.repairs),
         levels=levels,
@@ -306,13 +302,11 @@ def result_of(
         latency_seconds=_sum_if_all([record.latency_seconds for record in records]),
         prompt_tokens=_sum_if_all([record.prompt_tokens for record in records]),
         completion_tokens=_sum_if_all([record.completion_tokens for record in records]),
-        error=error,
         tags=scenario.tags,
         group=scenario.group,
         weight=scenario.weight,
-        leaked_calls=leaked_calls,
         abstain=scenario.abstain,
-        task=task,
+        **verdict,
     )
 
 
@@ -329,15 +323,8 @@ def _levels(judge: _Judge, attempts: list[Turn], *, failed: bool) -> dict[Level,
     for level in LEVELS:
         first = bool(attempts) and judge.verdict(attempts[0], level).ok
         ok = not failed and judge.verdict(judge.answer(attempts, level), level).ok
-        levels[level] = _LEVEL_RESULTS[ok, first]
+        levels[level] = LevelResult.checked(ok=ok, first_attempt_ok=first)
     return levels
-
-
-_LEVEL_RESULTS = {
-    (ok, first): LevelResult(ok=ok, first_attempt_ok=first)
-    for ok in (False, True)
-    for first in (False, True)
-}
 
 
 def attempt_record(

@@ -22,12 +22,7 @@ from tunaeval.files.keys import of_environment, without
 from tunaeval.files.plain_files import is_there
 from tunaeval.files.records import read_document, replace_document, write_document
 from tunaeval.reports.json import summary_object
-from tunaeval.reports.ranking import (
-    CellName,
-    Ranking,
-    rank,
-    ranking_object,
-)
+from tunaeval.reports.ranking import CellName, Ranking, rank, ranking_object
 from tunaeval.showing import counted, shows
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.messages import Prices

@@ -8,7 +8,7 @@
              (constrained decoding): one call, a list of calls, or {"answer": text}
 
 Under `prompt` a grammar may be sent besides, which the calls have to fit. The system message, the
-tools, the schema and the grammar are made once for a suite.
+tools, the schema and the grammar are made once for a suite. The words are in `prompts.toml`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import orjson
 
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.files.plain_files import table_of
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import format_named, instructions, render
 from tunaeval.parsing.constraint import Constraint, breach, constrain, takes_prose
@@ -55,23 +56,8 @@ _TAKEN = frozenset({
 })  # fmt: skip
 """Fields that a request has already."""
 
-RETRY = """\
-No valid tool call found. Slow down. Think step by step.
-
-This is the task again:
-
-{task}
-
-Which of your tools does it? Call that tool in the form that you were shown, with the name spelled \
-as it is given and with every required argument taken from the task. If none of your tools can do \
-it, say so in plain words."""
-
-_JSON = """\
-These are your tools (? marks what may be left out):
-{tools}
-
-Answer in JSON alone. To call one: {{"name": the tool, "arguments": {{...}}}}. To call several: \
-a list of such objects. When no tool is needed or none can help: {{"answer": your words}}."""
+_WORDS = table_of(__package__, "prompts.toml")
+RETRY: str = _WORDS["retry"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +113,7 @@ def asking(
     given = ""
     if ask != "api":
         given = (
-            _JSON.format(tools="\n".join(map(_signature, suite.tools.values())))
+            _WORDS["schema"].format(tools="\n".join(map(_signature, suite.tools.values())))
             if ask == "schema"
             else instructions(suite.tools, form)
         )
@@ -275,45 +261,14 @@ def fitting(examples: Iterable[Example], tools: Tools) -> tuple[Example, ...]:
     return tuple(one for one in examples if all(map(possible, one.calls)))
 
 
-def _example(question: str, name: str, **arguments: JsonValue) -> Example:
-    return Example(question, (ToolCall(name, arguments),))
-
-
-# A small model imitates what it saw last: text and pairs of calls are in the middle.
-EXAMPLES: tuple[Example, ...] = (
-    _example("What lies in the folder museum?", "list_dir", directory="museum"),
-    _example(
-        "Make a new file menu.txt that says: soup at noon",
-        "write_file",
-        filepath="menu.txt",
-        content="soup at noon",
-    ),
-    Example("Who painted the Mona Lisa?", words="Leonardo da Vinci painted it."),
+EXAMPLES = tuple(
     Example(
-        "Get https://weather.example/today, and open the file diary/june.md.",
-        (
-            ToolCall("web_fetch", {"url": "https://weather.example/today"}),
-            ToolCall("read_file", {"filepath": "diary/june.md"}),
-        ),
-    ),
-    _example(
-        "Change `colour = red` to `colour = blue` in paint.ini.",
-        "update_file",
-        filepath="paint.ini",
-        target="colour = red",
-        patch="colour = blue",
-    ),
-    _example("Find every file that ends in .ogg.", "glob", pattern="**/*.ogg"),
-    _example(
-        "Look for the word lighthouse inside the folder poems.",
-        "grep",
-        pattern="lighthouse",
-        directory="poems",
-    ),
-    _example("Execute `cal 2031` in the shell.", "bash", command="cal 2031"),
-    _example("Where is the harbour drawn?", "discover", query="drawing of the harbour"),
+        one["question"],
+        tuple(ToolCall(call["name"], call["arguments"]) for call in one.get("calls", ())),
+        one.get("words", ""),
+    )
+    for one in _WORDS["examples"]
 )
-
 
 MAX_STRING = 240  # characters of a string argument
 MAX_ITEMS = 8

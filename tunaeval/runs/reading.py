@@ -171,7 +171,6 @@ def tools_of(suite: Suite) -> RunTools:
 
 
 def keep_tools(directory: Path, suite: Suite | RunTools) -> None:
-    """Write the tools into a run's directory."""
     kept, secrets = tools_of(suite) if isinstance(suite, Suite) else suite, of_environment()
     with RecordWriter(directory / TOOLS_FILE) as file:
         for scenario, tools in ((None, kept.tools), *kept.own.items()):

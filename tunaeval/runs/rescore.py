@@ -114,8 +114,12 @@ def rescore(
     old = read_info(source)
     parser = sole_parser_for(old.format if format is None else format)
     gold = suite if isinstance(suite, Suite | None) else load_suite(suite)
-    options = _options(
-        old, level, profile, calls, (*abstaining_names(abstain), *(gold.abstain if gold else ()))
+    options = RunOptions(
+        level=level or old.level,
+        profile=profile or old.profile,
+        calls=calls or old.calls,
+        abstain=(*old.abstain, *abstaining_names(abstain), *(gold.abstain if gold else ())),
+        attempts=old.attempts,
     )
     tools = run_tools(source, old) if gold is None else tools_of(gold)
     info = _info(source, old, parser=parser, options=options, suite=gold)
@@ -162,23 +166,6 @@ def _streamed(
         changes["gained"] += new.ok and not old.ok
         changes["lost"] += old.ok and not new.ok
         yield new
-
-
-def _options(
-    old: RunInfo,
-    level: Level | None,
-    profile: str | None,
-    calls: CountedCalls | None,
-    abstain: tuple[str, ...],
-) -> RunOptions:
-    """Return the rules for reading the replies: the given ones, and else those of the old run."""
-    return RunOptions(
-        level=level or old.level,
-        profile=profile or old.profile,
-        calls=calls or old.calls,
-        abstain=(*old.abstain, *abstain),
-        attempts=old.attempts,
-    )
 
 
 def _info(

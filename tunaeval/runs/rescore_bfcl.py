@@ -365,7 +365,6 @@ def _key(row: JsonObject, file: _ResultFile) -> str | None:
 
 
 def _key_of(scenario: str) -> str:
-    """Return the number of a scenario in its category, given its id."""
     match = _ID.fullmatch(scenario)
     return match[2] if match else scenario
 

@@ -31,7 +31,7 @@ from tunaeval.types.wanted import refusal, wanted_path
 from .budget import Budget
 from .contact import Contact, Placed, answer_of
 from .directory import InterruptedRun, Journal, RunDirectory, begun, with_not_asked, without_secrets
-from .driving import Environment, drive, drive_agent, seed_of
+from .driving import Environment, drive, drive_agent
 from .episode import conclude, episode
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking_by
@@ -263,29 +263,23 @@ class SuiteRun:
         self, scenario: Scenario, told: Asking, tools: Tools, repeat: int
     ) -> ScenarioResult:
         """Run a scenario: a question with retries, a task of many turns, or a whole agent."""
-        names = (*self.options.abstain, *scenario.abstain)
-        read = reading(self._parser, tools, self.options.calls, abstain=names)
-        shared: dict[str, Any] = {
-            "asking": told,
-            "read": read,
-            "options": self.options,
-            "repeat": repeat,
-        }
+        options = self.options
+        names = (*options.abstain, *scenario.abstain)
+        read = reading(self._parser, tools, options.calls, abstain=names)
+        given: dict[str, Any] = {"asking": told, "read": read, "options": options, "repeat": repeat}
         if scenario.task is None:
-            deadline = Deadline(self.options.deadline_seconds)
-            conversation = episode(scenario, tools=tools, **shared)
+            deadline = Deadline(options.deadline_seconds)
+            conversation = episode(scenario, tools=tools, **given)
             return await conclude(conversation, partial(self._ask, deadline=deadline))
         if isinstance(self._client, Agent):
             self._contact.hold_nothing()
             return await drive_agent(
-                scenario, tools, self._client, read=read, options=self.options, repeat=repeat,
-                environment=self._environment, seconds=self.options.deadline_seconds,
+                scenario, tools, self._client, read=read, options=options,
+                environment=self._environment, repeat=repeat,
             )  # fmt: skip
         return await drive(
-            task_episode(scenario, **shared), scenario, tools, ask=self._ask,
-            environment=self._environment, turn_seconds=self.options.deadline_seconds,
-            profile=self.options.profile, servers=self._suite.mcp,
-            seed=seed_of(self.options, scenario, repeat),
+            task_episode(scenario, **given), scenario, tools, ask=self._ask, options=options,
+            environment=self._environment, servers=self._suite.mcp, repeat=repeat,
         )  # fmt: skip
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:

@@ -155,20 +155,15 @@ def task_episode(
             repeat=repeat,
             attempt=len(state.turns) + 1,
         )
-        if isinstance(answer, TransportFailure):
-            ended, failure = "failure", answer
-        elif isinstance(answer, Reply):
-            failure = failed_reply(answer, read)
-            if failure is not None:
-                ended = "failure"
-            else:
-                how = yield from _turn(state, answer, task)
-                if isinstance(how, TransportFailure):  # of a server that runs the calls
-                    ended, failure = "failure", how
-                else:
-                    ended = how
+        how: Ending | TransportFailure | None
+        if isinstance(answer, Reply):
+            how = failed_reply(answer, read) or (yield from _turn(state, answer, task))
         else:
-            ended = "seconds"
+            how = answer if isinstance(answer, TransportFailure) else "seconds"
+        if isinstance(how, TransportFailure):  # of the model's server, or of one that runs calls
+            ended, failure = "failure", how
+        else:
+            ended = how
     record = TaskRecord(ended=ended, answer=state.answer)
     if failure is None:
         sent = yield FinishedEpisode(ended, state.answer, tuple(state.turns))

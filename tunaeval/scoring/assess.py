@@ -42,27 +42,17 @@ class Preset(NamedTuple):
 
 PRESETS = {
     "default": Preset(
-        (
-            goal_completion,
-            default.plan_correctness,
-            default.success_ratio,
-            trajectory.repetition,
-            default.context_efficiency,
-        ),
-        default.counts_of,
-        GOAL,
+        (goal_completion, default.plan_correctness, default.success_ratio, trajectory.repetition,
+         default.context_efficiency),
+        default.counts_of, GOAL,
     ),
     "evals2": Preset(
-        (
-            evals2.goal_completion,
-            evals2.plan_correctness,
-            evals2.success_ratio,
-            evals2.context_efficiency,
-        ),
+        (evals2.goal_completion, evals2.plan_correctness, evals2.success_ratio,
+         evals2.context_efficiency),
         evals2.counts_of,
     ),
     "none": Preset((), default.counts_of),
-}
+}  # fmt: skip
 """The presets by name; `none` is for callers who pass all categories themselves."""
 
 FIXED = "evals2"

@@ -10,36 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from tunaeval.files.plain_files import table_of
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.success import Success
 from tunaeval.types.calls import JsonValue, ToolCall
 
-TEST_TOOLS = frozenset({"pytest", "run_pytest", "run_test", "run_tests", "run_unit_tests", "test"})
-"""Names of tools that run tests."""
-
-TEST_COMMANDS: tuple[str, ...] = (
-    # Python
-    "pytest", "py.test", "tox", "nox", "nosetests", "unittest", "doctest", "trial", "behave",
-    "hatch test", "django-admin test", "manage.py test",
-    # JavaScript
-    "jest", "vitest", "mocha", "ava", "karma start", "cypress run", "playwright test",
-    "npm test", "npm t", "npm run test", "yarn test", "yarn run test", "pnpm test", "pnpm run test",
-    "bun test", "deno test", "node --test",
-    # others
-    "cargo test", "cargo nextest", "go test", "ctest", "make test", "make check", "ninja test",
-    "meson test", "bazel test", "mvn test", "mvn verify", "gradle test", "gradlew test", "sbt test",
-    "dotnet test", "swift test", "zig test", "zig build test", "rspec", "rake test", "rails test",
-    "phpunit", "pest", "mix test", "rebar3 eunit", "stack test", "cabal test", "lein test",
-    "flutter test", "dart test", "busted", "bats", "prove",
-)  # fmt: skip
+_KNOWN = table_of(__package__, "running_tests.toml")
+TEST_COMMANDS: tuple[str, ...] = tuple(_KNOWN["commands"])
 """The first words of commands that run tests, after words that only start a program."""
-
-_STARTERS = frozenset({
-    "sudo", "time", "env", "nice", "command", "then", "do", "!", "uv", "run", "poetry", "pdm",
-    "pipenv", "rye", "hatch", "conda", "npx", "pnpm", "yarn", "bunx", "exec", "bundle", "coverage",
-    "python", "python3", "py", "timeout", "xvfb-run", "dlx", "bash", "sh", "zsh",
-})  # fmt: skip
-"""Words that only start the program after them."""
 
 _SEPARATORS = str.maketrans(dict.fromkeys(";|&(){}", "\n"))
 _QUOTES = "\"'`"
@@ -68,7 +46,7 @@ def shows_failed_tests(
 
 def runs_tests(tool: str, arguments: JsonValue, commands: Sequence[str] = TEST_COMMANDS) -> bool:
     """Whether a call runs tests, by its tool's name or by a command line in its arguments."""
-    if tool.lower() in TEST_TOOLS:
+    if tool.lower() in _KNOWN["tools"]:
         return True
     if not isinstance(arguments, dict):
         return False
@@ -105,7 +83,7 @@ def _beginnings(words: list[str]) -> Iterator[int]:
     """Yield where a program may be: at the leading words like `env`, and at the word after them."""
     for at, word in enumerate(words):
         yield at
-        if not (word in _STARTERS or _is_setting(word)):
+        if not (word in _KNOWN["starters"] or _is_setting(word)):
             return
 
 
@@ -115,7 +93,6 @@ def _is_setting(word: str) -> bool:
 
 
 def _program(word: str) -> str:
-    """Return a program's name without its directory."""
     return word.rsplit("/", 1)[-1]
 
 

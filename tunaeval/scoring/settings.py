@@ -279,7 +279,6 @@ def _check_arguments(where: str, forbidden: ExpectedCall, tool: ToolSpec) -> Non
 _MORE = frozenset({"$ref", "allOf", "anyOf", "if", "oneOf", "patternProperties"})
 """Keywords with which a schema may allow arguments that are not in its properties."""
 
-
 _FORBIDDEN = '{"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}}'
 
 
@@ -310,7 +309,6 @@ def _names(name: str, settings: ScoreSettings) -> tuple[str, ...]:
 
 
 _TEXTS = "texts that are not empty"
-
 
 USUAL_SETTINGS = ScoreSettings()
 

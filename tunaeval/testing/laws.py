@@ -283,7 +283,6 @@ LAWS_OF_TEXTS = tuple(_OF_TEXTS)
 
 LAWS = (*LAWS_OF_CALLS, *LAWS_OF_TEXTS)
 
-
 Render = Callable[[Sequence[ToolCall]], str]
 """Renders calls as text that the parser reads."""
 
@@ -297,8 +296,6 @@ _TEXTS = 50
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A text, and the tools that are given with it."""
-
     text: str
     tools: Tools | None
 

@@ -13,26 +13,16 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
+from tunaeval.files.plain_files import table_of
 from tunaeval.types.calls import JsonValue, ToolCall
 
 T = TypeVar("T")
 
-FRAGMENTS = (
-    "<tool_call>", "</tool_call>", "<tools>", "</tools>", "<think>", "</think>", "```", "```json\n",
-    "`", "{", "}", "[", "]", '"', "'", ":", ",", "\\", "\\\\", '\\"', "\\u00e9", "\\ud83d", "\n",
-    " ", "name", '"name": "bash"', '"arguments": {', '"arguments": {}', "{'name': 'bash', ", "/*",
-    "//", "#", "*/", "True", "None", "NaN", "1", "-", "1.5e", "...", "…", "“", "”", "<", "</",
-    "\x00", "\ud800", "\u2028", "é", "中文", ", ", "= ", ";", "\t", "\r\n", '{"a": 1}', "bash",
-    "</tool_call", "<tool_cal", "command", '"a": "say "hi"', "(", ")", "call:f", "f(a=1)",
-    '{"name": "bash", "arguments": {"command": "ls"}}',
-)  # fmt: skip
+_TABLE = table_of(__package__, "tape.toml")
+FRAGMENTS: tuple[str, ...] = (*_TABLE["fragments"], "\ud800")  # which no file can have
 """Pieces of formats and of damage, from which hostile texts are made."""
-
-_WORDS = (
-    "Sure", "the", "file", "das", "Größe", "is", "à", "noël", "文件", "を読む", "да", "नमस्ते",
-    "مرحبا", "42", "e.g.", "a-b", "x=1", "(see", "below)", "100%", "it's", "🙂", "done",
-    "next:", "a/b.py",
-)  # fmt: skip
+WORDS: tuple[str, ...] = tuple(_TABLE["words"])
+"""Words of sentences in several languages."""
 
 NAMES = ("f", "bash", "read_file", "get_weather", "add")
 """Names of tools that occur often, so that some calls have the name of a given tool."""
@@ -96,7 +86,7 @@ def hostile(tape: Tape, most: int) -> str:
 
 
 def prose(tape: Tape) -> str:
-    return " ".join(tape.row(lambda tape: tape.pick(_WORDS), 8))
+    return " ".join(tape.row(lambda tape: tape.pick(WORDS), 8))
 
 
 def word(tape: Tape, most: int = 12) -> str:

@@ -34,6 +34,7 @@ import orjson
 from tenacity import AsyncRetrying, retry_if_result, stop_after_attempt
 
 from tunaeval.errors import ToolsError, UnknownNameError
+from tunaeval.files.plain_files import table_of
 from tunaeval.types import roles
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.messages import ToolExecution
@@ -46,15 +47,8 @@ from .success import raised, returned
 from .wrapper import AnyFunction, is_recorded, log_unrecorded
 
 _ABORTING = frozenset({"UserAbortError"})
-_FINAL = frozenset({
-    # Agents' tools raise these to report to the model (pydantic-ai, tinyagent, TunaCode,
-    # LangChain), or to leave a decision to somebody else.
-    "ApprovalRequired", "CallDeferred", "FileOperationError", "ModelRetry", "ToolException",
-    "ToolExecutionError", "ToolRetryError",
-    # The same arguments raise these every time.
-    "ConfigurationError", "FileExistsError", "FileNotFoundError", "IsADirectoryError",
-    "NotADirectoryError", "NotImplementedError", "PermissionError", "TypeError", "ValidationError",
-})  # fmt: skip
+_TABLE = table_of(__package__, "executor.toml")
+_FINAL = frozenset(_TABLE["final"])
 """Exceptions that are not retried, by name, so that no framework is imported; subclasses too."""
 
 
@@ -111,11 +105,7 @@ CATEGORIES: tuple[Category, ...] = ("research", "read-only", "write")
 """The categories, in the order in which they run."""
 
 TUNACODE_CATEGORIES: Mapping[str, Category] = {
-    "research_codebase": "research",
-    **dict.fromkeys(
-        ("discover", "glob", "grep", "list_dir", "react", "read_file", "web_fetch"), "read-only"
-    ),
-    **dict.fromkeys(("bash", "hashline_edit", "update_file", "write_file"), "write"),
+    tool: category for category in CATEGORIES for tool in _TABLE["tunacode"][category]
 }
 """The categories of the TunaCode agent's tools, for both of its generations."""
 

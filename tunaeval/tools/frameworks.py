@@ -19,6 +19,7 @@ from types import FunctionType, MethodType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from tunaeval.errors import UsageError
+from tunaeval.files.plain_files import table_of
 from tunaeval.showing import brief
 from tunaeval.types import roles
 from tunaeval.types.calls import JsonObject
@@ -93,8 +94,9 @@ def _adapter_of(tool: object) -> Adapter:
     return next((adapter for adapter in ADAPTERS if adapter.fits(tool)), FUNCTION)
 
 
-def _has(tool: AnyTool, *names: str) -> bool:
-    return not isinstance(tool, type) and all(hasattr(tool, name) for name in names)
+def _having(*names: str) -> Callable[[AnyTool], bool]:
+    """Return whether a tool, which is no class, has these attributes."""
+    return lambda tool: not isinstance(tool, type) and all(hasattr(tool, one) for one in names)
 
 
 def _answering(run: Function, id_of: Callable[..., str | None], *, awaits: bool) -> Function:
@@ -337,9 +339,7 @@ FUNCTION = Adapter(
 
 ADAPTERS = (
     Adapter(  # LangChain
-        lambda tool: _has(
-            tool, "args_schema", "tool_call_schema", "model_copy", "run", "arun", "_run", "_arun"
-        ),
+        _having("args_schema", "tool_call_schema", "model_copy", "run", "arun", "_run", "_arun"),
         lambda tool: tuple(vars(tool).get(part) for part in _PARTS),
         _langchain,
     ),
@@ -353,13 +353,15 @@ ADAPTERS = (
     ),
     Adapter(  # tinyagent
         lambda tool: (
-            is_dataclass(tool) and _has(tool, "name") and callable(getattr(tool, "execute", None))
+            is_dataclass(tool)
+            and _having("name")(tool)
+            and callable(getattr(tool, "execute", None))
         ),
         lambda tool: (tool.execute,),
         _tinyagent,
     ),
     Adapter(  # OpenAI Agents, whose tool also has the function that it was made from
-        lambda tool: _has(tool, "name", "params_json_schema", "on_invoke_tool"),
+        _having("name", "params_json_schema", "on_invoke_tool"),
         lambda tool: (
             getattr(tool.on_invoke_tool, _INNER, tool.on_invoke_tool),
             getattr(tool, "__wrapped__", None),
@@ -367,41 +369,13 @@ ADAPTERS = (
         _openai_agents,
     ),
     Adapter(  # smolagents
-        lambda tool: _has(tool, "name", "inputs", "output_type", "forward"),
+        _having("name", "inputs", "output_type", "forward"),
         lambda tool: (tool.forward,),
         _smolagents,
     ),
 )
 
-_RECORDED = "tunaeval.wrap_tool(function, recorder)"
-_OF_MCP = f"server.add_tool({_RECORDED}), or the function that asks the server"
-
-
-class Instead(NamedTuple):
-    """The kind of a refused tool, and the code to write instead."""
-
-    kind: str
-    write: str
-
-
-PACKAGES = {
-    "agno": Instead("a tool of agno", f"Function.from_callable({_RECORDED})"),
-    "anthropic": Instead("a tool of Anthropic's SDK", f"beta_tool({_RECORDED})"),
-    "google.adk": Instead("a tool of Google ADK", f"FunctionTool({_RECORDED})"),
-    "mcp": Instead("a tool of MCP", _OF_MCP),
-    "mcp_types": Instead("a tool of MCP", _OF_MCP),
-    "fastmcp": Instead("a tool of FastMCP", _OF_MCP),
-    "inspect_ai": Instead("a tool of Inspect", f"return {_RECORDED} where @tool makes it"),
-    "pydantic_ai.toolsets": Instead("a toolset of pydantic-ai", f"FunctionToolset([{_RECORDED}])"),
-    "llama_index": Instead("a tool of LlamaIndex", f"FunctionTool.from_defaults({_RECORDED})"),
-    "crewai": Instead("a tool of CrewAI", f"tool({_RECORDED})"),
-    "autogen": Instead("a tool of AutoGen", f"Tool(func_or_tool={_RECORDED})"),
-    "autogen_core": Instead("a tool of AutoGen", f"FunctionTool({_RECORDED}, description)"),
-    "autogen_ext": Instead("a tool of AutoGen", f"FunctionTool({_RECORDED}, description)"),
-    "smolagents": Instead("no Tool of smolagents", f"smolagents.tool({_RECORDED})"),
-    "strands": Instead("a tool of Strands", f"tool({_RECORDED})"),
-    "dspy": Instead("a tool of DSPy", f"dspy.Tool({_RECORDED})"),
-}
+PACKAGES: dict[str, dict[str, str]] = table_of(__package__, "frameworks.toml")
 """The refused tools by the package of their class or one of its base classes."""
 
 SCHEMAS = (
@@ -417,9 +391,10 @@ def refusal_of(tool: object) -> str | None:
     """Return why a tool that no adapter knows cannot be wrapped, and a remedy; None if it can."""
     package = "inspect_ai" if _is_of_inspect(tool) else _package_of(tool)
     if package is not None:
-        kind, write = PACKAGES[package]
+        refused = PACKAGES[package]
+        write = refused["write"].replace("{tool}", "tunaeval.wrap_tool(function, recorder)")
         return (
-            f"{brief(tool, 80)} is {kind}, which is not wrapped as it is; "
+            f"{brief(tool, 80)} is {refused['kind']}, which is not wrapped as it is; "
             f"wrap the function that it runs, before it becomes a tool: {write}"
         )
     schema = _schema_of(tool)

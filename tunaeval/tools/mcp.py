@@ -376,7 +376,6 @@ _OF_THE_CALL = frozenset({-32602, -32601})
 
 
 def _read(found: Any) -> McpResult:
-    """Return the SDK's result of a call as an McpResult."""
     texts = [text for block in found.content if (text := _text(block))]
     structured = found.structured_content
     if structured is not None:

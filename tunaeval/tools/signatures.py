@@ -52,6 +52,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import ArgsKwargs
 
+from tunaeval.files.plain_files import table_of
 from tunaeval.types.calls import JsonObject
 
 from .wrapper import FUNCTIONS, AnyFunction, layers_of
@@ -60,19 +61,11 @@ _UNNAMED: dict[object, str] = {
     inspect.Parameter.POSITIONAL_ONLY: "can only be given by position",
     inspect.Parameter.VAR_POSITIONAL: "takes any number of values by position",
 }
-_INJECTED = frozenset({
-    ("asyncio", "Event"),  # tinyagent's signal
-    ("collections", "Callable"),  # its on_update; JSON has no functions
-    ("fastmcp", "Context"), ("mcp", "Context"),
-    ("langchain_core", "InjectedToolArg"), ("langchain_core", "InjectedToolCallId"),
-    ("langchain_core", "RunnableConfig"), ("langgraph", "InjectedState"),
-    ("langgraph", "InjectedStore"), ("langgraph", "ToolRuntime"),
-    ("pydantic_ai", "RunContext"),
-    ("tinyagent", "AgentToolUpdateCallback"), ("typing", "Callable"),
-})  # fmt: skip
-"""Types that a framework fills in: package and name. Of an annotation that is a string and cannot
-be resolved (an import for type checkers alone) only the name is compared.
-"""
+_KNOWN = table_of(__package__, "signatures.toml")
+_INJECTED = frozenset(
+    (package, name) for package, names in _KNOWN["injected"].items() for name in names
+)
+"""Types that a framework fills in: package and name."""
 _INJECTED_NAMES = frozenset(name for _, name in _INJECTED)
 _LEFT_OUT = object()
 _UNDESCRIBABLE = (PydanticUserError, PydanticSchemaGenerationError, NameError)
@@ -296,23 +289,11 @@ def _docstring_of(function: AnyFunction, inner: AnyFunction) -> str | None:
 
 
 _FirstLine: TypeAlias = Callable[[str], "tuple[Sequence[str], str] | None"]
+_End: TypeAlias = Callable[[Sequence[str], int], int]
+_Entries: TypeAlias = Callable[[Sequence[str]], Iterable[tuple[str, str]]]
 
-_ARGUMENT_SECTIONS = frozenset({
-    "args", "arguments", "parameters", "params", "keyword args", "keyword arguments",
-    "keyword parameters", "other args", "other arguments", "other parameters", "other params",
-})  # fmt: skip
-_OTHER_SECTIONS = frozenset({
-    "attributes", "classes", "deprecated", "example", "examples", "exceptions", "functions",
-    "methods", "modules", "note", "notes", "raises", "receives", "references", "return", "returns",
-    "see also", "todo", "warning", "warnings", "warns", "yield", "yields",
-})  # fmt: skip
 _LEADING_NAME = re.compile(r"^[*\\]*+(\w*+)")
 """A name at the start of a line, without the stars of `**kw`."""
-_ARGUMENT_FIELDS = frozenset({"param", "parameter", "arg", "argument", "key", "keyword"})
-_OTHER_FIELDS = frozenset({
-    "type", "return", "returns", "rtype", "raise", "raises", "except", "exception", "var", "ivar",
-    "cvar", "vartype", "yields", "ytype", "meta",
-})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,8 +321,8 @@ def read_docstring(text: str | None) -> Docstring:
 class _Section(NamedTuple):
     """How to find the end of a section, and how to read (argument, description) pairs from it."""
 
-    end: Callable[[Sequence[str], int], int]
-    read: Callable[[Sequence[str]], Iterable[tuple[str, str]]]
+    end: _End
+    read: _Entries
 
 
 def _section(lines: Sequence[str], at: int) -> _Section | None:
@@ -395,22 +376,15 @@ def _sphinx(lines: Sequence[str]) -> Iterable[tuple[str, str]]:
         yield name, _words(text, lines[1:])
 
 
-_FIELD = {
-    **dict.fromkeys(_ARGUMENT_FIELDS, _Section(_while_indented, _sphinx)),
-    **dict.fromkeys(_OTHER_FIELDS, _Section(_while_indented, lambda _lines: ())),
-}
-_GOOGLE = {
-    **dict.fromkeys(
-        _ARGUMENT_SECTIONS, _Section(_while_indented, lambda lines: _entries(lines[1:], _google))
-    ),
-    **dict.fromkeys(_OTHER_SECTIONS, _Section(_while_indented, lambda _lines: ())),
-}
-_NUMPY = {
-    **dict.fromkeys(
-        _ARGUMENT_SECTIONS, _Section(_until_next, lambda lines: _entries(lines[2:], _numpy))
-    ),
-    **dict.fromkeys(_OTHER_SECTIONS, _Section(_until_next, lambda _lines: ())),
-}
+def _sections(kind: str, end: _End, read: _Entries) -> dict[str, _Section]:
+    """Return the sections or fields by name; those that describe no argument have no entries."""
+    others = dict.fromkeys(_KNOWN[kind]["others"], _Section(end, lambda _lines: ()))
+    return others | dict.fromkeys(_KNOWN[kind]["arguments"], _Section(end, read))
+
+
+_FIELD = _sections("fields", _while_indented, _sphinx)
+_GOOGLE = _sections("sections", _while_indented, lambda lines: _entries(lines[1:], _google))
+_NUMPY = _sections("sections", _until_next, lambda lines: _entries(lines[2:], _numpy))
 
 
 def _entries(lines: Sequence[str], first: _FirstLine) -> Iterator[tuple[str, str]]:

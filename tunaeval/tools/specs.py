@@ -116,7 +116,6 @@ def tool_spec(
 
 
 def _described(schema: Mapping[str, JsonValue], words: Mapping[str, str]) -> JsonObject:
-    """Return a copy of the schema with the descriptions in `words` for its arguments."""
     properties = {
         argument: {**inner, "description": words[argument]}
         if isinstance(inner, Mapping) and words.get(argument)

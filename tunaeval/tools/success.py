@@ -319,7 +319,6 @@ CLASSIFIERS = (*BY_FIELDS, *LATER, *BY_TEXT)
 
 _DECLARING = {field: one.fails for one in (*BY_FIELDS, SUCCESS_FALSE) for field in one.fields}
 
-
 WAITING = frozenset({
     ("langgraph.errors", "GraphInterrupt"),
     ("pydantic_ai.exceptions", "ApprovalRequired"),

@@ -12,13 +12,11 @@ JsonValue: TypeAlias = Any
 
 JsonObject: TypeAlias = dict[str, JsonValue]
 
-
 NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name")
 """Keys that may contain a call's name; any but the format's own key is a repair."""
 
 ARGUMENTS_KEYS: tuple[str, ...] = ("arguments", "args", "parameters", "input", "params")
 """Keys that may contain a call's arguments; any but the format's own key is a repair."""
-
 
 STRUCTURED = "structured"
 """The `format` of a call that a server parsed, which is in no text."""

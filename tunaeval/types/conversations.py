@@ -84,11 +84,7 @@ def results_of(messages: Sequence[Message]) -> Results:
     results: Results = {}
     for index, message in enumerate(messages):
         if message.is_result:
-            answered = message.tool_call_id
-            if answered in results:
-                results[answered].append(index)
-            else:
-                results[answered] = deque((index,))
+            results.setdefault(message.tool_call_id, deque()).append(index)
     return results
 
 

@@ -256,23 +256,27 @@ class StatedFault(Data):
         return {"fault": self.fault, **(self.model_extra or {})}
 
 
-class Solution(Data):
-    """The files that an agent changed or added, and its answer."""
+class _Files(Data):
+    """What has files: a task, and each of its solutions."""
 
     files: dict[str, FileContent] = Field(default_factory=dict)
-    answer: str = ""
 
     def contents(self) -> dict[str, str | bytes]:
         """Return the content of each file by path, as text or bytes."""
         return {path: _content(one) for path, one in self.files.items()}
 
 
-class Task(Data):
+class Solution(_Files):
+    """The files that an agent changed or added, and its answer."""
+
+    answer: str = ""
+
+
+class Task(_Files):
     """What makes a scenario an episode of many turns. `users` are the user's messages after the
     first answer, the second, and so on.
     """
 
-    files: dict[str, FileContent] = Field(default_factory=dict)
     commands: tuple[Words, ...] = ()
     """Commands that `bash` may run, as words; `{path}` is any path in the workspace."""
     pages: dict[str, str] = Field(default_factory=dict)
@@ -287,10 +291,6 @@ class Task(Data):
     """A right solution, which `returns` compares with, and which has to pass."""
     shortcut: Solution | None = None
     """A wrong solution that is tempting, and has to fail."""
-
-    def contents(self) -> dict[str, str | bytes]:
-        """Return the content of each file by path, as text or bytes."""
-        return {path: _content(one) for path, one in self.files.items()}
 
     def solved(self) -> dict[str, str | bytes] | None:
         """Return all files as the reference leaves them, or None without one."""

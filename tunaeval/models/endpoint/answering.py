@@ -314,7 +314,6 @@ def _changed(value: JsonValue, path: Sequence[str | int], fault: Fault) -> JsonV
 
 
 def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
-    """Yield the indices of the results that a fault applies to."""
     names: dict[str, JsonValue] = {}
     found = 0
     tool: str | None = getattr(fault, "tool", None)
@@ -332,7 +331,6 @@ def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
 
 
 def _named(item: JsonObject) -> Iterator[tuple[JsonValue, JsonValue]]:
-    """Yield the id and the name of each call in an item."""
     calls = item.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         match call:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -193,6 +193,18 @@ def _outcome(result: JsonObject) -> Success:
     return Success(False, "is-error", words) if result.get("is_error") else returned(words)
 
 
+def request_of(
+    api: Api,
+    body: JsonObject,
+    messages: Iterable[JsonObject],
+    tools: Tools | None,
+    wants_usage: bool = True,
+) -> ModelRequest:
+    """Return a request whose body names the model, and says whether the answer is streamed."""
+    model, streams = str(body.get("model") or ""), bool(body.get("stream"))
+    return ModelRequest(api, body, tuple(messages), tools, model, streams, wants_usage)
+
+
 CREATED = 0
 """The time in every reply; it is fixed, so that equal requests get equal bytes."""
 _PIECE = 16
@@ -210,15 +222,9 @@ def read_chat(body: JsonObject) -> ModelRequest:
     if body.get("n", 1) not in (1, None):
         raise Refused(f"'n' is {brief(body['n'])}; this endpoint gives one choice")
     options = body.get("stream_options")
-    return ModelRequest(
-        api="chat",
-        body=body,
-        messages=tuple(messages),
-        tools=read_tools(body.get("tools")),
-        model=str(body.get("model") or ""),
-        streams=bool(body.get("stream")),
-        wants_usage=isinstance(options, Mapping) and bool(options.get("include_usage")),
-    )
+    wants_usage = isinstance(options, Mapping) and bool(options.get("include_usage"))
+    tools = read_tools(body.get("tools"))
+    return request_of("chat", body, messages, tools, wants_usage)
 
 
 def read_tools(tools: JsonValue) -> Tools | None:
@@ -227,7 +233,13 @@ def read_tools(tools: JsonValue) -> Tools | None:
         return None
     if not isinstance(tools, list):
         raise Refused(f"'tools' is {brief(tools)}; wanted a list")
-    functions = [one for one in tools if isinstance(one, dict) and one.get("type") == "function"]
+    return tools_in(
+        [one for one in tools if isinstance(one, dict) and one.get("type") == "function"]
+    )
+
+
+def tools_in(functions: Sequence[JsonValue]) -> Tools | None:
+    """Return the functions as tools, or None if there are none."""
     try:
         return to_tools(functions) if functions else None
     except ToolsError as error:
@@ -320,14 +332,8 @@ def read_responses(body: JsonObject, history: Mapping[str, tuple[JsonObject, ...
         )
     text = body.get("instructions")
     system = [{"role": "system", "content": text}] if isinstance(text, str) and text else []
-    return ModelRequest(
-        api="responses",
-        body=body,
-        messages=(*system, *history.get(previous or "", ()), *messages_of(items)),
-        tools=read_tools(body.get("tools")),
-        model=str(body.get("model") or ""),
-        streams=bool(body.get("stream")),
-    )
+    messages = (*system, *history.get(previous or "", ()), *messages_of(items))
+    return request_of("responses", body, messages, read_tools(body.get("tools")))
 
 
 def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:

@@ -34,6 +34,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files import records
 from tunaeval.files.keys import COVER, of_environment, without
+from tunaeval.files.plain_files import table_of
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue
@@ -263,10 +264,7 @@ class CassetteWriter:
             "completion_tokens": answer.usage.completion_tokens,
         }
         if answer.items is not None:
-            line |= {
-                "items": replaced(without(answer.items, secrets), words),
-                "id": answer.id,
-            }
+            line |= {"items": replaced(without(answer.items, secrets), words), "id": answer.id}
         self._lines.append(line)
 
     def close(self, unanswered: Sequence[str] = ()) -> None:
@@ -343,21 +341,9 @@ def _fault(path: Path, number: int, error: Exception) -> RecordError:
     return RecordError(f"{path}, line {number}: {words}; {_AGAIN}")
 
 
-MASKS: dict[str, str] = {
-    "<tmp>": r"TMP/(?:pytest-of-[^/\s\"']+/pytest-\d+/(?:popen-gw\d+/)?)?[^/\s\"'<>`]+",
-    "<uuid>": r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
-    "<time>": r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?[\d.,]*(?:Z|[+-]\d\d:?\d\d)?",
-    "<date>": r"\b\d{4}-\d\d-\d\d\b",
-    "<address>": r"\b0x[0-9a-fA-F]{6,16}\b",
-    "<port>": r"(?<=127\.0\.0\.1:)\d{2,5}\b|(?<=localhost:)\d{2,5}\b",
-    "<seconds>": r"\b\d+\.\d+ ?(?:m?s|sec|seconds)\b|\b\d+ ?(?:ms|milliseconds)\b",
-    "<duration>": r"\b(?:duration|elapsed|wall_time)(?:_ms|_seconds)?[\"']?[:=] ?\d+(?:\.\d+)?",
-    "<project>": r"\.claude/projects/-[0-9A-Za-z._-]+",
-    "<chunk>": r"\bChunk ID: [0-9a-f]+",
-    "<api id>": r"\b(?:call|chatcmpl|fc|msg|req|resp|rs|srvtoolu|toolu)[_-][0-9A-Za-z]{16,}\b",
-}
+_KNOWN = table_of(__package__, "cassettes.toml")
+MASKS: dict[str, str] = _KNOWN["masks"]
 """Patterns by the replacement of their matches; TMP stands for the directory of temporary files."""
-
 
 _Find: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
 
@@ -376,11 +362,7 @@ def checked_masks(masks: object) -> dict[str, str]:
     return found
 
 
-_VOLATILE = frozenset({
-    "stream", "stream_options", "user", "metadata", "client_metadata", "store", "prompt_cache_key",
-    "prompt_cache_retention", "safety_identifier", "service_tier", "include", "background",
-    "labels",
-})  # fmt: skip
+_VOLATILE = frozenset(_KNOWN["volatile"])
 """Fields of a request that do not affect the model's answer."""
 
 _IDS = frozenset({"tool_call_id", "call_id", "tool_use_id", "previous_response_id"})

@@ -19,14 +19,22 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from tunaeval.errors import ToolsError
 from tunaeval.models.clients.answers import read_usage
 from tunaeval.showing import brief
-from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import JsonObject, JsonValue, Tools
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
 
-from .apis import Answer, ModelRequest, Refused, arguments_of, call_of, pieces, plain
+from .apis import (
+    Answer,
+    ModelRequest,
+    Refused,
+    arguments_of,
+    call_of,
+    pieces,
+    plain,
+    request_of,
+    tools_in,
+)
 
 _SIGNATURE = "dHVuYWV2YWw="
 """Signs thoughts. Agents send a signature back without a look at it, and some drop thoughts that
@@ -164,13 +172,6 @@ def _system(content: JsonValue) -> list[JsonObject]:
     return [{"role": "system", "content": text}] if text else []
 
 
-def _tools(found: Sequence[JsonValue]) -> Tools | None:
-    try:
-        return to_tools(found) if found else None
-    except ToolsError as error:
-        raise Refused(f"'tools' cannot be read: {error}") from error
-
-
 def _listed(value: JsonValue, name: str) -> list[JsonValue]:
     if not isinstance(value, list | None):
         raise Refused(f"{name!r} is {brief(value)}; wanted a list")
@@ -178,7 +179,6 @@ def _listed(value: JsonValue, name: str) -> list[JsonValue]:
 
 
 def _object(function: JsonObject) -> JsonObject:
-    """Return the arguments of a call as an object."""
     text = arguments_of(function)
     try:
         arguments = json.loads(text or "{}")
@@ -228,14 +228,7 @@ def read_anthropic(body: JsonObject, _history: object = None) -> ModelRequest:
         or str(tool.get("type")).startswith(_CLIENT_TOOLS)
     ]
     found = _messages(body.get("messages"), "messages", "content", block_item)
-    return ModelRequest(
-        api="messages",
-        body=body,
-        messages=(*_system(body.get("system")), *found),
-        tools=_tools(tools),
-        model=str(body.get("model") or ""),
-        streams=bool(body.get("stream")),
-    )
+    return request_of("messages", body, (*_system(body.get("system")), *found), tools_in(tools))
 
 
 _UNCACHED = {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
@@ -359,7 +352,7 @@ def read_gemini(body: JsonObject, _history: object = None) -> ModelRequest:
             *_system(parts if isinstance(parts, list) else [parts]),
             *_messages(body_.get("contents"), "contents", "parts", part_item),
         ),
-        tools=_tools(declared),
+        tools=tools_in(declared),
         model="",
     )
 

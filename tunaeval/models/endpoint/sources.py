@@ -277,11 +277,7 @@ class Upstream:
         await self._server.close()
 
     async def _ask(
-        self,
-        path: str,
-        body: Mapping[str, JsonValue] | None,
-        api: Api,
-        headers: Mapping[str, str],
+        self, path: str, body: Mapping[str, JsonValue] | None, api: Api, headers: Mapping[str, str]
     ) -> JsonObject:
         sent = self._sent(api, headers)
         received = await self._server.hear(path, body, headers=sent)

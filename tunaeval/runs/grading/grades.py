@@ -293,7 +293,6 @@ def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
 
 
 def _forbidden_acts(check: ForbidCheck, state: FinalState) -> list[tuple[str, int]]:
-    """Return each forbidden act, in words, with its turn."""
     found: list[tuple[str, int]] = []
     for index, call in enumerate(state.calls):
         turn = state.turn_of_call(index) or state.turns

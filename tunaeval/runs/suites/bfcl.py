@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError
+from tunaeval.files.plain_files import table_of
 from tunaeval.matching.bfcl import wanted_arguments
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
@@ -28,61 +29,19 @@ from .files import Place, read_json, read_text, shown
 
 BFCL_PREFIX = "bfcl:"
 
-_ONE: JsonObject = {"match": "exactly"}
-_SEVERAL: JsonObject = {"match": "any_order"}
-BFCL_CATEGORIES: Mapping[str, JsonObject] = {
-    "simple": _ONE,
-    "multiple": _ONE,
-    "parallel": _SEVERAL,
-    "parallel_multiple": _SEVERAL,
-    "live_simple": _ONE,
-    "live_multiple": _ONE,
-    "live_parallel": _SEVERAL,
-    "live_parallel_multiple": _SEVERAL,
-    "irrelevance": {"none": True},
-    "live_irrelevance": {"none": True},
-    "live_relevance": {"min_calls": 1},
-}
+_DATA = table_of(__package__, "bfcl.toml")
+BFCL_CATEGORIES: Mapping[str, JsonObject] = _DATA["categories"]
 """The single-turn categories for Python, and the part of their expectations beside the calls."""
-
-_FILES = {
-    "simple": ("simple_python", "simple"),
-    "multiple": ("multiple", "multiple_function"),
-    "parallel": ("parallel", "parallel_function"),
-    "parallel_multiple": ("parallel_multiple", "parallel_multiple_function"),
-    "irrelevance": ("irrelevance", "relevance"),
-}
-"""The names of a category in file names, newest first; other categories keep their own name."""
-_CATEGORIES = {name: category for category, names in _FILES.items() for name in names}
-BFCL_FILE = re.compile(r"(?:BFCL_v(\d+)|gorilla_openfunctions_v1_test)_(\w+)\.json")
-"""Matches the name of a file: its version, if it has one, and the file's name of its category."""
-_ALIASES = {"simple_python": "simple", "relevance": "live_relevance"}
-
-BFCL_DEFECTS: Mapping[str, str] = {
-    "live_simple_106-63-0": "a required argument has no alternatives: no answer passes",
-    "live_simple_112-68-0": "a required argument has no alternatives: no answer passes",
-    "live_multiple_862-181-3": "wants an argument that the schema lacks: no answer passes",
-    "live_multiple_964-207-0": "lacks an argument that the schema requires: no answer passes",
-    "live_multiple_507-149-4": 'a required argument has "" alone: only giving "" passes',
-    "parallel_multiple_12": "allows an argument that the schema lacks: only leaving it out passes",
-    "parallel_multiple_26": "allows an argument that the schema lacks: only leaving it out passes",
-}
-"""Entries (in the data of 2026-03-23) whose own answer BFCL's checker rejects, and why."""
-
+BFCL_DEFECTS: Mapping[str, str] = _DATA["defects"]
+"""Entries whose own answer BFCL's checker rejects, and why."""
 DEFECTIVE = "defective-gold"
 """The tag of scenarios made from these defective entries."""
 
-_TYPES = {
-    "string": "string",
-    "integer": "integer",
-    "float": "number",
-    "boolean": "boolean",
-    "array": "array",
-    "tuple": "array",
-    "dict": "object",
-    "any": "string",
-}
-"""BFCL's type names as JSON schema types; "any" is a string in its own checker, too."""
+_FILES: Mapping[str, list[str]] = _DATA["files"]
+_TYPES: dict[str, str] = _DATA["types"]
+_CATEGORIES = {name: category for category, names in _FILES.items() for name in names}
+BFCL_FILE = re.compile(r"(?:BFCL_v(\d+)|gorilla_openfunctions_v1_test)_(\w+)\.json")
+"""Matches the name of a file: its version, if it has one, and the file's name of its category."""
 
 
 def category_of(name: str) -> str | None:
@@ -104,7 +63,7 @@ def read_bfcl(
     `dots` is true. An entry that cannot be a scenario is left out, with its id and the reason in
     `unusable`, if that is given: the files of 2024 have two whose answers name no function.
     """
-    category = _ALIASES.get(category, category)
+    category = _DATA["aliases"].get(category, category)
     if category not in BFCL_CATEGORIES:
         raise SuiteError(str(UnknownNameError("BFCL category", category, BFCL_CATEGORIES)))
     path = bfcl_file(category, folder)
@@ -132,7 +91,7 @@ _Called: TypeAlias = Callable[[str], str]
 def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
     """Return the newest version of a category's file. Raises `SuiteError` if there is none."""
     place = bfcl_directory(folder)
-    names = _FILES.get(category, (category,))
+    names = _FILES.get(category, [category])
     found = {
         (bfcl_version(match), path)
         for path in place.glob("*.json")

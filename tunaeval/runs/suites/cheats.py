@@ -7,12 +7,10 @@ with their results. `cheats.toml` has the programs.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from tunaeval.files.plain_files import table_of
 from tunaeval.runs.grading.returned import as_text, drawn, outcomes
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
@@ -34,16 +32,12 @@ class Cheat(NamedTuple):
 _HEAD = "NAMES, PATH, TASKS = {!r}, {!r}, {!r}\n"
 
 
-@cache
-def _listed() -> Mapping[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("cheats.toml").read_text("utf-8"))
-
-
 def cheats(
     task: Task, reference: Solution, tools: Tools, prompt: str, hidden: str
 ) -> Iterator[Cheat]:
     """Yield each way to cheat, with all else as in the reference, so that it alone decides."""
     given, right = task.contents(), reference.contents()
+    listed = table_of(__package__, "cheats.toml")
     if task.shortcut is not None:
         yield Cheat("its own shortcut", task.shortcut.contents(), task.shortcut.answer)
     if right:
@@ -61,11 +55,11 @@ def cheats(
     tests = {path: "print('passed')\n" for path in given if "test" in path and path.endswith("py")}
     if tests:
         yield Cheat("gutted tests", tests)
-    for name, text in _listed()["programs"].items():
+    for name, text in listed["programs"].items():
         yield from program(name, text, task, reference, hidden)
     yield from program("answers from another episode", _memorised(task), task, reference, hidden)
-    ends = _listed()["programs"]["a program that ends its process"]
-    run = dict.fromkeys(_listed()["run_by_python"], ends)
+    ends = listed["programs"]["a program that ends its process"]
+    run = dict.fromkeys(listed["run_by_python"], ends)
     yield Cheat("files that Python runs by itself", {**base, **run})
     for check in task.checks:
         if isinstance(check, ForbidCheck):
@@ -129,7 +123,6 @@ def _forbidden(
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
-    """Yield every text in a value."""
     match value:
         case str():
             yield value

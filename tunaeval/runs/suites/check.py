@@ -67,7 +67,6 @@ def check_suite(suite: Suite, *, profile: str | None = None) -> tuple[Doubt, ...
 
 
 def checked(suite: Suite, *, profile: str | None = None) -> Iterator[Checked]:
-    """Check one scenario after the other."""
     if not isinstance(suite, Suite):
         raise refusal("suite", suite, "a Suite, as tunaeval.load_suite(...) returns it")
     profile_name = profile_of(profile or suite.profile).name
@@ -83,7 +82,6 @@ def checked(suite: Suite, *, profile: str | None = None) -> Iterator[Checked]:
 
 
 def _solved(scenario: Scenario, task: Task, tools: Tools, profile: str) -> Checked:
-    """Try the reference, and then each cheat."""
     reference = task.reference or Solution()
     hidden = str(files("tunaeval.runs.suites").joinpath("tasks"))
     right = Cheat("the reference", reference.contents(), reference.answer)

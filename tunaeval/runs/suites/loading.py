@@ -195,7 +195,6 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
 
 
 def _servers(header: JsonObject, place: Place) -> tuple[str, ...]:
-    """Return the MCP servers that the file names, one or more."""
     try:
         servers = read_servers(header["mcp"], "mcp")
     except UsageError as error:
@@ -256,7 +255,6 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
 
 
 def _source(file: SuiteFile) -> str:
-    """Return the name of the built-in suite from which a selection is taken."""
     source = _text(file.header, "from", file.place)
     if source not in SUITES:
         at = file.place.at("from")
@@ -282,7 +280,6 @@ def _text(header: JsonObject, key: str, place: Place) -> str:
 
 
 def catalogue_names() -> tuple[str, ...]:
-    """Return the names of the built-in tool catalogues."""
     return tuple(CATALOGUES)
 
 
@@ -301,7 +298,6 @@ def packaged(file: str) -> Traversable:
 
 
 def _suites_folder() -> Traversable:
-    """Return the folder of the built-in suites and catalogues."""
     return files("tunaeval.runs.suites")
 
 
@@ -372,7 +368,6 @@ def _picked(names: list[JsonValue], known: Mapping[str, T], kind: str, place: Pl
 
 
 def _undescribed(spec: ToolSpec) -> ToolSpec:
-    """Return the tool without the descriptions of its parameters."""
     properties: Mapping[str, JsonValue] = spec.parameters.get("properties", {})
     bare = {
         name: {key: value for key, value in schema.items() if key != "description"}

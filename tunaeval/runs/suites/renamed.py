@@ -1,7 +1,8 @@
 """Rename a suite's tools and arguments and rephrase its prompts, to see if models memorised it.
 
 A model that has seen a suite knows its names; it should do as well with new ones. A seed decides
-every choice. Ids, tags and argument values stay, so that runs of both suites can be compared.
+every choice. Ids, tags and argument values stay, so that runs of both suites can be compared. The
+synonyms and phrases are in `renamed.toml`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from tunaeval.errors import SuiteError
+from tunaeval.files.plain_files import table_of
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Suite
+
+_WORDS = table_of(__package__, "renamed.toml")
 
 
 def renamed(suite: Suite, *, seed: int) -> Suite:
@@ -83,11 +87,11 @@ def _other_names(names: Iterable[str], seed: int) -> dict[str, str]:
 
 def _other_name(name: str, taken: set[str], rng: random.Random) -> str:
     """Replace each word by a synonym if there is one, and add an affix until the name is new."""
-    words = [rng.choice(_SYNONYMS.get(word, (word,))) for word in name.split("_")]
-    candidate = "_".join(words)
-    affixes = rng.sample(_AFFIXES, len(_AFFIXES))
+    synonyms, known = _WORDS["synonyms"], _WORDS["affixes"]
+    candidate = "_".join(rng.choice(synonyms.get(word, (word,))) for word in name.split("_"))
+    affixes = rng.sample(known, len(known))
     while candidate in taken:
-        candidate = (affixes.pop() if affixes else _AFFIXES[-1]).format(candidate)
+        candidate = (affixes.pop() if affixes else known[-1]).format(candidate)
     return candidate
 
 
@@ -143,7 +147,7 @@ def _inside(key: str, value: JsonValue, names: _Names) -> JsonValue:
 
 
 def _scenario(scenario: Scenario, names: _Names, seed: int) -> Scenario:
-    template = random.Random(f"{seed} {scenario.id}").choice(_REQUESTS)
+    template = random.Random(f"{seed} {scenario.id}").choice(_WORDS["requests"])
     prompt = scenario.prompt
     values = json.dumps([call.arguments for call in scenario.expect.calls or ()])
     if not any(found in values for found in _SPELLED.findall(prompt)):
@@ -172,66 +176,3 @@ def _expectation(expect: Expectation, names: _Names) -> Expectation:
             "forbid": tuple(map(names.tool, expect.forbid)),
         }
     )
-
-
-_SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "args": ("params", "inputs"),
-    "bash": ("terminal", "shell", "console"),
-    "case": ("letter_case", "caps"),
-    "command": ("instruction", "line", "statement"),
-    "content": ("body", "text", "payload"),
-    "context": ("surrounding", "nearby"),
-    "create": ("make", "produce", "add"),
-    "cwd": ("workdir", "run_in"),
-    "delete": ("erase", "drop", "discard"),
-    "dir": ("folder", "place"),
-    "directory": ("folder", "location"),
-    "env": ("variables", "environment"),
-    "fetch": ("download", "retrieve", "obtain"),
-    "file": ("document", "item"),
-    "filepath": ("file_location", "document", "target_file"),
-    "files": ("documents", "items"),
-    "find": ("locate", "discover"),
-    "get": ("obtain", "retrieve", "lookup"),
-    "glob": ("match_names", "find_by_name", "name_search"),
-    "grep": ("search_text", "find_in_files", "content_search"),
-    "hidden": ("dotted", "concealed"),
-    "include": ("with", "allow"),
-    "limit": ("at_most", "count"),
-    "lines": ("rows",),
-    "list": ("enumerate", "show", "index"),
-    "max": ("most", "upper"),
-    "name": ("label", "title"),
-    "offset": ("start_at", "skip"),
-    "path": ("location", "place"),
-    "pattern": ("expression", "template"),
-    "query": ("question", "request"),
-    "read": ("open", "view", "load"),
-    "results": ("hits", "matches"),
-    "run": ("execute", "perform"),
-    "search": ("lookup", "seek"),
-    "send": ("deliver", "post"),
-    "set": ("assign", "put"),
-    "timeout": ("time_limit", "patience"),
-    "update": ("edit", "modify", "change"),
-    "url": ("address", "link"),
-    "web": ("online", "internet"),
-    "write": ("save", "store", "put"),
-}
-"""Synonyms by a word in a name."""
-
-_AFFIXES = ("do_{}", "use_{}", "{}_x", "{}_2", "my_{}", "{}_v2", "the_{}", "{}_op")
-"""For a name that has no word with a synonym, or whose synonym is taken."""
-
-_REQUESTS = (
-    "Please help me with this. {}",
-    "Here is what I need: {}",
-    "I have a request. {}",
-    "The next task is this one. {}",
-    "Would you take care of the following? {}",
-    "Next on my list:\n\n{}",
-    "A colleague asks: {}",
-    "{}\n\nThank you.",
-    "{}\n\nThat is all for now.",
-)
-"""Phrases around a prompt, which stays unchanged because it may contain text to be copied."""

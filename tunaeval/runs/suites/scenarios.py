@@ -39,12 +39,7 @@ _SEQUENCE_SPELLING = (("expect.tools", "expected_tool_sequence"),)
 
 
 def read_scenario(
-    row: JsonValue,
-    place: Place,
-    *,
-    number: int,
-    tools: Tools,
-    wanted: Callable[[Scenario], bool],
+    row: JsonValue, place: Place, *, number: int, tools: Tools, wanted: Callable[[Scenario], bool]
 ) -> Scenario:
     """Return the scenario in a row; `number`, from 1, becomes its id if it has none.
 

@@ -201,7 +201,6 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _tables(reports: Sequence[Report]) -> Iterator[View]:
-    """Yield tables of rates by name, one rate for each run."""
     lost = [_unanswered(report) for report in reports]
     for title, rates in (
         ("By tool", [report.summary.tools for report in reports]),

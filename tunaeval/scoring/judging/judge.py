@@ -49,7 +49,6 @@ _MOST_WORDS = 500
 _NO_SCHEMA_STATUS = frozenset({400, 404, 415, 422, 500, 501})
 """Status codes with which servers refuse a response format that they do not know."""
 
-
 USUAL = ("goal-completion", "plan-correctness")
 """The categories of a judge by default; the other two are then formulas."""
 
@@ -125,15 +124,7 @@ class Judge:
     @property
     def identity(self) -> JudgeIdentity:
         """The properties on which a calibration depends; it is invalid for a judge with others."""
-        return JudgeIdentity(
-            model=self.model,
-            prompt_version=self.prompt_version,
-            votes=self.votes,
-            decided_by=self.decided_by,
-            swap=self.swap,
-            order=self.order,
-            temperature=self.temperature,
-        )
+        return JudgeIdentity.model_validate(self, from_attributes=True)
 
     async def judge(
         self, transcript: Transcript, *, sitting: int = 0, names: frozenset[str] | None = None
@@ -218,12 +209,9 @@ class Judge:
         base = self._request(question, text, number)
         # If the server refuses a schema, its reply is cached for the request without one.
         ways = (base, replace(base, schema=None)) if self.held_to == "auto" else (base,)
+        cache = self._known_cache()
         for one in ways:
-            kept = (
-                None
-                if (cache := self._known_cache()) is None
-                else cache.get(digest_of(self._asked(one)))
-            )
+            kept = None if cache is None else cache.get(digest_of(self._asked(one)))
             if kept is not None:
                 return _read(kept, cached=True, by_schema=one.schema is not None)
         word = boundary(self.boundary_seed, digest_of(self._asked(base)).hex())

@@ -32,8 +32,8 @@ _MARKER = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tunaeval", "tunaeval: models that call tools")
-    for name, settings in OPTIONS:
-        group.addoption(f"--tunaeval-{name}", **settings)
+    for name, words, settings in OPTIONS:
+        group.addoption(f"--tunaeval-{name}", help=words, **settings)
 
 
 def pytest_configure(config: pytest.Config) -> None:

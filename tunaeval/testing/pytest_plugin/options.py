@@ -7,36 +7,23 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("record", {"action": "store_true", "help": "record cassettes again, from the base URL"}),
-    (
-        "update",
-        {"action": "store_true", "help": "write the expectation files of tunaeval_expected"},
-    ),
-    ("client", {"metavar": "NAME", "help": "the client that answers suites"}),
-    ("base-url", {"metavar": "URL", "help": "the server for suites and for recording"}),
-    ("model", {"metavar": "NAME", "help": "the model that the server is asked for"}),
-    ("recording", {"metavar": "FILE", "help": "replay this recording for suites"}),
-    ("repeats", {"metavar": "N", "type": int, "default": 1, "help": "ask each scenario N times"}),
-    ("baseline", {"metavar": "DIR", "help": "gate: the suite is surely not worse than this run"}),
-    (
-        "margin",
-        {
-            "metavar": "POINTS",
-            "type": float,
-            "default": 5.0,
-            "help": "the margin of --tunaeval-baseline; default 5",
-        },
-    ),
-    (
-        "pass-k",
-        {"metavar": "K=PERCENT", "help": "gate: least share of scenarios whose K repeats all pass"},
-    ),
-    (
-        "min-bound",
-        {"metavar": "PERCENT", "type": float, "help": "gate: least lower bound of the pass rate"},
-    ),
-)
+_FLAG: dict[str, Any] = {"action": "store_true"}
+OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("record", "record cassettes again, from the base URL", _FLAG),
+    ("update", "write the expectation files of tunaeval_expected", _FLAG),
+    ("client", "the client that answers suites", {"metavar": "NAME"}),
+    ("base-url", "the server for suites and for recording", {"metavar": "URL"}),
+    ("model", "the model that the server is asked for", {"metavar": "NAME"}),
+    ("recording", "replay this recording for suites", {"metavar": "FILE"}),
+    ("repeats", "ask each scenario N times", {"metavar": "N", "type": int, "default": 1}),
+    ("baseline", "gate: the suite is surely not worse than this run", {"metavar": "DIR"}),
+    ("margin", "the margin of --tunaeval-baseline; default 5",
+     {"metavar": "POINTS", "type": float, "default": 5.0}),
+    ("pass-k", "gate: least share of scenarios whose K repeats all pass", {"metavar": "K=PERCENT"}),
+    ("min-bound", "gate: least lower bound of the pass rate",
+     {"metavar": "PERCENT", "type": float}),
+)  # fmt: skip
+"""The options: the name behind `--tunaeval-`, the help, and further settings."""
 GATES = ("baseline", "pass-k", "min-bound")
 
 MEASURED = pytest.StashKey[list[dict[str, Any]]]()
@@ -45,7 +32,6 @@ VERDICTS = pytest.StashKey[list["SuiteLine"]]()
 """The lines about suites and gates."""
 FAILED = pytest.StashKey[bool]()
 """Whether a phase of the test has failed."""
-
 
 ASKER = pytest.StashKey[Any]()
 """The `Asker` that asks scenarios, created with the first one."""

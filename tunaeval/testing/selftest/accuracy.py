@@ -8,14 +8,13 @@ can mistake (its markers mentioned, its calls considered in reasoning) are made 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from itertools import chain
 from random import Random
 from typing import NamedTuple
 
+from tunaeval.files.plain_files import table_of
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
 from tunaeval.reports.statistics import wilson
@@ -88,7 +87,7 @@ def _filled(random: Random, templates: _Templates, kind: str) -> str:
 
 @cache
 def _templates() -> _Templates:
-    data = tomllib.loads(files(__package__).joinpath("negatives.toml").read_text("utf-8"))
+    data = table_of(__package__, "negatives.toml")
     kinds = {kind: [text.strip("\n") for text in texts] for kind, texts in data["texts"].items()}
     return _Templates(data["slots"], kinds)
 

@@ -29,18 +29,9 @@ from tunaeval.parsing.api import render
 from tunaeval.types.calls import JsonObject, ToolCall
 
 from .measured import USUAL, Extent, Measured, MeasuredFault, Subject
-from .texts import TOOLS, fixed_texts
+from .texts import TABLE, TOOLS, fixed_texts
 
-FLOODS = (
-    "{", "[", "(", "}", "]", "{[", "[{", '{"', '{"a":', "{a:", '{"a":[', '"', "'", "“", '"a" ',
-    '"k",', '"k": 1,', '"k": "v" ', '{"a": 1},', "it's ", "\\", '\\"', "\\u", "\\\\u0", ",", ":",
-    "}]", "/*", "*/", "//", "# ", " ", "\n", " \n", "\t", "1", "-", "1e", "NaN,", "a", "a,", "é",
-    "\x00", "<", "</", "<a>", "`", "```", "\n```json\n{", "...", "=", "a=", "f(", "f(a=", ")A(A=,",
-    "the {word} and 'so' on, ", '{"name": "f"} ', '{"name": "f", "arguments": {',
-    '{"name": "f", "arguments": {}}', "<think>", "\n<think>", "</think>", "a <think>b</think> ",
-    "<tool_call>", "</tool_call>", "<tool_call>{}</tool_call>", "to=functions.f ", "functools[",
-    "[f(a=1), ", "f(a=1)\n", "f(a=1); ", "['f(a=1)', ", "f\\_g(", 'f\n{"a": 1}\n', "User: ", ">>>",
-)  # fmt: skip
+FLOODS: tuple[str, ...] = tuple(TABLE["floods"])
 """Openers, closers, quotes, escapes, comments, numbers, white space, near-markers, small calls."""
 
 _COMBINED = 240

@@ -69,14 +69,8 @@ def _first_call(asked: _Question) -> str:
 
 
 def _broken(asked: _Question) -> str:
-    """Return the first call without its last third."""
     whole = _first_call(asked)
     return whole[: len(whole) * 2 // 3]
-
-
-def _every_call(asked: _Question) -> str:
-    """Return a call of each tool, as a model that does not choose."""
-    return asked.calls(*map(_anything_for, asked.tools.values()))
 
 
 def _right_tools(asked: _Question) -> str:
@@ -89,15 +83,10 @@ def _right_tools(asked: _Question) -> str:
     return asked.calls(*(ToolCall(name, {}) for name in names))
 
 
-def _echo(asked: _Question) -> str:
-    """Return the prompt itself, as a model that only repeats the question."""
-    return asked.scenario.prompt
-
-
 NULL_MODELS = (
     NullModel("says nothing", lambda _: "", abstains=True),
     NullModel("says abc", lambda _: "abc", abstains=True),
-    NullModel("repeats the prompt", _echo, abstains=True),
+    NullModel("repeats the prompt", lambda asked: asked.scenario.prompt, abstains=True),
     NullModel("breaks every call", _broken),
     NullModel(
         "calls a tool that is none",
@@ -105,7 +94,10 @@ NULL_MODELS = (
         marked=True,
     ),
     NullModel("calls the first tool", _first_call, floor=_ONE_TOOL_SHARE),
-    NullModel("calls every tool", _every_call),
+    NullModel(
+        "calls every tool",
+        lambda asked: asked.calls(*map(_anything_for, asked.tools.values())),
+    ),
     NullModel("calls the right tools without arguments", _right_tools, floor=_RIGHT_TOOL_SHARE),
 )
 

@@ -126,7 +126,6 @@ def _each(subject: Subject) -> Iterator[tuple[Format, Reader]]:
 
 
 def _judged(maker: TextMaker, reader: Reader, count: int) -> Iterator[list[MeasuredFault]]:
-    """Yield the faults of each text; the kinds of texts take turns."""
     kinds = (lambda: maker.rendering()[1], maker.damaged, maker.damaged, maker.hostile)
     for number in range(count):
         text = kinds[number % len(kinds)]()

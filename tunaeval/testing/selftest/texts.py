@@ -7,22 +7,16 @@ from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from random import Random
 
+from tunaeval.files.plain_files import table_of
 from tunaeval.grammar import Literal, Value, Word
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
+from tunaeval.testing.tape import FRAGMENTS, WORDS
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 
+TABLE = table_of(__package__, "texts.toml")
 _STRINGS = {"type": "array", "items": {"type": "string"}}
-_SHAPES: dict[str, dict[str, JsonValue]] = {
-    "bash": {"command": "string", "timeout": "integer", "background": "boolean"},
-    "read_file": {"filepath": "string", "offset": "integer", "limit": "integer"},
-    "write_file": {"filepath": "string", "content": "string"},
-    "update_file": {"filepath": "string", "target": "string", "patch": "string"},
-    "grep": {"pattern": "string", "directory": "string", "include": _STRINGS},
-    "list_dir": {"directory": "string", "hidden": "boolean"},
-    "glob": {"pattern": "string", "depth": "integer"},
-    "web_fetch": {"url": "string", "seconds": "number", "headers": "object"},
-}
+_SHAPES: dict[str, dict[str, str]] = TABLE["tools"]
 
 TOOLS = Tools(
     ToolSpec(
@@ -31,7 +25,7 @@ TOOLS = Tools(
         {
             "type": "object",
             "properties": {
-                key: {"type": kind} if isinstance(kind, str) else kind
+                key: _STRINGS if kind == "strings" else {"type": kind}
                 for key, kind in shape.items()
             },
         },
@@ -40,30 +34,8 @@ TOOLS = Tools(
 )
 """The tools that the texts call: a coding agent's, with arguments of every type."""
 
-WORDS = (
-    "Sure", "the", "file", "das", "Größe", "is", "à", "noël", "文件", "を読む", "да", "नमस्ते",
-    "مرحبا", "42", "e.g.", "a-b", "x=1", "(see", "below)", "100%", "it's", "🙂", "done",
-    "next:", "a/b.py", "and", "then", "we", "look", "again.",
-)  # fmt: skip
-
-_PIECES = (
-    *WORDS, "src/main.rs", "/etc/hosts", "~/notes.md", "C:\\temp\\x", "ls -la | wc -l", "\n",
-    "def f(x):\n    return {'a': [x, \"b\"]}\n", 'print("hi\\n")', "</div>", "<br/>", "&amp;",
-    '{"a": {"b": [1, 2]}}', "}", "{", "]", '"', "'", "\\", "`", "```\ncode\n```", "\t", "# note",
-    "// no", "/* yes */", "a < b && c > d", "$HOME/${x:-y}", "%s %(name)s", "[^}]*", "\\d+\\.\\d*",
-    '<p class="x">', "SELECT * FROM t WHERE a = 'b';", "null", "true", "1e9", "-0", "…", "“so”",
-    "name", "arguments",
-)  # fmt: skip
+_PIECES = (*WORDS, *TABLE["pieces"])
 """The parts of arguments: paths, commands, code, and all that has to be escaped."""
-
-FRAGMENTS = (
-    "{", "}", "[", "]", '"', "'", ":", ",", "\\", '\\"', "\\u00e9", "\\ud83d", "\n", " ", "`",
-    "```", "```json\n", "<think>", "</think>", "<tool_call>", "</tool_call>", "<tools>", "/*",
-    "*/", "//", "#", "True", "None", "NaN", "-", "1.5e", "...", "…", "“", "”", "<", "</", "(",
-    ")", "=", "\x00", "\ud800", "\u2028", "é", "中", ";", "\t", "\r\n", "name", "bash", "bash(",
-    '{"name": "bash", "arguments": {"command": "ls"}}', "command", '"a": "say "hi"',
-)  # fmt: skip
-"""The pieces that damage inserts."""
 
 
 def fixed_texts(form: Format) -> tuple[str, ...]:

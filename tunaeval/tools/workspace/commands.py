@@ -28,17 +28,16 @@ import signal
 import subprocess
 import sys
 import threading
-import tomllib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from tunaeval.errors import WorkspaceError
+from tunaeval.files.plain_files import table_of
 
 from .confined import Confined, Parts, check_kind, name_fits, plain, walked
 from .launching import end_below, launched
@@ -173,7 +172,7 @@ class ProgramRead(NamedTuple):
 
 def configurations() -> Mapping[str, Program]:
     """Return the programs that the package knows, by name."""
-    programs: Mapping[str, Mapping[str, Sequence[str]]] = _list()["programs"]
+    programs: Mapping[str, Mapping[str, Sequence[str]]] = table_of(__package__, _TABLE)["programs"]
     return {
         name: Program(**{key: tuple(names) for key, names in one.items()})
         for name, one in programs.items()
@@ -182,12 +181,10 @@ def configurations() -> Mapping[str, Program]:
 
 def programs_that(do: str) -> frozenset[str]:
     """Return the programs in the list `do`: "readers", "nameless" or "writers"."""
-    return frozenset(_list()[do])
+    return frozenset(table_of(__package__, _TABLE)[do])
 
 
-@cache
-def _list() -> Mapping[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("configurations.toml").read_text("utf-8"))
+_TABLE = "configurations.toml"
 
 
 @lru_cache(maxsize=256)
