@@ -52,6 +52,14 @@ DAMAGE = [
     "I would look at the weather in Paris.",
 ]
 BROKEN = '<tool_call>{"name": "get_weather", "arguments": {"city": </tool_call>'
+LINES = GOOD.replace("call>{", "call>\n{").replace("}<", "}\n<")
+KINDS = {
+    "a good call as its template writes it": LINES,
+    "a call that is cut off": LINES[:50],
+    "a good call and a broken one": LINES + BROKEN,
+    "a good call and one in inline code": f"`{GOOD}` {LINES}",
+    "words and a good call": f"I look. {LINES}",
+}
 DEGENERATE = {
     "one word again and again": "Paris " * 17_000,
     "calls that are never closed": '<tool_call>{"name": ' * 5_000,
@@ -114,6 +122,8 @@ def single() -> None:
     beside = micros(each(by_regex, damaged), count)
     told("20 % damage: regex and orjson", beside)
     told("20 % damage: reward", micros(each(one, damaged), count), beside)
+    for what, text in KINDS.items():
+        told(f"{what}: reward", micros(each(one, [text] * 1000), 1000), plain)
     told("a structured message: reward", micros(each(one, [MESSAGE] * count), count))
     for what, text in DEGENERATE.items():
         micro = micros(each(one, [text]), 1, 3)

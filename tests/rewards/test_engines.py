@@ -52,6 +52,11 @@ FIXED: dict[str, tuple[str, Any]] = {
     "structured-key-twice": ("one", structured('{"city": "Rome", "city": "Paris"}')),
     "structured-guess": ("one", structured({"city": "Paris"}, alternative={"city": "Rome"})),
     "in-a-scratchpad": ("one", f"<scratchpad>{GOOD}</scratchpad>"),
+    "in-a-scratchpad-behind-a-plan": ("one", f"<scratchpad><plan></plan>{GOOD}</scratchpad>"),
+    "structured-long-key-twice": (
+        "one",
+        structured('{"days": 1%s, "days": 1, "city": "Paris"}' % ("0" * 30)),
+    ),
     "in-a-reflection": ("one", f"<reflection>{GOOD}</reflection>"),
     "invented-observation": ("one", f"{GOOD}\nObservation: sunny"),
     "invented-results": ("one", f"{GOOD}\n<function_results>sunny</function_results>"),

@@ -86,7 +86,7 @@ def test_spans_of_a_turn_have_its_message_and_wrong_arguments_are_refused() -> N
 
 def spans(completion: Any, gold: Gold = GOLDS["one"], **more: Any) -> list[tuple[str, str]]:
     def text(message: int | None) -> str:
-        return completion if message is None else completion[message]["content"]
+        return str(completion if message is None else completion[message]["content"])
 
     found = attempt_spans(completion, gold, **more)
     return [(one.kind, text(one.message)[one.start : one.end]) for one in found]

@@ -67,18 +67,16 @@ def _odd(content: str, tools: Tools, others: Sequence[Span]) -> Iterator[Span]:
     inline code they are only spoken of.
     """
     known = sorted(others)
-    last = -1
+    at = ticks = last = 0  # where backticks of the line are counted to, how many; the last span
     for match in _spoken(tools).finditer(content):
         span = Span(*match.span())
-        at = bisect_left(known, span)
-        near = known[max(at - 1, 0) : at + 1]
-        line = content.rfind("\n", 0, span.start) + 1
-        is_told = content.count("`", line, span.start) % 2
-        if (
-            not is_told
-            and span.start >= last
-            and not any(one.start < span.end and span.start < one.end for one in near)
-        ):
+        line = content.rfind("\n", at, span.start)
+        ticks = content.count("`", max(line, at), span.start) + (ticks if line < 0 else 0)
+        at, first = span.start, max(bisect_left(known, span) - 1, 0)
+        apart_from = all(
+            one.end <= span.start or span.end <= one.start for one in known[first : first + 2]
+        )
+        if ticks % 2 == 0 and span.start >= last and apart_from:
             last = span.end
             yield span
 

@@ -30,7 +30,6 @@ from unicodedata import category
 import orjson
 
 from tunaeval.parsing.api import parse, parse_message
-from tunaeval.parsing.repair.values import nothing_hidden
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
@@ -296,8 +295,9 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     if recipe.engine is not None and not items and prose:
         runs, prose = _run(prose, tools, recipe, recipe.engine)
         items = [run.item for run in runs]
-    called = bool(items)
-    text = _of_text(prose, tools, recipe, called=called) if prose else Attempts([], set())
+    text = Attempts([], set())
+    if prose:
+        text = _of_text(prose, tools, recipe, called=bool(items))
     refused = field_of(message, "refusal")
     text.speaks = text.speaks or (isinstance(refused, str) and has_words(refused))
     foreign = foreign_calls(content, items)
@@ -311,15 +311,14 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
         found.hedged |= {at for at, run in enumerate(runs) if repeats_key(run.text)}
         for at, run in enumerate(runs):
             found.calls[at] = replace(found.calls[at], span=run.span)
-    beside = [call for call in text.calls if not _is_among(call, result.calls)]
+    leaked = [call for call in text.calls if not _is_among(call, result.calls)]
     attempted = [item for item in items if field_of(_inside(item), "name") not in recipe.abstain]
-    found.broken = max(len(attempted) - len(result.calls), 0) + text.broken + len(beside)
-    leaked = (BrokenSpan(*call.span) for call in beside if call.span)
-    found.spans = (*text.spans, *leaked)
+    found.broken = max(len(attempted) - len(result.calls), 0) + text.broken + len(leaked)
+    found.spans = (*text.spans, *(BrokenSpan(*call.span) for call in leaked if call.span))
     found.diagnoses += text.diagnoses
     found.diagnoses += tuple(
         Diagnosis(NOT_A_CALL, f"a call of {call.name!r:.60} in the text, beside structured calls")
-        for call in beside
+        for call in leaked
     )
     found.speaks = text.speaks or has_words(prose) or result.detail == ABSTAINED
     if found.broken and found.outcome == "no_call":
@@ -444,9 +443,6 @@ def repeats_key(text: str) -> bool:
         return read
 
     try:
-        value = orjson.loads(text)
-        if type(value) is not dict or nothing_hidden(value, text, ()):
-            return False
         json.loads(text, object_pairs_hook=made)
     except (ValueError, RecursionError):
         return False
@@ -544,7 +540,13 @@ def _pads(text: str) -> list[Span]:
         while at >= 0 and (end := text.find(f"</{opener[1:]}", at)) >= 0:
             found.append(Span(at, end))
             at = text.find(opener, end)
-    return sorted(found)
+    outer: list[Span] = []
+    for span in sorted(found):
+        if outer and span.start < outer[-1].end:
+            outer[-1] = Span(outer[-1].start, max(outer[-1].end, span.end))
+        else:
+            outer.append(span)
+    return outer
 
 
 _BLOCKS = (
