@@ -105,7 +105,8 @@ def turn_by(
     start, _, end = render_by(template, [*before, answer], tools).rpartition(_ANSWER)
     asked = render_by(template, before, tools, prompt=True)
     begins = len(asked) if text.startswith(asked) else _shared(text, asked, start + _ANSWER)
-    turn = text[begins:].removesuffix(end)
+    ends = [end[at:] for at, char in enumerate(end) if not at or char == "<"]
+    turn = text[begins:].removesuffix(next(filter(text.endswith, ends), ""))
     for name in {call.name for call in calls}:
         wanted, found = sum(call.name == name for call in calls), turn.count(name)
         if found < wanted:
@@ -206,7 +207,7 @@ def _size(value: object) -> int:
                 size += len(text)
             case int() as number:
                 size += number.bit_length() ** 2 // 64
-            case Mapping() as members:
+            case dict() as members:
                 rest.extend(members)
                 rest.extend(members.values())
             case list() | tuple() | set() as items:
