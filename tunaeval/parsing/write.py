@@ -268,13 +268,18 @@ def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
 
     Raises `UsageError` with the name or the argument that the format cannot express.
     """
-    for call in calls:
-        if why := _shape_fault(call):
-            raise UsageError(f"format {form.name!r} cannot write {why}")
+    refuse_odd_calls(calls, f"format {form.name!r}")
     text = render_calls(calls, form)
     if calls and (why := _fault(text, calls, form)):
         raise UsageError(f"format {form.name!r} cannot write {_culprit(calls, form, why)}")
     return text
+
+
+def refuse_odd_calls(calls: Sequence[ToolCall], writer: str) -> None:
+    """Raise `UsageError` for a call that nothing can write; `writer` is what cannot write it."""
+    for call in calls:
+        if why := _shape_fault(call):
+            raise UsageError(f"{writer} cannot write {why}")
 
 
 def _shape_fault(call: ToolCall) -> str | None:
