@@ -36,6 +36,7 @@ from tunaeval.showing import brief
 from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 
 from .api import auto
+from .finder import TOKENS
 from .reader import reader_of
 from .write import misread, render_calls
 
@@ -103,7 +104,7 @@ def render_by(
         _SPENT.reset(token)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def wanted_arguments(template: str) -> ArgumentsKind:
     """Return whether the template wants the `arguments` of a call as an object or as JSON text.
 
@@ -129,8 +130,8 @@ def turn_by(
 ) -> str:
     """Return the assistant's turn with these calls as the template writes it.
 
-    It begins where the prompt ends that asks for a turn, and ends before what ends every turn.
-    `said` are other fields of the message: `content`, `reasoning_content`. A template that leaves
+    It begins where the prompt ends that asks for a turn, and ends before what ends every turn or
+    begins that of a tool. `said` are other fields of the message: `content`, `reasoning_content`. A template that leaves
     out a call raises `UsageError`.
     """
     before = messages or _ASKED
@@ -141,6 +142,7 @@ def turn_by(
     begins = len(asked) if text.startswith(asked) else _shared(text, asked, start + _ANSWER)
     ends = [end[at:] for at, char in enumerate(end) if not at or char == "<"]
     turn = text[begins:].removesuffix(next(filter(text.endswith, ends), ""))
+    turn = turn.removesuffix(next(filter(turn.endswith, (*TOKENS, "<|tool_response>")), ""))
     for name in {call.name for call in calls}:
         wanted, found = sum(call.name == name for call in calls), turn.count(name)
         if found < wanted:
@@ -170,7 +172,7 @@ class TemplateCheck:
     fault: str = ""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def check_template(template: str) -> TemplateCheck:
     """Find the format that a template writes; raise `UsageError` if it cannot be rendered.
 
@@ -215,7 +217,7 @@ def _shared(*texts: str) -> int:
     return sum(1 for _ in same)
 
 
-def _with_calls(
+def _with_calls(  # noqa: PLR0917
     template: str,
     calls: Sequence[ToolCall],
     kind: ArgumentsKind,
@@ -252,7 +254,7 @@ def _with_calls(
 # --- the sandbox ---------------------------------------------------------------------------------
 
 _SPENT: ContextVar[list[int]] = ContextVar("_SPENT")
-"""What the rendering that is under way was charged so far, and the size of its largest value."""
+"""What the rendering that is under way was charged so far, and the length of its longest text."""
 
 _FORMATS = frozenset({"%", "format", "format_map"})
 _GROWING = _FORMATS | {
@@ -271,8 +273,8 @@ _NODE = 100
 def _charge(*values: object) -> None:
     """Charge for a step with these values; raise `UsageError` if that is more than is allowed."""
     size, spent = sum(map(_size, values)), _SPENT.get()
-    spent[1] = max(spent[1], size)
-    spent[0] += TEMPLATE_STEP + size + spent[1] // 4
+    spent[1] = max(spent[1], *(len(one) for one in values if isinstance(one, str)), 0)
+    spent[0] += TEMPLATE_STEP + size // 4 + spent[1] // 16
     _refuse(size)
     if spent[0] > MAX_TEMPLATE_WORK:
         raise UsageError(
@@ -318,7 +320,8 @@ def _refuse_growth(name: str, values: Iterable[object]) -> None:
         for one in values
         if not isinstance(one, int)
     ]
-    numbers = [abs(one) for one in values if isinstance(one, int)]
+    # The first of them is what is filtered or has the method.
+    numbers = [abs(one) for one in values[name != "*" :] if isinstance(one, int)]
     if name in _FORMATS:
         if not any("*" in text or (name != "%" and "{" in text) for text in texts):
             numbers = []
@@ -425,7 +428,7 @@ def _made(value: Any) -> Any:
 def _written(value: Any) -> Any:
     """Return a value that is written; what is written is kept until the end, so it costs more."""
     _charge(value)
-    _SPENT.get()[0] += 15 * _size(value)
+    _SPENT.get()[0] += 8 * _size(value)
     return value
 
 
@@ -433,7 +436,7 @@ def _written(value: Any) -> Any:
 def _turn(_: object, written: int) -> None:
     """Charge for a turn of a loop or a call of a macro that writes so many fixed characters."""
     _charge()
-    _SPENT.get()[0] += 16 * written
+    _SPENT.get()[0] += 8 * written
 
 
 def _charged(name: str, filter_: Callable[..., Any]) -> Callable[..., Any]:
@@ -469,7 +472,7 @@ def _refused_by_template(message: object) -> NoReturn:
     raise TemplateError(f"it says {str(message)!r:.300}")
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _compiled(template: str) -> Template:
     if len(template) > MAX_TEMPLATE_SIZE:
         raise UsageError(f"the template has more than {MAX_TEMPLATE_SIZE:,} characters")
