@@ -223,19 +223,25 @@ def test_names_of_arguments_in_entities_are_read_in_pieces_too() -> None:
     [
         (
             "seed-oss",
-            "<seed:tool_call>\n<function=f>\n<parameter=a>x\ny</parameter>\n</function>\n"
-            "</seed:tool_call>\n<seed:tool_call>\n<function=g>\n</function>\n</seed:tool_call>",
+            (
+                "<seed:tool_call>\n<function=f>\n<parameter=a>x\ny</parameter>\n</function>\n"
+                "</seed:tool_call>\n<seed:tool_call>\n<function=g>\n</function>\n</seed:tool_call>"
+            ),
         ),
         (
             "cohere",
-            '<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "f", "parameters": '
-            '{"a": "x\\ny"}},\n    {"tool_call_id": "1", "tool_name": "g", "parameters": {}}\n]'
-            "<|END_ACTION|>",
+            (
+                '<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "f", "parameters": '
+                '{"a": "x\\ny"}},\n    {"tool_call_id": "1", "tool_name": "g", "parameters": {}}\n]'
+                "<|END_ACTION|>"
+            ),
         ),
         (
             "jamba",
-            '<tool_calls>[\n    {"name": "f", "arguments": {"a": "x\\ny"}},\n'
-            '    {"name": "g", "arguments": {}}\n]</tool_calls>',
+            (
+                '<tool_calls>[\n    {"name": "f", "arguments": {"a": "x\\ny"}},\n'
+                '    {"name": "g", "arguments": {}}\n]</tool_calls>'
+            ),
         ),
     ],
 )
