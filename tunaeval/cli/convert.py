@@ -19,7 +19,13 @@ from pathlib import Path
 
 from tunaeval.data.adapters.documents import read_file
 from tunaeval.data.atif import as_atif
-from tunaeval.data.convert import Route, Unconvertible, convert_row, route_between
+from tunaeval.data.convert import (
+    Route,
+    Unconvertible,
+    convert_row,
+    route_between,
+    route_by_template,
+)
 from tunaeval.data.rows import Fault, Raw, as_openai
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
@@ -30,6 +36,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from .named_tools import read_tools
 from .output import Output, json_line
 from .packed_files import opened
+from .template import read_template
 
 _NOT_CONVERTED = 1
 _PARQUET = b"PAR1"
@@ -44,7 +51,13 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.from_format is None:
         raise UsageError("--from is missing; give the format of the calls in the file")
     tools = read_tools(arguments.tools) if arguments.tools else None
-    route = route_between(arguments.from_format, arguments.to_format, tools, arguments.level)
+    if (arguments.to_format is None) == (arguments.template is None):
+        raise UsageError("the calls are written in a format or by a template: --to or --template")
+    if arguments.template is None:
+        route = route_between(arguments.from_format, arguments.to_format, tools, arguments.level)
+    else:
+        template = read_template(arguments.template)
+        route = route_by_template(arguments.from_format, template, tools, arguments.level)
 
     def convert(row: JsonValue) -> JsonValue | Unconvertible:
         if arguments.field is None and isinstance(row, dict):
