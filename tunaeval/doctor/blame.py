@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
 
+from tunaeval.models.clients.statuses import meaning
 from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import counted
 from tunaeval.tools.specs import to_tools
@@ -49,6 +50,16 @@ class Seen:
 
     def one(self, ask: Ask) -> ServerAnswer:
         return self.all(ask)[0]
+
+    def failed(self, wanted: Iterable[Ask]) -> tuple[int, int]:
+        """Return how many answers to these requests say nothing about the server, and their number.
+
+        Where every request with tools is refused for want of flags, that alone is the finding.
+        """
+        answers = [answer for ask in wanted for answer in self.all(ask)]
+        if mentions_flags(self.one(asks.ONE[0])):
+            return 0, len(answers)
+        return sum(map(_says_nothing, answers)), len(answers)
 
     @cached_property
     def right(self) -> int:
@@ -117,6 +128,12 @@ class Seen:
 
     def blame(self, answer: ServerAnswer) -> Judgement:
         return blame(answer, self.native)
+
+
+def _says_nothing(answer: ServerAnswer) -> bool:
+    judged = unanswered(answer)
+    named = answer.lost or "model" not in answer.ask.more  # one is to be refused as unknown
+    return judged is not None and judged.verdict == "not tested" and named
 
 
 def mentions_flags(answer: ServerAnswer) -> bool:
@@ -490,14 +507,10 @@ def unanswered(answer: ServerAnswer) -> Judgement | None:
     """Return the judgement of a request that got no message, or None if it got one."""
     if answer.skipped or answer.failure is not None:
         return Judgement("not tested", answer.failure or "not asked", answer=answer)
-    words = answer.error or ""
     if answer.error is None:
         return None
-    if answer.status in (401, 403, 404, 408, 429):
-        return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
-    if answer.status is not None and 300 <= answer.status < 400:
-        return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
-    if answer.status in (502, 503, 504):
+    words = answer.error
+    if meaning(answer.status).about in ("address", "key", "load", "absence"):
         return Judgement("not tested", f"status {answer.status}: {words}", answer=answer)
     if raw_in_error(words) is not None:
         return Judgement(

@@ -20,15 +20,15 @@ from tunaeval.reports.statistics import wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
+from . import asks
 from .blame import CASES, Seen, misshapen, unanswered, worst
 from .checks import CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
 from .remedies import remedy
 from .runner import DoctorSettings, Runner, in_quick
 from .values import GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
 
-FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
+FINE, SERVER_FAULT, UNTESTED, INCOMPLETE = 0, 1, 2, 3
 
-_ATTEMPT_SECONDS = 120.0  # for one request
 _FAILED = 500  # the first status code of a server error
 _LONGEST = 4000
 """The most characters of a text that evidence keeps."""
@@ -39,8 +39,8 @@ class Examination:
     """The result of examining a server.
 
     `findings` are the checks that did not pass, in order of groups. `exit` is 0 if nothing is wrong
-    with the server, 1 for a fault of the server, and 2 if it could not be tested: it does not
-    answer, or the model cannot copy a call.
+    with the server, 1 for a fault of the server, 2 if it could not be tested (it does not answer,
+    or the model cannot copy a call), and 3 if more answers failed than `max_errors` allows.
     """
 
     server: JsonObject
@@ -51,6 +51,13 @@ class Examination:
     exit: int
     stopped: str | None
     requests: int
+    failed: Mapping[str, int]
+    """How many answers failed, by the checks that needed them; checks share requests."""
+    failures: int
+    """How many of the `answers` failed, so that what they were to show is not known."""
+    answers: int
+    retries: int
+    """How many requests were sent again because the server failed."""
 
     def as_json(self) -> JsonObject:
         """Return the report as JSON, for machines."""
@@ -62,6 +69,8 @@ class Examination:
             "rates": {name: rate.model_dump() for name, rate in self.rates.items()},
             "requests": self.requests,
             "stopped": self.stopped,
+            "failed": {"answers": self.failures, "of": self.answers, "by_check": dict(self.failed)},
+            "retries": self.retries,
         }
 
 
@@ -88,7 +97,7 @@ async def examine(
         base_url,
         key=read_key(key_variables, environment),
         key_variables=key_variables,
-        attempt_timeout=_ATTEMPT_SECONDS,
+        attempt_timeout=settings.timeout_seconds,
         network=network,
     )
     runner = Runner(connection, checks, settings, on_answer)
@@ -127,7 +136,19 @@ def _examined(
         findings.insert(0, ServerFinding("answers", "reach", "not tested", evidence, advice))
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
-    untested = seen.stopped is not None or (wants_copying and not seen.capable)
+    failed = {check.name: seen.failed(check.asks)[0] for check in made}
+    failures, answers = seen.failed(
+        {ask.key: ask for check in made for ask in check.asks}.values()
+    )
+    budget = runner.settings.max_errors
+    if seen.nobody:
+        code = UNTESTED
+    elif not (budget.allows(failures, answers) if budget else failures == 0):
+        code = INCOMPLETE
+    elif faults:
+        code = SERVER_FAULT
+    else:
+        code = UNTESTED if wants_copying and not seen.capable else FINE
     return Examination(
         server=_about(seen, runner, connection),
         findings=tuple(
@@ -139,9 +160,13 @@ def _examined(
             (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
         ),
         rates=_rates(seen),
-        exit=SERVER_FAULT if faults else UNTESTED if untested else FINE,
+        exit=code,
         stopped=connection.hide(seen.stopped) if seen.stopped else None,
         requests=runner.requests,
+        failed={name: count for name, count in failed.items() if count},
+        failures=failures,
+        answers=answers,
+        retries=runner.retries,
     )
 
 
@@ -188,7 +213,10 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
     in_prompt = _named(TOOLS_IN_PROMPT)
     if in_prompt.rule(seen, in_prompt.asks).verdict == "server":
         return Judgement("not tested", "the tools never reach the prompt (tools-in-prompt)")
+    lost = sum(seen.failed(pair) == (2, 2) for pair in asks.GATE)
     words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"
+    if seen.right + lost >= CASES:
+        words = f"{lost} of the 3 calls that show what the model can do were not answered"
     return Judgement("not tested", words)
 
 
