@@ -186,7 +186,13 @@ def _by_repeats(wholes: Sequence[ServerAnswer], streams: Sequence[ServerAnswer])
 
 
 def alike(a: ServerAnswer, b: ServerAnswer) -> bool:
-    """Whether two answers have equal calls, and both or neither leak calls into the content."""
+    """Whether two answers have equal calls, and both or neither leak calls into the content.
+
+    If either was cut, only calls that are complete in both are compared.
+    """
+    if a.cut or b.cut:
+        both = zip(a.calls, b.calls, strict=False)
+        return all(_same_call(x, y) for x, y in both if None not in (x.object, y.object))
     calls = len(a.calls) == len(b.calls) and all(map(_same_call, a.calls, b.calls))
     return calls and (leak(a) is None) == (leak(b) is None)
 
@@ -210,7 +216,7 @@ _WORDS = 8  # the fewest letters of prose beside calls whose loss is reported
 _LETTERS = 3
 """A sentence that is shorter by this many letters has lost text, not just punctuation."""
 CALL_MARKUP = re.compile(
-    r"</?(?:tool_calls?|function|parameter|arg_value|think)\b[^<>]{0,40}>|<\|[^|<>]{1,40}\|>"
+    r"</?(?:tool_calls?|function|parameter|arg_value)\b[^<>]{0,40}>|<\|[^|<>]{1,40}\|>"
     r"|\[/?TOOL_CALLS\]"
 )
 _OF_CALLS = frozenset(
@@ -227,7 +233,10 @@ def blame(answer: ServerAnswer, native: str | None = None) -> Judgement:
 def _blamed(answer: ServerAnswer, native: str | None) -> Judgement:
     if (reported := unanswered(answer)) is not None:
         return reported
-    cut = answer.finish == "length"
+    cut = answer.cut
+    if thought_in(answer.text):
+        words = "reasoning is in the content: the server does not know how this model thinks"
+        return Judgement("server", words, "reasoning-leaks")
     shape = None if cut else misshapen(answer)
     raw = trusted_raw(answer)
     if raw is None:
@@ -255,14 +264,19 @@ def trusted_raw(answer: ServerAnswer) -> str | None:
     """Return the raw text of an answer, or None if the server did not reveal it.
 
     Content without calls is raw text itself: the parser removed nothing. Some servers report only
-    the tokens of the content once they have found calls; such a text is not the raw one.
+    the tokens of the content once they have found calls; such a text is not the raw one. Nor is one
+    of fewer tokens than the server counted, but for a token that ends the answer.
     """
-    if not answer.calls and answer.text and not answer.raw:
+    counts = answer.raw_tokens, answer.completion_tokens
+    raw = answer.raw
+    if counts[0] is not None and counts[1] is not None and counts[0] < counts[1] - 1:
+        raw = None
+    if not answer.calls and answer.text and not raw:
         return answer.text
-    short = answer.raw is not None and len(answer.raw) <= len(answer.text)
+    short = raw is not None and len(raw) <= len(answer.text)
     if short and answer.calls and leak(answer) is None:
         return None
-    return answer.raw or None
+    return raw or None
 
 
 def right(answer: ServerAnswer) -> bool:
@@ -297,6 +311,11 @@ def leak(answer: ServerAnswer) -> ParseResult | None:
     found = parse_levels(answer.text, tools=offered(answer.ask))["standard"]
     marked = [call for call in found.calls if call.format not in UNMARKED]
     return found if marked else None
+
+
+def thought_in(text: str | None) -> bool:
+    """Whether a text has reasoning in it, by the markers of any format."""
+    return bool(text) and parse_levels(text)["standard"].reasoning is not None
 
 
 def same_calls(calls: Sequence[ApiCall], wanted: Sequence[WantedCall]) -> bool:
@@ -379,8 +398,8 @@ def _no_call(answer: ServerAnswer, read: ParseResult) -> Judgement:
 def _prose_kept(answer: ServerAnswer, read: ParseResult) -> Judgement | None:
     """Return a fault if the content lacks prose that the model wrote outside of its reasoning."""
     content, given = ("".join(text.split()) for text in (read.content, answer.text))
-    thought = answer.reasoning or "think" in (answer.raw or "")
-    if answer.finish == "length" or thought or _SPECIAL.search(content) or given not in content:
+    thought = answer.reasoning or read.reasoning is not None
+    if answer.cut or thought or _SPECIAL.search(content) or given not in content:
         return None
     left = re.sub(r"<[^<>]*>", "", content.replace(given, "", 1) if given else content)
     if sum(map(str.isalnum, left)) < _LETTERS:
@@ -441,11 +460,11 @@ def _differ(calls: Sequence[ApiCall], wanted: Sequence[WantedCall]) -> str:
             if key not in want.arguments or not same(found[key], want.arguments[key]):
                 was = json.dumps(want.arguments.get(key), ensure_ascii=False)
                 now = json.dumps(found[key], ensure_ascii=False)
-                return f"{want.name}.{key}: {_short(was)} became {_short(now)}"
+                return f"{want.name}.{key}: {_ends_of(was)} became {_ends_of(now)}"
     return "they are the same"
 
 
-def _short(text: str) -> str:
+def _ends_of(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:50]}...{text[-27:]}"
 
 
@@ -454,6 +473,9 @@ def _as_asked(answer: ServerAnswer, expected: Sequence[WantedCall]) -> Judgement
     wanted = answer.ask.calls
     if same_calls([ApiCall(w.name, json.dumps(w.arguments)) for w in expected], wanted):
         return Judgement("pass", "the API gave what the model wrote, which is what was asked")
+    if wanted and same_calls(answer.calls[: len(wanted)], wanted):
+        words = f"the model made {len(answer.calls)} calls, and was asked for {len(wanted)}"
+        return Judgement("note", f"{words}; the server returns them as they are")
     return Judgement(
         "model", f"it wrote something else than asked: {_differ(answer.calls, wanted)}"
     )

@@ -213,7 +213,8 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
     in_prompt = _named(TOOLS_IN_PROMPT)
     if in_prompt.rule(seen, in_prompt.asks).verdict == "server":
         return Judgement("not tested", "the tools never reach the prompt (tools-in-prompt)")
-    lost = sum(seen.failed(pair) == (2, 2) for pair in asks.GATE)
+    counts = [seen.failed(pair) for pair in asks.GATE]
+    lost = sum(bad == of for bad, of in counts)
     words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"
     if seen.right + lost >= CASES:
         words = f"{lost} of the 3 calls that show what the model can do were not answered"
@@ -227,7 +228,7 @@ def _named(name: str) -> Check:
 def _model_free(answer: ServerAnswer) -> Judgement | None:
     """Return a fault that no model can cause: a server error, or calls without the right shape."""
     if answer.ok:
-        return misshapen(answer) if answer.finish != "length" else None
+        return misshapen(answer) if not answer.cut else None
     return unanswered(answer) if (answer.status or 0) >= 500 else None
 
 

@@ -21,7 +21,7 @@ from tunaeval.models.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from . import asks
-from .blame import Seen, compare_pair, mentions_flags, same_calls
+from .blame import Seen, compare_pair, mentions_flags, same_calls, thought_in
 from .checks import REPEATED, Check, pairs
 from .reading import detokenized, extras, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
@@ -135,10 +135,12 @@ class Runner:
         first = await self._ask(asks.ONE[0])
         about = meaning(first.status).about
         if first.ok:
-            self._fields.thinks = bool(first.reasoning) or "<think>" in (first.raw or first.text)
-            if self._fields.thinks and first.finish == "length" and not first.calls:
+            thinks = bool(first.reasoning) or thought_in(first.raw or first.text)
+            self._fields.thought = (first.completion_tokens or 1) if thinks else 0
+            if thinks and first.cut and not first.calls:
                 self._answers.clear()  # reasoning used up its tokens; from now on it gets more
                 first = await self._ask(asks.ONE[0])
+                self._fields.thought = first.completion_tokens or 1
         elif about == "key":
             self._stop(f"{_KEY_REFUSED} ({first.status}); set $TUNAEVAL_API_KEY")
         elif mentions_flags(first):
@@ -238,7 +240,7 @@ class Runner:
             return answer
         if ids not in self._texts and self._spare() > 0:
             self._texts[ids] = await self._detokenize(ids)
-        return replace(answer, raw=self._texts.get(ids))
+        return replace(answer, raw=self._texts.get(ids), raw_tokens=len(ids))
 
     async def _detokenize(self, ids: tuple[int, ...]) -> str | None:
         payload = {"model": self.model, "tokens": list(ids)}
@@ -307,14 +309,19 @@ class _Fields:
         self._settled: set[Kind] = set()
         self._limit_field = "max_tokens"
         self._temperature: JsonObject = {"temperature": 0}
-        self.thinks = False
+        self.thought = 0
+        """The tokens of a short call with the thought before it; 0 if the model does not think."""
 
     def payload(self, ask: Ask, model: str | None) -> dict[str, JsonValue]:
-        thinking = self.thinks and ask.max_tokens > asks.CUT_TOKENS
+        thought = 0
+        if self.thought and ask.max_tokens > asks.CUT_TOKENS:
+            thought = _THOUGHT_TOKENS
+        elif ask.max_tokens == asks.CUT_TOKENS:
+            thought = self.thought
         return {
             **({"model": model} if model else {}),
             "messages": list(ask.messages),
-            self._limit_field: ask.max_tokens + (_THOUGHT_TOKENS if thinking else 0),
+            self._limit_field: ask.max_tokens + thought,
             **self._temperature,
             **({"tools": list(ask.tools)} if ask.tools else {}),
             **({"stream": True} if ask.streamed else {}),
