@@ -147,6 +147,9 @@ NOTE = both(echo("two strings", _NOTE_CALL, quick=True))
 GATE = (ONE, SUM, NOTE)
 """The calls that a model has to copy before it is tested further."""
 
+UNPARSED = replace(ONE[0], name="one call, not parsed", more={"tool_choice": "none"})
+"""What a server that lacks the flags of its parser still answers, as the model writes it."""
+
 HELLO = both(Ask("no call wanted", (user("Say hello."),), OFFERED, max_tokens=64, quick=True))
 EMPTY = both(echo("no arguments", WantedCall("ping", {}), quick=True), quick_streamed=True)
 TWO = both(echo("two calls", _WEATHER_CALL, _ADD_CALL, quick=True), quick_streamed=True)

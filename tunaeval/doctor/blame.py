@@ -95,7 +95,7 @@ class Seen:
         """The format in which the model mostly writes calls, or None if no raw text has one."""
         found = [
             fmt
-            for pair in (*asks.GATE, asks.TWO, asks.EMPTY)
+            for pair in (*asks.GATE, asks.TWO, asks.EMPTY, (asks.UNPARSED,))
             for ask in pair
             for answer in self.all(ask)
             if answer.ok and (fmt := format_of(answer)) is not None

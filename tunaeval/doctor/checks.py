@@ -442,6 +442,9 @@ class Check:
 TOOLS_ACCEPTED = "tools-accepted"
 """The check whose failure makes every other request with tools meaningless."""
 
+AS_WRITTEN = "calls-as-written"
+"""The check of plain calls, whose fault other calls have, too."""
+
 TOOLS_IN_PROMPT = "tools-in-prompt"
 """The check whose failure means that no model can be asked for a call."""
 
@@ -488,7 +491,7 @@ CHECKS: tuple[Check, ...] = (
               remedy, "nothing")
         for name, what, ask, plain, times, remedy in _PROMPTS
     ),
-    Check("calls-as-written", "calls", _GATE, each(as_written), "calls-lost"),
+    Check(AS_WRITTEN, "calls", _GATE, each(as_written), "calls-lost"),
     Check("no-call-wanted", "calls", asks.HELLO, each(as_written), "calls-lost"),
     Check("no-arguments", "calls", asks.EMPTY, each(as_written), "empty-arguments"),
     Check("call-ids", "calls", _wholes(_CALLING), each(sound_ids), "call-ids", "nothing"),
@@ -545,9 +548,9 @@ CHECKS: tuple[Check, ...] = (
         Check(name, "names", (ask,), each(read_or_refused), "name-changed")
         for name, ask in zip(_NAMED, asks.NAMES, strict=True)
     ),
-    Check("stability", "stability", _wholes(_CALLING), steady, "calls-lost"),
+    Check("stability", "stability", _CALLING, steady, "calls-lost"),
 )  # fmt: skip
 """All checks, in the order of a report."""
 
-REPEATED = _wholes(_CALLING)
+REPEATED = _CALLING
 """The requests that `--repeats` repeats."""

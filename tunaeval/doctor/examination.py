@@ -22,7 +22,7 @@ from tunaeval.types.runs import Rate
 
 from . import asks
 from .blame import CASES, Seen, misshapen, unanswered, worst
-from .checks import CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
+from .checks import AS_WRITTEN, CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
 from .remedies import remedy
 from .runner import DoctorSettings, Runner, in_quick
 from .values import GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
@@ -243,9 +243,8 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
             and (reported.answer.status or 0) >= _FAILED
         ):
             fault = "error"  # the server crashed rather than asking for a flag
-        if fault == "calls-in-content" and seen.parses:
-            fault = "calls-in-content-sometimes"
-        fixed = remedy(fault, seen.server, seen.native)
+        thought = reported.answer.text if reported.answer else None
+        fixed = remedy(fault, seen.server, seen.native, thought=thought, parses=seen.parses)
     elif reported.verdict == "model":
         fixed = remedy("model", seen.server)
     return ServerFinding(check.name, check.group, reported.verdict, _evidence(reported), fixed)
@@ -297,20 +296,25 @@ def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
 
 
 def _rates(seen: Seen) -> dict[str, Rate]:
-    """Return how often repeated answers were right, each rate with its Wilson interval."""
-    answers = [a for ask in REPEATED for a in seen.answers.get(ask.key, ()) if a.ok]
-    if not answers or not seen.capable:
-        return {}
-    found = Counter(seen.blame(answer).verdict for answer in answers)
-    sound = sum(
-        bool(answer.calls) and all(call.object is not None for call in answer.calls)
-        for answer in answers
-    )
-    return {
-        "given as written": wilson(found["pass"], len(answers)),
-        "sound arguments": wilson(sound, len(answers)),
-        "lost or changed by the server": wilson(found["server"], len(answers)),
-    }
+    """Return how often repeated answers of each mode were right, with Wilson intervals."""
+    rates = {}
+    for mode in ("whole", "streamed"):
+        asked = [ask for ask in REPEATED if ask.mode == mode]
+        answers = [a for ask in asked for a in seen.answers.get(ask.key, ()) if a.ok]
+        if not answers or not seen.capable:
+            continue
+        found = Counter(seen.blame(answer).verdict for answer in answers)
+        sound = sum(
+            bool(answer.calls) and all(call.object is not None for call in answer.calls)
+            for answer in answers
+        )
+        counts = {
+            "given as written": found["pass"],
+            "sound arguments": sound,
+            "lost or changed by the server": found["server"],
+        }
+        rates |= {f"{mode}: {name}": wilson(of, len(answers)) for name, of in counts.items()}
+    return rates
 
 
 SAME = "same_fault_as"
@@ -333,16 +337,24 @@ def _answered(
 
 
 def _with_causes(findings: Sequence[ServerFinding]) -> list[ServerFinding]:
-    """Add to each server fault that an earlier finding reports, too, the name of that check."""
+    """Add to each server fault that another finding explains the name of that check.
+
+    A fault of plain calls explains the same fault anywhere, another one that of the checks of its
+    group, which ask for the same kind of thing. What explains most comes first.
+    """
     first: dict[tuple[object, ...], str] = {}
+    explained: Counter[str] = Counter()
     found = []
     for finding in findings:
-        fault = finding.evidence.get("fault")
+        fault, words = finding.evidence.get("fault"), finding.evidence["summary"]
         if finding.verdict == "server" and fault:
-            words = finding.evidence["summary"] if fault == "error" else ""
-            name = first.setdefault((fault, finding.remedy, words), finding.check)
+            asked = words if fault == "error" else finding.group
+            name = first.get((fault,)) or first.setdefault((fault, asked), finding.check)
             if name != finding.check:
+                explained[name] += 1
                 found.append(replace(finding, evidence={**finding.evidence, SAME: name}))
                 continue
+            if finding.check == AS_WRITTEN:
+                first[fault,] = finding.check
         found.append(finding)
-    return found
+    return sorted(found, key=lambda finding: -explained[finding.check])

@@ -27,7 +27,7 @@ from .reading import detokenized, extras, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
 from .values import Ask, ServerAnswer, ServerIdentity, json_object
 
-REQUESTS = 90
+REQUESTS = 110
 """The most requests made, not counting `--repeats` above 3 and repeats of requests that failed."""
 REPEATS = 3  # answers of each repeated ask by default
 _KEY_REFUSED = "the server refuses the key"
@@ -144,6 +144,7 @@ class Runner:
         elif about == "key":
             self._stop(f"{_KEY_REFUSED} ({first.status}); set $TUNAEVAL_API_KEY")
         elif mentions_flags(first):
+            await self._ask(asks.UNPARSED)  # shows the format, and so the parser to name
             self._stop("every request with tools is refused until the server has its flags")
         elif self.model is None and about == "request":
             self._stop(
