@@ -299,7 +299,9 @@ _WHICH = user("Which code is that of today? Say the code, and nothing else.")
 _FROM_RESULT = (*_past("", "{}", _CODE_SENTENCE)[:3], _WHICH)
 FROM_RESULT = replace(_one_token("a code in a result", _FROM_RESULT), max_tokens=64)
 """A request whose answer is only in the tool's result."""
-FROM_MESSAGE = replace(_one_token("a code in a message", (user(_CODE_SENTENCE), _WHICH)), max_tokens=64)
+FROM_MESSAGE = replace(
+    _one_token("a code in a message", (user(_CODE_SENTENCE), _WHICH)), max_tokens=64
+)
 """A control without a tool: it shows whether this model repeats what it reads."""
 
 NO_MODEL = "no-such-model-as-this"

@@ -10,10 +10,11 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from urllib.parse import urlsplit
 
-from tunaeval.errors import UnknownNameError
+from tunaeval.errors import ClientSetupError, UnknownNameError
 from tunaeval.files.keys import mapped
-from tunaeval.models.clients.network import Network
+from tunaeval.models.clients.network import LOOPBACK, Network
 from tunaeval.models.clients.server import KEY_VARIABLES, read_key
 from tunaeval.models.clients.server import Server as Connection
 from tunaeval.reports.statistics import wilson
@@ -22,7 +23,15 @@ from tunaeval.types.runs import Rate
 
 from . import asks
 from .blame import CASES, Seen, misshapen, unanswered, worst
-from .checks import AS_WRITTEN, CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
+from .checks import (
+    AS_WRITTEN,
+    CHECKS,
+    REPEATED,
+    STREAM_FRAMES,
+    TOOLS_ACCEPTED,
+    TOOLS_IN_PROMPT,
+    Check,
+)
 from .remedies import remedy
 from .runner import DoctorSettings, Runner, in_quick
 from .values import GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
@@ -93,19 +102,32 @@ async def examine(
     """
     settings = settings or DoctorSettings()
     checks = chosen(only, quick=settings.quick)
+    key, network = read_key(key_variables, environment), network or Network()
     connection = Connection(
         base_url,
-        key=read_key(key_variables, environment),
+        key=key,
         key_variables=key_variables,
         attempt_timeout=settings.timeout_seconds,
         network=network,
     )
+    if (key or network.secrets) and not settings.allow_plain_http:
+        _check_encrypted(connection.address)
     runner = Runner(connection, checks, settings, on_answer)
     try:
         seen = await runner.run()
     finally:
         await connection.close()
     return _examined(seen, checks, runner, connection)
+
+
+def _check_encrypted(address: str) -> None:
+    """Raise ClientSetupError for an address to which anybody on the way could read the key."""
+    url = urlsplit(address)
+    if url.scheme == "http" and url.hostname not in LOOPBACK:
+        raise ClientSetupError(
+            f"{address} is reached without encryption, so that the key could be read on the way; "
+            "use https, unset the key, or allow it with --allow-plain-http"
+        )
 
 
 def chosen(only: str | None, *, quick: bool) -> tuple[Check, ...]:
@@ -137,9 +159,7 @@ def _examined(
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
     failed = {check.name: seen.failed(check.asks)[0] for check in made}
-    failures, answers = seen.failed(
-        {ask.key: ask for check in made for ask in check.asks}.values()
-    )
+    failures, answers = seen.failed({ask.key: ask for check in made for ask in check.asks}.values())
     budget = runner.settings.max_errors
     if seen.nobody:
         code = UNTESTED

@@ -43,8 +43,8 @@ _HANGS = 2
 class DoctorSettings:
     """How `examine` asks: the model, repeats, concurrency, time limits, and quick mode.
 
-    `extra_body` are fields of every request, such as a gateway's choice of vendor. `max_errors` says
-    how many answers may fail (by default none) until the examination counts as incomplete.
+    `extra_body` are fields of every request, such as a gateway's choice of vendor. `max_errors`
+    says how many answers may fail (by default none) until the examination counts as incomplete.
     """
 
     model: str | None = None
@@ -212,9 +212,7 @@ class Runner:
         self._to_ask -= 1
         tries = 1
         while self._left() is not None and self._hangs[ask.mode] < _HANGS:
-            response = await self._fetch(
-                "chat/completions", self._fields.payload(ask, self.model)
-            )
+            response = await self._fetch("chat/completions", self._fields.payload(ask, self.model))
             answer = replace(read_answer(ask, response), tries=tries)
             # A connection that ends before anything comes may have been idle for too long.
             most = 2 if response.dropped else 1 if response.timed_out else _PATIENCE
