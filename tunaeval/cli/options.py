@@ -731,7 +731,7 @@ _DOCTOR = (
     ),
     value("--model NAME", "the model to ask (default: the first that the server lists)"),
     value("--only GROUP", f"make only one group of checks: {', '.join(_CHECKS)}"),
-    flag("--quick", "send about 30 requests instead of up to 90"),
+    flag("--quick", "send about 30 requests instead of up to 110"),
     value(
         "--repeats N",
         "how often each repeated question is asked (default: 3)",
