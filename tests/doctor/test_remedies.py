@@ -56,7 +56,7 @@ def test_every_flag_is_taken_by_the_server_s_own_parser(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ENGINES)
 def test_the_names_are_those_of_the_version(kind: str) -> None:
-    version, parsers, thinkers = OFFERED[kind]
+    version, parsers, thinkers, _ = OFFERED[kind]
     options = ENGINES[kind]["options"]
     deprecated = {"qwen25", "glm45"} if kind == "SGLang" else set()
     assert version == ENGINES[kind]["version"]
