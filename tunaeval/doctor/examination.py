@@ -317,7 +317,7 @@ def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
 
 def _rates(seen: Seen) -> dict[str, Rate]:
     """Return how often repeated answers were right, all and the streamed ones, with intervals."""
-    rates = {}
+    rates: dict[str, Rate] = {}
     for which in ("", ", streamed"):
         asked = [ask for ask in REPEATED if ask.streamed or not which]
         answers = [a for ask in asked for a in seen.answers.get(ask.key, ()) if a.ok]
