@@ -153,7 +153,7 @@ def test_a_server_without_flags_is_asked_once_for_its_format() -> None:
 
 def answer(ask: Ask = asks.ONE[0], *, finish: str = "tool_calls", **more: object) -> ServerAnswer:
     calls = (ApiCall("get_weather", '{"city": "Oslo", "days": 2}', "c1", "function"),)
-    return ServerAnswer(ask, 200, **{"finish": finish, "calls": calls, **more})  # type: ignore[arg-type]
+    return ServerAnswer(ask, 200, **{"finish": finish, "calls": calls, **more})  # type: ignore[arg-type] # any
 
 
 RAW = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo", "days": 2}}\n</tool_call>'

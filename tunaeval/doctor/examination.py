@@ -10,11 +10,10 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from urllib.parse import urlsplit
 
 from tunaeval.errors import ClientSetupError, UnknownNameError
 from tunaeval.files.keys import mapped
-from tunaeval.models.clients.network import LOOPBACK, Network
+from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.server import KEY_VARIABLES, read_key
 from tunaeval.models.clients.server import Server as Connection
 from tunaeval.reports.statistics import wilson
@@ -110,24 +109,17 @@ async def examine(
         attempt_timeout=settings.timeout_seconds,
         network=network,
     )
-    if (key or network.secrets) and not settings.allow_plain_http:
-        _check_encrypted(connection.address)
+    if (key or network.secrets) and connection.is_overheard and not settings.allow_plain_http:
+        raise ClientSetupError(
+            f"{connection.address} is reached without encryption, so that the key could be read on "
+            "the way; use https, unset the key, or allow it with --allow-plain-http"
+        )
     runner = Runner(connection, checks, settings, on_answer)
     try:
         seen = await runner.run()
     finally:
         await connection.close()
     return _examined(seen, checks, runner, connection)
-
-
-def _check_encrypted(address: str) -> None:
-    """Raise ClientSetupError for an address to which anybody on the way could read the key."""
-    url = urlsplit(address)
-    if url.scheme == "http" and url.hostname not in LOOPBACK:
-        raise ClientSetupError(
-            f"{address} is reached without encryption, so that the key could be read on the way; "
-            "use https, unset the key, or allow it with --allow-plain-http"
-        )
 
 
 def chosen(only: str | None, *, quick: bool) -> tuple[Check, ...]:
