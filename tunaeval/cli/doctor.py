@@ -11,12 +11,14 @@ from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.doctor.values import ServerAnswer
 from tunaeval.reports.json import json_text
 
-from .clients import network_of
+from .clients import reached_by
 from .output import Output
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """Return 0 if the server has no fault, 1 if it has one, 2 if it was not tested."""
+    """Return 0 if the server has no fault, 1 if it has one, 2 if it was not tested, 3 if answers
+    failed.
+    """
 
     def report(answer: ServerAnswer) -> None:
         output.note(f"tunaeval: {answer.ask.key}: {answer.status or answer.failure}")
@@ -27,13 +29,19 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         concurrency=arguments.concurrency,
         deadline_seconds=arguments.deadline,
         quick=arguments.quick,
+        timeout_seconds=arguments.timeout,
+        extra_body=arguments.extra_body,
+        max_errors=arguments.max_errors,
+        allow_plain_http=arguments.allow_plain_http,
     )
+    network, key_variables = reached_by(arguments)
     found = asyncio.run(
         examine(
             arguments.base_url,
             settings,
             only=arguments.only,
-            network=network_of(arguments),
+            network=network,
+            key_variables=key_variables,
             on_answer=None if arguments.quiet else report,
         )
     )

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from tunaeval.errors import UnknownNameError
+from tunaeval.errors import ClientSetupError, UnknownNameError
 from tunaeval.files.keys import mapped
 from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.server import KEY_VARIABLES, read_key
@@ -20,15 +20,23 @@ from tunaeval.reports.statistics import wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
+from . import asks
 from .blame import CASES, Seen, misshapen, unanswered, worst
-from .checks import CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
+from .checks import (
+    AS_WRITTEN,
+    CHECKS,
+    REPEATED,
+    STREAM_FRAMES,
+    TOOLS_ACCEPTED,
+    TOOLS_IN_PROMPT,
+    Check,
+)
 from .remedies import remedy
 from .runner import DoctorSettings, Runner, in_quick
 from .values import GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
 
-FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
+FINE, SERVER_FAULT, UNTESTED, INCOMPLETE = 0, 1, 2, 3
 
-_ATTEMPT_SECONDS = 120.0  # for one request
 _FAILED = 500  # the first status code of a server error
 _LONGEST = 4000
 """The most characters of a text that evidence keeps."""
@@ -39,8 +47,8 @@ class Examination:
     """The result of examining a server.
 
     `findings` are the checks that did not pass, in order of groups. `exit` is 0 if nothing is wrong
-    with the server, 1 for a fault of the server, and 2 if it could not be tested: it does not
-    answer, or the model cannot copy a call.
+    with the server, 1 for a fault of the server, 2 if it could not be tested (it does not answer,
+    or the model cannot copy a call), and 3 if more answers failed than `max_errors` allows.
     """
 
     server: JsonObject
@@ -51,6 +59,13 @@ class Examination:
     exit: int
     stopped: str | None
     requests: int
+    failed: Mapping[str, int]
+    """How many answers failed, by the checks that needed them; checks share requests."""
+    failures: int
+    """How many of the `answers` failed, so that what they were to show is not known."""
+    answers: int
+    retries: int
+    """How many requests were sent again because the server failed."""
 
     def as_json(self) -> JsonObject:
         """Return the report as JSON, for machines."""
@@ -62,6 +77,8 @@ class Examination:
             "rates": {name: rate.model_dump() for name, rate in self.rates.items()},
             "requests": self.requests,
             "stopped": self.stopped,
+            "failed": {"answers": self.failures, "of": self.answers, "by_check": dict(self.failed)},
+            "retries": self.retries,
         }
 
 
@@ -84,13 +101,19 @@ async def examine(
     """
     settings = settings or DoctorSettings()
     checks = chosen(only, quick=settings.quick)
+    key, network = read_key(key_variables, environment), network or Network()
     connection = Connection(
         base_url,
-        key=read_key(key_variables, environment),
+        key=key,
         key_variables=key_variables,
-        attempt_timeout=_ATTEMPT_SECONDS,
+        attempt_timeout=settings.timeout_seconds,
         network=network,
     )
+    if (key or network.secrets) and connection.is_overheard and not settings.allow_plain_http:
+        raise ClientSetupError(
+            f"{connection.address} is reached without encryption, so that the key could be read on "
+            "the way; use https, unset the key, or allow it with --allow-plain-http"
+        )
     runner = Runner(connection, checks, settings, on_answer)
     try:
         seen = await runner.run()
@@ -127,7 +150,17 @@ def _examined(
         findings.insert(0, ServerFinding("answers", "reach", "not tested", evidence, advice))
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
-    untested = seen.stopped is not None or (wants_copying and not seen.capable)
+    failed = {check.name: seen.failed(check.asks)[0] for check in made}
+    failures, answers = seen.failed({ask.key: ask for check in made for ask in check.asks}.values())
+    budget = runner.settings.max_errors
+    if seen.nobody:
+        code = UNTESTED
+    elif not (budget.allows(failures, answers) if budget else failures == 0):
+        code = INCOMPLETE
+    elif faults:
+        code = SERVER_FAULT
+    else:
+        code = UNTESTED if wants_copying and not seen.capable else FINE
     return Examination(
         server=_about(seen, runner, connection),
         findings=tuple(
@@ -139,9 +172,13 @@ def _examined(
             (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
         ),
         rates=_rates(seen),
-        exit=SERVER_FAULT if faults else UNTESTED if untested else FINE,
+        exit=code,
         stopped=connection.hide(seen.stopped) if seen.stopped else None,
         requests=runner.requests,
+        failed={name: count for name, count in failed.items() if count},
+        failures=failures,
+        answers=answers,
+        retries=runner.retries,
     )
 
 
@@ -188,7 +225,11 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
     in_prompt = _named(TOOLS_IN_PROMPT)
     if in_prompt.rule(seen, in_prompt.asks).verdict == "server":
         return Judgement("not tested", "the tools never reach the prompt (tools-in-prompt)")
+    counts = [seen.failed(pair) for pair in asks.GATE]
+    lost = sum(bad == of for bad, of in counts)
     words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"
+    if seen.right + lost >= CASES:
+        words = f"{lost} of the 3 calls that show what the model can do were not answered"
     return Judgement("not tested", words)
 
 
@@ -199,7 +240,7 @@ def _named(name: str) -> Check:
 def _model_free(answer: ServerAnswer) -> Judgement | None:
     """Return a fault that no model can cause: a server error, or calls without the right shape."""
     if answer.ok:
-        return misshapen(answer) if answer.finish != "length" else None
+        return misshapen(answer) if not answer.cut else None
     return unanswered(answer) if (answer.status or 0) >= 500 else None
 
 
@@ -214,9 +255,8 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
             and (reported.answer.status or 0) >= _FAILED
         ):
             fault = "error"  # the server crashed rather than asking for a flag
-        if fault == "calls-in-content" and seen.parses:
-            fault = "calls-in-content-sometimes"
-        fixed = remedy(fault, seen.server, seen.native)
+        thought = reported.answer.text if reported.answer else None
+        fixed = remedy(fault, seen.server, seen.native, thought=thought, parses=seen.parses)
     elif reported.verdict == "model":
         fixed = remedy("model", seen.server)
     return ServerFinding(check.name, check.group, reported.verdict, _evidence(reported), fixed)
@@ -268,20 +308,25 @@ def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
 
 
 def _rates(seen: Seen) -> dict[str, Rate]:
-    """Return how often repeated answers were right, each rate with its Wilson interval."""
-    answers = [a for ask in REPEATED for a in seen.answers.get(ask.key, ()) if a.ok]
-    if not answers or not seen.capable:
-        return {}
-    found = Counter(seen.blame(answer).verdict for answer in answers)
-    sound = sum(
-        bool(answer.calls) and all(call.object is not None for call in answer.calls)
-        for answer in answers
-    )
-    return {
-        "given as written": wilson(found["pass"], len(answers)),
-        "sound arguments": wilson(sound, len(answers)),
-        "lost or changed by the server": wilson(found["server"], len(answers)),
-    }
+    """Return how often repeated answers were right, all and the streamed ones, with intervals."""
+    rates: dict[str, Rate] = {}
+    for which in ("", ", streamed"):
+        asked = [ask for ask in REPEATED if ask.streamed or not which]
+        answers = [a for ask in asked for a in seen.answers.get(ask.key, ()) if a.ok]
+        if not answers or not seen.capable:
+            continue
+        found = Counter(seen.blame(answer).verdict for answer in answers)
+        sound = sum(
+            bool(answer.calls) and all(call.object is not None for call in answer.calls)
+            for answer in answers
+        )
+        counts = {
+            "given as written": found["pass"],
+            "sound arguments": sound,
+            "lost or changed by the server": found["server"],
+        }
+        rates |= {f"{name}{which}": wilson(of, len(answers)) for name, of in counts.items()}
+    return rates
 
 
 SAME = "same_fault_as"
@@ -304,16 +349,24 @@ def _answered(
 
 
 def _with_causes(findings: Sequence[ServerFinding]) -> list[ServerFinding]:
-    """Add to each server fault that an earlier finding reports, too, the name of that check."""
+    """Add to each server fault that another finding explains the name of that check.
+
+    A fault of plain calls explains the same fault anywhere, another one that of the checks of its
+    group, which ask for the same kind of thing. What explains most comes first.
+    """
     first: dict[tuple[object, ...], str] = {}
+    explained: Counter[str] = Counter()
     found = []
     for finding in findings:
-        fault = finding.evidence.get("fault")
+        fault, words = finding.evidence.get("fault"), finding.evidence["summary"]
         if finding.verdict == "server" and fault:
-            words = finding.evidence["summary"] if fault == "error" else ""
-            name = first.setdefault((fault, finding.remedy, words), finding.check)
+            asked = words if fault == "error" else finding.group
+            name = first.get((fault,)) or first.setdefault((fault, asked), finding.check)
             if name != finding.check:
+                explained[name] += 1
                 found.append(replace(finding, evidence={**finding.evidence, SAME: name}))
                 continue
+            if finding.check == AS_WRITTEN:
+                first[fault,] = finding.check
         found.append(finding)
-    return found
+    return sorted(found, key=lambda finding: -explained[finding.check])

@@ -27,7 +27,23 @@ _ENDS = {
     0: "nothing is wrong with the server's tool calling",
     1: "the server is at fault",
     2: "tool calling could not be tested",
+    3: "too many answers failed, so what they were to show is not known",
 }
+_SHAKY = "no fault of tool calling was seen, though the server failed now and then"
+
+
+def _end(found: Examination) -> str:
+    """Return the result in words; an examination in which the server failed is never all right."""
+    return _SHAKY if found.exit == 0 and (found.failures or found.retries) else _ENDS[found.exit]
+
+
+def _failures(found: Examination) -> Iterator[str]:
+    """Yield how many answers failed, what could not be judged for it, and what was asked again."""
+    if found.failures:
+        checks = ", ".join(f"{name} ({count})" for name, count in found.failed.items())
+        yield f"{found.failures} of {counted(found.answers, 'answer')} failed; needed by {checks}"
+    if found.retries:
+        yield f"{counted(found.retries, 'request')} failed and had to be sent again"
 
 
 def show_examination(found: Examination, stream: TextIO) -> None:
@@ -65,7 +81,7 @@ def _console(found: Examination, width: int) -> Iterator[str]:
         yield from _short(finding) if again else _full(finding, width)
     yield ""
     yield from _rates(found)
-    yield f"{counted(found.requests, 'request')}; {_ENDS[found.exit]} (exit {found.exit})"
+    yield f"{counted(found.requests, 'request')}; {_end(found)} (exit {found.exit})"
 
 
 def _short(finding: ServerFinding) -> Iterator[str]:
@@ -114,6 +130,7 @@ def _heading(found: Examination) -> Iterator[str]:
     yield f"raw text of {server['raw_text']}; the model's format: {fmt}{parser}"
     if found.stopped:
         yield f"stopped: {found.stopped}"
+    yield from _failures(found)
 
 
 def _table(found: Examination) -> Iterator[tuple[str, Counter[Verdict]]]:
@@ -170,7 +187,7 @@ def _rates(found: Examination) -> Iterator[str]:
 
 
 def _markdown(found: Examination) -> Iterator[str]:
-    yield f"# Tool calling of {code(str(found.server['name']))}: {_ENDS[found.exit]}"
+    yield f"# Tool calling of {code(str(found.server['name']))}: {_end(found)}"
     yield ""
     yield from (f"- {code(line)}" for line in _heading(found))
     yield f"- {counted(found.requests, 'request')}"

@@ -24,7 +24,7 @@ from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
 
 from . import answers
-from .network import WANTS_A_USER, KeyFilter, Network, Pools, failure_of
+from .network import LOOPBACK, WANTS_A_USER, KeyFilter, Network, Pools, failure_of
 from .pace import (
     MAX_RETRY_AFTER_SECONDS,
     REFUSED,
@@ -32,9 +32,9 @@ from .pace import (
     Patience,
     TryFailed,
     asks_for_too_long,
-    is_retried,
     read_retry_after,
 )
+from .statuses import meaning
 
 T = TypeVar("T")
 
@@ -202,6 +202,11 @@ class Server:
         """The path of the base URL without a final `/v1` or slash."""
         return self._base.path.rstrip("/").removesuffix("/v1").rstrip("/")
 
+    @property
+    def is_overheard(self) -> bool:
+        """Whether requests leave this machine without encryption."""
+        return self._base.scheme == "http" and self._base.host not in LOOPBACK
+
     def hide(self, words: str) -> str:
         """Return `words` with this client's key, and any other text known to be a key, replaced."""
         others = without(words.replace(self._key, "(the key)") if self._key else words, self._known)
@@ -266,7 +271,9 @@ class Server:
             words = answers.words_of(await answers.read_body(response))
         except (TryFailed, httpx2.TransportError):
             words = "(something that cannot be read)"
-        advice = self._key_advice() if status in (401, 403) else _SETUP_ADVICE.get(status)
+        advice = _SETUP_ADVICE.get(status)
+        if advice is None and meaning(status).about == "key":
+            advice = self._key_advice()
         if advice:
             raise TryFailed(
                 f"{phrase} at {path}",
@@ -284,7 +291,7 @@ class Server:
             said=words,
             kind="status",
             status=status,
-            again=is_retried(status),
+            again=meaning(status).again,
             retry_after=read_retry_after(header),
         )
 
