@@ -68,7 +68,7 @@ ROWS: dict[str, tuple[Callable[[], AbstractContextManager[str]], int, str]] = {
     "a redirect": (lambda: saying(b"", 307, location="http://127.0.0.1:9/"), 2, "307: redirects"),
     "a model wanted": (lambda: saying(b'{"error": "field required"}', 422), 2, "--model NAME"),
     "dies at once": (lambda: at(Loopback(lives=4)), 2, "no chat completion"),
-    "dies in the middle": (lambda: at(Loopback(lives=25)), 2, "does not answer any more"),
+    "dies in the middle": (lambda: at(Loopback(lives=25)), 3, "does not answer any more"),
     "dies with a fault": (lambda: at(Loopback("index-always-0", lives=40)), 1, "index"),
 }  # fmt: skip
 

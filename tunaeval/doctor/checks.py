@@ -9,7 +9,7 @@ adds to a plain message.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from tunaeval.showing import counted
@@ -35,10 +35,18 @@ Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]
 
 
 def each(judge: Callable[[Seen, ServerAnswer], Judgement]) -> Rule:
-    """Return a rule that judges every answer separately and reports the worst judgement."""
+    """Return a rule that judges every answer separately and reports the worst judgement, and with
+    it every other fault of the server.
+    """
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
-        return worst(judge(seen, answer) for ask in wanted for answer in seen.all(ask))
+        judged = [judge(seen, answer) for ask in wanted for answer in seen.all(ask)]
+        faults: dict[tuple[str, str], Judgement] = {}
+        for one in (one for found in judged for one in (found, *found.others)):
+            if one.verdict == "server":
+                faults.setdefault((one.mode, one.fault), one)
+        first, *others = faults.values() or [worst(judged)]
+        return replace(first, others=tuple(others))
 
     return rule
 
@@ -307,8 +315,11 @@ def without(prefixes: tuple[str, ...], fine: str) -> Judge:
         found = [(code, words) for code, words in stream.faults if code.startswith(prefixes)]
         if not found:
             return unanswered(answer) or Judgement("pass", fine, answer=answer)
-        code, words = min(found, key=lambda fault: fault[0] in _REMARKS)
-        return Judgement("note" if code in _REMARKS else "server", words, code, answer)
+        first, *others = [
+            Judgement("note" if code in _REMARKS else "server", words, code, answer)
+            for code, words in sorted(found, key=lambda fault: fault[0] in _REMARKS)
+        ]
+        return replace(first, others=tuple(others))
 
     return judge
 
@@ -324,7 +335,7 @@ def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     if len(broken) >= _OFTEN and seen.stopped is None:
         words = f"{len(broken)} of {len(answers)} streams come to nothing: {broken[0].failure}"
         return Judgement("server", words, "frame-cut", broken[0])
-    return worst(_sound(seen, answer) for answer in answers)
+    return each(_sound)(seen, wanted)
 
 
 fragments_sound = without(("index", "id", "name", "type"), "one index, id and name for each call")
@@ -348,7 +359,7 @@ def _usage(_: Seen, answer: ServerAnswer) -> Judgement:
 
 def counted_alike(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     """Check that token counts are reported, and that prompt tokens agree whole and streamed."""
-    reported = worst(_usage(seen, answer) for ask in wanted for answer in seen.all(ask))
+    reported = each(_usage)(seen, wanted)
     if reported.verdict != "pass":
         return reported
     for whole, streamed in pairs(wanted):

@@ -7,11 +7,14 @@ about it, which is the one with the fewest requests; other checks judge the rest
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 
-from tunaeval.errors import UnknownNameError
+from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.files.keys import mapped
 from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.server import KEY_VARIABLES, read_key
@@ -20,13 +23,23 @@ from tunaeval.reports.statistics import wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
+from . import news as comparison
 from .blame import CASES, Seen, misshapen, unanswered, worst
-from .checks import CHECKS, REPEATED, STREAM_FRAMES, TOOLS_ACCEPTED, TOOLS_IN_PROMPT, Check
+from .checks import (
+    CHECKS,
+    REPEATED,
+    STREAM_FRAMES,
+    TOOLS_ACCEPTED,
+    TOOLS_IN_PROMPT,
+    Check,
+    same_in_both,
+)
+from .news import SCHEMA, News
 from .remedies import remedy
 from .runner import DoctorSettings, Runner, in_quick
 from .values import GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
 
-FINE, SERVER_FAULT, UNTESTED = 0, 1, 2
+FINE, SERVER_FAULT, UNTESTED, INCOMPLETE = 0, 1, 2, 3
 
 _ATTEMPT_SECONDS = 120.0  # for one request
 _FAILED = 500  # the first status code of a server error
@@ -39,8 +52,8 @@ class Examination:
     """The result of examining a server.
 
     `findings` are the checks that did not pass, in order of groups. `exit` is 0 if nothing is wrong
-    with the server, 1 for a fault of the server, and 2 if it could not be tested: it does not
-    answer, or the model cannot copy a call.
+    with the server, 1 for a fault of the server, 2 if it could not be tested (it does not answer,
+    or the model cannot copy a call), and 3 if too much of it could not be judged.
     """
 
     server: JsonObject
@@ -51,10 +64,33 @@ class Examination:
     exit: int
     stopped: str | None
     requests: int
+    settings: JsonObject = field(default_factory=dict)
+    started_at: str = ""
+    seconds: float = 0.0
+    news: News | None = None
+    """What is new, if it was compared with known findings."""
+
+    def against(self, known: JsonObject) -> Examination:
+        """Return the examination compared with an earlier report: 1 is then the exit code of a new
+        fault alone.
+        """
+        found = comparison.news(known, self.as_json())
+        judged = self.exit if self.exit in (UNTESTED, INCOMPLETE) else int(bool(found.new))
+        return replace(self, news=found, exit=judged)
+
+    def is_new(self, finding: ServerFinding) -> bool:
+        """Whether a finding is not among the known ones."""
+        return self.news is None or finding.id not in self.news.known
 
     def as_json(self) -> JsonObject:
         """Return the report as JSON, for machines."""
         return {
+            "schema": SCHEMA,
+            "tunaeval": _version(),
+            "started_at": self.started_at,
+            "seconds": round(self.seconds, 3),
+            "settings": self.settings,
+            "news": asdict(self.news) if self.news else None,
             "server": self.server,
             "findings": [asdict(finding) for finding in self.findings],
             "exit": self.exit,
@@ -65,11 +101,19 @@ class Examination:
         }
 
 
+def _version() -> str | None:
+    try:
+        return version("tunaeval")
+    except PackageNotFoundError:  # the sources alone, without an installation
+        return None
+
+
 async def examine(
     base_url: str,
     settings: DoctorSettings | None = None,
     *,
-    only: str | None = None,
+    only: str | Sequence[str] | None = None,
+    skip: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     network: Network | None = None,
     key_variables: Sequence[str] = KEY_VARIABLES,
@@ -77,13 +121,15 @@ async def examine(
 ) -> Examination:
     """Examine the server at `base_url` (http://127.0.0.1:8000/v1).
 
-    `only` is a group of checks, `network` says how the server is reached. The key is the first of
-    `key_variables` in the environment, as for other clients; it is in no report. Raises
-    ClientSetupError for an invalid address or key and UnknownNameError for an unknown group; what a
-    server does raises nothing.
+    `only` and `skip` are names of checks or groups, `network` says how the server is reached. The
+    key is the first of `key_variables` in the environment, as for other clients; it is in no
+    report. Raises ClientSetupError for an invalid address or key and UnknownNameError for an
+    unknown check or group; what a server does raises nothing.
     """
     settings = settings or DoctorSettings()
-    checks = chosen(only, quick=settings.quick)
+    only = [only] if isinstance(only, str) else list(only or ())
+    checks = chosen(only, skip, quick=settings.quick)
+    started_at, began = datetime.now(UTC), time.monotonic()
     connection = Connection(
         base_url,
         key=read_key(key_variables, environment),
@@ -96,14 +142,33 @@ async def examine(
         seen = await runner.run()
     finally:
         await connection.close()
-    return _examined(seen, checks, runner, connection)
+    return replace(
+        _examined(seen, checks, runner, connection),
+        settings={**asdict(settings), "only": only, "skip": list(skip)},
+        started_at=started_at.isoformat(timespec="seconds"),
+        seconds=time.monotonic() - began,
+    )
 
 
-def chosen(only: str | None, *, quick: bool) -> tuple[Check, ...]:
-    """Return the checks of a group, or all; if `quick`, only quick ones with quick requests."""
-    if only is not None and only not in GROUPS:
-        raise UnknownNameError("group of checks", only, GROUPS)
-    checks = [check for check in CHECKS if only in (None, check.group)]
+def chosen(
+    only: str | Sequence[str] = (), skip: Sequence[str] = (), *, quick: bool
+) -> tuple[Check, ...]:
+    """Return the checks that `only` names, or whose group it names, or all; without those of
+    `skip`. If `quick`, only quick ones with quick requests.
+    """
+    only = [only] if isinstance(only, str) else only
+    known = {*GROUPS, *(check.name for check in CHECKS)}
+    for name in (*only, *skip):
+        if name not in known:
+            raise UnknownNameError("check or group of checks", name, known)
+    checks = [
+        check
+        for check in CHECKS
+        if (not only or {check.name, check.group} & {*only})
+        and not {check.name, check.group} & {*skip}
+    ]
+    if not checks:
+        raise UsageError("no check is left: --skip leaves out all that --only names")
     if not quick:
         return tuple(checks)
     return tuple(in_quick(check) for check in checks if check.quick and check.group != "stability")
@@ -116,18 +181,22 @@ def _examined(
     judged = [(check, judge(check, seen, made)) for check in made]
     findings = _with_causes(
         [
-            _finding(check, reported, seen)
+            _finding(check, one, seen)
             for check, reported in judged
             if reported.verdict != "pass"
+            for one in (reported, *reported.others)
         ]
     )
     if seen.stopped is not None:
         advice = "check the base URL (it ends in /v1), the key in $TUNAEVAL_API_KEY, and the server"
         evidence: JsonObject = {"summary": seen.stopped}
-        findings.insert(0, ServerFinding("answers", "reach", "not tested", evidence, advice))
+        findings.insert(
+            0, ServerFinding("answers", "reach", "not tested", evidence, advice, "answers")
+        )
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
     untested = seen.stopped is not None or (wants_copying and not seen.capable)
+    incomplete = seen.stopped is not None and seen.raw_share[1] > 0
     return Examination(
         server=_about(seen, runner, connection),
         findings=tuple(
@@ -139,7 +208,7 @@ def _examined(
             (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
         ),
         rates=_rates(seen),
-        exit=SERVER_FAULT if faults else UNTESTED if untested else FINE,
+        exit=INCOMPLETE if incomplete else SERVER_FAULT if faults else UNTESTED * untested,
         stopped=connection.hide(seen.stopped) if seen.stopped else None,
         requests=runner.requests,
     )
@@ -219,7 +288,12 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
         fixed = remedy(fault, seen.server, seen.native)
     elif reported.verdict == "model":
         fixed = remedy("model", seen.server)
-    return ServerFinding(check.name, check.group, reported.verdict, _evidence(reported), fixed)
+    id_ = check.name
+    if reported.verdict == "server":
+        mode = "both" if check.rule is same_in_both else reported.mode
+        id_ = f"{check.name}/{mode}/{reported.fault or check.remedy}"
+    evidence = _evidence(reported)
+    return ServerFinding(check.name, check.group, reported.verdict, evidence, fixed, id_)
 
 
 def _evidence(reported: Judgement) -> JsonObject:
@@ -256,6 +330,7 @@ def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
     return {
         "base_url": connection.address,
         "model": runner.model,
+        "answers_as": seen.server.answers_as,
         "name": seen.server.kind,
         "version": seen.server.version,
         "sign": seen.server.sign,
@@ -305,14 +380,16 @@ def _answered(
 
 def _with_causes(findings: Sequence[ServerFinding]) -> list[ServerFinding]:
     """Add to each server fault that an earlier finding reports, too, the name of that check."""
-    first: dict[tuple[object, ...], str] = {}
+    first: dict[tuple[object, ...], tuple[str, str]] = {}
     found = []
     for finding in findings:
         fault = finding.evidence.get("fault")
         if finding.verdict == "server" and fault:
             words = finding.evidence["summary"] if fault == "error" else ""
-            name = first.setdefault((fault, finding.remedy, words), finding.check)
-            if name != finding.check:
+            name, id_ = first.setdefault(
+                (fault, finding.remedy, words), (finding.check, finding.id)
+            )
+            if id_ != finding.id:
                 found.append(replace(finding, evidence={**finding.evidence, SAME: name}))
                 continue
         found.append(finding)

@@ -156,17 +156,28 @@ class Judgement:
     answer: ServerAnswer | None = None
     read: JsonObject | None = None
     """What tunaeval reads in the raw text: calls, spans, diagnoses."""
+    others: tuple[Judgement, ...] = ()
+    """The other faults of the server that a rule found, each in another mode or of another kind."""
+
+    @property
+    def mode(self) -> Mode:
+        return self.answer.ask.mode if self.answer else "whole"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerFinding:
-    """A check that did not pass, as a row of the report."""
+    """A check that did not pass, as a row of the report.
+
+    `id` is made of what was asked and the fault (`value-closers/streamed/arguments-broken`), so
+    that a fault has the same one in every examination.
+    """
 
     check: str
     group: str
     verdict: Verdict
     evidence: JsonObject
     remedy: str
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,3 +192,5 @@ class ServerIdentity:
     answers_all: bool = False
     """It answers 200 even on paths that do not exist."""
     facts: Mapping[str, JsonValue] = field(default_factory=dict)
+    answers_as: str | None = None
+    """The model that the answers name."""

@@ -45,7 +45,7 @@ def _write_junit(reports: Sequence[Report], path: Path) -> None:
         # `visible` escapes lone surrogates and controls, which XML 1.0 does not allow.
         xml = XMLGenerator(file, encoding="utf-8", short_empty_elements=True)
         xml.startDocument()
-        with _element(xml, "testsuites", name="tunaeval"):
+        with element(xml, "testsuites", name="tunaeval"):
             for report in reports:
                 _suite(xml, report)
         xml.endDocument()
@@ -55,7 +55,7 @@ junit_writer = RunsWriter("junit", _write_junit)
 
 
 @contextmanager
-def _element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
+def element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
     """Write an element on a line of its own; what the block writes is its content."""
     xml.characters("\n")
     xml.startElement(tag, AttributesImpl(attributes))
@@ -77,12 +77,12 @@ def _suite(xml: XMLGenerator, report: Report) -> None:
         "skipped": "0",
         "time": f"{seconds:.3f}",
     }
-    if timestamp := _local_time(run.started_at):
+    if timestamp := local_time(run.started_at):
         attributes["timestamp"] = timestamp
-    with _element(xml, "testsuite", **attributes):
-        with _element(xml, "properties"):
+    with element(xml, "testsuite", **attributes):
+        with element(xml, "properties"):
             for name, value in _properties(report):
-                with _element(xml, "property", name=name, value=visible(value, _LONG)):
+                with element(xml, "property", name=name, value=visible(value, _LONG)):
                     pass
         for result in report.results:
             _case(xml, visible(run.suite, _LONG), result)
@@ -94,8 +94,8 @@ def _interrupted(xml: XMLGenerator, report: Report) -> None:
     """Write an error for an interrupted run, so that missing results turn the CI red."""
     suite = visible(report.run.suite, _LONG)
     with (
-        _element(xml, "testcase", classname=suite, name="the whole run", time="0.000"),
-        _element(xml, "error", message=interruption(report), type="interrupted"),
+        element(xml, "testcase", classname=suite, name="the whole run", time="0.000"),
+        element(xml, "error", message=interruption(report), type="interrupted"),
     ):
         xml.characters("tunaeval run --resume DIR finishes it")
 
@@ -120,11 +120,11 @@ def _case(xml: XMLGenerator, suite: str, result: ScenarioResult) -> None:
         visible(result.scenario, _LONG) + again,
         f"{result.latency_seconds or 0.0:.3f}",
     )
-    with _element(xml, "testcase", classname=suite, name=name, time=seconds):
+    with element(xml, "testcase", classname=suite, name=name, time=seconds):
         tag = _ELEMENTS.get(verdict_of(result))
         if tag:
             message = visible(result.error or result.reason, _LONG)
-            with _element(xml, tag, message=message, type=result.outcome):
+            with element(xml, tag, message=message, type=result.outcome):
                 xml.characters("\n".join(_words(result)))
 
 
@@ -141,7 +141,7 @@ def _words(result: ScenarioResult) -> list[str]:
     return lines
 
 
-def _local_time(text: str) -> str:
+def local_time(text: str) -> str:
     """Return a time without its zone, which the schema does not allow; "" if it is no time."""
     try:
         return datetime.fromisoformat(text).replace(tzinfo=None).isoformat(timespec="seconds")
@@ -172,7 +172,7 @@ def _lines(report: Report) -> Iterable[str]:
     score = f"{rate.passed} of {rate.total} passed, {percent(rate)}"
     if interval(rate):
         score += f" (95 % interval {interval(rate)})"
-    yield _command("notice", title, "; ".join([*over, score, *remarks(report)]))
+    yield command("notice", title, "; ".join([*over, score, *remarks(report)]))
     left = dict.fromkeys(_COMMANDS.values(), SHOWN - 1)  # the last one counts the rest
     for result in report.results:
         kind = _COMMANDS.get(verdict_of(result))
@@ -183,21 +183,21 @@ def _lines(report: Report) -> Iterable[str]:
             yield _annotation(kind, result)
     for kind, room in left.items():
         if room < 0:
-            yield _command(kind, title, f"and {-room} more of this kind")
+            yield command(kind, title, f"and {-room} more of this kind")
 
 
 def _annotation(kind: str, result: ScenarioResult) -> str:
     if kind == "warning":
-        return _command(kind, result.scenario, result.error or result.reason)
+        return command(kind, result.scenario, result.error or result.reason)
     again = f" #{result.repeat}" if result.repeat > 1 else ""
     words = (
         f"{result.outcome}: {visible(result.reason, _SHORT)}; "
         f"expected {expected_words(result.expected, _SHORT)}, got {calls_words(result.got, _SHORT)}"
     )
-    return _command(kind, result.scenario + again, words)
+    return command(kind, result.scenario + again, words)
 
 
-def _command(kind: str, title: str, words: str) -> str:
+def command(kind: str, title: str, words: str) -> str:
     """Return a command of GitHub Actions on one line, with all that could end its texts escaped."""
     name = visible(title, _SHORT).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     return f"::{kind} title={name}::{visible(words, 3 * _SHORT).replace('%', '%25')}"
