@@ -53,7 +53,7 @@ def test_reports_are_written_by_suffix_and_compared_without_a_server(here: Tuna)
         here, "closer-ends-a-call", *(part for kind in kinds for part in ("--report", kind))
     )
     assert done.returncode == 1
-    suite = ET.fromstring(Path("ci/old.xml").read_text("utf-8"))[0]
+    suite = ET.fromstring(Path("ci/old.xml").read_text("utf-8"))[0]  # noqa: S314 - ours
     failed = {case.get("name") for case in suite if case.find("failure") is not None}
     assert failed == CLOSERS
     assert suite.get("failures") == "2"
@@ -106,7 +106,8 @@ def test_what_died_is_3_and_its_known_faults_are_kept(here: Tuna) -> None:
     assert INDEX in done.stdout, "what was found is listed all the same"
     assert json.loads(Path("known.json").read_text()) == {"schema": 1, "findings": []}
     assert "is not written" in done.stderr
-    assert ET.fromstring(Path("r.xml").read_text("utf-8"))[0].get("errors") == "1"
+    suite = ET.fromstring(Path("r.xml").read_text("utf-8"))[0]  # noqa: S314 - ours
+    assert suite.get("errors") == "1"
 
 
 @pytest.mark.parametrize(
@@ -141,6 +142,22 @@ def test_wrong_use_is_said_before_anything_is_asked(
     done = here("doctor", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
+
+
+def test_recorded_pairs_are_replayed_with_the_same_reports(here: Tuna) -> None:
+    tool = {"type": "function", "function": {"name": "add"}}
+    raw = '<tool_call>{"name": "add", "arguments": {}}</tool_call>'
+    lost = {"id": "lost", "raw": raw, "tools": [tool], "message": {"content": raw}}
+    Path("pairs").mkdir()
+    Path("pairs/a.jsonl").write_text(json.dumps(lost) + "\n")
+    done = here("doctor", "replay", "pairs", "--report", "r.xml", "--write-known", "known.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = here("doctor", "replay", "pairs/a.jsonl", "--known", "known.json", "--json")
+    assert json.loads(done.stdout)["news"]["known"] == ["lost/whole/calls-in-content"]
+    Path("ids.jsonl").write_text('{"token_ids": [1], "tools": [], "message": {}}\n')
+    done = here("doctor", "replay", "ids.jsonl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "token ids alone, and nothing decodes them; give --tokenizer FILE" in done.stderr
 
 
 def row(name: str, mode: str = "whole", verdict: str = "server") -> dict[str, Any]:

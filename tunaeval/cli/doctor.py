@@ -11,6 +11,7 @@ from pathlib import Path
 from tunaeval.doctor.ci import WRITERS
 from tunaeval.doctor.examination import FINE, INCOMPLETE, UNTESTED, Examination, examine
 from tunaeval.doctor.news import known_findings, news, read_report
+from tunaeval.doctor.recorded import decoder, pairs_in, replay
 from tunaeval.doctor.report import markdown, news_lines, show_examination
 from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.doctor.values import ServerAnswer
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     match arguments.words:
         case ["compare", old, new]:
             return _compared(old, new, arguments, output)
-        case []:
+        case [] | ["replay", _]:
             pass
         case words:
             raise UsageError(
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     known = read_report(arguments.known) if arguments.known else None
     if arguments.write_known:
         try_to_write(Path(arguments.write_known))
-    found = _examined(arguments, output)
+    found = _replayed(arguments) if arguments.words else _examined(arguments, output)
     if known is not None:
         found = found.against(known)
     if arguments.write_known:
@@ -97,6 +98,11 @@ def _examined(arguments: argparse.Namespace, output: Output) -> Examination:
             on_answer=None if arguments.quiet else report,
         )
     )
+
+
+def _replayed(arguments: argparse.Namespace) -> Examination:
+    decode = decoder(Path(arguments.tokenizer)) if arguments.tokenizer else None
+    return replay(pairs_in(Path(arguments.words[1])), decode=decode)
 
 
 def _kept(found: Examination, known: JsonObject | None, path: Path, output: Output) -> Examination:

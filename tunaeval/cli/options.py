@@ -714,7 +714,8 @@ _DOCTOR = (
     value(
         "words ACTION",
         "compare OLD NEW: compare two reports in JSON, and exit with 1 if NEW has a fault that OLD "
-        "lacks; replay FILE: blame recorded pairs of a model's text and a server's answer",
+        "lacks; replay FILE: blame recorded pairs of a model's text and a server's answer, JSON "
+        "lines or a folder of such files",
         nargs="*",
     ),
     value(
@@ -742,6 +743,7 @@ _DOCTOR = (
         "again; missing directories are created",
     ),
     value("--writer NAME", "github, junit, markdown or json: how a --report is written"),
+    value("--tokenizer FILE", "with replay: the tokenizer.json that makes text of token ids"),
     flag("--quick", "send about 30 requests instead of up to 90"),
     value(
         "--repeats N",

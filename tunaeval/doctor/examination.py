@@ -292,11 +292,12 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
     if reported.verdict == "server":
         mode = "both" if check.rule is same_in_both else reported.mode
         id_ = f"{check.name}/{mode}/{reported.fault or check.remedy}"
-    evidence = _evidence(reported)
+    evidence = evidence_of(reported)
     return ServerFinding(check.name, check.group, reported.verdict, evidence, fixed, id_)
 
 
-def _evidence(reported: Judgement) -> JsonObject:
+def evidence_of(reported: Judgement) -> JsonObject:
+    """Return what a finding is based on: the request, the raw text, and what the API gave."""
     found: JsonObject = {
         "summary": reported.why,
         **({"fault": reported.fault} if reported.fault else {}),
