@@ -147,6 +147,9 @@ NOTE = both(echo("two strings", _NOTE_CALL, quick=True))
 GATE = (ONE, SUM, NOTE)
 """The calls that a model has to copy before it is tested further."""
 
+UNPARSED = replace(ONE[0], name="one call, not parsed", more={"tool_choice": "none"})
+"""What a server that lacks the flags of its parser still answers, as the model writes it."""
+
 HELLO = both(Ask("no call wanted", (user("Say hello."),), OFFERED, max_tokens=64, quick=True))
 EMPTY = both(echo("no arguments", WantedCall("ping", {}), quick=True), quick_streamed=True)
 TWO = both(echo("two calls", _WEATHER_CALL, _ADD_CALL, quick=True), quick_streamed=True)
@@ -256,7 +259,7 @@ def _two_results() -> tuple[JsonObject, ...]:
     return user("Are both hosts up?"), calling, *results, user("And now?")
 
 
-def _short(name: str, messages: tuple[JsonObject, ...], *, quick: bool = False) -> Ask:
+def _one_token(name: str, messages: tuple[JsonObject, ...], *, quick: bool = False) -> Ask:
     return Ask(name, messages, OFFERED, max_tokens=1, quick=quick)
 
 
@@ -264,12 +267,12 @@ _LATE = {"role": "system", "content": "Be brief."}
 _PARTS = [{"type": "text", "text": TEXT}]
 _LONG_ARGUMENTS = json.dumps({"note": TEXT})
 
-PAST = _short("a past call", _past("", "{}", "up"), quick=True)
-PAST_EMPTY = _short('past arguments ""', _past("", "", "up"), quick=True)
-PAST_NULL = _short("past content null", _past(None, "{}", "up"))
-PAST_PARTS = _short("a result in parts", _past("", "{}", [{"type": "text", "text": "up"}]))
-PAST_TWO = _short("two results, the last first", _two_results())
-PAST_SYSTEM = _short("a late system message", (*_CHOICE, _LATE, user("Say it again.")))
+PAST = _one_token("a past call", _past("", "{}", "up"), quick=True)
+PAST_EMPTY = _one_token('past arguments ""', _past("", "", "up"), quick=True)
+PAST_NULL = _one_token("past content null", _past(None, "{}", "up"))
+PAST_PARTS = _one_token("a result in parts", _past("", "{}", [{"type": "text", "text": "up"}]))
+PAST_TWO = _one_token("two results, the last first", _two_results())
+PAST_SYSTEM = _one_token("a late system message", (*_CHOICE, _LATE, user("Say it again.")))
 HISTORY = (PAST, PAST_EMPTY, PAST_NULL, PAST_PARTS, PAST_TWO, PAST_SYSTEM)
 
 PLAIN = Ask("no tools", _CHOICE, max_tokens=1, quick=True)
@@ -286,17 +289,19 @@ MANY_TOOLS = Ask(
     tuple(tool(f"look_up_{n}", TEXT, {"word": _STRING}) for n in range(MANY)),
     max_tokens=1,
 )
-LONG_ARGUMENTS = _short("long past arguments", _past("", _LONG_ARGUMENTS, "up"))
-LONG_RESULT = _short("a long result", _past("", "{}", TEXT), quick=True)
-LONG_CONTENT = _short("long content beside a past call", _past(TEXT, "{}", "up"))
+LONG_ARGUMENTS = _one_token("long past arguments", _past("", _LONG_ARGUMENTS, "up"))
+LONG_RESULT = _one_token("a long result", _past("", "{}", TEXT), quick=True)
+LONG_CONTENT = _one_token("long content beside a past call", _past(TEXT, "{}", "up"))
 
 CODE_WORD = "quay-7193"
 _CODE_SENTENCE = f"The code of today is {CODE_WORD}."
 _WHICH = user("Which code is that of today? Say the code, and nothing else.")
 _FROM_RESULT = (*_past("", "{}", _CODE_SENTENCE)[:3], _WHICH)
-FROM_RESULT = replace(_short("a code in a result", _FROM_RESULT), max_tokens=64)
+FROM_RESULT = replace(_one_token("a code in a result", _FROM_RESULT), max_tokens=64)
 """A request whose answer is only in the tool's result."""
-FROM_MESSAGE = replace(_short("a code in a message", (user(_CODE_SENTENCE), _WHICH)), max_tokens=64)
+FROM_MESSAGE = replace(
+    _one_token("a code in a message", (user(_CODE_SENTENCE), _WHICH)), max_tokens=64
+)
 """A control without a tool: it shows whether this model repeats what it reads."""
 
 NO_MODEL = "no-such-model-as-this"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import comb
 
+from tunaeval.models.clients.statuses import meaning
 from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import counted
 from tunaeval.tools.specs import to_tools
@@ -50,6 +51,16 @@ class Seen:
     def one(self, ask: Ask) -> ServerAnswer:
         return self.all(ask)[0]
 
+    def failed(self, wanted: Iterable[Ask]) -> tuple[int, int]:
+        """Return how many answers to these requests say nothing about the server, and their number.
+
+        Where every request with tools is refused for want of flags, that alone is the finding.
+        """
+        answers = [answer for ask in wanted for answer in self.all(ask)]
+        if mentions_flags(self.one(asks.ONE[0])):
+            return 0, len(answers)
+        return sum(map(_says_nothing, answers)), len(answers)
+
     @cached_property
     def right(self) -> int:
         """How many of the three calls in `asks.GATE` the model copied, whole or streamed."""
@@ -84,7 +95,7 @@ class Seen:
         """The format in which the model mostly writes calls, or None if no raw text has one."""
         found = [
             fmt
-            for pair in (*asks.GATE, asks.TWO, asks.EMPTY)
+            for pair in (*asks.GATE, asks.TWO, asks.EMPTY, (asks.UNPARSED,))
             for ask in pair
             for answer in self.all(ask)
             if answer.ok and (fmt := format_of(answer)) is not None
@@ -117,6 +128,12 @@ class Seen:
 
     def blame(self, answer: ServerAnswer) -> Judgement:
         return blame(answer, self.native)
+
+
+def _says_nothing(answer: ServerAnswer) -> bool:
+    judged = unanswered(answer)
+    named = answer.lost or "model" not in answer.ask.more  # one is to be refused as unknown
+    return judged is not None and judged.verdict == "not tested" and named
 
 
 def mentions_flags(answer: ServerAnswer) -> bool:
@@ -169,7 +186,13 @@ def _by_repeats(wholes: Sequence[ServerAnswer], streams: Sequence[ServerAnswer])
 
 
 def alike(a: ServerAnswer, b: ServerAnswer) -> bool:
-    """Whether two answers have equal calls, and both or neither leak calls into the content."""
+    """Whether two answers have equal calls, and both or neither leak calls into the content.
+
+    If either was cut, only calls that are complete in both are compared.
+    """
+    if a.cut or b.cut:
+        both = zip(a.calls, b.calls, strict=False)
+        return all(_same_call(x, y) for x, y in both if None not in (x.object, y.object))
     calls = len(a.calls) == len(b.calls) and all(map(_same_call, a.calls, b.calls))
     return calls and (leak(a) is None) == (leak(b) is None)
 
@@ -193,7 +216,7 @@ _WORDS = 8  # the fewest letters of prose beside calls whose loss is reported
 _LETTERS = 3
 """A sentence that is shorter by this many letters has lost text, not just punctuation."""
 CALL_MARKUP = re.compile(
-    r"</?(?:tool_calls?|function|parameter|arg_value|think)\b[^<>]{0,40}>|<\|[^|<>]{1,40}\|>"
+    r"</?(?:tool_calls?|function|parameter|arg_value)\b[^<>]{0,40}>|<\|[^|<>]{1,40}\|>"
     r"|\[/?TOOL_CALLS\]"
 )
 _OF_CALLS = frozenset(
@@ -210,7 +233,10 @@ def blame(answer: ServerAnswer, native: str | None = None) -> Judgement:
 def _blamed(answer: ServerAnswer, native: str | None) -> Judgement:
     if (reported := unanswered(answer)) is not None:
         return reported
-    cut = answer.finish == "length"
+    cut = answer.cut
+    if thought_in(answer.text):
+        words = "reasoning is in the content: the server does not know how this model thinks"
+        return Judgement("server", words, "reasoning-leaks")
     shape = None if cut else misshapen(answer)
     raw = trusted_raw(answer)
     if raw is None:
@@ -238,14 +264,19 @@ def trusted_raw(answer: ServerAnswer) -> str | None:
     """Return the raw text of an answer, or None if the server did not reveal it.
 
     Content without calls is raw text itself: the parser removed nothing. Some servers report only
-    the tokens of the content once they have found calls; such a text is not the raw one.
+    the tokens of the content once they have found calls; such a text is not the raw one. Nor is one
+    of fewer tokens than the server counted, but for a token that ends the answer.
     """
-    if not answer.calls and answer.text and not answer.raw:
+    counts = answer.raw_tokens, answer.completion_tokens
+    raw = answer.raw
+    if counts[0] is not None and counts[1] is not None and counts[0] < counts[1] - 1:
+        raw = None
+    if not answer.calls and answer.text and not raw:
         return answer.text
-    short = answer.raw is not None and len(answer.raw) <= len(answer.text)
+    short = raw is not None and len(raw) <= len(answer.text)
     if short and answer.calls and leak(answer) is None:
         return None
-    return answer.raw or None
+    return raw or None
 
 
 def right(answer: ServerAnswer) -> bool:
@@ -280,6 +311,11 @@ def leak(answer: ServerAnswer) -> ParseResult | None:
     found = parse_levels(answer.text, tools=offered(answer.ask))["standard"]
     marked = [call for call in found.calls if call.format not in UNMARKED]
     return found if marked else None
+
+
+def thought_in(text: str | None) -> bool:
+    """Whether a text has reasoning in it, by the markers of any format."""
+    return bool(text) and parse_levels(text)["standard"].reasoning is not None
 
 
 def same_calls(calls: Sequence[ApiCall], wanted: Sequence[WantedCall]) -> bool:
@@ -362,8 +398,8 @@ def _no_call(answer: ServerAnswer, read: ParseResult) -> Judgement:
 def _prose_kept(answer: ServerAnswer, read: ParseResult) -> Judgement | None:
     """Return a fault if the content lacks prose that the model wrote outside of its reasoning."""
     content, given = ("".join(text.split()) for text in (read.content, answer.text))
-    thought = answer.reasoning or "think" in (answer.raw or "")
-    if answer.finish == "length" or thought or _SPECIAL.search(content) or given not in content:
+    thought = answer.reasoning or read.reasoning is not None
+    if answer.cut or thought or _SPECIAL.search(content) or given not in content:
         return None
     left = re.sub(r"<[^<>]*>", "", content.replace(given, "", 1) if given else content)
     if sum(map(str.isalnum, left)) < _LETTERS:
@@ -424,11 +460,11 @@ def _differ(calls: Sequence[ApiCall], wanted: Sequence[WantedCall]) -> str:
             if key not in want.arguments or not same(found[key], want.arguments[key]):
                 was = json.dumps(want.arguments.get(key), ensure_ascii=False)
                 now = json.dumps(found[key], ensure_ascii=False)
-                return f"{want.name}.{key}: {_short(was)} became {_short(now)}"
+                return f"{want.name}.{key}: {_ends_of(was)} became {_ends_of(now)}"
     return "they are the same"
 
 
-def _short(text: str) -> str:
+def _ends_of(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:50]}...{text[-27:]}"
 
 
@@ -437,6 +473,9 @@ def _as_asked(answer: ServerAnswer, expected: Sequence[WantedCall]) -> Judgement
     wanted = answer.ask.calls
     if same_calls([ApiCall(w.name, json.dumps(w.arguments)) for w in expected], wanted):
         return Judgement("pass", "the API gave what the model wrote, which is what was asked")
+    if wanted and same_calls(answer.calls[: len(wanted)], wanted):
+        words = f"the model made {len(answer.calls)} calls, and was asked for {len(wanted)}"
+        return Judgement("note", f"{words}; the server returns them as they are")
     return Judgement(
         "model", f"it wrote something else than asked: {_differ(answer.calls, wanted)}"
     )
@@ -490,14 +529,10 @@ def unanswered(answer: ServerAnswer) -> Judgement | None:
     """Return the judgement of a request that got no message, or None if it got one."""
     if answer.skipped or answer.failure is not None:
         return Judgement("not tested", answer.failure or "not asked", answer=answer)
-    words = answer.error or ""
     if answer.error is None:
         return None
-    if answer.status in (401, 403, 404, 408, 429):
-        return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
-    if answer.status is not None and 300 <= answer.status < 400:
-        return Judgement("not tested", f"{answer.status}: {words}", answer=answer)
-    if answer.status in (502, 503, 504):
+    words = answer.error
+    if meaning(answer.status).about in ("address", "key", "load", "absence"):
         return Judgement("not tested", f"status {answer.status}: {words}", answer=answer)
     if raw_in_error(words) is not None:
         return Judgement(

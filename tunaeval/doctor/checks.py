@@ -12,24 +12,29 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from tunaeval.parsing.api import parse_message
 from tunaeval.showing import counted
 
 from . import asks
 from .asks import MANY
 from .blame import (
     CALL_MARKUP,
+    CODE,
     Seen,
     compare_pair,
+    format_of,
     is_refused,
     leak,
     misshapen,
     no_answer,
+    offered,
     refused_or,
     same_calls,
+    thought_in,
     unanswered,
     worst,
 )
-from .values import Ask, Judgement, ServerAnswer
+from .values import Ask, Judgement, ServerAnswer, Verdict
 
 Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]
 
@@ -81,7 +86,7 @@ def honest_finish(_: Seen, answer: ServerAnswer) -> Judgement:
     if not answer.ok:
         return no_answer(answer)
     reason, found = answer.finish, len(answer.calls)
-    if reason == "length":
+    if answer.cut:
         return Judgement("pass", "cut", answer=answer)
     if reason is None:
         return Judgement("server", "there is no finish reason", "finish-reason", answer)
@@ -138,10 +143,34 @@ def _enforced(seen: Seen, answer: ServerAnswer, choice: str, only: frozenset[str
         return Judgement("server", words, "choice-ignored", answer)
     if not answer.calls and leak(answer) is not None:
         return seen.blame(answer)  # the choice was enforced, but the server did not parse the call
+    if not answer.calls and format_of(answer) not in (None, *CODE):
+        words = f"tool_choice is {choice}, the model wrote a call, and the API has none"
+        return replace(seen.blame(answer), verdict="server", why=words, fault="calls-lost")
     if not answer.calls:
         words = f"tool_choice is {choice}, and there is no call: it is not enforced"
         return Judgement("server", words, "choice-ignored", answer)
-    return misshapen(answer) or Judgement("pass", "enforced", answer=answer)
+    if (wrong_shape := misshapen(answer)) is not None or answer.cut:
+        return wrong_shape or Judgement("pass", "enforced until it was cut", answer=answer)
+    if (outside := _outside_schema(answer)) is not None:
+        words = f"tool_choice is {choice}, and the call is outside of the tool's schema: {outside}"
+        verdict: Verdict = "server" if seen.server.kind in _CONSTRAIN else "note"
+        return Judgement(verdict, words, "schema-forced", answer)
+    return Judgement("pass", "enforced", answer=answer)
+
+
+_CONSTRAIN = ("vLLM", "SGLang", "llama.cpp", "TGI")
+"""Servers that force calls by a grammar of the tool's schema."""
+_OUTSIDE = {"wrong-type", "missing-argument", "unknown-argument", "not-allowed", "invalid-json"}
+
+
+def _outside_schema(answer: ServerAnswer) -> str | None:
+    """Return what is wrong with the arguments of the calls by the schemas of the tools, or None."""
+    calls = [
+        {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in answer.calls
+    ]
+    read = parse_message({"tool_calls": calls}, tools=offered(answer.ask), level="strict")
+    return next((one.message for one in read.diagnoses if one.code in _OUTSIDE), None)
 
 
 def refused(_: Seen, answer: ServerAnswer) -> Judgement:
@@ -191,11 +220,15 @@ def cut_is_cut(_: Seen, answer: ServerAnswer) -> Judgement:
     if whole:
         words = f"a call that was cut looks complete: {whole[0].arguments!r:.60}"
         return Judgement("server", words, "cut-complete", answer)
-    if answer.calls and answer.finish != "length":
+    if answer.calls and not answer.cut:
         words = f"a call was cut, and the finish reason is {answer.finish!r}"
         return Judgement("server", words, "cut-finish", answer)
-    if answer.finish != "length":
+    if not answer.cut:
         return Judgement("not tested", "the model stopped by itself", answer=answer)
+    if not answer.calls and (answer.reasoning or thought_in(answer.raw)):
+        written = (answer.raw or "") + answer.text
+        if not CALL_MARKUP.search(written):
+            return Judgement("not tested", "max_tokens ended it in its thought", answer=answer)
     if CALL_MARKUP.search(answer.text):
         words = "the markup of the call that was cut is in the content, with 'length'"
         return Judgement("note", words, "cut-markup", answer)
@@ -206,9 +239,7 @@ def thought_apart(seen: Seen, answer: ServerAnswer) -> Judgement:
     """Check that reasoning is kept out of the content, and that a call after it is parsed."""
     if not answer.ok:
         return no_answer(answer)
-    if "<think>" in answer.text or "</think>" in answer.text:
-        return Judgement("server", "reasoning is in the content", "reasoning-leaks", answer)
-    if not answer.reasoning and "think>" not in (answer.raw or ""):
+    if not answer.reasoning and not thought_in(answer.raw) and not thought_in(answer.text):
         return Judgement("pass", "no reasoning was seen", answer=answer)
     return seen.blame(answer)
 
@@ -240,11 +271,14 @@ def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
         shown = seen.one(wanted[0])
-        if shown.ok and shown.prompt is not None and shown.prompt.count(asks.TEXT) < times:
+        # A prompt that lacks even the text of a plain message is not the one that was rendered.
+        is_shown = asks.TEXT in (seen.one(asks.CONTROL).prompt or "")
+        missing = shown.prompt is not None and shown.prompt.count(asks.TEXT) < times
+        if shown.ok and is_shown and missing:
             words = f"{what} is not in the prompt that the server shows"
             return Judgement("server", words, "", shown)
         unit = _growth(seen, asks.CONTROL, asks.PLAIN)
-        if shown.ok and shown.prompt is not None and (unit is None or unit < _LEAST_GROWTH):
+        if shown.ok and is_shown and shown.prompt and (unit is None or unit < _LEAST_GROWTH):
             words = f"{what} is in the prompt that the server shows"
             return Judgement("pass", words, answer=shown)
         if unit is None or unit < _LEAST_GROWTH:
@@ -313,7 +347,7 @@ def without(prefixes: tuple[str, ...], fine: str) -> Judge:
         if stream is None or answer.failure:
             return no_answer(answer, "no stream came")
         found = [(code, words) for code, words in stream.faults if code.startswith(prefixes)]
-        if not found:
+        if not found or answer.error:  # an error in the stream explains what else is wrong
             return unanswered(answer) or Judgement("pass", fine, answer=answer)
         first, *others = [
             Judgement("note" if code in _REMARKS else "server", words, code, answer)
@@ -332,7 +366,10 @@ def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     """Check that every frame is sound; one broken stream may be chance, two are a fault."""
     answers = [answer for ask in wanted for answer in seen.all(ask)]
     broken = [answer for answer in answers if answer.failure and not answer.skipped]
-    if len(broken) >= _OFTEN and seen.stopped is None:
+    # Where others break off now and then, too, or hang, it is the server that fails, not its streams.
+    others = [answer.tries for answer in answers if answer.ok]
+    steadily = not others or (max(others) == 1 and all(one.tries > 1 for one in broken))
+    if len(broken) >= _OFTEN and seen.stopped is None and steadily:
         words = f"{len(broken)} of {len(answers)} streams come to nothing: {broken[0].failure}"
         return Judgement("server", words, "frame-cut", broken[0])
     return each(_sound)(seen, wanted)
@@ -416,6 +453,9 @@ class Check:
 TOOLS_ACCEPTED = "tools-accepted"
 """The check whose failure makes every other request with tools meaningless."""
 
+AS_WRITTEN = "calls-as-written"
+"""The check of plain calls, whose fault other calls have, too."""
+
 TOOLS_IN_PROMPT = "tools-in-prompt"
 """The check whose failure means that no model can be asked for a call."""
 
@@ -462,7 +502,7 @@ CHECKS: tuple[Check, ...] = (
               remedy, "nothing")
         for name, what, ask, plain, times, remedy in _PROMPTS
     ),
-    Check("calls-as-written", "calls", _GATE, each(as_written), "calls-lost"),
+    Check(AS_WRITTEN, "calls", _GATE, each(as_written), "calls-lost"),
     Check("no-call-wanted", "calls", asks.HELLO, each(as_written), "calls-lost"),
     Check("no-arguments", "calls", asks.EMPTY, each(as_written), "empty-arguments"),
     Check("call-ids", "calls", _wholes(_CALLING), each(sound_ids), "call-ids", "nothing"),
@@ -519,9 +559,9 @@ CHECKS: tuple[Check, ...] = (
         Check(name, "names", (ask,), each(read_or_refused), "name-changed")
         for name, ask in zip(_NAMED, asks.NAMES, strict=True)
     ),
-    Check("stability", "stability", _wholes(_CALLING), steady, "calls-lost"),
+    Check("stability", "stability", _CALLING, steady, "calls-lost"),
 )  # fmt: skip
 """All checks, in the order of a report."""
 
-REPEATED = _wholes(_CALLING)
+REPEATED = _CALLING
 """The requests that `--repeats` repeats."""

@@ -23,9 +23,11 @@ from tunaeval.reports.statistics import wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
+from . import asks
 from . import news as comparison
 from .blame import CASES, Seen, misshapen, unanswered, worst
 from .checks import (
+    AS_WRITTEN,
     CHECKS,
     REPEATED,
     STREAM_FRAMES,
@@ -41,7 +43,6 @@ from .values import GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
 
 FINE, SERVER_FAULT, UNTESTED, INCOMPLETE = 0, 1, 2, 3
 
-_ATTEMPT_SECONDS = 120.0  # for one request
 _FAILED = 500  # the first status code of a server error
 _LONGEST = 4000
 """The most characters of a text that evidence keeps."""
@@ -53,7 +54,7 @@ class Examination:
 
     `findings` are the checks that did not pass, in order of groups. `exit` is 0 if nothing is wrong
     with the server, 1 for a fault of the server, 2 if it could not be tested (it does not answer,
-    or the model cannot copy a call), and 3 if too much of it could not be judged.
+    or the model cannot copy a call), and 3 if more answers failed than `max_errors` allows.
     """
 
     server: JsonObject
@@ -64,6 +65,13 @@ class Examination:
     exit: int
     stopped: str | None
     requests: int
+    failed: Mapping[str, int] = field(default_factory=dict)
+    """How many answers failed, by the checks that needed them; checks share requests."""
+    failures: int = 0
+    """How many of the `answers` failed, so that what they were to show is not known."""
+    answers: int = 0
+    retries: int = 0
+    """How many requests were sent again because the server failed."""
     settings: JsonObject = field(default_factory=dict)
     started_at: str = ""
     seconds: float = 0.0
@@ -98,6 +106,8 @@ class Examination:
             "rates": {name: rate.model_dump() for name, rate in self.rates.items()},
             "requests": self.requests,
             "stopped": self.stopped,
+            "failed": {"answers": self.failures, "of": self.answers, "by_check": dict(self.failed)},
+            "retries": self.retries,
         }
 
 
@@ -134,7 +144,7 @@ async def examine(
         base_url,
         key=read_key(key_variables, environment),
         key_variables=key_variables,
-        attempt_timeout=_ATTEMPT_SECONDS,
+        attempt_timeout=settings.timeout_seconds,
         network=network,
     )
     runner = Runner(connection, checks, settings, on_answer)
@@ -144,10 +154,17 @@ async def examine(
         await connection.close()
     return replace(
         _examined(seen, checks, runner, connection),
-        settings={**asdict(settings), "only": only, "skip": list(skip)},
+        settings=_shown(settings, connection) | {"only": only, "skip": list(skip)},
         started_at=started_at.isoformat(timespec="seconds"),
         seconds=time.monotonic() - began,
     )
+
+
+def _shown(settings: DoctorSettings, connection: Connection) -> JsonObject:
+    """Return the settings for the report, without keys."""
+    budget = str(settings.max_errors or 0)
+    shown = mapped({**asdict(settings), "max_errors": budget}, connection.hide)
+    return shown if isinstance(shown, dict) else {}
 
 
 def chosen(
@@ -195,8 +212,17 @@ def _examined(
         )
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
-    untested = seen.stopped is not None or (wants_copying and not seen.capable)
-    incomplete = seen.stopped is not None and seen.raw_share[1] > 0
+    failed = {check.name: seen.failed(check.asks)[0] for check in made}
+    failures, answers = seen.failed({ask.key: ask for check in made for ask in check.asks}.values())
+    budget = runner.settings.max_errors
+    if seen.nobody:
+        code = UNTESTED
+    elif not (budget.allows(failures, answers) if budget else failures == 0):
+        code = INCOMPLETE
+    elif faults:
+        code = SERVER_FAULT
+    else:
+        code = UNTESTED if wants_copying and not seen.capable else FINE
     return Examination(
         server=_about(seen, runner, connection),
         findings=tuple(
@@ -208,9 +234,13 @@ def _examined(
             (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
         ),
         rates=_rates(seen),
-        exit=INCOMPLETE if incomplete else SERVER_FAULT if faults else UNTESTED * untested,
+        exit=code,
         stopped=connection.hide(seen.stopped) if seen.stopped else None,
         requests=runner.requests,
+        failed={name: count for name, count in failed.items() if count},
+        failures=failures,
+        answers=answers,
+        retries=runner.retries,
     )
 
 
@@ -257,7 +287,11 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
     in_prompt = _named(TOOLS_IN_PROMPT)
     if in_prompt.rule(seen, in_prompt.asks).verdict == "server":
         return Judgement("not tested", "the tools never reach the prompt (tools-in-prompt)")
+    counts = [seen.failed(pair) for pair in asks.GATE]
+    lost = sum(bad == of for bad, of in counts)
     words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"
+    if seen.right + lost >= CASES:
+        words = f"{lost} of the 3 calls that show what the model can do were not answered"
     return Judgement("not tested", words)
 
 
@@ -268,7 +302,7 @@ def _named(name: str) -> Check:
 def _model_free(answer: ServerAnswer) -> Judgement | None:
     """Return a fault that no model can cause: a server error, or calls without the right shape."""
     if answer.ok:
-        return misshapen(answer) if answer.finish != "length" else None
+        return misshapen(answer) if not answer.cut else None
     return unanswered(answer) if (answer.status or 0) >= 500 else None
 
 
@@ -283,9 +317,8 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
             and (reported.answer.status or 0) >= _FAILED
         ):
             fault = "error"  # the server crashed rather than asking for a flag
-        if fault == "calls-in-content" and seen.parses:
-            fault = "calls-in-content-sometimes"
-        fixed = remedy(fault, seen.server, seen.native)
+        thought = reported.answer.text if reported.answer else None
+        fixed = remedy(fault, seen.server, seen.native, thought=thought, parses=seen.parses)
     elif reported.verdict == "model":
         fixed = remedy("model", seen.server)
     id_ = check.name
@@ -344,20 +377,25 @@ def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
 
 
 def _rates(seen: Seen) -> dict[str, Rate]:
-    """Return how often repeated answers were right, each rate with its Wilson interval."""
-    answers = [a for ask in REPEATED for a in seen.answers.get(ask.key, ()) if a.ok]
-    if not answers or not seen.capable:
-        return {}
-    found = Counter(seen.blame(answer).verdict for answer in answers)
-    sound = sum(
-        bool(answer.calls) and all(call.object is not None for call in answer.calls)
-        for answer in answers
-    )
-    return {
-        "given as written": wilson(found["pass"], len(answers)),
-        "sound arguments": wilson(sound, len(answers)),
-        "lost or changed by the server": wilson(found["server"], len(answers)),
-    }
+    """Return how often repeated answers of each mode were right, with Wilson intervals."""
+    rates = {}
+    for mode in ("whole", "streamed"):
+        asked = [ask for ask in REPEATED if ask.mode == mode]
+        answers = [a for ask in asked for a in seen.answers.get(ask.key, ()) if a.ok]
+        if not answers or not seen.capable:
+            continue
+        found = Counter(seen.blame(answer).verdict for answer in answers)
+        sound = sum(
+            bool(answer.calls) and all(call.object is not None for call in answer.calls)
+            for answer in answers
+        )
+        counts = {
+            "given as written": found["pass"],
+            "sound arguments": sound,
+            "lost or changed by the server": found["server"],
+        }
+        rates |= {f"{mode}: {name}": wilson(of, len(answers)) for name, of in counts.items()}
+    return rates
 
 
 SAME = "same_fault_as"
@@ -380,18 +418,25 @@ def _answered(
 
 
 def _with_causes(findings: Sequence[ServerFinding]) -> list[ServerFinding]:
-    """Add to each server fault that an earlier finding reports, too, the name of that check."""
+    """Add to each server fault that another finding explains the name of that check.
+
+    A fault of plain calls explains the same fault anywhere, another one that of the checks of its
+    group, which ask for the same kind of thing. What explains most comes first.
+    """
     first: dict[tuple[object, ...], tuple[str, str]] = {}
+    explained: Counter[str] = Counter()
     found = []
     for finding in findings:
-        fault = finding.evidence.get("fault")
+        fault, words = finding.evidence.get("fault"), finding.evidence["summary"]
         if finding.verdict == "server" and fault:
-            words = finding.evidence["summary"] if fault == "error" else ""
-            name, id_ = first.setdefault(
-                (fault, finding.remedy, words), (finding.check, finding.id)
-            )
+            asked = words if fault == "error" else finding.group
+            found_in = (finding.check, finding.id)
+            name, id_ = first.get((fault,)) or first.setdefault((fault, asked), found_in)
             if id_ != finding.id:
+                explained[name] += name != finding.check
                 found.append(replace(finding, evidence={**finding.evidence, SAME: name}))
                 continue
+            if finding.check == AS_WRITTEN:
+                first[fault,] = found_in
         found.append(finding)
-    return found
+    return sorted(found, key=lambda finding: -explained[finding.check])

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from tunaeval.models.clients.answers import error_words, read_usage
 from tunaeval.models.clients.server import Heard
+from tunaeval.models.clients.statuses import meaning
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 
@@ -33,6 +34,8 @@ _QUOTED = 300  # characters of a body in an error
 
 def read_answer(ask: Ask, heard: Heard) -> ServerAnswer:
     """Return the answer in a response. Never raises: what cannot be read becomes its `failure`."""
+    if heard.timed_out:
+        return ServerAnswer(ask, heard.status, failure=f"the server hangs: {heard.failure}")
     if heard.status is None:
         return ServerAnswer(ask, failure=heard.failure or "nothing came")
     if 300 <= heard.status < 400:
@@ -59,8 +62,10 @@ def _whole(ask: Ask, heard: Heard) -> ServerAnswer:
     message = choice.get("message")
     if not isinstance(message, dict):
         words = error_words(body) or json.dumps(body)[:_QUOTED]
-        return ServerAnswer(ask, 200, error=f"status 200 without a message: {words}")
+        said = f"status 200 without a message: {words}"
+        return ServerAnswer(ask, _status(body), error=said)
     usage = read_usage(body.get("usage"))
+    tokens = _tokens(choice)
     return ServerAnswer(
         ask,
         200,
@@ -70,7 +75,8 @@ def _whole(ask: Ask, heard: Heard) -> ServerAnswer:
         finish=choice.get("finish_reason"),
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
-        raw=raw_of(body, choice),
+        raw=raw_of(body, tokens),
+        raw_tokens=len(tokens) or None,
         token_ids=ids_of([body]),
         prompt=prompt_of(body),
     )
@@ -88,9 +94,7 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
         written = heard.body[:_QUOTED].decode(errors="replace")
         words = heard.failure or f"no frame in the stream: {written!r}"
         return ServerAnswer(ask, 200, failure=words, streamed=StreamedAnswer(len(frames.objects)))
-    error = next(
-        (error_words(o) or str(o["error"]) for o in frames.objects if o.get("error")), None
-    )
+    failed = next((o for o in frames.objects if o.get("error")), None)
     choices = [choice for o in frames.objects if (choice := _first(o.get("choices")))]
     deltas = [delta for c in choices if isinstance(delta := c.get("delta"), dict)]
     calls, wrong = fold(deltas)
@@ -98,17 +102,23 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
     usages = [o["usage"] for o in frames.objects if isinstance(o.get("usage"), dict)]
     usage = read_usage(usages[-1] if usages else None)
     finishes = [c["finish_reason"] for c in choices if c.get("finish_reason") is not None]
+    if not frames.done and not finishes and failed is None:
+        words = "the stream breaks off: no finish reason, no [DONE]"
+        return ServerAnswer(ask, 200, failure=words, streamed=StreamedAnswer(len(frames.objects)))
+    words = failed and (error_words(failed) or str(failed["error"]))
+    tokens = [token for choice in choices for token in _tokens(choice)]
     return ServerAnswer(
         ask,
-        200,
-        error=f"an error in the stream: {error}" if error else None,
+        _status(failed or {}),
+        error=f"an error in the stream: {words}" if words else None,
         content=_joined(deltas, ("content",)),
         reasoning=_joined(deltas, _REASONING) or "",
         calls=calls,
         finish=finishes[-1] if finishes else None,
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
-        raw=_text([token for choice in choices for token in _tokens(choice)]),
+        raw=_text(tokens),
+        raw_tokens=len(tokens) or None,
         token_ids=ids_of(frames.objects),
         streamed=StreamedAnswer(len(frames.objects), (*faults, *wrong), bool(usages)),
     )
@@ -123,6 +133,13 @@ def _error(body: bytes) -> str | None:
     inner = found.get("error")
     quoted = [str(inner[key]) for key in RAW_KEYS if isinstance(inner, dict) and inner.get(key)]
     return " ".join([words, *quoted])
+
+
+def _status(body: JsonObject) -> int:
+    """Return the status in an error that came with 200, if it says that the answer is lost."""
+    inner = body.get("error")
+    code = inner.get("code") if isinstance(inner, dict) else None
+    return code if isinstance(code, int) and meaning(code).is_lost else 200
 
 
 def _first(choices: JsonValue) -> JsonObject:
@@ -162,6 +179,7 @@ class Frames(NamedTuple):
 
     objects: list[JsonObject]
     faults: list[tuple[str, str]]
+    done: bool = False
 
 
 def read_frames(body: bytes) -> Frames:
@@ -183,7 +201,7 @@ def read_frames(body: bytes) -> Frames:
             _take(data, objects, faults)
     if not done:
         faults.append(("frame-no-done", "the stream ends without [DONE]"))
-    return Frames(objects, faults)
+    return Frames(objects, faults, done)
 
 
 def _events(text: str, faults: list[tuple[str, str]]) -> list[str]:
@@ -456,12 +474,12 @@ def _listed(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
 
 
-def raw_of(body: JsonObject, choice: JsonObject) -> str | None:
+def raw_of(body: JsonObject, tokens: Sequence[JsonObject]) -> str | None:
     """Return the raw text in the body of a whole answer, or None if it has none."""
     verbose = body.get("__verbose")
     if isinstance(verbose, dict) and isinstance(text := verbose.get("content"), str) and text:
         return without_ending(text)
-    return _text(_tokens(choice))
+    return _text(tokens)
 
 
 def raw_in_error(words: str) -> str | None:

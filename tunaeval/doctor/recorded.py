@@ -52,7 +52,9 @@ def replay(pairs: Iterable[JsonObject], *, decode: Decode | None = None) -> Exam
     for count, pair in enumerate(pairs, start=1):
         name = str(pair.get("id") or f"pair {count}")
         answers = list(_answers(name, pair, decode))
-        judged = [(one.ask.mode, blame(one, format_of(one))) for one in answers]
+        judged: list[tuple[str, Judgement]] = [
+            (one.ask.mode, blame(one, format_of(one))) for one in answers
+        ]
         if len(answers) > 1:
             judged.append(("both", compare_pair(answers[:1], answers[1:])))
         bad = [_finding(name, mode, one) for mode, one in judged if one.verdict != "pass"]
@@ -88,19 +90,19 @@ def _answers(name: str, pair: JsonObject, decode: Decode | None) -> Iterator[Ser
         read = parse_levels(raw, tools=to_tools(tools))["standard"]
     except ToolsError as error:
         raise RecordError(f"{name}: {error}") from error
-    published = _published(pair, raw)
     wanted = [WantedCall(call.name, call.arguments) for call in read.calls]
     ask = Ask(name, (), tuple(tools), tuple(wanted))
-    if published is not None:
-        calls = read_answer(ask, _whole(published)).calls
-        ask = replace(ask, calls=tuple(WantedCall(str(c.name), c.object or {}) for c in calls))
     found = [(False, _whole(pair["message"]))] if "message" in pair else []
     found += [(False, _heard(pair["response"]))] if "response" in pair else []
     if isinstance(chunks := pair.get("stream"), list):
         events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
         found.append((True, Heard(200, {}, "".join([*events, "data: [DONE]\n\n"]).encode())))
+    published = _published(pair, raw)
     if not found and published is not None:
         found = [(False, _whole(published))]
+    elif published is not None:  # what the fixture says is right, however tunaeval reads the text
+        calls = read_answer(ask, _whole(published)).calls
+        ask = replace(ask, calls=tuple(WantedCall(str(c.name), c.object or {}) for c in calls))
     if not found:
         raise RecordError(
             f"{name}: nothing says what the server made of the text; wanted 'message', 'response', "

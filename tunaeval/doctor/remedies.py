@@ -1,49 +1,127 @@
 """What repairs a fault: the exact flag for the recognised server, and threads that report it.
 
 A remedy is looked up by fault and server. Where several help, they come in this order: a missing
-flag, the right parser, a template, a newer version, a workaround.
+flag, the right parser, a template, a newer version, a workaround. The names of parsers are those of
+the server's version that the registry of formats knows as names of the model's format.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from tunaeval.grammar.format import THINKING
+from tunaeval.grammar.formats import FORMATS, SETS
+from tunaeval.parsing.api import formats
 
 from .values import ServerIdentity
 
 _TUNAEVAL = "until then, parse the text yourself: tunaeval.parse(text, tools=tools)"
 
-PARSERS: dict[str, tuple[str | None, str | None]] = {
-    "apertus": ("apertus", "apertus2509"),
-    "deepseek-v3": ("deepseek_v3", "deepseekv3"),
-    "deepseek-v3.1": ("deepseek_v31", "deepseekv31"),
-    "ernie45": ("ernie45", None),
-    "functiongemma": ("functiongemma", None),
-    "glm45": ("glm45", "glm45"),
-    "glm47": ("glm47", "glm47"),
-    "granite3": ("granite", None),
-    "hermes": ("hermes", "qwen25"),
-    "hunyuan-a13b": ("hunyuan_a13b", None),
-    "internlm": ("internlm", "interns1"),
-    "jamba": ("jamba", None),
-    "json": ("llama3_json", "llama3"),
-    "kimi-k2": ("kimi_k2", "kimi_k2"),
-    "llama3-bare": ("llama3_json", "llama3"),
-    "llama3-json": ("llama3_json", "llama3"),
-    "llama4-pythonic": ("llama4_pythonic", "pythonic"),
-    "longcat": ("longcat", None),
-    "mimo": ("mimo", "mimo"),
-    "minimax-m2": ("minimax_m2", "minimax-m2"),
-    "mistral-array": ("mistral", "mistral"),
-    "mistral-v11": ("mistral", None),
-    "olmo3": ("olmo3", None),
-    "phi4-mini": ("phi4_mini_json", None),
-    "pythonic": ("pythonic", "pythonic"),
-    "qwen3-coder": ("qwen3_coder", "qwen3_coder"),
-    "seed-oss": ("seed_oss", None),
-    "step3": ("step3", "step3"),
-}
-"""The --tool-call-parser names of each format in vLLM and in SGLang, None where there is none.
 
-Taken from the parsers registered in vLLM 0.33.0 and SGLang 0.5.23.
-"""
+class Offered(NamedTuple):
+    """The names that a version of a server takes for its parsers, without deprecated ones."""
+
+    version: str
+    parsers: tuple[str, ...]
+    thinkers: tuple[str, ...]
+    """The names of reasoning parsers."""
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+OFFERED = {
+    "vLLM": Offered(
+        "0.33.0",
+        _names(
+            "dots deepseek_v3 deepseek_v31 deepseek_v32 deepseek_v4 deepseek_v41 "
+            "cohere_command3 cohere_command4 ernie45 glm45 glm47 ling3 granite-20b-fc granite "
+            "granite4 hermes hf beam poolside_v1 hunyuan_a13b hy_v3 hy_v4 internlm jamba lfm2 "
+            "kimi_k2 kimi_k3 k2_horizon llama3_json llama4_json llama4_pythonic longcat mimo "
+            "minimax_m2 minimax_m3 minicpm5 mistral olmo3 plamo3 muse muse_glimmer musespark1x "
+            "openai phi4_mini_json pythonic qwen3_coder qwen3_json qwen3_xml seed_oss step3 "
+            "step3p5 step5 inkling xlam gigachat3 functiongemma gemma4 apertus"
+        ),
+        _names(
+            "deepseek_r1 deepseek_v3 deepseek_v4 deepseek_v41 poolside_v1 cohere_command3 "
+            "cohere_command4 ernie45 gemma4 glm45 glm47 ling3 openai_gptoss granite "
+            "granite_thinking_parser hf beam holo2 hunyuan_a13b hy_v3 hy_v4 kimi_k2 kimi_k3 "
+            "k2_horizon mimo minicpmv minimax_m2 minimax_m2_append_think minimax_m3 mistral "
+            "nemotron_v3 olmo3 plamo3 muse muse_glimmer musespark1x qwen3 seed_oss step3 "
+            "step3p5 step5 inkling"
+        ),
+    ),
+    "SGLang": Offered(
+        "0.5.23",
+        _names(
+            "apertus2509 beam cohere_command4 deepseekv3 deepseekv31 deepseekv32 deepseekv4 "
+            "deepseekv41 dots glm glm47 gpt-oss k2_horizon kimi_k2 kimi_k3 lfm2 ling3 llama3 "
+            "mimo minicpm5 mistral muse poolside_v1 pythonic qwen qwen3_coder spark25 step3 "
+            "step3p5 minimax-m2 minimax-m3 nanbeige trinity interns1 hermes hunyuan gigachat3 "
+            "gigachat35 gemma4 inkling iquest_q1 response_template"
+        ),
+        _names(
+            "apertus2509 beam deepseek-r1 deepseek-v3 deepseek-v4 deepseek-v41 dots glm45 ling3 "
+            "hunyuan gpt-oss k2_horizon kimi kimi_k2 kimi_k3 mimo muse poolside_v1 qwen3 "
+            "qwen3-thinking minimax minimax-append-think minimax-m3 nanbeige step3 step3p5 "
+            "mistral nemotron_3 granite_thinking_parser interns1 gemma4 inkling iquest_q1 "
+            "cohere_command4 gigachat35 response_template"
+        ),
+    ),
+}
+_DEPRECATED = {"qwen25": "qwen", "glm45": "glm"}
+"""Names of tool parsers that SGLang 0.5.23 replaces, with a warning, by others."""
+_BETTER = {
+    ("SGLang", "parsers", "hermes"): "qwen",  # its hermes ends a call at a tag inside of a value
+    ("SGLang", "parsers", "json"): "llama3",
+    ("SGLang", "parsers", "llama4-pythonic"): "pythonic",
+    ("vLLM", "parsers", "json"): "llama3_json",
+    ("vLLM", "thinkers", "deepseek-v3"): "deepseek_r1",
+    ("SGLang", "thinkers", "deepseek-v3"): "deepseek-r1",
+}
+"""Names that fit better than those that the registry would choose."""
+_USUAL_THINKER = "qwen3"
+"""The reasoning parser for <think> where the format of the model's calls does not tell more."""
+_MARKERS = {
+    **{r.open: name for name, f in FORMATS.items() for r in f.reasoning if r not in THINKING},
+    "<|channel|>analysis": "harmony",
+}
+"""The formats that mark reasoning in a way of their own, by the marker."""
+
+
+def parser_name(kind: str, form: str | None, thought: str | None = None) -> str | None:
+    """Return the name that a server has for the parser of a format, or None if none is known.
+
+    With `thought`, a text with reasoning in it, it is the name of the reasoning parser.
+    """
+    offered = OFFERED.get(kind)
+    if offered is None:
+        return None
+    what = "parsers"
+    if thought is not None:
+        what = "thinkers"
+        form = next((of for mark, of in _MARKERS.items() if mark in thought), form)
+    if better := _BETTER.get((kind, what, form or "")):
+        return better
+    known = formats.aliases()
+
+    def rank(name: str) -> tuple[bool, ...]:
+        ours, theirs = (one.translate(_PLAIN) for one in (form or "", name))
+        return ours != theirs, not ours.startswith(theirs), name in SETS, name in known
+
+    reads = [
+        name
+        for name in getattr(offered, what)
+        if form in (known.get(name, name), *(f.name for f in SETS.get(known.get(name, name), ())))
+    ]
+    usual = _USUAL_THINKER if thought and "<think>" in thought else None
+    return min(reads, key=rank, default=usual)
+
+
+_PLAIN = str.maketrans("", "", "-_.")
+
 
 _ANY = ""
 _NEWER = "use a newer version of the server, or send this report to its developers (--markdown)"
@@ -58,85 +136,64 @@ _TEMPLATE = {
     "--chat-template-file FILE; vLLM, SGLang: --chat-template FILE)",
 }
 _REPOSITORIES = {
-    "vllm": "vllm-project/vllm",
-    "sglang": "sgl-project/sglang",
-    "ollama": "ollama/ollama",
+    "vLLM": "vllm-project/vllm",
+    "SGLang": "sgl-project/sglang",
+    "Ollama": "ollama/ollama",
     "llama.cpp": "ggml-org/llama.cpp",
-    "lmstudio": "lmstudio-ai/lmstudio-bug-tracker",
-    "dynamo": "ai-dynamo/dynamo",
-    "eliza": "elizaOS/eliza",
-    "litellm": "BerriAI/litellm",
-    "tgi": "huggingface/text-generation-inference",
-    "tensorrt-llm": "NVIDIA/TensorRT-LLM",
+    "LM Studio": "lmstudio-ai/lmstudio-bug-tracker",
+    "LiteLLM": "BerriAI/litellm",
+    "TGI": "huggingface/text-generation-inference",
 }
-"""The repositories of the threads, by the short names used below."""
-
 _THREADS = {
-    "arguments-broken": "vllm#20678, vllm#35266, vllm#45256",
-    "arguments-object": "tgi#2954",
-    "call-ids": "vllm#18412, llama.cpp#11992, lmstudio#830",
-    "calls-in-content": "vllm#47903, sglang#30925, llama.cpp#22786",
-    "calls-in-content-sometimes": "vllm#47903, sglang#37634, llama.cpp#22371",
-    "calls-lost": "sglang#31915, ollama#10976, vllm#26233",
-    "choice-ignored": "llama.cpp#27217, llama.cpp#26535, ollama#17921",
-    "choice-unknown": "ollama#17921",
-    "content-lost": "sglang#34214",
-    "cut-complete": "dynamo#13791",
-    "cut-finish": "vllm#53269",
-    "empty-arguments": "tensorrt-llm#19228",
-    "error": "llama.cpp#20260, ollama#12884, ollama#17638",
-    "finish-reason": "vllm#27572, vllm#53363, vercel/ai#12218",
-    "frame": "ROCm/ATOM#1711, eliza#13900",
-    "frame-choices": "ROCm/ATOM#1711",
-    "id": "sglang#35542, anomalyco/opencode#37841",
-    "index": "ollama#15457, dynamo#4723, litellm#33678, ollama#7881",
-    "name": "sglang#35542",
-    "name-changed": "vllm#57950",
-    "none-markup": "sglang#30925, sglang#40237",
-    "parallel-ignored": "sglang#9696, sglang#37157",
-    "reasoning-leaks": "lmstudio#1592",
-    "strict-ignored": "vllm#49661",
-    "stream-differs": "vllm#20678, vllm#56263, sglang#35564",
-    "text-again": "tensorrt-llm#3280",
-    "usage-missing": "eliza#13900, litellm#36114",
-    "usage-differs": "litellm#36114",
-    "cut-markup": "vllm#47903",
-    "value-changed": "vllm#46308, vllm#17703, sglang#41316",
+    "arguments-broken": {"vLLM": "20678 35266 45256"},
+    "arguments-object": {"TGI": "2954"},
+    "call-ids": {"vLLM": "18412", "llama.cpp": "11992", "LM Studio": "830"},
+    "calls-in-content": {"llama.cpp": "22786", "Ollama": "18658"},
+    "calls-in-content-sometimes": {"llama.cpp": "22371"},
+    "calls-lost": {"SGLang": "31915", "Ollama": "10976"},
+    "choice-ignored": {"llama.cpp": "27217 26535", "Ollama": "17921", "vLLM": "50477"},
+    "choice-unknown": {"Ollama": "17921"},
+    "content-lost": {"SGLang": "34214"},
+    "cut-finish": {"vLLM": "53269"},
+    "cut-markup": {"vLLM": "47903"},
+    "error": {"llama.cpp": "20260", "Ollama": "12884 17638"},
+    "finish-reason": {"vLLM": "27572 53363"},
+    "flags": {"vLLM": "9986"},
+    "id": {"SGLang": "35542"},
+    "index": {"Ollama": "15457 7881", "LiteLLM": "33678"},
+    "name": {"SGLang": "35542"},
+    "name-changed": {"vLLM": "57950"},
+    "none-markup": {"SGLang": "30925 40237"},
+    "parallel-ignored": {"SGLang": "9696 37157"},
+    "strict-ignored": {"vLLM": "49661"},
+    "stream-differs": {"vLLM": "20678 56263", "SGLang": "35564"},
+    "usage-differs": {"LiteLLM": "36114"},
+    "value-changed": {"SGLang": "41316"},
 }
+"""Threads that report a fault of a server, by their numbers in its repository."""
 
 _REMEDIES: dict[str, dict[str, str]] = {
     "flags": {
-        "vLLM": "start with --enable-auto-tool-choice --tool-call-parser {parser}",
-        _ANY: "name the server's tool parser; vLLM: --enable-auto-tool-choice "
-        "--tool-call-parser {parser}; SGLang: --tool-call-parser {parser}",
+        "vLLM": "start with {flags}",
+        _ANY: "name the server's tool parser ({flags})",
     },
     "calls-in-content": {
-        "vLLM": "name the parser of what the model writes: --enable-auto-tool-choice "
-        "--tool-call-parser {parser}; " + _TUNAEVAL,
-        "SGLang": "name the parser of what the model writes: --tool-call-parser {parser}; "
-        + _TUNAEVAL,
+        "vLLM": "name the parser of what the model writes: {flags}; " + _TUNAEVAL,
+        "SGLang": "name the parser of what the model writes: {flags}; " + _TUNAEVAL,
         "llama.cpp": "start with --jinja --chat-template-file FILE, the template of this model, "
         "from which the parser is derived, in a newer version; " + _TUNAEVAL,
         "Ollama": "use a newer version, and a model whose /api/show has the capability 'tools'; "
         + _TUNAEVAL,
-        _ANY: "name the server's parser for what the model writes (vLLM, SGLang: "
-        "--tool-call-parser {parser}); " + _TUNAEVAL,
-    },
-    "calls-in-content-sometimes": {
-        "SGLang": "use another parser of the same format (qwen25 in place of hermes), or a newer "
-        "version; " + _TUNAEVAL,
-        _ANY: _NEWER + "; " + _TUNAEVAL,
+        _ANY: "name the server's parser for what the model writes ({flags}); " + _TUNAEVAL,
     },
     "calls-lost": {
-        "vLLM": "name the parser of what the model writes (--tool-call-parser {parser}), or use a "
-        "newer version; " + _TUNAEVAL,
-        "SGLang": "name the parser of what the model writes (--tool-call-parser {parser}), or use "
-        "a newer version; " + _TUNAEVAL,
+        "vLLM": "see that it was started with {flags}, or use a newer version; " + _TUNAEVAL,
+        "SGLang": "start with {flags}, or use a newer version; " + _TUNAEVAL,
         _ANY: _NEWER + "; " + _TUNAEVAL,
     },
     "stream-differs": {_ANY: _WHOLE},
     "arguments-broken": {_ANY: f"{_NEWER}; {_TUNAEVAL}"},
-    "empty-arguments": {_ANY: 'read "" as {{}} in the client, and never send it back; ' + _NEWER},
+    "empty-arguments": {_ANY: 'read "" as {} in the client, and never send it back; ' + _NEWER},
     "choice-ignored": {
         "llama.cpp": "use a newer version; or treat required and named choices as auto, and "
         "check which tool was called",
@@ -151,25 +208,27 @@ _REMEDIES: dict[str, dict[str, str]] = {
         _ANY: "keep the first call in the client and drop the others; " + _NEWER,
     },
     "schema": {
-        _ANY: "leave the keyword out of the schema before it is sent (true: {{}}; $ref: inline "
+        _ANY: "leave the keyword out of the schema before it is sent (true: {}; $ref: inline "
         "it); " + _NEWER,
     },
     "strict-ignored": {
-        "vLLM": "start with --tool-strict-level 2, or check arguments in the client",
+        "vLLM": "start with --tool-strict-level parameter, or check arguments in the client",
         "SGLang": "set SGLANG_TOOL_STRICT_LEVEL=2, or check arguments in the client",
         _ANY: "check arguments in the client: strict has no effect here",
     },
     "history": {
-        "llama.cpp": "send '{{}}' in place of empty or broken arguments; start with --jinja "
+        "llama.cpp": "send '{}' in place of empty or broken arguments; start with --jinja "
         "--chat-template-file FILE, a corrected template",
-        _ANY: "send arguments as sound JSON ('{{}}' for none), a string as content, system "
+        _ANY: "send arguments as sound JSON ('{}' for none), a string as content, system "
         "messages first; or give the server a corrected chat template",
     },
     "reasoning-leaks": {
-        "vLLM": "start with --reasoning-parser R, the reasoning parser of the model",
-        "SGLang": "start with --reasoning-parser R, the reasoning parser of the model",
-        _ANY: "name the server's reasoning parser (vLLM, SGLang: --reasoning-parser R)",
+        "vLLM": "start with {thinker}, so that thoughts are taken out before calls are looked for",
+        "SGLang": "start with {thinker}, so that thoughts are taken out before calls are looked for",
+        "llama.cpp": "start with --reasoning-format auto and the template of this model",
+        _ANY: "name the server's reasoning parser ({thinker})",
     },
+    "schema-forced": {_ANY: "check arguments before a call is run; " + _NEWER},
     "cut-complete": {
         _ANY: "raise max_tokens, and run no call of an answer with the finish reason length"
     },
@@ -217,18 +276,49 @@ _BEHIND = {
 """Further advice where a gateway is between the client and the model's server."""
 
 
-def remedy(fault: str, server: ServerIdentity, form: str | None = None) -> str:
-    """Return the advice on a fault of this server; `form` is the format of the model's calls."""
+def remedy(
+    fault: str,
+    server: ServerIdentity,
+    form: str | None = None,
+    *,
+    thought: str | None = None,
+    parses: bool = False,
+) -> str:
+    """Return the advice on a fault of this server.
+
+    `form` is the format of the model's calls, `thought` a text with its reasoning. `parses` says
+    that the server parses some of the calls. Flags that the server has already are not advised.
+    """
+    name = parser_name(server.kind, form)
+    has = server.parser and _DEPRECATED.get(server.parser, server.parser)
+    if fault in ("calls-in-content", "calls-lost") and (parses or has) and has in (None, name):
+        fault = "calls-lost" if fault == "calls-lost" and not has else f"{fault}-sometimes"
+    if fault == "reasoning-leaks" and server.facts.get("reasoning_parser"):
+        fault = "reasoning-leaks-sometimes"
     family = fault.partition("-")[0]
-    by_kind = _REMEDIES.get(fault) or _REMEDIES.get(family) or {_ANY: _NEWER}
+    by_kind = _REMEDIES.get(fault) or _REMEDIES.get(family) or {_ANY: f"{_NEWER}; {_TUNAEVAL}"}
     words = by_kind.get(server.kind) or by_kind[_ANY]
-    threads = _THREADS.get(fault) or _THREADS.get(family)
-    seen = ""
-    if threads:
-        pieces = (thread.partition("#") for thread in threads.split(", "))
-        full = (f"{_REPOSITORIES.get(name, name)}#{number}" for name, _, number in pieces)
-        seen = f" (reported in {', '.join(full)})"
-    vllm, sglang = PARSERS.get(form or "", (None, None))
-    parser = sglang if server.kind == "SGLang" else vllm or sglang
-    words = words.format(parser=parser or "P (the one of your model)")
+    words = words.replace("{flags}", _flags(server, form))
+    words = words.replace("{thinker}", _flags(server, form, thought or ""))
+    threads = (_THREADS.get(fault) or _THREADS.get(family) or {}).get(server.kind, "").split()
+    cited = ", ".join(f"{_REPOSITORIES[server.kind]}#{number}" for number in threads)
+    seen = f" (reported in {cited})" if cited else ""
     return words + seen + _BEHIND.get(server.kind, "")
+
+
+_AUTO = {"vLLM": "--enable-auto-tool-choice "}
+
+
+def _flags(server: ServerIdentity, form: str | None, thought: str | None = None) -> str:
+    """Return the flags that name a parser, or for an unknown server those of each that has some."""
+    option = "--tool-call-parser" if thought is None else "--reasoning-parser"
+    if server.kind not in OFFERED:
+        each = (replace(server, kind=kind, version=None) for kind in OFFERED)
+        return "; ".join(f"{one.kind}: {_flags(one, form, thought)}" for one in each)
+    auto = _AUTO.get(server.kind, "") if thought is None else ""
+    name, of = parser_name(server.kind, form, thought), OFFERED[server.kind].version
+    if name is None:
+        return f"{auto}{option} P (one for this model; {server.kind} {of} has none that is known)"
+    version = server.version or of
+    other = "" if version.startswith(of) else f" (so it is called in {server.kind} {of})"
+    return f"{auto}{option} {name}{other}"

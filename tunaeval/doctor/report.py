@@ -15,7 +15,7 @@ from tunaeval.reports.markdown import code
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
 
-from .examination import INCOMPLETE, SAME, UNTESTED, Examination
+from .examination import FINE, INCOMPLETE, SAME, UNTESTED, Examination
 from .news import News
 from .values import GROUPS, ServerFinding, Verdict
 
@@ -28,8 +28,18 @@ _ENDS = {
     0: "nothing is wrong with the server's tool calling",
     1: "the server is at fault",
     2: "tool calling could not be tested",
-    3: "too much of it could not be judged",
+    3: "too many answers failed, so what they were to show is not known",
 }
+_SHAKY = "no fault of tool calling was seen, though the server failed now and then"
+
+
+def _failures(found: Examination) -> Iterator[str]:
+    """Yield how many answers failed, what could not be judged for it, and what was asked again."""
+    if found.failures:
+        checks = ", ".join(f"{name} ({count})" for name, count in found.failed.items())
+        yield f"{found.failures} of {counted(found.answers, 'answer')} failed; needed by {checks}"
+    if found.retries:
+        yield f"{counted(found.retries, 'request')} failed and had to be sent again"
 
 
 def title(found: Examination) -> str:
@@ -38,9 +48,10 @@ def title(found: Examination) -> str:
 
 
 def end_words(found: Examination) -> str:
-    """Return the result in a sentence."""
+    """Return the result; an examination in which the server failed is never called all right."""
+    shaky = found.exit == FINE and (found.failures or found.retries)
     if found.news is None:
-        return _ENDS[found.exit]
+        return _SHAKY if shaky else _ENDS[found.exit]
     new, known = len(found.news.new), len(found.news.known)
     words = f"{counted(new, 'new fault')}, {known} known, {len(found.news.cured)} cured"
     return f"{_ENDS[found.exit]}; {words}" if found.exit in (UNTESTED, INCOMPLETE) else words
@@ -141,6 +152,7 @@ def _heading(found: Examination) -> Iterator[str]:
     yield f"raw text of {server['raw_text']}; the model's format: {fmt}{parser}"
     if found.stopped:
         yield f"stopped: {found.stopped}"
+    yield from _failures(found)
 
 
 def _table(found: Examination) -> Iterator[tuple[str, Counter[Verdict]]]:

@@ -9,42 +9,61 @@ its streamed twin stay in order. Repeats come last.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol, TypeAlias
 
 from tunaeval.models.clients.server import Heard
 from tunaeval.models.clients.server import Server as Connection
+from tunaeval.models.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from . import asks
-from .blame import Seen, compare_pair, mentions_flags, same_calls
+from .blame import Seen, compare_pair, mentions_flags, same_calls, thought_in
 from .checks import REPEATED, Check, pairs
 from .reading import detokenized, extras, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
 from .values import Ask, ServerAnswer, ServerIdentity, json_object
 
-REQUESTS = 90
-"""The most requests made, not counting `--repeats` above 3 and requests put off with 429 or 503."""
+REQUESTS = 110
+"""The most requests made, not counting `--repeats` above 3 and repeats of requests that failed."""
 REPEATS = 3  # answers of each repeated ask by default
-_ELSEWHERE = 3
-"""The first digit of a redirect's status code."""
+_KEY_REFUSED = "the server refuses the key"
 _MORE = 4
 """Extra repeats of each mode where streamed and whole answers differ: five of each in all."""
 _PATIENCE = 3
-"""Tries of a request if the server asks for a pause, and failures in a row before giving up."""
+"""Tries of a request whose answer is lost, and failures in a row before giving up."""
+_HANGS = 2
+"""Answers of one mode that hang before no more are asked for, if none of that mode came."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorSettings:
-    """How `examine` asks: the model, repeats, concurrency, deadline in seconds, and quick mode."""
+    """How `examine` asks: the model, repeats, concurrency, time limits, and quick mode.
+
+    `extra_body` are fields of every request, such as a gateway's choice of vendor. `max_errors` says
+    how many answers may fail (by default none) until the examination counts as incomplete.
+    """
 
     model: str | None = None
     repeats: int = REPEATS
     concurrency: int = 1
     deadline_seconds: float = 600.0
     quick: bool = False
+    timeout_seconds: float = 120.0
+    """The time limit of one request; a server that takes longer hangs."""
+    extra_body: Mapping[str, JsonValue] = field(default_factory=dict)
+    max_errors: ErrorBudget | None = None
+    allow_plain_http: bool = False
+    """Whether a key may be sent without encryption to another machine."""
+
+
+class ErrorBudget(Protocol):
+    """How many failures are tolerated."""
+
+    def allows(self, failed: int, of: int) -> bool: ...
 
 
 class Runner:
@@ -56,12 +75,12 @@ class Runner:
     ) -> None:  # fmt: skip
         self._connection = server
         self._checks = checks
-        self._settings = settings
+        self.settings = settings
         self._on_answer = on_answer
         self._until = time.monotonic() + settings.deadline_seconds
         self._limit = REQUESTS + max(0, settings.repeats - REPEATS) * len(REPEATED)
         self._answers: dict[str, list[ServerAnswer]] = {}
-        self._fields = _Fields("unknown")
+        self._fields = _Fields("unknown", settings.extra_body)
         self._texts: dict[tuple[int, ...], str | None] = {}
         self._to_ask = 0
         self._failed = 0
@@ -69,6 +88,9 @@ class Runner:
         self.model: str | None = settings.model
         self.requests = 0
         self._put_off = 0
+        self.retries = 0
+        """How many requests were sent again because the server failed, not for its load."""
+        self._hangs: dict[str, float] = {"whole": 0, "streamed": 0}
         self._stopped: str | None = None
 
     @property
@@ -82,17 +104,17 @@ class Runner:
         if self._stopped is None:
             await self._first_contact()
         wanted = [ask for ask in _in_order(self._checks) if not self._known(ask)]
-        if self._settings.quick:
+        if self.settings.quick:
             wanted = [ask for ask in wanted if ask.quick]
-        self._to_ask = len(wanted) + len(REPEATED) * (self._settings.repeats - 1)
+        self._to_ask = len(wanted) + len(REPEATED) * (self.settings.repeats - 1)
         gate = [ask for pair in asks.GATE for ask in pair]
         early = [a for a in wanted if a.max_tokens == 1 or a in gate if a is not asks.MANY_TOOLS]
         await self._in_turn(early)
         late = [ask for ask in wanted if ask is asks.MANY_TOOLS]
         await self._together([ask for ask in wanted if ask not in early and ask not in late])
-        if not self._settings.quick:
+        if not self.settings.quick:
             known = [ask for ask in REPEATED if self._known(ask)]
-            for _ in range(self._settings.repeats - 1):
+            for _ in range(self.settings.repeats - 1):
                 await self._in_turn(known)
         await self._settle_differences()
         await self._in_turn(late)  # last, because a slow server may need very long for it
@@ -103,30 +125,32 @@ class Runner:
         self._server = recognise(signs)
         if signs.models.status is None:
             self._stopped = signs.models.failure or "the server does not answer"
-        elif signs.models.status in (401, 403):
-            self._stopped = (
-                f"the server refuses the key ({signs.models.status}); set $TUNAEVAL_API_KEY"
-            )
+        elif meaning(signs.models.status).about == "key":
+            self._stopped = f"{_KEY_REFUSED} ({signs.models.status}); set $TUNAEVAL_API_KEY"
         self.model = self.model or next(iter(self._server.models), None)
-        self._fields = _Fields(self._server.kind)
+        self._fields = _Fields(self._server.kind, self.settings.extra_body)
 
     async def _first_contact(self) -> None:
         """Ask for one whole call, to see whether this is a chat server and what it reveals."""
         first = await self._ask(asks.ONE[0])
+        about = meaning(first.status).about
         if first.ok:
-            self._fields.thinks = bool(first.reasoning) or "<think>" in (first.raw or first.text)
-            if self._fields.thinks and first.finish == "length" and not first.calls:
+            thinks = bool(first.reasoning) or thought_in(first.raw or first.text)
+            self._fields.thought = (first.completion_tokens or 1) if thinks else 0
+            if thinks and first.cut and not first.calls:
                 self._answers.clear()  # reasoning used up its tokens; from now on it gets more
                 first = await self._ask(asks.ONE[0])
-        elif first.status in (401, 403):
-            self._stop(f"the server refuses the key ({first.status}); set $TUNAEVAL_API_KEY")
+                self._fields.thought = first.completion_tokens or 1
+        elif about == "key":
+            self._stop(f"{_KEY_REFUSED} ({first.status}); set $TUNAEVAL_API_KEY")
         elif mentions_flags(first):
+            await self._ask(asks.UNPARSED)  # shows the format, and so the parser to name
             self._stop("every request with tools is refused until the server has its flags")
-        elif self.model is None and first.status in (400, 422):
+        elif self.model is None and about == "request":
             self._stop(
                 f"no model is named, and the server lists none: --model NAME ({first.error})"
             )
-        elif first.status in (404, 405, 429) or (first.status or 0) // 100 == _ELSEWHERE:
+        elif first.status is not None and about in ("address", "load"):
             self._stop(f"status {first.status}: {first.error}")
         elif first.failure is not None and self._stopped is None:
             self._stop(f"no chat completion came: {first.failure}")
@@ -148,7 +172,7 @@ class Runner:
         by_name: dict[str, list[Ask]] = {}
         for ask in wanted:
             by_name.setdefault(ask.name, []).append(ask)
-        slots = asyncio.Semaphore(self._settings.concurrency)
+        slots = asyncio.Semaphore(self.settings.concurrency)
 
         async def turn(group: Sequence[Ask]) -> None:
             async with slots:
@@ -171,8 +195,7 @@ class Runner:
         answer = await self._answer(ask)
         if not answer.skipped:
             self._answers.setdefault(ask.key, []).append(answer)
-            is_gone = answer.status is None or answer.status in (429, 502, 503, 504)
-            self._failed = self._failed + 1 if is_gone else 0
+            self._failed = self._failed + 1 if answer.lost else 0
             if self._failed >= _PATIENCE:
                 why = answer.failure or f"status {answer.status}: {answer.error}"
                 self._stop(f"the server does not answer any more: {why}")
@@ -181,18 +204,33 @@ class Runner:
         return answer
 
     async def _answer(self, ask: Ask) -> ServerAnswer:
-        """Return one answer; a field that the server refuses is left out from then on."""
+        """Return one answer; a field that the server refuses is left out from then on.
+
+        A request whose answer is lost is sent again, after the pause that the server asks for. A
+        hang is not: it has cost the whole time of a request.
+        """
         self._to_ask -= 1
-        while True:
-            response = await self._post(ask)
-            if response is None:
-                return ServerAnswer(ask, failure=self._stopped, skipped=True)
-            answer = read_answer(ask, response)
+        tries = 1
+        while self._left() is not None and self._hangs[ask.mode] < _HANGS:
+            response = await self._fetch("chat/completions", self._fields.payload(ask, self.model))
+            answer = replace(read_answer(ask, response), tries=tries)
+            # A connection that ends before anything comes may have been idle for too long.
+            most = 2 if response.dropped else 1 if response.timed_out else _PATIENCE
+            if answer.lost and tries < most and (left := self._left()) is not None:
+                tries += 1
+                self._put_off += 1
+                self.retries += meaning(response.status).about != "load"
+                await asyncio.sleep(min(response.retry_after or 10.0 ** (tries - 3), left))
+                continue
+            self._hangs[ask.mode] += response.timed_out
             if answer.ok:
+                self._hangs[ask.mode] = -math.inf
                 self._server = by_answer(self._server, response)
                 answer = replace(answer, uncounted=not self._fields.counts(ask))
             if not self._fields.learn(answer):
                 return await self._with_text(answer)
+        why = self._stopped or f"{_HANGS} {ask.mode} answers hung, and no more were asked for"
+        return ServerAnswer(ask, failure=why, skipped=True)
 
     async def _with_text(self, answer: ServerAnswer) -> ServerAnswer:
         """Add the raw text, decoded from token ids, where the calls are not the requested ones."""
@@ -201,7 +239,7 @@ class Runner:
             return answer
         if ids not in self._texts and self._spare() > 0:
             self._texts[ids] = await self._detokenize(ids)
-        return replace(answer, raw=self._texts.get(ids))
+        return replace(answer, raw=self._texts.get(ids), raw_tokens=len(ids))
 
     async def _detokenize(self, ids: tuple[int, ...]) -> str | None:
         payload = {"model": self.model, "tokens": list(ids)}
@@ -212,21 +250,6 @@ class Runner:
     def _spare(self) -> int:
         """Return how many requests are left over after all that are planned."""
         return self._limit - (self.requests - self._put_off) - max(0, self._to_ask)
-
-    async def _post(self, ask: Ask) -> Heard | None:
-        """Send the request and retry after pauses; return None if no more requests are allowed."""
-        for attempt in range(_PATIENCE):
-            if self._left() is None:
-                return None
-            payload = self._fields.payload(ask, self.model)
-            response = await self._fetch("chat/completions", payload)
-            if response.dropped and attempt == 0:  # a server may close idle connections
-                continue
-            if response.status not in (429, 503) or attempt == _PATIENCE - 1:
-                return response
-            self._put_off += 1
-            await asyncio.sleep(min(response.retry_after or 2.0**attempt / 4, self._left() or 0.0))
-        return response
 
     async def _fetch(self, path: str, payload: Mapping[str, object] | None = None) -> Heard:
         left = self._left()
@@ -243,7 +266,7 @@ class Runner:
         """Return the seconds that are left, or None if no request may be made any more."""
         left = self._until - time.monotonic()
         if left <= 0:
-            self._stop(f"the deadline of {self._settings.deadline_seconds:g} s has passed")
+            self._stop(f"the deadline of {self.settings.deadline_seconds:g} s has passed")
         elif self.requests - self._put_off >= self._limit:
             self._stop(f"{self._limit} requests were made, and no more are allowed")
         return None if self._stopped else left
@@ -266,8 +289,8 @@ Kind: TypeAlias = Literal["whole", "streamed", "prompt"]
 
 _THOUGHT_TOKENS = 2000
 """Additional `max_tokens` for a model that reasons before it calls."""
-_REFUSED = (400, 404, 415, 422, 500, 501)
-"""Status codes with which servers refuse a field that they do not know."""
+_REFUSALS = ("request", "address", "server")
+"""What the status is about with which servers refuse a field that they do not know."""
 _NEW_LIMIT = "max_completion_tokens"
 """The name that OpenAI's newest models require in place of max_tokens."""
 
@@ -275,7 +298,8 @@ _NEW_LIMIT = "max_completion_tokens"
 class _Fields:
     """The request fields for one server; a field that was accepted once is kept."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, extra: Mapping[str, JsonValue]) -> None:
+        self._extra = extra
         self._more: dict[Kind, list[JsonObject]] = {
             "whole": list(extras(kind, streamed=False)),
             "streamed": list(extras(kind, streamed=True)),
@@ -284,18 +308,24 @@ class _Fields:
         self._settled: set[Kind] = set()
         self._limit_field = "max_tokens"
         self._temperature: JsonObject = {"temperature": 0}
-        self.thinks = False
+        self.thought = 0
+        """The tokens of a short call with the thought before it; 0 if the model does not think."""
 
     def payload(self, ask: Ask, model: str | None) -> dict[str, JsonValue]:
-        thinking = self.thinks and ask.max_tokens > asks.CUT_TOKENS
+        thought = 0
+        if self.thought and ask.max_tokens > asks.CUT_TOKENS:
+            thought = _THOUGHT_TOKENS
+        elif ask.max_tokens == asks.CUT_TOKENS:
+            thought = self.thought
         return {
             **({"model": model} if model else {}),
             "messages": list(ask.messages),
-            self._limit_field: ask.max_tokens + (_THOUGHT_TOKENS if thinking else 0),
+            self._limit_field: ask.max_tokens + thought,
             **self._temperature,
             **({"tools": list(ask.tools)} if ask.tools else {}),
             **({"stream": True} if ask.streamed else {}),
             **self._of(ask),
+            **self._extra,
             **ask.more,
         }
 
@@ -308,7 +338,8 @@ class _Fields:
         if answer.ok:
             self._settled.add(_kind(answer.ask))
             return False
-        if answer.status not in _REFUSED or mentions_flags(answer):
+        refused = answer.error is not None and meaning(answer.status).about in _REFUSALS
+        if not refused or mentions_flags(answer):
             return False
         return self._adapt(answer) or self._fewer(answer.ask)
 

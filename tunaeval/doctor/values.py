@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from tunaeval.models.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
 
 Verdict: TypeAlias = Literal["pass", "server", "model", "not tested", "note"]
@@ -125,6 +126,8 @@ class ServerAnswer:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     raw: str | None = None
+    raw_tokens: int | None = None
+    """How many tokens the raw text was put together from, if it was."""
     token_ids: tuple[int, ...] = ()
     """The token ids of the raw text, if the server gives them."""
     prompt: str | None = None
@@ -132,6 +135,8 @@ class ServerAnswer:
     streamed: StreamedAnswer | None = None
     skipped: bool = False
     """The request was never sent: the deadline, the limit of requests, or a server that is gone."""
+    tries: int = 1
+    """How many times the request was sent: again if the answer was `lost`."""
     uncounted: bool = False
     """The server refuses to report the token counts of a stream."""
 
@@ -139,6 +144,16 @@ class ServerAnswer:
     def ok(self) -> bool:
         """Whether there is a message to judge."""
         return self.failure is None and self.error is None and self.status == 200
+
+    @property
+    def lost(self) -> bool:
+        """Whether nothing came that says how the server answers this request."""
+        return self.failure is not None or meaning(self.status).is_lost
+
+    @property
+    def cut(self) -> bool:
+        """Whether `max_tokens` ended the answer."""
+        return self.finish == "length"
 
     @property
     def text(self) -> str:

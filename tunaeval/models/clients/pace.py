@@ -34,6 +34,8 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from tunaeval.types.deadlines import Deadline
 
+from .statuses import meaning
+
 _T = TypeVar("_T")
 _LOG = logging.getLogger("tunaeval.clients")
 
@@ -58,9 +60,6 @@ _RETRIES = 8
 _LAST_SHARE = 0.7
 """The largest share of the time left that a pause takes, so that there is time for another try."""
 _FIRST_CONTACT_RETRIES = 2
-_RETRIED_STATUSES = frozenset({408, 409, 429})
-_REST_STATUSES = frozenset({429, 503})
-"""With a Retry-After these concern all requests, not one (RFC 6585, 4; RFC 9110, 15.6.4)."""
 _SPARE = 24
 """Descriptors for the files of a run, the event loop and look-ups of names."""
 _UNKNOWN = 16
@@ -89,18 +88,13 @@ class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves t
     @property
     def asks_all(self) -> bool:
         """Whether the server asks with this failure that all requests pause."""
-        return self.status in _REST_STATUSES and self.retry_after is not None
+        return self.retry_after is not None and meaning(self.status).rests
 
     @property
     def is_of_server(self) -> bool:
         """Whether the server is in trouble, not only this request, and named no time to wait."""
         is_trouble = self.kind in ("connect", "timeout") or (self.status or 0) >= 500
         return self.again and is_trouble and not self.asks_all and not self.is_ours
-
-
-def is_retried(status: int) -> bool:
-    """Whether a server that answers with this status may give another answer next time."""
-    return status in _RETRIED_STATUSES or status >= 500
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ from .pace import (
     Patience,
     TryFailed,
     asks_for_too_long,
-    is_retried,
     read_retry_after,
 )
+from .statuses import meaning
 
 T = TypeVar("T")
 
@@ -266,7 +266,9 @@ class Server:
             words = answers.words_of(await answers.read_body(response))
         except (TryFailed, httpx2.TransportError):
             words = "(something that cannot be read)"
-        advice = self._key_advice() if status in (401, 403) else _SETUP_ADVICE.get(status)
+        advice = _SETUP_ADVICE.get(status)
+        if advice is None and meaning(status).about == "key":
+            advice = self._key_advice()
         if advice:
             raise TryFailed(
                 f"{phrase} at {path}",
@@ -284,7 +286,7 @@ class Server:
             said=words,
             kind="status",
             status=status,
-            again=is_retried(status),
+            again=meaning(status).again,
             retry_after=read_retry_after(header),
         )
 
