@@ -34,7 +34,7 @@ from .blame import (
     unanswered,
     worst,
 )
-from .values import Ask, Judgement, ServerAnswer, Verdict
+from .values import APIS, Ask, Judgement, ServerAnswer, Verdict
 
 Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]
 
@@ -494,7 +494,7 @@ def _wholes(found: Sequence[Ask]) -> tuple[Ask, ...]:
     return tuple(ask for ask in found if not ask.streamed)
 
 
-CHECKS: tuple[Check, ...] = (
+_OF_CHAT: tuple[Check, ...] = (
     Check(TOOLS_ACCEPTED, "reach", asks.ONE[:1], each(accepted), "flags", "nothing"),
     Check("model-name", "reach", (asks.BAD_MODEL,), each(known_model), "error", "nothing"),
     *(
@@ -561,6 +561,26 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("stability", "stability", _CALLING, steady, "calls-lost"),
 )  # fmt: skip
+
+_OF_EVERY_API = (
+    TOOLS_ACCEPTED, AS_WRITTEN, "no-call-wanted", "no-arguments", "call-ids", "finish-reason",
+    "two-calls", STREAM_FRAMES, "stream-fragments", "usage", "stream-as-whole", "typed-values",
+    *(f"value-{name}" for name in _HOSTILE),
+)  # fmt: skip
+CHECKS = (
+    *_OF_CHAT,
+    *(
+        replace(
+            check,
+            name=f"{api}/{check.name}",
+            group=api,
+            asks=tuple(replace(ask, api=api) for ask in check.asks),
+        )
+        for api in APIS
+        for check in _OF_CHAT
+        if check.name in _OF_EVERY_API
+    ),
+)
 """All checks, in the order of a report."""
 
 REPEATED = _CALLING

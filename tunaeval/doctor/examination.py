@@ -39,7 +39,7 @@ from .checks import (
 from .news import SCHEMA, News
 from .remedies import remedy
 from .runner import DoctorSettings, Runner, in_quick
-from .values import GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
+from .values import APIS, GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
 
 FINE, SERVER_FAULT, UNTESTED, INCOMPLETE = 0, 1, 2, 3
 
@@ -153,7 +153,7 @@ async def examine(
     finally:
         await connection.close()
     return replace(
-        _examined(seen, checks, runner, connection),
+        _examined(seen, runner.checks, runner, connection),
         settings=_shown(settings, connection) | {"only": only, "skip": list(skip)},
         started_at=started_at.isoformat(timespec="seconds"),
         seconds=time.monotonic() - began,
@@ -174,7 +174,7 @@ def chosen(
     `skip`. If `quick`, only quick ones with quick requests.
     """
     only = [only] if isinstance(only, str) else only
-    known = {*GROUPS, *(check.name for check in CHECKS)}
+    known = {*GROUPS, *APIS, *(check.name for check in CHECKS)}
     for name in (*only, *skip):
         if name not in known:
             raise UnknownNameError("check or group of checks", name, known)
@@ -247,7 +247,7 @@ def _examined(
 def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
     """Add the check `stream-frames`, which reports why streams are missing, if any are."""
     missing = any(seen.streams_nothing(ask) for check in checks for ask in check.asks)
-    if not missing or any(check.name == STREAM_FRAMES for check in checks):
+    if not missing or any(check.name.endswith(STREAM_FRAMES) for check in checks):
         return checks
     return (*checks, _named(STREAM_FRAMES))
 
@@ -255,7 +255,7 @@ def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
 def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Sequence[Ask], str]:
     """Return the requests that a check is judged by, and the reason in case there are none."""
     wanted: Sequence[Ask] = check.asks
-    if check.name != STREAM_FRAMES:
+    if not check.name.endswith(STREAM_FRAMES):
         wanted = [ask for ask in wanted if not seen.streams_nothing(ask)]
     if not wanted:
         return (), f"the server does not stream ({STREAM_FRAMES})"
