@@ -63,7 +63,7 @@ def test_a_fixture_of_canitoolcall_is_read() -> None:
     fixture = {"id": "qwen3/one", "family": "qwen3", "tools": [ADD], "raw_output": RAW}
     reading = {"content": None, "reasoning_content": None}
     right = {**reading, "tool_calls": [{"name": "add", "arguments": {"a": 1}}]}
-    wrong = {**reading, "tool_calls": []}
+    wrong: dict[str, Any] = {**reading, "tool_calls": []}
     cut = {"raw_output": RAW[:40], "expected_error": {"reason": "cut"}, "tags": ["truncated"]}
     assert replay([{**fixture, "expected": right}, {**fixture, **cut}]).exit == 0
     assert replay([{**fixture, "expected": wrong}]).findings[0].verdict == "server"

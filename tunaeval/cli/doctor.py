@@ -22,7 +22,7 @@ from tunaeval.reports.json import json_text
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 
-from .clients import network_of
+from .clients import reached_by
 from .output import Output
 from .report import asked_for
 
@@ -87,14 +87,20 @@ def _examined(arguments: argparse.Namespace, output: Output) -> Examination:
         concurrency=arguments.concurrency,
         deadline_seconds=arguments.deadline,
         quick=arguments.quick,
+        timeout_seconds=arguments.timeout,
+        extra_body=arguments.extra_body,
+        max_errors=arguments.max_errors,
+        allow_plain_http=arguments.allow_plain_http,
     )
+    network, key_variables = reached_by(arguments)
     return asyncio.run(
         examine(
             arguments.base_url,
             settings,
             only=arguments.only,
             skip=arguments.skip,
-            network=network_of(arguments),
+            network=network,
+            key_variables=key_variables,
             on_answer=None if arguments.quiet else report,
         )
     )

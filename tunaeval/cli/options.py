@@ -5,6 +5,7 @@ A command's own module is imported when it runs, so `--help` loads nothing that 
 
 from __future__ import annotations
 
+import json
 import math
 from argparse import ArgumentTypeError, _ActionsContainer
 from collections.abc import Callable
@@ -104,6 +105,17 @@ def seconds(text: str) -> float:
     if not number > 0:  # true for NaN, too
         raise ArgumentTypeError(f"found {text!r}; wanted seconds above 0")
     return number
+
+
+def fields(text: str) -> dict[str, Any]:
+    """Read the fields of a JSON object."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ArgumentTypeError(f"found {text!r:.80}; wanted a JSON object ({error})") from None
+    if not isinstance(found, dict):
+        raise ArgumentTypeError(f"found {text!r:.80}; wanted a JSON object such as {{}}")
+    return found
 
 
 def above_zero(text: str) -> float:
@@ -223,6 +235,13 @@ _MAX_ERRORS = value(
     "exit with 3, and judge nothing, if more requests than this got no answer: a number, or a "
     "percentage of all (default: 0 with a gate, no limit without)",
     type=ErrorBudget.read,
+)
+_KEY_VARIABLE = many(
+    "--key-variable NAME",
+    "the environment variable with the server's key (default: TUNAEVAL_API_KEY or "
+    "OPENAI_API_KEY); may be given again, and the first that is set counts",
+    type=key_variable,
+    default=None,
 )
 _NETWORK = (
     many(
@@ -346,13 +365,7 @@ _MODEL = (
             "in tunaeval.toml; given several times, all are asked and ranked",
         ),
     ),
-    many(
-        "--key-variable NAME",
-        "the environment variable with the server's key (default: TUNAEVAL_API_KEY or "
-        "OPENAI_API_KEY); may be given again, and the first that is set counts",
-        type=key_variable,
-        default=None,
-    ),
+    _KEY_VARIABLE,
     value("--rpm N", "start at most N requests per minute", type=above_zero),
     flag(
         "--check-server",
@@ -758,8 +771,27 @@ _DOCTOR = (
         type=seconds,
         default=600.0,
     ),
+    value(
+        "--timeout SECONDS",
+        "the time limit of one request; a server that takes longer hangs (default: 120)",
+        type=seconds,
+        default=120.0,
+    ),
+    value(
+        "--max-errors N|P%",
+        "exit with 3 if more answers than this failed, so that it is not known what they were to "
+        "show: a number, or a percentage of all (default: 0)",
+        type=ErrorBudget.read,
+    ),
+    value(
+        "--extra-body JSON",
+        'fields of every request, such as \'{"provider": {"only": ["Name"]}}\'',
+        type=fields,
+        default={},
+    ),
+    flag("--allow-plain-http", "send the key over http:// to another machine, too"),
     _QUIET,
-    Group("how the server is reached", _NETWORK),
+    Group("how the server is reached", (_KEY_VARIABLE, *_NETWORK)),
     Group(None, (_JSON, flag("--markdown", "print Markdown, for an issue, instead of text"))),
 )
 _JUDGE = (

@@ -36,12 +36,14 @@ def checked(
             f"--check-server needs a server to examine, and the client {info.client!r} has none; "
             "give --base-url URL, or leave it out"
         )
-    settings = DoctorSettings(model=model, quick=True)
+    settings = DoctorSettings(model=model, quick=True, allow_plain_http=True)  # as the run does
     found = asyncio.run(examine(address, settings, network=network, key_variables=key_variables))
     faults = [finding.check for finding in found.findings if finding.verdict == "server"]
     verdict = {"exit": found.exit, "server": found.server["name"], "faults": faults}
     if found.exit:
-        what = ", ".join(faults) or str(found.stopped or "the model cannot copy a call")
+        failed = found.failures and f"{found.failures} of {found.answers} answers failed"
+        weak = "the model cannot copy a call"
+        what = ", ".join(faults) or str(found.stopped or failed or weak)
         output.note(f"tunaeval: the server's check: {visible(what)}; {command(address, model)}")
     return info.model_copy(update={"server_check": verdict})
 

@@ -366,7 +366,7 @@ def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     """Check that every frame is sound; one broken stream may be chance, two are a fault."""
     answers = [answer for ask in wanted for answer in seen.all(ask)]
     broken = [answer for answer in answers if answer.failure and not answer.skipped]
-    # Where others break off now and then, too, or hang, it is the server that fails, not its streams.
+    # Where others break off now and then, too, or hang, the server fails, not its way to stream.
     others = [answer.tries for answer in answers if answer.ok]
     steadily = not others or (max(others) == 1 and all(one.tries > 1 for one in broken))
     if len(broken) >= _OFTEN and seen.stopped is None and steadily:

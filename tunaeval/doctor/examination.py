@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from urllib.parse import urlsplit
 
-from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.errors import ClientSetupError, UnknownNameError, UsageError
 from tunaeval.files.keys import mapped
-from tunaeval.models.clients.network import Network
+from tunaeval.models.clients.network import LOOPBACK, Network
 from tunaeval.models.clients.server import KEY_VARIABLES, read_key
 from tunaeval.models.clients.server import Server as Connection
 from tunaeval.reports.statistics import wilson
@@ -140,13 +141,16 @@ async def examine(
     only = [only] if isinstance(only, str) else list(only or ())
     checks = chosen(only, skip, quick=settings.quick)
     started_at, began = datetime.now(UTC), time.monotonic()
+    key, network = read_key(key_variables, environment), network or Network()
     connection = Connection(
         base_url,
-        key=read_key(key_variables, environment),
+        key=key,
         key_variables=key_variables,
         attempt_timeout=settings.timeout_seconds,
         network=network,
     )
+    if (key or network.secrets) and not settings.allow_plain_http:
+        _check_encrypted(connection.address)
     runner = Runner(connection, checks, settings, on_answer)
     try:
         seen = await runner.run()
@@ -154,17 +158,26 @@ async def examine(
         await connection.close()
     return replace(
         _examined(seen, runner.checks, runner, connection),
-        settings=_shown(settings, connection) | {"only": only, "skip": list(skip)},
+        settings={
+            **asdict(settings),
+            "extra_body": list(settings.extra_body),  # without the values, which may be secrets
+            "max_errors": str(settings.max_errors or 0),
+            "only": only,
+            "skip": list(skip),
+        },
         started_at=started_at.isoformat(timespec="seconds"),
         seconds=time.monotonic() - began,
     )
 
 
-def _shown(settings: DoctorSettings, connection: Connection) -> JsonObject:
-    """Return the settings for the report, without keys."""
-    budget = str(settings.max_errors or 0)
-    shown = mapped({**asdict(settings), "max_errors": budget}, connection.hide)
-    return shown if isinstance(shown, dict) else {}
+def _check_encrypted(address: str) -> None:
+    """Raise ClientSetupError for an address to which anybody on the way could read the key."""
+    url = urlsplit(address)
+    if url.scheme == "http" and url.hostname not in LOOPBACK:
+        raise ClientSetupError(
+            f"{address} is reached without encryption, so that the key could be read on the way; "
+            "use https, unset the key, or allow it with --allow-plain-http"
+        )
 
 
 def chosen(

@@ -79,16 +79,22 @@ _BETTER = {
     ("SGLang", "parsers", "llama4-pythonic"): "pythonic",
     ("vLLM", "parsers", "json"): "llama3_json",
     ("vLLM", "thinkers", "deepseek-v3"): "deepseek_r1",
+    ("vLLM", "thinkers", "deepseek-v3.1"): "deepseek_v3",
     ("SGLang", "thinkers", "deepseek-v3"): "deepseek-r1",
+    ("SGLang", "thinkers", "deepseek-v3.1"): "deepseek-v3",
+    ("SGLang", "thinkers", "glm47"): "glm45",
 }
 """Names that fit better than those that the registry would choose."""
 _USUAL_THINKER = "qwen3"
 """The reasoning parser for <think> where the format of the model's calls does not tell more."""
 _MARKERS = {
-    **{r.open: name for name, f in FORMATS.items() for r in f.reasoning if r not in THINKING},
+    **{
+        r.open: f.name for f in reversed(FORMATS.values()) for r in f.reasoning if r not in THINKING
+    },
     "<|channel|>analysis": "harmony",
+    "◁think▷": "kimi",
 }
-"""The formats that mark reasoning in a way of their own, by the marker."""
+"""The formats, or the parsers, that mark reasoning in a way of their own, by the marker."""
 
 
 def parser_name(kind: str, form: str | None, thought: str | None = None) -> str | None:
@@ -105,19 +111,19 @@ def parser_name(kind: str, form: str | None, thought: str | None = None) -> str 
         form = next((of for mark, of in _MARKERS.items() if mark in thought), form)
     if better := _BETTER.get((kind, what, form or "")):
         return better
-    known = formats.aliases()
+    known, plain = formats.aliases(), (form or "").translate(_PLAIN)
+
+    def reads(name: str) -> bool:
+        of = known.get(name, name)
+        named = (of, *(one.name for one in SETS.get(of, ())))
+        return form in named or name.translate(_PLAIN) == plain
 
     def rank(name: str) -> tuple[bool, ...]:
-        ours, theirs = (one.translate(_PLAIN) for one in (form or "", name))
-        return ours != theirs, not ours.startswith(theirs), name in SETS, name in known
+        theirs = name.translate(_PLAIN)
+        return plain != theirs, not plain.startswith(theirs), name in known
 
-    reads = [
-        name
-        for name in getattr(offered, what)
-        if form in (known.get(name, name), *(f.name for f in SETS.get(known.get(name, name), ())))
-    ]
     usual = _USUAL_THINKER if thought and "<think>" in thought else None
-    return min(reads, key=rank, default=usual)
+    return min(filter(reads, getattr(offered, what)), key=rank, default=usual)
 
 
 _PLAIN = str.maketrans("", "", "-_.")
@@ -223,8 +229,8 @@ _REMEDIES: dict[str, dict[str, str]] = {
         "messages first; or give the server a corrected chat template",
     },
     "reasoning-leaks": {
-        "vLLM": "start with {thinker}, so that thoughts are taken out before calls are looked for",
-        "SGLang": "start with {thinker}, so that thoughts are taken out before calls are looked for",
+        "vLLM": "start with {thinker}: thoughts are then taken out before calls are looked for",
+        "SGLang": "start with {thinker}: thoughts are then taken out before calls are looked for",
         "llama.cpp": "start with --reasoning-format auto and the template of this model",
         _ANY: "name the server's reasoning parser ({thinker})",
     },

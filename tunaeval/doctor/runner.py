@@ -44,8 +44,8 @@ _HANGS = 2
 class DoctorSettings:
     """How `examine` asks: the model, repeats, concurrency, time limits, and quick mode.
 
-    `extra_body` are fields of every request, such as a gateway's choice of vendor. `max_errors` says
-    how many answers may fail (by default none) until the examination counts as incomplete.
+    `extra_body` are fields of every request, such as a gateway's choice of vendor. `max_errors`
+    says how many answers may fail (by default none) until the examination counts as incomplete.
     """
 
     model: str | None = None

@@ -160,7 +160,7 @@ class ServerAnswer:
     @property
     def cut(self) -> bool:
         """Whether `max_tokens` ended the answer."""
-        return self.finish == "length"
+        return bool(self.finish == "length")
 
     @property
     def text(self) -> str:

@@ -130,9 +130,8 @@ class _Stream:
         kind = event.get("type") if event else None
         if event is None or not isinstance(kind, str):
             return
-        index = event.get("output_index", event.get("index"))
+        index, delta = event.get("output_index", event.get("index")), event.get("delta")
         item = event.get("item", event.get("content_block"))
-        delta, inner = event.get("delta"), event.get("response", event.get("message"))
         if isinstance(item, dict) and kind in ("response.output_item.added", "content_block_start"):
             yield from self._opened(item, index)
         elif kind == "response.function_call_arguments.delta":
@@ -143,18 +142,24 @@ class _Stream:
             yield from self._grown(delta, index)
         elif kind == "content_block_stop" and repr(index) in self._empty:
             yield _fragment(index, "{}")  # clients read no arguments as an empty object
-        elif kind in ("error", "response.failed"):
-            words = (inner or event) if isinstance(inner or event, dict) else {}
-            yield {"error": words.get("error") or words.get("message") or kind, "choices": []}
+        else:
+            yield from self._around(kind, event)
+
+    def _around(self, kind: str, event: JsonObject) -> Iterator[JsonObject]:
+        """Yield the chunks of the events that begin and end an answer."""
+        inner = event.get("response", event.get("message"))
+        about = inner if isinstance(inner, dict) else event
+        usage = _usage(about.get("usage"))
+        if kind in ("error", "response.failed"):
+            yield {"error": about.get("error") or about.get("message") or kind, "choices": []}
         elif kind in ("message_start", "message_delta"):
-            about = inner if isinstance(inner, dict) else event
-            self._usage |= _usage(about.get("usage"))
+            self._usage |= usage
+            delta = event.get("delta")
             if isinstance(delta, dict) and "stop_reason" in delta:
                 yield {**_chunk({}, _finish(delta, called=False)), "usage": self._usage}
-        elif kind in ("response.completed", "response.incomplete") and isinstance(inner, dict):
-            self.ended, self.final = True, inner
-            usage = _usage(inner.get("usage"))
-            yield {**_chunk({}, _finish(inner, called=self._called)), "usage": usage}
+        elif kind in ("response.completed", "response.incomplete"):
+            self.ended, self.final = True, about
+            yield {**_chunk({}, _finish(about, called=self._called)), "usage": usage}
         self.ended = self.ended or kind == "message_stop"
 
     def _opened(self, item: JsonObject, index: JsonValue) -> Iterator[JsonObject]:
@@ -190,7 +195,7 @@ def _fragment(index: JsonValue, piece: JsonValue) -> JsonObject:
 
 
 def _with_end(answer: ServerAnswer, final: JsonObject | None) -> ServerAnswer:
-    """Add a fault if the last event repeats other calls than the stream had: clients read either."""
+    """Add a fault if the last event has other calls than the stream: clients read either."""
     if final is None or answer.streamed is None or not answer.ok:
         return answer
     whole = replace(answer.ask, streamed=False)

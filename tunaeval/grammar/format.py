@@ -244,6 +244,7 @@ THINKING = (
     THINK,
     Reasoning("<thinking>", "</thinking>"),
     Reasoning("<thought>", "</thought>"),
+    Reasoning("<reasoning>", "</reasoning>"),
     Reasoning("◁think▷", "◁/think▷"),
     Reasoning("<|begin_of_thought|>", "<|end_of_thought|>"),
 )
