@@ -738,7 +738,8 @@ _DOCTOR = (
     value("--model NAME", "the model to ask (default: the first that the server lists)"),
     many(
         "--only CHECK|GROUP",
-        f"make only this check, or one group of checks: {', '.join(_CHECKS)}; may be given again",
+        f"make only this check, or one group of checks: {', '.join(_CHECKS)}, or of another API, "
+        "responses or messages; may be given again",
     ),
     many("--skip CHECK|GROUP", "leave out this check or group; may be given again"),
     value(
