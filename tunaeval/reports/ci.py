@@ -8,10 +8,11 @@ plug-in and Ant's task share. A scenario that failed is a `failure`; one without
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
 
@@ -39,23 +40,46 @@ _LONG = 2000
 _ELEMENTS = {"FAIL": "failure", "ERROR": "error"}
 
 
-def _write_junit(reports: Sequence[Report], path: Path) -> None:
-    """Write the runs as JUnit's XML: `testsuites` with one suite for each run."""
+class Case(NamedTuple):
+    """A test case: its class and name. Unless it passed, `tag` is its element (failure, error or
+    skipped) with a message, a kind and a text.
+    """
+
+    about: str
+    name: str
+    seconds: float = 0.0
+    tag: str = ""
+    message: str = ""
+    kind: str = ""
+    text: str = ""
+
+
+class CaseSuite(NamedTuple):
+    """A suite of test cases. They are made twice, as their counts are attributes and come first."""
+
+    name: str
+    started_at: str
+    cases: Callable[[], Iterable[Case]]
+    properties: Iterable[tuple[str, str]] = ()
+
+
+def write_suites(path: Path, suites: Iterable[CaseSuite]) -> None:
+    """Write suites as JUnit's XML."""
     with new_file(path) as made, made.open("wb") as file:
         # `visible` escapes lone surrogates and controls, which XML 1.0 does not allow.
         xml = XMLGenerator(file, encoding="utf-8", short_empty_elements=True)
         xml.startDocument()
-        with element(xml, "testsuites", name="tunaeval"):
-            for report in reports:
-                _suite(xml, report)
+        with _element(xml, "testsuites", name="tunaeval"):
+            for suite in suites:
+                _suite(xml, suite)
         xml.endDocument()
 
 
-junit_writer = RunsWriter("junit", _write_junit)
+junit_writer = RunsWriter("junit", lambda reports, path: write_suites(path, map(_of_run, reports)))
 
 
 @contextmanager
-def element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
+def _element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
     """Write an element on a line of its own; what the block writes is its content."""
     xml.characters("\n")
     xml.startElement(tag, AttributesImpl(attributes))
@@ -63,41 +87,58 @@ def element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
     xml.endElement(tag)
 
 
-def _suite(xml: XMLGenerator, report: Report) -> None:
-    run, verdicts, seconds = report.run, Counter[str](), 0.0
-    for result in report.results:  # the counts are attributes, so they come before the cases
-        verdicts[verdict_of(result)] += 1
-        seconds += result.latency_seconds or 0.0
-    verdicts["ERROR"] += report.interrupted
+def _suite(xml: XMLGenerator, suite: CaseSuite) -> None:
+    tags, seconds = Counter[str](), 0.0
+    for case in suite.cases():
+        tags[case.tag] += 1
+        seconds += case.seconds
     attributes = {
-        "name": visible(f"{run.suite}: {run.model or run.client}", _LONG),
-        "tests": str(verdicts.total()),
-        "failures": str(verdicts["FAIL"]),
-        "errors": str(verdicts["ERROR"]),
-        "skipped": "0",
+        "name": visible(suite.name, _LONG),
+        "tests": str(tags.total()),
+        "failures": str(tags["failure"]),
+        "errors": str(tags["error"]),
+        "skipped": str(tags["skipped"]),
         "time": f"{seconds:.3f}",
     }
-    if timestamp := local_time(run.started_at):
+    if timestamp := _local_time(suite.started_at):
         attributes["timestamp"] = timestamp
-    with element(xml, "testsuite", **attributes):
-        with element(xml, "properties"):
-            for name, value in _properties(report):
-                with element(xml, "property", name=name, value=visible(value, _LONG)):
+    with _element(xml, "testsuite", **attributes):
+        with _element(xml, "properties"):
+            for name, value in suite.properties:
+                with _element(xml, "property", name=name, value=visible(value, _LONG)):
                     pass
-        for result in report.results:
-            _case(xml, visible(run.suite, _LONG), result)
-        if report.interrupted:
-            _interrupted(xml, report)
+        for case in suite.cases():
+            _case(xml, case)
 
 
-def _interrupted(xml: XMLGenerator, report: Report) -> None:
-    """Write an error for an interrupted run, so that missing results turn the CI red."""
-    suite = visible(report.run.suite, _LONG)
-    with (
-        element(xml, "testcase", classname=suite, name="the whole run", time="0.000"),
-        element(xml, "error", message=interruption(report), type="interrupted"),
-    ):
-        xml.characters("tunaeval run --resume DIR finishes it")
+def _case(xml: XMLGenerator, case: Case) -> None:
+    about, name = visible(case.about, _LONG), visible(case.name, _LONG)
+    with _element(xml, "testcase", classname=about, name=name, time=f"{case.seconds:.3f}"):
+        if case.tag:
+            message = visible(case.message, _LONG)
+            with _element(xml, case.tag, message=message, type=case.kind):
+                xml.characters(case.text)
+
+
+def _of_run(report: Report) -> CaseSuite:
+    run = report.run
+    name = f"{run.suite}: {run.model or run.client}"
+    return CaseSuite(name, run.started_at, lambda: _cases(report), _properties(report))
+
+
+def _cases(report: Report) -> Iterator[Case]:
+    """Yield a case for each result, and an error for an interrupted run, to turn the CI red."""
+    suite = report.run.suite
+    for result in report.results:
+        again = f" #{result.repeat}" if result.repeat > 1 else ""
+        case = Case(suite, result.scenario + again, result.latency_seconds or 0.0)
+        if tag := _ELEMENTS.get(verdict_of(result), ""):
+            words, message = "\n".join(_words(result)), result.error or result.reason
+            case = case._replace(tag=tag, message=message, kind=result.outcome, text=words)
+        yield case
+    if report.interrupted:
+        words = "tunaeval run --resume DIR finishes it"
+        yield Case(suite, "the whole run", 0.0, "error", interruption(report), "interrupted", words)
 
 
 _OF_THE_RUN = ("run_id", "format", "level", "profile", "heading")
@@ -114,20 +155,6 @@ def _properties(report: Report) -> Iterator[tuple[str, str]]:
         yield "warning", words
 
 
-def _case(xml: XMLGenerator, suite: str, result: ScenarioResult) -> None:
-    again = f" #{result.repeat}" if result.repeat > 1 else ""
-    name, seconds = (
-        visible(result.scenario, _LONG) + again,
-        f"{result.latency_seconds or 0.0:.3f}",
-    )
-    with element(xml, "testcase", classname=suite, name=name, time=seconds):
-        tag = _ELEMENTS.get(verdict_of(result))
-        if tag:
-            message = visible(result.error or result.reason, _LONG)
-            with element(xml, tag, message=message, type=result.outcome):
-                xml.characters("\n".join(_words(result)))
-
-
 def _words(result: ScenarioResult) -> list[str]:
     lines = [
         f"prompt: {visible(result.prompt, _LONG)}",
@@ -141,7 +168,7 @@ def _words(result: ScenarioResult) -> list[str]:
     return lines
 
 
-def local_time(text: str) -> str:
+def _local_time(text: str) -> str:
     """Return a time without its zone, which the schema does not allow; "" if it is no time."""
     try:
         return datetime.fromisoformat(text).replace(tzinfo=None).isoformat(timespec="seconds")
