@@ -71,6 +71,11 @@ def test_a_fixture_of_canitoolcall_is_read() -> None:
     assert by_engine.findings[0].id == "qwen3/one/whole/calls-in-content"
 
 
+def test_an_answer_that_cannot_be_read_is_no_pass() -> None:
+    found = replay([pair(response={"error": "busy"}), pair(message="?")])
+    assert (found.exit, found.passed) == (3, ()) or found.exit == 1
+
+
 def test_ids_are_decoded_by_what_is_given() -> None:
     recorded = {"token_ids": [*RAW.encode()], "tools": [ADD], "message": message()}
     assert replay([recorded], decode=lambda ids: bytes(ids).decode()).exit == 0

@@ -24,8 +24,8 @@ from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .blame import blame, compare_pair, format_of
-from .examination import SERVER_FAULT, Examination, evidence_of
-from .reading import read_answer
+from .examination import INCOMPLETE, SERVER_FAULT, Examination, evidence_of
+from .reading import read_answer, without_ending
 from .remedies import remedy
 from .values import Ask, Judgement, ServerAnswer, ServerFinding, ServerIdentity, WantedCall
 
@@ -62,8 +62,9 @@ def replay(pairs: Iterable[JsonObject], *, decode: Decode | None = None) -> Exam
         passed += [] if bad else [(GROUP, name)]
     if not count:
         raise RecordError("there is no pair to replay; wanted JSON lines, a pair on each")
-    faults = any(finding.verdict == "server" for finding in findings)
-    return Examination(_SERVER, tuple(findings), tuple(passed), {}, faults * SERVER_FAULT, None, 0)
+    verdicts = {finding.verdict for finding in findings}
+    code = INCOMPLETE if "not tested" in verdicts else SERVER_FAULT * ("server" in verdicts)
+    return Examination(_SERVER, tuple(findings), tuple(passed), {}, code, None, 0)
 
 
 _SERVER: JsonObject = {
@@ -92,8 +93,8 @@ def _answers(name: str, pair: JsonObject, decode: Decode | None) -> Iterator[Ser
         raise RecordError(f"{name}: {error}") from error
     wanted = [WantedCall(call.name, call.arguments) for call in read.calls]
     ask = Ask(name, (), tuple(tools), tuple(wanted))
-    found = [(False, _whole(pair["message"]))] if "message" in pair else []
-    found += [(False, _heard(pair["response"]))] if "response" in pair else []
+    whole = _heard(pair["response"]) if "response" in pair else _whole(pair.get("message"))
+    found = [(False, whole)] if {"response", "message"} & pair.keys() else []
     if isinstance(chunks := pair.get("stream"), list):
         events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
         found.append((True, Heard(200, {}, "".join([*events, "data: [DONE]\n\n"]).encode())))
@@ -124,7 +125,7 @@ def _raw(name: str, pair: JsonObject, decode: Decode | None) -> str:
             f"{name}: the text is given as token ids alone, and nothing decodes them; give "
             "--tokenizer FILE (the model's tokenizer.json), or decode= in Python"
         )
-    return decode(ids)
+    return without_ending(decode(ids))
 
 
 def _heard(body: JsonValue) -> Heard:
