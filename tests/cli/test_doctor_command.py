@@ -121,5 +121,5 @@ def test_more_repeats_give_narrower_rates(here: Tuna) -> None:
             json.loads(here(*url, "--repeats", count).stdout)["rates"]["given as written"]
             for count in ("1", "12")
         )
-    assert (few["total"], many["total"]) == (5, 60)
+    assert (few["total"], many["total"]) == (10, 120)
     assert many["low"] > few["low"]

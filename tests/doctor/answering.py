@@ -25,6 +25,8 @@ class Reply(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
+    cut: int | None = None
+    """After how many bytes of the body the connection ends."""
 
     @classmethod
     def json(cls, value: object, status: int = 200) -> Self:
@@ -70,7 +72,8 @@ def _refusal(defect: str, body: dict[str, Any]) -> Reply | None:
         return Reply.error(400, "strict is not supported")
     if defect == "stream-refused" and body.get("stream"):
         return Reply.error(400, "stream is not supported")
-    if defect == "no-flags" and tools:
+    lacks_flags = defect == "no-flags" or (defect == "no-flags-but-none" and choice != "none")
+    if lacks_flags and tools:
         return Reply.error(400, _FLAGS)
     if defect == "boolean-subschema-400" and '"anything": true' in json.dumps(tools):
         return Reply.error(400, "JSON schema conversion failed: Unrecognized schema: true")
@@ -87,7 +90,7 @@ def _constrained(served: Served, body: dict[str, Any]) -> Written | None:
     choice, tools = body.get("tool_choice", "auto"), body.get("tools") or []
     if choice == "none" and served.defect == "none-still-calls":
         return None
-    if choice == "none" and served.defect != "none-leaves-markup":
+    if choice == "none" and served.defect not in ("none-leaves-markup", "no-flags-but-none"):
         return Written(PROSE)
     if choice == "required" and served.defect != "required-ignored":
         return _filled(tools[0])

@@ -52,8 +52,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(reply.body)))
         self.end_headers()
-        self.wfile.write(reply.body)
+        self.wfile.write(reply.body[: reply.cut])
         self.wfile.flush()
+        self.close_connection = self.close_connection or reply.cut is not None
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

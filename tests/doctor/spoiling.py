@@ -84,6 +84,7 @@ SPOILING: dict[str, Callable[[Answered, Body], None]] = {
     "no-parser": _left_in_content,
     "closer-ends-a-call": _closer_ends,
     "none-leaves-markup": _left_at_none,
+    "no-flags-but-none": _left_at_none,
     "second-call-lost": _second_lost,
     "answer-empty": _emptied,
     "inner-name-called": _inner_name,

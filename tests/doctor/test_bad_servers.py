@@ -114,7 +114,7 @@ def test_a_server_that_dies_in_the_middle(lives: int) -> None:
     assert "does not answer any more" in first(found) or "no chat completion" in first(found)
     learnt = {"stream-fragments"} if lives > 40 else set()
     assert learnt <= blamed(found)
-    assert found.exit == 3, "what was found is listed all the same"
+    assert found.exit == 3, "what could not be asked is not known"
     assert len(server.requests) < lives + 8
 
 

@@ -390,10 +390,10 @@ def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
 
 
 def _rates(seen: Seen) -> dict[str, Rate]:
-    """Return how often repeated answers of each mode were right, with Wilson intervals."""
+    """Return how often repeated answers were right, all and the streamed ones, with intervals."""
     rates = {}
-    for mode in ("whole", "streamed"):
-        asked = [ask for ask in REPEATED if ask.mode == mode]
+    for which in ("", ", streamed"):
+        asked = [ask for ask in REPEATED if ask.streamed or not which]
         answers = [a for ask in asked for a in seen.answers.get(ask.key, ()) if a.ok]
         if not answers or not seen.capable:
             continue
@@ -407,7 +407,7 @@ def _rates(seen: Seen) -> dict[str, Rate]:
             "sound arguments": sound,
             "lost or changed by the server": found["server"],
         }
-        rates |= {f"{mode}: {name}": wilson(of, len(answers)) for name, of in counts.items()}
+        rates |= {f"{name}{which}": wilson(of, len(answers)) for name, of in counts.items()}
     return rates
 
 

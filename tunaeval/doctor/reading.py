@@ -432,7 +432,7 @@ def extras(kind: str, *, streamed: bool) -> tuple[JsonObject, ...]:
         options = (LOGPROBS,)
     if not streamed:
         return (*options, {})
-    return (*({**fields, **COUNTED} for fields in options), COUNTED, *options[:1], {})
+    return (*({**fields, **COUNTED} for fields in options), COUNTED, *options, {})
 
 
 def prompt_extras(kind: str) -> tuple[JsonObject, ...]:
