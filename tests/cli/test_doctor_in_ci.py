@@ -171,6 +171,7 @@ def test_what_was_not_judged_is_not_cured() -> None:
         "findings": [row("a", verdict="not tested"), row("c", "streamed")],
         "passed": [{"check": "b", "group": "calls"}],
     }
+    assert news(old, {"schema": 1, "findings": [], "passed": [3]}).cured == ()
     assert news(old, new) == News(
         known=("c/streamed/x",), cured=("b/whole/x", "c/whole/x"), unjudged=("a/whole/x",)
     )

@@ -5,7 +5,6 @@ A report is the JSON object of an examination. A file of known findings is a sho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,8 +58,8 @@ def news(before: JsonObject, now: JsonObject) -> News:
     """
     old, new = _faults(before), _faults(now)
     passed = now.get("passed")
-    judged = {one.get("check") for one in (passed if isinstance(passed, list) else ())}
-    judged |= {row["check"] for row in new.values()}
+    rows = [*new.values(), *(passed if isinstance(passed, list) else ())]
+    judged = {str(row.get("check")) for row in rows if isinstance(row, dict)}
     gone = [id_ for id_ in old if id_ not in new]
     return News(
         new=tuple(id_ for id_ in new if id_ not in old),
@@ -79,15 +78,14 @@ def known_findings(report: JsonObject, before: JsonObject | None = None) -> Json
     those in `before` the ones that this time were not judged.
     """
     kept = news(before, report).unjudged if before else ()
-    rows = {**{id_: _faults(before)[id_] for id_ in kept if before}, **_faults(report)}
-    listed: Sequence[JsonObject] = [
-        {"id": id_, "check": row["check"], "verdict": "server", "summary": _summary(row)}
-        for id_, row in sorted(rows.items())
+    rows = {id_: row for id_, row in _faults(before or report).items() if id_ in kept}
+    listed: list[JsonObject] = [
+        {**{key: row[key] for key in ("id", "check", "verdict")}, "evidence": _summary(row)}
+        for _, row in sorted((rows | _faults(report)).items())
     ]
-    return {"schema": SCHEMA, "findings": list(listed)}
+    return {"schema": SCHEMA, "findings": listed}
 
 
-def _summary(row: JsonObject) -> str:
-    evidence = row.get("evidence")
-    found = evidence.get("summary") if isinstance(evidence, dict) else row.get("summary")
-    return str(found)
+def _summary(row: JsonObject) -> JsonObject:
+    found = row.get("evidence")
+    return {"summary": found.get("summary") if isinstance(found, dict) else None}

@@ -4,7 +4,7 @@ A pair is a JSON object, such as an engine's unit test can write. `raw` is the t
 are its ids. `message` (an assistant's message) or `response` (a chat completion) is the whole
 answer, `stream` the list of chunks of the streamed one. `tools` were offered; `id` names the pair.
 
-A fixture of canitoolcall (https://pypi.org/project/canitoolcall/) is one, too: `raw_output`,
+A fixture of canitoolcall (a tool that tests engines) is one, too: `raw_output`,
 `output_token_ids`, and the published reading `expected` as the answer where there is no other.
 """
 
