@@ -119,6 +119,13 @@ def test_calls_left_in_the_text_are_found_in_every_api() -> None:
     assert {f"{api}/calls-as-written/whole/calls-in-content" for api in APIS} <= faults(found)
 
 
+def test_cached_tokens_of_a_prompt_are_counted_by_anthropic_beside_the_others() -> None:
+    usage = {"input_tokens": 1, "cache_read_input_tokens": 6, "output_tokens": 2}
+    body = json.dumps({"content": [], "stop_reason": "end_turn", "usage": usage}).encode()
+    answer = read_worded(replace(ONE[0], api="messages"), Heard(200, {}, body))
+    assert (answer.prompt_tokens, answer.completion_tokens, answer.finish) == (7, 2, "stop")
+
+
 EVENTS = st.lists(st.dictionaries(
     st.sampled_from(["type", "index", "output_index", "item", "content_block", "delta", "response",
                      "message", "error", "usage", "output", "content"]),

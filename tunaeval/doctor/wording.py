@@ -26,6 +26,7 @@ from .values import Ask, ServerAnswer, json_object
 PATHS = {"chat": "chat/completions", "responses": "responses", "messages": "messages"}
 HEADERS = {"messages": {"anthropic-version": "2023-06-01"}}
 
+_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 _LIMITS = {"responses": "max_output_tokens", "messages": "max_tokens"}
 _OF_CHAT = ("messages", "tools", "max_tokens", "max_completion_tokens")
 _STOPS = {
@@ -110,7 +111,11 @@ def _finish(body: JsonObject, *, called: bool) -> JsonValue:
 def _usage(given: JsonValue) -> JsonObject:
     known = given if isinstance(given, dict) else {}
     names = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
-    return {ours: known[theirs] for ours, theirs in names.items() if theirs in known}
+    found = {ours: known[theirs] for ours, theirs in names.items() if theirs in known}
+    cached = [known.get(key) for key in _CACHED]  # which `input_tokens` leaves out
+    if isinstance(prompt := found.get("prompt_tokens"), int):
+        found["prompt_tokens"] = prompt + sum(one for one in cached if isinstance(one, int))
+    return found
 
 
 class _Stream:
