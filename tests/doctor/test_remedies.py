@@ -18,7 +18,7 @@ from tests.doctor.test_flaky import examined
 from tunaeval.doctor import asks
 from tunaeval.doctor.blame import Seen, alike, blame, compare_pair, thought_in, trusted_raw
 from tunaeval.doctor.checks import CHECKS, a_call_at_required
-from tunaeval.doctor.remedies import _REMEDIES, OFFERED, parser_name, remedy
+from tunaeval.doctor.remedies import OFFERED, REMEDIES, parser_name, remedy
 from tunaeval.doctor.values import ApiCall, Ask, ServerAnswer, ServerIdentity
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import formats
@@ -26,7 +26,12 @@ from tunaeval.parsing.api import formats
 ENGINES = json.loads(Path(__file__).with_name("engine_options.json").read_text("utf-8"))
 _FLAG = re.compile(r"(--[a-z][a-z-]+)(?: ([A-Za-z0-9_.-]+))?")
 _OURS = {"--markdown"}
-THOUGHTS = ("<think>x</think>", "[THINK]x[/THINK]", "<seed:think>x</seed:think>", "◁think▷x◁/think▷")
+THOUGHTS = (
+    "<think>x</think>",
+    "[THINK]x[/THINK]",
+    "<seed:think>x</seed:think>",
+    "◁think▷x◁/think▷",
+)
 
 
 @pytest.mark.parametrize("kind", ENGINES)
@@ -35,7 +40,7 @@ def test_every_flag_is_taken_by_the_server_s_own_parser(kind: str) -> None:
     server = ServerIdentity(kind, ENGINES[kind]["version"])
     advised = {
         flag
-        for fault in _REMEDIES
+        for fault in REMEDIES
         for form in (None, *FORMATS)
         for thought in THOUGHTS
         for flag in _FLAG.findall(remedy(fault, server, form, thought=thought))
@@ -51,7 +56,7 @@ def test_every_flag_is_taken_by_the_server_s_own_parser(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ENGINES)
 def test_the_names_are_those_of_the_version(kind: str) -> None:
-    version, parsers, thinkers = OFFERED[kind]
+    version, parsers, thinkers, _ = OFFERED[kind]
     options = ENGINES[kind]["options"]
     deprecated = {"qwen25", "glm45"} if kind == "SGLang" else set()
     assert version == ENGINES[kind]["version"]
@@ -94,14 +99,16 @@ def test_what_a_server_does_already_is_not_advised() -> None:
         server = ServerIdentity("SGLang", "0.5.23", parser)
         assert ("--tool-call-parser qwen" in remedy("calls-lost", server, "hermes")) == wanted
     server = ServerIdentity("SGLang", "0.5.23", facts={"reasoning_parser": "qwen3"})
-    assert "--reasoning-parser" not in remedy("reasoning-leaks", server, "hermes", thought="<think>")
+    assert "--reasoning-parser" not in remedy(
+        "reasoning-leaks", server, "hermes", thought="<think>"
+    )
     words = remedy("calls-in-content", ServerIdentity("vLLM", "0.33.0"), "hermes", parses=True)
     assert "--tool-call-parser" not in words
 
 
 def test_threads_are_those_of_the_server() -> None:
     for kind in ("vLLM", "SGLang", "llama.cpp", "unknown"):
-        for fault in _REMEDIES:
+        for fault in REMEDIES:
             cited = re.findall(r"([\w.-]+)/[\w.-]+#\d+", remedy(fault, ServerIdentity(kind)))
             owner = {"vLLM": "vllm-project", "SGLang": "sgl-project", "llama.cpp": "ggml-org"}
             assert {*cited} <= {owner.get(kind)}, fault
@@ -210,9 +217,9 @@ def test_a_prompt_that_lacks_a_plain_message_is_not_the_one_that_was_rendered() 
 
 
 def test_an_error_in_a_stream_is_quoted() -> None:
-    from tests.doctor.other_defects import DEFECTS  # noqa: PLC0415 - one of many
-    from tests.doctor.test_other_server import Habits  # noqa: PLC0415
-    from tests.doctor.test_other_server import examined as examined_other  # noqa: PLC0415
+    from tests.doctor.other_defects import DEFECTS
+    from tests.doctor.test_other_server import Habits
+    from tests.doctor.test_other_server import examined as examined_other
 
     broken = next(one for one in DEFECTS if one.name == "error in a stream")
     found, _ = examined_other(Habits(), broken)

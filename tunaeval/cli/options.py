@@ -758,7 +758,7 @@ _DOCTOR = (
     ),
     value("--writer NAME", "github, junit, markdown or json: how a --report is written"),
     value("--tokenizer FILE", "with replay: the tokenizer.json that makes text of token ids"),
-    flag("--quick", "send about 30 requests instead of up to 90"),
+    flag("--quick", "send about 30 requests instead of up to 110"),
     value(
         "--repeats N",
         "how often each repeated question is asked (default: 3)",
