@@ -218,7 +218,7 @@ def test_a_prompt_that_lacks_a_plain_message_is_not_the_one_that_was_rendered() 
 
 def test_an_error_in_a_stream_is_quoted() -> None:
     from tests.doctor.other_defects import DEFECTS
-    from tests.doctor.test_other_server import Habits
+    from tests.doctor.other_wire import Habits
     from tests.doctor.test_other_server import examined as examined_other
 
     broken = next(one for one in DEFECTS if one.name == "error in a stream")

@@ -312,7 +312,7 @@ def leak(answer: ServerAnswer) -> ParseResult | None:
 
 def thought_in(text: str | None) -> bool:
     """Whether a text has reasoning in it, by the markers of any format."""
-    return bool(text) and parse_levels(text)["standard"].reasoning is not None
+    return parse_levels(text or "")["standard"].reasoning is not None
 
 
 def same_calls(calls: Sequence[ApiCall], wanted: Sequence[WantedCall]) -> bool:

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from urllib.parse import urlsplit
 
 from tunaeval.errors import ClientSetupError, UnknownNameError, UsageError
 from tunaeval.files.keys import mapped
-from tunaeval.models.clients.network import LOOPBACK, Network
+from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.server import KEY_VARIABLES, read_key
 from tunaeval.models.clients.server import Server as Connection
 from tunaeval.reports.statistics import wilson
@@ -149,8 +148,11 @@ async def examine(
         attempt_timeout=settings.timeout_seconds,
         network=network,
     )
-    if (key or network.secrets) and not settings.allow_plain_http:
-        _check_encrypted(connection.address)
+    if (key or network.secrets) and connection.is_overheard and not settings.allow_plain_http:
+        raise ClientSetupError(
+            f"{connection.address} is reached without encryption, so that the key could be read on "
+            "the way; use https, unset the key, or allow it with --allow-plain-http"
+        )
     runner = Runner(connection, checks, settings, on_answer)
     try:
         seen = await runner.run()
@@ -168,16 +170,6 @@ async def examine(
         started_at=started_at.isoformat(timespec="seconds"),
         seconds=time.monotonic() - began,
     )
-
-
-def _check_encrypted(address: str) -> None:
-    """Raise ClientSetupError for an address to which anybody on the way could read the key."""
-    url = urlsplit(address)
-    if url.scheme == "http" and url.hostname not in LOOPBACK:
-        raise ClientSetupError(
-            f"{address} is reached without encryption, so that the key could be read on the way; "
-            "use https, unset the key, or allow it with --allow-plain-http"
-        )
 
 
 def chosen(
@@ -391,7 +383,7 @@ def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
 
 def _rates(seen: Seen) -> dict[str, Rate]:
     """Return how often repeated answers were right, all and the streamed ones, with intervals."""
-    rates = {}
+    rates: dict[str, Rate] = {}
     for which in ("", ", streamed"):
         asked = [ask for ask in REPEATED if ask.streamed or not which]
         answers = [a for ask in asked for a in seen.answers.get(ask.key, ()) if a.ok]

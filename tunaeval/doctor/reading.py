@@ -105,12 +105,12 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
     if not frames.done and not finishes and failed is None:
         words = "the stream breaks off: no finish reason, no [DONE]"
         return ServerAnswer(ask, 200, failure=words, streamed=StreamedAnswer(len(frames.objects)))
-    words = failed and (error_words(failed) or str(failed["error"]))
+    said = (error_words(failed) or str(failed["error"])) if failed else None
     tokens = [token for choice in choices for token in _tokens(choice)]
     return ServerAnswer(
         ask,
         _status(failed or {}),
-        error=f"an error in the stream: {words}" if words else None,
+        error=f"an error in the stream: {said}" if said else None,
         content=_joined(deltas, ("content",)),
         reasoning=_joined(deltas, _REASONING) or "",
         calls=calls,

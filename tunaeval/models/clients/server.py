@@ -24,7 +24,7 @@ from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
 
 from . import answers
-from .network import WANTS_A_USER, KeyFilter, Network, Pools, failure_of
+from .network import LOOPBACK, WANTS_A_USER, KeyFilter, Network, Pools, failure_of
 from .pace import (
     MAX_RETRY_AFTER_SECONDS,
     REFUSED,
@@ -201,6 +201,11 @@ class Server:
     def root_path(self) -> str:
         """The path of the base URL without a final `/v1` or slash."""
         return self._base.path.rstrip("/").removesuffix("/v1").rstrip("/")
+
+    @property
+    def is_overheard(self) -> bool:
+        """Whether the server is on another machine and reached without encryption."""
+        return self._base.scheme == "http" and self._base.host not in LOOPBACK
 
     def hide(self, words: str) -> str:
         """Return `words` with this client's key, and any other text known to be a key, replaced."""
