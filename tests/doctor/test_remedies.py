@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.doctor.loopback import Loopback
+from tests.doctor.other_defects import DEFECTS
+from tests.doctor.other_wire import Habits
 from tests.doctor.test_flaky import examined
+from tests.doctor.test_other_server import examined as examined_other
 from tunaeval.doctor import asks
 from tunaeval.doctor.blame import Seen, alike, blame, compare_pair, thought_in, trusted_raw
 from tunaeval.doctor.checks import CHECKS, a_call_at_required
@@ -217,10 +220,6 @@ def test_a_prompt_that_lacks_a_plain_message_is_not_the_one_that_was_rendered() 
 
 
 def test_an_error_in_a_stream_is_quoted() -> None:
-    from tests.doctor.other_defects import DEFECTS
-    from tests.doctor.other_wire import Habits
-    from tests.doctor.test_other_server import examined as examined_other
-
     broken = next(one for one in DEFECTS if one.name == "error in a stream")
     found, _ = examined_other(Habits(), broken)
     finding = next(one for one in found.findings if one.check == "stream-frames")
