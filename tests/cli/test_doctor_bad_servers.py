@@ -69,7 +69,7 @@ ROWS: dict[str, tuple[Callable[[], AbstractContextManager[str]], int, str]] = {
     "a model wanted": (lambda: saying(b'{"error": "field required"}', 422), 2, "--model NAME"),
     "dies at once": (lambda: at(Loopback(lives=4)), 2, "no chat completion"),
     "dies in the middle": (lambda: at(Loopback(lives=25)), 3, "does not answer any more"),
-    "dies with a fault": (lambda: at(Loopback("index-always-0", lives=40)), 3, "index"),
+    "dies with a fault": (lambda: at(Loopback("index-always-0", lives=29)), 3, "index"),
 }  # fmt: skip
 
 

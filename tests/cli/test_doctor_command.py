@@ -22,7 +22,13 @@ def test_json_has_server_findings_and_exit(here: Tuna) -> None:
     assert done.returncode == told["exit"] == 1
     assert (told["server"]["name"], told["server"]["version"]) == ("vLLM", "0.33.0")
     first = told["findings"][0]
-    assert first.keys() == {"check", "group", "verdict", "evidence", "remedy"}
+    assert first.keys() == {"id", "check", "group", "verdict", "evidence", "remedy"}
+    assert first["id"] == "no-arguments/streamed/empty-arguments"
+    assert told["schema"] == 1
+    assert told["server"]["answers_as"] == "scripted"
+    assert told["settings"]["repeats"] == 3
+    assert 0 < told["seconds"] < 600
+    assert told["started_at"].endswith("+00:00")
     assert (first["check"], first["group"], first["verdict"]) == ("no-arguments", "calls", "server")
     assert '{"name": "ping", "arguments": {}}' in first["evidence"]["raw"]
     assert first["evidence"]["api"]["tool_calls"][0]["arguments"] == ""
@@ -83,7 +89,9 @@ def test_the_key_is_in_no_report(here: Tuna, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--only", "call"), "did you mean 'calls'"),
+        (("--only", "call"), "or 'calls' or"),
+        (("--skip", "value"), "did you mean 'value-closers'"),
+        (("--only", "calls", "--skip", "calls"), "no check is left"),
         (("--repeats", "0"), "wanted a whole number, 1 or more"),
         (("--json", "--markdown"), "not allowed with"),
     ],

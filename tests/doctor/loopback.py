@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.doctor.answering import Reply, answer
+from tests.doctor.other_apis import Spoil, answer_worded
 from tests.doctor.scripted_model import MODELS
 from tests.doctor.serving import Served
 
@@ -60,15 +61,18 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Loopback:
-    """One server in a thread of its own. `raw` says whether it gives log-probabilities."""
+    """One server in a thread of its own. `raw` says whether it gives log-probabilities. It has the
+    Responses API and the Messages API if `apis` is given, which spoils their answers.
+    """
 
     def __init__(
         self, defect: str = "", *, seed: int = 0, model: str = "able", raw: bool = True,
         kind: str = "vLLM", key: str | None = None, lives: int = 10_000, busy_every: int = 0,
-        plain: bool = False,
+        plain: bool = False, apis: Spoil | None = None,
     ) -> None:  # fmt: skip
         self.requests: list[tuple[str, Any]] = []
         self.kind, self.key, self.lives, self.busy_every = kind, key, lives, busy_every
+        self._apis = apis
         self._served = Served(defect, Random(seed), MODELS[model], raw=raw, plain=plain)
         self._lock = threading.Lock()
         handler = type("Handler", (_Handler,), {"loopback": self})
@@ -98,6 +102,10 @@ class Loopback:
             if self.busy_every and count % self.busy_every == 0:
                 busy = Reply.error(429, "Too many requests")
                 return busy._replace(headers={**busy.headers, "Retry-After": "0.01"})
+            if path != "/v1/chat/completions":
+                if self._apis is None or path not in ("/v1/responses", "/v1/messages"):
+                    return Reply.error(404, "Not Found")
+                return answer_worded(self._served, path.removeprefix("/v1/"), body, self._apis)
             return answer(self._served, body)
 
     def __enter__(self) -> Self:

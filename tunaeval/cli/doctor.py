@@ -4,25 +4,83 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
 
-from tunaeval.doctor.examination import examine
-from tunaeval.doctor.report import markdown, show_examination
+from tunaeval.doctor.ci import WRITERS
+from tunaeval.doctor.examination import FINE, INCOMPLETE, UNTESTED, Examination, examine
+from tunaeval.doctor.news import known_findings, news, read_report
+from tunaeval.doctor.recorded import decoder, pairs_in, replay
+from tunaeval.doctor.report import markdown, news_lines, show_examination
 from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.doctor.values import ServerAnswer
+from tunaeval.errors import RecordError, UsageError
+from tunaeval.files.records import replace_document
+from tunaeval.reports.files import try_to_write
 from tunaeval.reports.json import json_text
+from tunaeval.showing import counted
+from tunaeval.types.calls import JsonObject
 
 from .clients import reached_by
 from .output import Output
+from .report import asked_for
+
+_UNDECIDED = (UNTESTED, INCOMPLETE)
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """Return 0 if the server has no fault, 1 if it has one, 2 if it was not tested, 3 if answers
-    failed.
+    """Return 2 if nothing could be examined, else 3 if too much failed, else 1 for a fault of the
+    server that is not known, else 0.
     """
+    match arguments.words:
+        case ["compare", old, new]:
+            return _compared(old, new, arguments, output)
+        case [] | ["replay", _]:
+            pass
+        case words:
+            raise UsageError(
+                f"found {' '.join(words)!r:.80}; wanted --base-url URL, compare OLD NEW, or "
+                "replay FILE"
+            )
+    written = list(_writers(arguments))
+    known = read_report(arguments.known) if arguments.known else None
+    if arguments.write_known:
+        try_to_write(Path(arguments.write_known))
+    found = _replayed(arguments) if arguments.words else _examined(arguments, output)
+    if known is not None:
+        found = found.against(known)
+    if arguments.write_known:
+        found = _kept(found, known, Path(arguments.write_known), output)
+    _print(found, arguments, output)
+    code = found.exit
+    for path, name in written:
+        try:
+            WRITERS[name](found, path)
+        except RecordError as error:
+            output.note(f"tunaeval: {error}; the report is not written")
+            code = UNTESTED
+    return code
 
+
+def _writers(arguments: argparse.Namespace) -> Iterator[tuple[Path, str]]:
+    """Yield the path of each report, and the name of its writer. Raises UsageError."""
+    for asked in asked_for(arguments.report, arguments.writer):
+        if asked.writer.name not in WRITERS:
+            raise UsageError(
+                f"the doctor's report {str(asked.path)!r} cannot be written as "
+                f"{asked.writer.name}; wanted a name that ends in .xml, .md or .json, or one of "
+                f"--writer {', '.join(WRITERS)}"
+            )
+        yield asked.path, asked.writer.name
+
+
+def _examined(arguments: argparse.Namespace, output: Output) -> Examination:
     def report(answer: ServerAnswer) -> None:
         output.note(f"tunaeval: {answer.ask.key}: {answer.status or answer.failure}")
 
+    if arguments.base_url is None:
+        raise UsageError("name the server to examine: --base-url http://127.0.0.1:8000/v1")
     settings = DoctorSettings(
         model=arguments.model,
         repeats=arguments.repeats,
@@ -35,20 +93,57 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         allow_plain_http=arguments.allow_plain_http,
     )
     network, key_variables = reached_by(arguments)
-    found = asyncio.run(
+    return asyncio.run(
         examine(
             arguments.base_url,
             settings,
             only=arguments.only,
+            skip=arguments.skip,
             network=network,
             key_variables=key_variables,
             on_answer=None if arguments.quiet else report,
         )
     )
+
+
+def _replayed(arguments: argparse.Namespace) -> Examination:
+    decode = decoder(Path(arguments.tokenizer)) if arguments.tokenizer else None
+    return replay(pairs_in(Path(arguments.words[1])), decode=decode)
+
+
+def _kept(found: Examination, known: JsonObject | None, path: Path, output: Output) -> Examination:
+    """Write the file of known faults, unless too little was examined; the exit code is then 0."""
+    if found.exit in _UNDECIDED:
+        output.note(f"tunaeval: {str(path)!r} is not written, as too little could be judged")
+        return found
+    faults = known_findings(found.as_json(), known)
+    replace_document(path, faults)
+    return replace(found, exit=FINE) if known is not None else found.against(faults)
+
+
+def _print(found: Examination, arguments: argparse.Namespace, output: Output) -> None:
     if arguments.json:
         output.result(json_text(found.as_json()))
     elif arguments.markdown:
         output.result(markdown(found).rstrip("\n"))
     else:
         output.draw(lambda stream: show_examination(found, stream))
-    return found.exit
+
+
+def _compared(old: str, new: str, arguments: argparse.Namespace, output: Output) -> int:
+    """Print what the report `new` has that `old` lacks; return 1 if that is anything. If too little
+    was examined for `new`, return its own exit code.
+    """
+    before, now = read_report(old), read_report(new)
+    found = news(before, now)
+    if arguments.json:
+        output.result(json_text(asdict(found)))
+    else:
+        for line in news_lines(found):
+            output.result(line)
+        new_ones = counted(len(found.new), "new fault")
+        output.result(f"{new_ones}, {len(found.known)} known, {len(found.cured)} cured")
+    if (code := now.get("exit")) in _UNDECIDED:
+        output.note(f"tunaeval: for {new!r} too little could be judged (exit code {code})")
+        return int(code)
+    return int(bool(found.new))

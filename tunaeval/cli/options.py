@@ -719,12 +719,39 @@ _CHECKS = (
 """The values of `tunaeval doctor --only`, written here so that --help does not import it."""
 _DOCTOR = (
     value(
+        "words ACTION",
+        "compare OLD NEW: compare two reports in JSON, and exit with 1 if NEW has a fault that OLD "
+        "lacks; replay FILE: blame recorded pairs of a model's text and a server's answer, JSON "
+        "lines or a folder of such files",
+        nargs="*",
+    ),
+    value(
         "--base-url URL",
         "the address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1",
-        required=True,
     ),
     value("--model NAME", "the model to ask (default: the first that the server lists)"),
-    value("--only GROUP", f"make only one group of checks: {', '.join(_CHECKS)}"),
+    many(
+        "--only CHECK|GROUP",
+        f"make only this check, or one group of checks: {', '.join(_CHECKS)}, or of another API, "
+        "responses or messages; may be given again",
+    ),
+    many("--skip CHECK|GROUP", "leave out this check or group; may be given again"),
+    value(
+        "--known FILE",
+        "exit with 1 only for a fault that is not in FILE, which --write-known or --report wrote",
+    ),
+    value(
+        "--write-known FILE",
+        "write the server's faults to FILE, for --known, and exit with 0; together with --known, "
+        "those that could not be judged this time are kept",
+    ),
+    many(
+        "--report FILE",
+        "write a report; the suffix decides its kind: .xml (JUnit), .md or .json; may be given "
+        "again; missing directories are created",
+    ),
+    value("--writer NAME", "github, junit, markdown or json: how a --report is written"),
+    value("--tokenizer FILE", "with replay: the tokenizer.json that makes text of token ids"),
     flag("--quick", "send about 30 requests instead of up to 110"),
     value(
         "--repeats N",
@@ -963,6 +990,7 @@ OPTIONS: dict[str, Options] = {
 """The options of each command."""
 
 USAGE = {
+    "doctor": "%(prog)s [-h] [options] (--base-url URL | compare OLD NEW | replay FILE)",
     "judge": "%(prog)s calibrate LABELS.jsonl [options]",
     "reward": "%(prog)s stress MODULE:FUNCTION [options]",
     "template": "%(prog)s check FILE [--json]",

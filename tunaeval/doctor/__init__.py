@@ -6,3 +6,4 @@ examination.findings  # what did not pass: check, group, verdict, evidence, reme
 """
 
 from .examination import examine as examine
+from .recorded import replay as replay

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from math import comb
 
 from tunaeval.models.clients.statuses import meaning
@@ -119,12 +120,8 @@ class Seen:
             return False
         streams = (one.streamed.faults if one.streamed else () for one in answered)
         came_whole = (any(code == "frame-none" for code, _ in faults) for faults in streams)
-        return all(came_whole) or self._never_streams
-
-    @cached_property
-    def _never_streams(self) -> bool:
-        good = [a.ask.streamed for found in self.answers.values() for a in found if a.ok]
-        return bool(good) and not any(good)
+        good = (one.ask for one in chain(*self.answers.values()) if one.ok)
+        return all(came_whole) or {one.streamed for one in good if one.api == ask.api} == {False}
 
     def blame(self, answer: ServerAnswer) -> Judgement:
         return blame(answer, self.native)

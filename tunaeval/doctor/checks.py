@@ -34,16 +34,24 @@ from .blame import (
     unanswered,
     worst,
 )
-from .values import Ask, Judgement, ServerAnswer, Verdict
+from .values import APIS, Ask, Judgement, ServerAnswer, Verdict
 
 Rule: TypeAlias = Callable[[Seen, Sequence[Ask]], Judgement]
 
 
 def each(judge: Callable[[Seen, ServerAnswer], Judgement]) -> Rule:
-    """Return a rule that judges every answer separately and reports the worst judgement."""
+    """Return a rule that judges every answer separately and reports the worst judgement, and with
+    it every other fault of the server.
+    """
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
-        return worst(judge(seen, answer) for ask in wanted for answer in seen.all(ask))
+        judged = [judge(seen, answer) for ask in wanted for answer in seen.all(ask)]
+        faults: dict[tuple[str, str], Judgement] = {}
+        for one in (one for found in judged for one in (found, *found.others)):
+            if one.verdict == "server":
+                faults.setdefault((one.mode, one.fault), one)
+        first, *others = faults.values() or [worst(judged)]
+        return replace(first, others=tuple(others))
 
     return rule
 
@@ -341,8 +349,11 @@ def without(prefixes: tuple[str, ...], fine: str) -> Judge:
         found = [(code, words) for code, words in stream.faults if code.startswith(prefixes)]
         if not found or answer.error:  # an error in the stream explains what else is wrong
             return unanswered(answer) or Judgement("pass", fine, answer=answer)
-        code, words = min(found, key=lambda fault: fault[0] in _REMARKS)
-        return Judgement("note" if code in _REMARKS else "server", words, code, answer)
+        first, *others = [
+            Judgement("note" if code in _REMARKS else "server", words, code, answer)
+            for code, words in sorted(found, key=lambda fault: fault[0] in _REMARKS)
+        ]
+        return replace(first, others=tuple(others))
 
     return judge
 
@@ -361,7 +372,7 @@ def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     if len(broken) >= _OFTEN and seen.stopped is None and steadily:
         words = f"{len(broken)} of {len(answers)} streams come to nothing: {broken[0].failure}"
         return Judgement("server", words, "frame-cut", broken[0])
-    return worst(_sound(seen, answer) for answer in answers)
+    return each(_sound)(seen, wanted)
 
 
 fragments_sound = without(("index", "id", "name", "type"), "one index, id and name for each call")
@@ -385,7 +396,7 @@ def _usage(_: Seen, answer: ServerAnswer) -> Judgement:
 
 def counted_alike(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     """Check that token counts are reported, and that prompt tokens agree whole and streamed."""
-    reported = worst(_usage(seen, answer) for ask in wanted for answer in seen.all(ask))
+    reported = each(_usage)(seen, wanted)
     if reported.verdict != "pass":
         return reported
     for whole, streamed in pairs(wanted):
@@ -483,7 +494,7 @@ def _wholes(found: Sequence[Ask]) -> tuple[Ask, ...]:
     return tuple(ask for ask in found if not ask.streamed)
 
 
-CHECKS: tuple[Check, ...] = (
+_OF_CHAT: tuple[Check, ...] = (
     Check(TOOLS_ACCEPTED, "reach", asks.ONE[:1], each(accepted), "flags", "nothing"),
     Check("model-name", "reach", (asks.BAD_MODEL,), each(known_model), "error", "nothing"),
     *(
@@ -550,6 +561,26 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("stability", "stability", _CALLING, steady, "calls-lost"),
 )  # fmt: skip
+
+_OF_EVERY_API = (
+    TOOLS_ACCEPTED, AS_WRITTEN, "no-call-wanted", "no-arguments", "call-ids", "finish-reason",
+    "two-calls", STREAM_FRAMES, "stream-fragments", "usage", "stream-as-whole", "typed-values",
+    *(f"value-{name}" for name in _HOSTILE),
+)  # fmt: skip
+CHECKS = (
+    *_OF_CHAT,
+    *(
+        replace(
+            check,
+            name=f"{api}/{check.name}",
+            group=api,
+            asks=tuple(replace(ask, api=api) for ask in check.asks),
+        )
+        for api in APIS
+        for check in _OF_CHAT
+        if check.name in _OF_EVERY_API
+    ),
+)
 """All checks, in the order of a report."""
 
 REPEATED = _CALLING

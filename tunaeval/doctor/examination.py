@@ -7,11 +7,14 @@ about it, which is the one with the fewest requests; other checks judge the rest
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 
-from tunaeval.errors import ClientSetupError, UnknownNameError
+from tunaeval.errors import ClientSetupError, UnknownNameError, UsageError
 from tunaeval.files.keys import mapped
 from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.server import KEY_VARIABLES, read_key
@@ -21,6 +24,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate
 
 from . import asks
+from . import news as comparison
 from .blame import CASES, Seen, misshapen, unanswered, worst
 from .checks import (
     AS_WRITTEN,
@@ -30,10 +34,12 @@ from .checks import (
     TOOLS_ACCEPTED,
     TOOLS_IN_PROMPT,
     Check,
+    same_in_both,
 )
+from .news import SCHEMA, News
 from .remedies import remedy
 from .runner import DoctorSettings, Runner, in_quick
-from .values import GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
+from .values import APIS, GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
 
 FINE, SERVER_FAULT, UNTESTED, INCOMPLETE = 0, 1, 2, 3
 
@@ -59,17 +65,40 @@ class Examination:
     exit: int
     stopped: str | None
     requests: int
-    failed: Mapping[str, int]
+    failed: Mapping[str, int] = field(default_factory=dict)
     """How many answers failed, by the checks that needed them; checks share requests."""
-    failures: int
+    failures: int = 0
     """How many of the `answers` failed, so that what they were to show is not known."""
-    answers: int
-    retries: int
+    answers: int = 0
+    retries: int = 0
     """How many requests were sent again because the server failed."""
+    settings: JsonObject = field(default_factory=dict)
+    started_at: str = ""
+    seconds: float = 0.0
+    news: News | None = None
+    """What is new, if it was compared with known findings."""
+
+    def against(self, known: JsonObject) -> Examination:
+        """Return the examination compared with an earlier report: 1 is then the exit code of a new
+        fault alone.
+        """
+        found = comparison.news(known, self.as_json())
+        judged = self.exit if self.exit in (UNTESTED, INCOMPLETE) else int(bool(found.new))
+        return replace(self, news=found, exit=judged)
+
+    def is_new(self, finding: ServerFinding) -> bool:
+        """Whether a finding is not among the known ones."""
+        return self.news is None or finding.id not in self.news.known
 
     def as_json(self) -> JsonObject:
         """Return the report as JSON, for machines."""
         return {
+            "schema": SCHEMA,
+            "tunaeval": _version(),
+            "started_at": self.started_at,
+            "seconds": round(self.seconds, 3),
+            "settings": self.settings,
+            "news": asdict(self.news) if self.news else None,
             "server": self.server,
             "findings": [asdict(finding) for finding in self.findings],
             "exit": self.exit,
@@ -82,11 +111,19 @@ class Examination:
         }
 
 
+def _version() -> str | None:
+    try:
+        return version("tunaeval")
+    except PackageNotFoundError:  # the sources alone, without an installation
+        return None
+
+
 async def examine(
     base_url: str,
     settings: DoctorSettings | None = None,
     *,
-    only: str | None = None,
+    only: str | Sequence[str] | None = None,
+    skip: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     network: Network | None = None,
     key_variables: Sequence[str] = KEY_VARIABLES,
@@ -94,13 +131,15 @@ async def examine(
 ) -> Examination:
     """Examine the server at `base_url` (http://127.0.0.1:8000/v1).
 
-    `only` is a group of checks, `network` says how the server is reached. The key is the first of
-    `key_variables` in the environment, as for other clients; it is in no report. Raises
-    ClientSetupError for an invalid address or key and UnknownNameError for an unknown group; what a
-    server does raises nothing.
+    `only` and `skip` are names of checks or groups, `network` says how the server is reached. The
+    key is the first of `key_variables` in the environment, as for other clients; it is in no
+    report. Raises ClientSetupError for an invalid address or key and UnknownNameError for an
+    unknown check or group; what a server does raises nothing.
     """
     settings = settings or DoctorSettings()
-    checks = chosen(only, quick=settings.quick)
+    only = [only] if isinstance(only, str) else list(only or ())
+    checks = chosen(only, skip, quick=settings.quick)
+    started_at, began = datetime.now(UTC), time.monotonic()
     key, network = read_key(key_variables, environment), network or Network()
     connection = Connection(
         base_url,
@@ -119,14 +158,39 @@ async def examine(
         seen = await runner.run()
     finally:
         await connection.close()
-    return _examined(seen, checks, runner, connection)
+    return replace(
+        _examined(seen, runner.checks, runner, connection),
+        settings={
+            **asdict(settings),
+            "extra_body": list(settings.extra_body),  # without the values, which may be secrets
+            "max_errors": str(settings.max_errors or 0),
+            "only": only,
+            "skip": list(skip),
+        },
+        started_at=started_at.isoformat(timespec="seconds"),
+        seconds=time.monotonic() - began,
+    )
 
 
-def chosen(only: str | None, *, quick: bool) -> tuple[Check, ...]:
-    """Return the checks of a group, or all; if `quick`, only quick ones with quick requests."""
-    if only is not None and only not in GROUPS:
-        raise UnknownNameError("group of checks", only, GROUPS)
-    checks = [check for check in CHECKS if only in (None, check.group)]
+def chosen(
+    only: str | Sequence[str] = (), skip: Sequence[str] = (), *, quick: bool
+) -> tuple[Check, ...]:
+    """Return the checks that `only` names, or whose group it names, or all; without those of
+    `skip`. If `quick`, only quick ones with quick requests.
+    """
+    only = [only] if isinstance(only, str) else only
+    known = {*GROUPS, *APIS, *(check.name for check in CHECKS)}
+    for name in (*only, *skip):
+        if name not in known:
+            raise UnknownNameError("check or group of checks", name, known)
+    checks = [
+        check
+        for check in CHECKS
+        if (not only or {check.name, check.group} & {*only})
+        and not {check.name, check.group} & {*skip}
+    ]
+    if not checks:
+        raise UsageError("no check is left: --skip leaves out all that --only names")
     if not quick:
         return tuple(checks)
     return tuple(in_quick(check) for check in checks if check.quick and check.group != "stability")
@@ -139,15 +203,18 @@ def _examined(
     judged = [(check, judge(check, seen, made)) for check in made]
     findings = _with_causes(
         [
-            _finding(check, reported, seen)
+            _finding(check, one, seen)
             for check, reported in judged
             if reported.verdict != "pass"
+            for one in (reported, *reported.others)
         ]
     )
     if seen.stopped is not None:
         advice = "check the base URL (it ends in /v1), the key in $TUNAEVAL_API_KEY, and the server"
         evidence: JsonObject = {"summary": seen.stopped}
-        findings.insert(0, ServerFinding("answers", "reach", "not tested", evidence, advice))
+        findings.insert(
+            0, ServerFinding("answers", "reach", "not tested", evidence, advice, "answers")
+        )
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
     failed = {check.name: seen.failed(check.asks)[0] for check in made}
@@ -185,7 +252,7 @@ def _examined(
 def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
     """Add the check `stream-frames`, which reports why streams are missing, if any are."""
     missing = any(seen.streams_nothing(ask) for check in checks for ask in check.asks)
-    if not missing or any(check.name == STREAM_FRAMES for check in checks):
+    if not missing or any(check.name.endswith(STREAM_FRAMES) for check in checks):
         return checks
     return (*checks, _named(STREAM_FRAMES))
 
@@ -193,7 +260,7 @@ def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
 def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Sequence[Ask], str]:
     """Return the requests that a check is judged by, and the reason in case there are none."""
     wanted: Sequence[Ask] = check.asks
-    if check.name != STREAM_FRAMES:
+    if not check.name.endswith(STREAM_FRAMES):
         wanted = [ask for ask in wanted if not seen.streams_nothing(ask)]
     if not wanted:
         return (), f"the server does not stream ({STREAM_FRAMES})"
@@ -259,10 +326,16 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
         fixed = remedy(fault, seen.server, seen.native, thought=thought, parses=seen.parses)
     elif reported.verdict == "model":
         fixed = remedy("model", seen.server)
-    return ServerFinding(check.name, check.group, reported.verdict, _evidence(reported), fixed)
+    id_ = check.name
+    if reported.verdict == "server":
+        mode = "both" if check.rule is same_in_both else reported.mode
+        id_ = f"{check.name}/{mode}/{reported.fault or check.remedy}"
+    evidence = evidence_of(reported)
+    return ServerFinding(check.name, check.group, reported.verdict, evidence, fixed, id_)
 
 
-def _evidence(reported: Judgement) -> JsonObject:
+def evidence_of(reported: Judgement) -> JsonObject:
+    """Return what a finding is based on: the request, the raw text, and what the API gave."""
     found: JsonObject = {
         "summary": reported.why,
         **({"fault": reported.fault} if reported.fault else {}),
@@ -296,6 +369,7 @@ def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
     return {
         "base_url": connection.address,
         "model": runner.model,
+        "answers_as": seen.server.answers_as,
         "name": seen.server.kind,
         "version": seen.server.version,
         "sign": seen.server.sign,
@@ -354,19 +428,20 @@ def _with_causes(findings: Sequence[ServerFinding]) -> list[ServerFinding]:
     A fault of plain calls explains the same fault anywhere, another one that of the checks of its
     group, which ask for the same kind of thing. What explains most comes first.
     """
-    first: dict[tuple[object, ...], str] = {}
+    first: dict[tuple[object, ...], tuple[str, str]] = {}
     explained: Counter[str] = Counter()
     found = []
     for finding in findings:
         fault, words = finding.evidence.get("fault"), finding.evidence["summary"]
         if finding.verdict == "server" and fault:
             asked = words if fault == "error" else finding.group
-            name = first.get((fault,)) or first.setdefault((fault, asked), finding.check)
-            if name != finding.check:
-                explained[name] += 1
+            found_in = (finding.check, finding.id)
+            name, id_ = first.get((fault,)) or first.setdefault((fault, asked), found_in)
+            if id_ != finding.id:
+                explained[name] += name != finding.check
                 found.append(replace(finding, evidence={**finding.evidence, SAME: name}))
                 continue
             if finding.check == AS_WRITTEN:
-                first[fault,] = finding.check
+                first[fault,] = found_in
         found.append(finding)
     return sorted(found, key=lambda finding: -explained[finding.check])

@@ -76,10 +76,15 @@ def recognise(signs: Signs) -> ServerIdentity:
 
 
 def by_answer(server: ServerIdentity, heard: Heard) -> ServerIdentity:
-    """Return the server, identified by one of its answers if no page identified it."""
-    if server.kind != "unknown":
+    """Return the server with the model that an answer names, and identified by that answer if no
+    page identified it.
+    """
+    if server.kind != "unknown" and server.answers_as is not None:
         return server
     body = json_object(heard.body) or {}
+    server = replace(server, answers_as=server.answers_as or _text(body.get("model")))
+    if server.kind != "unknown":
+        return server
     print_ = _text(body.get("system_fingerprint")) or ""
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else {}

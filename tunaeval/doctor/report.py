@@ -15,7 +15,8 @@ from tunaeval.reports.markdown import code
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
 
-from .examination import SAME, Examination
+from .examination import FINE, INCOMPLETE, SAME, UNTESTED, Examination
+from .news import News
 from .values import GROUPS, ServerFinding, Verdict
 
 _WIDTH = 160  # columns where the output is not a terminal
@@ -32,11 +33,6 @@ _ENDS = {
 _SHAKY = "no fault of tool calling was seen, though the server failed now and then"
 
 
-def _end(found: Examination) -> str:
-    """Return the result in words; an examination in which the server failed is never all right."""
-    return _SHAKY if found.exit == 0 and (found.failures or found.retries) else _ENDS[found.exit]
-
-
 def _failures(found: Examination) -> Iterator[str]:
     """Yield how many answers failed, what could not be judged for it, and what was asked again."""
     if found.failures:
@@ -44,6 +40,21 @@ def _failures(found: Examination) -> Iterator[str]:
         yield f"{found.failures} of {counted(found.answers, 'answer')} failed; needed by {checks}"
     if found.retries:
         yield f"{counted(found.retries, 'request')} failed and had to be sent again"
+
+
+def title(found: Examination) -> str:
+    """Return what was examined."""
+    return f"tunaeval doctor: {found.server['name']}, model {found.server['model']}"
+
+
+def end_words(found: Examination) -> str:
+    """Return the result; an examination in which the server failed is never called all right."""
+    shaky = found.exit == FINE and (found.failures or found.retries)
+    if found.news is None:
+        return _SHAKY if shaky else _ENDS[found.exit]
+    new, known = len(found.news.new), len(found.news.known)
+    words = f"{counted(new, 'new fault')}, {known} known, {len(found.news.cured)} cured"
+    return f"{_ENDS[found.exit]}; {words}" if found.exit in (UNTESTED, INCOMPLETE) else words
 
 
 def show_examination(found: Examination, stream: TextIO) -> None:
@@ -61,6 +72,12 @@ def markdown(found: Examination) -> str:
     return "\n".join(_markdown(found)) + "\n"
 
 
+def news_lines(found: News) -> Iterator[str]:
+    """Yield a line for each fault that is new, cured, or was known and not judged this time."""
+    for word, ids in (("new", found.new), ("cured", found.cured), ("not judged", found.unjudged)):
+        yield from (f"{word}: {id_}" for id_ in ids)
+
+
 def _wrapped(line: str, width: int) -> list[str]:
     """Split a line to fit the width and indent the later parts; lines of carets are cut instead."""
     if len(line) <= width or not line.strip(" ^"):
@@ -76,20 +93,23 @@ def _console(found: Examination, width: int) -> Iterator[str]:
     yield from () if nothing else _as_table(found, width)
     shown: set[str] = set()
     for finding in () if nothing else found.findings:
-        again = finding.remedy in shown or finding.verdict == "not tested"
+        known = finding.verdict == "server" and not found.is_new(finding)
+        again = finding.remedy in shown or finding.verdict == "not tested" or known
         shown.add(finding.remedy)
-        yield from _short(finding) if again else _full(finding, width)
+        yield from _short(finding, "KNOWN  " * known) if again else _full(finding, width)
     yield ""
     yield from _rates(found)
-    yield f"{counted(found.requests, 'request')}; {_end(found)} (exit {found.exit})"
+    yield from (visible(line) for line in (news_lines(found.news) if found.news else ()))
+    yield f"{counted(found.requests, 'request')}; {end_words(found)} (exit {found.exit})"
 
 
-def _short(finding: ServerFinding) -> Iterator[str]:
-    """Yield one line, for a finding without evidence or with a remedy that was already shown."""
+def _short(finding: ServerFinding, mark: str = "") -> Iterator[str]:
+    """Yield one line, for a finding that is known, has no evidence, or a remedy that was shown."""
     summary = visible(str(finding.evidence["summary"]), _WIDTH)
     same = finding.evidence.get(SAME)
     cause = f" (the same fault as {same})" if same else ""
-    yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}: {summary}{cause}"
+    where = f"{finding.verdict.upper()}  {finding.group} / {visible(finding.id)}"
+    yield f"{mark}{where}: {summary}{cause}"
 
 
 def _as_table(found: Examination, width: int) -> Iterator[str]:
@@ -111,7 +131,7 @@ def _full(finding: ServerFinding, width: int) -> Iterator[str]:
     yield ""
     yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}"
     yield f"  {visible(str(finding.evidence['summary']), 2 * _WIDTH)}"
-    for label, text, place in _lines(finding.evidence, width - _SET_IN - 1):
+    for label, text, place in _lines(finding, width - _SET_IN - 1):
         yield f"  {label:8} {text}"
         if place is not None:
             yield f"  {'':8} {place}"
@@ -123,7 +143,9 @@ def _full(finding: ServerFinding, width: int) -> Iterator[str]:
 def _heading(found: Examination) -> Iterator[str]:
     server = found.server
     version = f" {server['version']}" if server["version"] else ""
-    yield f"{server['name']}{version} at {server['base_url']}, model {server['model']}"
+    other = server["answers_as"] not in (None, server["model"])
+    named = f" (it answers as {server['answers_as']})" if other else ""
+    yield f"{server['name']}{version} at {server['base_url']}, model {server['model']}{named}"
     yield f"recognised by: {server['sign']}"
     parser = f", parser {server['parser']}" if server["parser"] else ""
     fmt = server["format"] or "unknown"
@@ -134,15 +156,20 @@ def _heading(found: Examination) -> Iterator[str]:
 
 
 def _table(found: Examination) -> Iterator[tuple[str, Counter[Verdict]]]:
-    for group in GROUPS:
-        counts = Counter(f.verdict for f in found.findings if f.group == group)
+    others = [finding.group for finding in found.findings]
+    for group in dict.fromkeys([*GROUPS, *(one for one, _ in found.passed), *others]):
+        checks = {one.check: one.verdict for one in found.findings if one.group == group}
+        counts = Counter(checks.values())
         counts["pass"] = sum(one == group for one, _ in found.passed)
         if counts.total():
             yield group, counts
 
 
-def _lines(evidence: JsonObject, width: int = _WIDTH) -> Iterator[tuple[str, str, str | None]]:
+def _lines(finding: ServerFinding, width: int = _WIDTH) -> Iterator[tuple[str, str, str | None]]:
     """Yield label, text and, for the raw text, a line of carets below the spans of its calls."""
+    evidence = finding.evidence
+    if finding.id != finding.check:
+        yield "id", finding.id, None
     if "ask" in evidence:
         yield "asked", f"{evidence['ask']}, {evidence['mode']}", None
     raw, reads = evidence.get("raw"), evidence.get("reads")
@@ -187,10 +214,11 @@ def _rates(found: Examination) -> Iterator[str]:
 
 
 def _markdown(found: Examination) -> Iterator[str]:
-    yield f"# Tool calling of {code(str(found.server['name']))}: {_end(found)}"
+    yield f"# Tool calling of {code(str(found.server['name']))}: {end_words(found)}"
     yield ""
     yield from (f"- {code(line)}" for line in _heading(found))
     yield f"- {counted(found.requests, 'request')}"
+    yield from (f"- {code(line)}" for line in (news_lines(found.news) if found.news else ()))
     yield ""
     yield f"| group | {' | '.join(_VERDICTS)} |"
     yield "|---|" + "---:|" * len(_VERDICTS)
@@ -208,7 +236,7 @@ def _section(finding: ServerFinding) -> Iterator[str]:
     yield ""
     yield code(str(finding.evidence["summary"]))
     yield ""
-    for label, text, _ in _lines(finding.evidence):
+    for label, text, _ in _lines(finding):
         yield f"- {label}: {code(text)}"
     if finding.remedy:
         yield f"- remedy: {code(finding.remedy, 1000)}"

@@ -22,10 +22,11 @@ from tunaeval.types.calls import JsonObject, JsonValue
 
 from . import asks
 from .blame import Seen, compare_pair, mentions_flags, same_calls, thought_in
-from .checks import REPEATED, Check, pairs
-from .reading import detokenized, extras, prompt_extras, read_answer
+from .checks import REPEATED, Check, pairs, same_in_both
+from .reading import detokenized, extras, prompt_extras
 from .recognise import by_answer, look, recognise
-from .values import Ask, ServerAnswer, ServerIdentity, json_object
+from .values import APIS, Ask, ServerAnswer, ServerIdentity, json_object
+from .wording import HEADERS, PATHS, read_worded, worded
 
 REQUESTS = 110
 """The most requests made, not counting `--repeats` above 3 and repeats of requests that failed."""
@@ -74,11 +75,13 @@ class Runner:
         on_answer: Callable[[ServerAnswer], None] | None = None,
     ) -> None:  # fmt: skip
         self._connection = server
-        self._checks = checks
+        self.checks = checks
+        """The checks, without those of an API that the server lacks."""
         self.settings = settings
         self._on_answer = on_answer
         self._until = time.monotonic() + settings.deadline_seconds
-        self._limit = REQUESTS + max(0, settings.repeats - REPEATS) * len(REPEATED)
+        others = {ask.key for check in checks for ask in check.asks if ask.api != "chat"}
+        self._limit = REQUESTS + max(0, settings.repeats - REPEATS) * len(REPEATED) + len(others)
         self._answers: dict[str, list[ServerAnswer]] = {}
         self._fields = _Fields("unknown", settings.extra_body)
         self._texts: dict[tuple[int, ...], str | None] = {}
@@ -103,7 +106,8 @@ class Runner:
         await self._recognise()
         if self._stopped is None:
             await self._first_contact()
-        wanted = [ask for ask in _in_order(self._checks) if not self._known(ask)]
+            await self._find_apis()
+        wanted = [ask for ask in _in_order(self.checks) if not self._known(ask)]
         if self.settings.quick:
             wanted = [ask for ask in wanted if ask.quick]
         self._to_ask = len(wanted) + len(REPEATED) * (self.settings.repeats - 1)
@@ -157,6 +161,15 @@ class Runner:
         elif first.status == 200 and self._server.answers_all:
             self._stop(f"no chat completion came: {first.error}")
 
+    async def _find_apis(self) -> None:
+        """Ask each other API for one call, and leave out the checks of those that are not there."""
+        for api in {check.asks[0].api: None for check in self.checks if check.group in APIS}:
+            first = await self._ask(replace(asks.ONE[0], api=api))
+            absent = meaning(first.status).about == "address" or first.status in (200, 501)
+            if absent and not first.ok:
+                del self._answers[first.ask.key]
+                self.checks = [check for check in self.checks if check.group != api]
+
     def _stop(self, why: str) -> None:
         self._stopped = self._stopped or why
 
@@ -171,7 +184,7 @@ class Runner:
         """Ask several at a time; the whole and the streamed request of one name stay in order."""
         by_name: dict[str, list[Ask]] = {}
         for ask in wanted:
-            by_name.setdefault(ask.name, []).append(ask)
+            by_name.setdefault(f"{ask.api}/{ask.name}", []).append(ask)
         slots = asyncio.Semaphore(self.settings.concurrency)
 
         async def turn(group: Sequence[Ask]) -> None:
@@ -182,8 +195,8 @@ class Runner:
 
     async def _settle_differences(self) -> None:
         """Ask again in both modes where single answers differ and no raw text decides."""
-        check = next((check for check in self._checks if check.name == "stream-as-whole"), None)
-        for whole, streamed in pairs(check.asks if check else ()):
+        compared = [check.asks for check in self.checks if check.rule is same_in_both]
+        for whole, streamed in (pair for wanted in compared for pair in pairs(wanted)):
             if self.requests + 2 * _MORE > self._limit:
                 return
             found = self._answers.get(whole.key, []), self._answers.get(streamed.key, [])
@@ -212,8 +225,9 @@ class Runner:
         self._to_ask -= 1
         tries = 1
         while self._left() is not None and self._hangs[ask.mode] < _HANGS:
-            response = await self._fetch("chat/completions", self._fields.payload(ask, self.model))
-            answer = replace(read_answer(ask, response), tries=tries)
+            payload = self._fields.payload(ask, self.model)
+            response = await self._fetch(PATHS[ask.api], payload, HEADERS.get(ask.api))
+            answer = replace(read_worded(ask, response), tries=tries)
             # A connection that ends before anything comes may have been idle for too long.
             most = 2 if response.dropped else 1 if response.timed_out else _PATIENCE
             if answer.lost and tries < most and (left := self._left()) is not None:
@@ -251,14 +265,19 @@ class Runner:
         """Return how many requests are left over after all that are planned."""
         return self._limit - (self.requests - self._put_off) - max(0, self._to_ask)
 
-    async def _fetch(self, path: str, payload: Mapping[str, object] | None = None) -> Heard:
+    async def _fetch(
+        self,
+        path: str,
+        payload: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Heard:
         left = self._left()
         if left is None:
             return Heard(failure=self._stopped)
         self.requests += 1
         try:
             async with asyncio.timeout(left):
-                return await self._connection.hear(path, payload)
+                return await self._connection.hear(path, payload, headers=headers)
         except TimeoutError:
             return Heard(failure="the deadline passed")
 
@@ -317,7 +336,7 @@ class _Fields:
             thought = _THOUGHT_TOKENS
         elif ask.max_tokens == asks.CUT_TOKENS:
             thought = self.thought
-        return {
+        made = {
             **({"model": model} if model else {}),
             "messages": list(ask.messages),
             self._limit_field: ask.max_tokens + thought,
@@ -328,15 +347,16 @@ class _Fields:
             **self._extra,
             **ask.more,
         }
+        return made if ask.api == "chat" else worded(made, ask)
 
     def counts(self, ask: Ask) -> bool:
         """Whether the answer to this request must report usage."""
-        return not ask.streamed or "stream_options" in self._of(ask)
+        return not ask.streamed or ask.api != "chat" or "stream_options" in self._of(ask)
 
     def learn(self, answer: ServerAnswer) -> bool:
         """Learn from an answer; return whether to repeat the request without a refused field."""
         if answer.ok:
-            self._settled.add(_kind(answer.ask))
+            self._settled |= {_kind(answer.ask)} if answer.ask.api == "chat" else set()
             return False
         refused = answer.error is not None and meaning(answer.status).about in _REFUSALS
         if not refused or mentions_flags(answer):
@@ -344,11 +364,12 @@ class _Fields:
         return self._adapt(answer) or self._fewer(answer.ask)
 
     def _of(self, ask: Ask) -> JsonObject:
-        return {} if "model" in ask.more else self._more[_kind(ask)][0]
+        plain = "model" in ask.more or ask.api != "chat"
+        return {} if plain else self._more[_kind(ask)][0]
 
     def _fewer(self, ask: Ask) -> bool:
         left = self._more[_kind(ask)]
-        if _kind(ask) in self._settled or len(left) == 1 or "model" in ask.more:
+        if _kind(ask) in self._settled or len(left) == 1 or not self._of(ask):
             return False
         left.pop(0)
         return True

@@ -15,6 +15,12 @@ Verdict: TypeAlias = Literal["pass", "server", "model", "not tested", "note"]
 
 Mode: TypeAlias = Literal["whole", "streamed"]
 
+Api: TypeAlias = Literal["chat", "responses", "messages"]
+"""The API of a request: OpenAI's chat completions or responses, or Anthropic's messages."""
+
+APIS: tuple[Api, ...] = ("responses", "messages")
+"""The APIs that are asked, too, where a server has them. Their checks are groups of these names."""
+
 GROUPS = (
     "reach",
     "prompt",
@@ -52,7 +58,7 @@ class WantedCall:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ask:
-    """A chat completion request; `name` identifies it in reports.
+    """A request, in the words of chat completions; `name` identifies it in reports.
 
     `calls` are the calls that its prompt requests. `more` are fields of the request beside model,
     messages, tools, max_tokens and temperature. `quick` says whether `--quick` sends it, too.
@@ -66,6 +72,7 @@ class Ask:
     streamed: bool = False
     more: Mapping[str, JsonValue] = field(default_factory=dict)
     quick: bool = False
+    api: Api = "chat"
 
     @property
     def mode(self) -> Mode:
@@ -74,7 +81,7 @@ class Ask:
     @property
     def key(self) -> str:
         """The key under which answers to this request are kept."""
-        return f"{self.name}, {self.mode}"
+        return f"{'' if self.api == 'chat' else f'{self.api}/'}{self.name}, {self.mode}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,17 +178,28 @@ class Judgement:
     answer: ServerAnswer | None = None
     read: JsonObject | None = None
     """What tunaeval reads in the raw text: calls, spans, diagnoses."""
+    others: tuple[Judgement, ...] = ()
+    """The other faults of the server that a rule found, each in another mode or of another kind."""
+
+    @property
+    def mode(self) -> Mode:
+        return self.answer.ask.mode if self.answer else "whole"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerFinding:
-    """A check that did not pass, as a row of the report."""
+    """A check that did not pass, as a row of the report.
+
+    `id` is made of what was asked and the fault (`value-closers/streamed/arguments-broken`), so
+    that a fault has the same one in every examination.
+    """
 
     check: str
     group: str
     verdict: Verdict
     evidence: JsonObject
     remedy: str
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,3 +214,5 @@ class ServerIdentity:
     answers_all: bool = False
     """It answers 200 even on paths that do not exist."""
     facts: Mapping[str, JsonValue] = field(default_factory=dict)
+    answers_as: str | None = None
+    """The model that the answers name."""

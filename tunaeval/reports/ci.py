@@ -8,10 +8,11 @@ plug-in and Ant's task share. A scenario that failed is a `failure`; one without
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
 
@@ -39,19 +40,42 @@ _LONG = 2000
 _ELEMENTS = {"FAIL": "failure", "ERROR": "error"}
 
 
-def _write_junit(reports: Sequence[Report], path: Path) -> None:
-    """Write the runs as JUnit's XML: `testsuites` with one suite for each run."""
+class Case(NamedTuple):
+    """A test case: its class and name. Unless it passed, `tag` is its element (failure, error or
+    skipped) with a message, a kind and a text.
+    """
+
+    about: str
+    name: str
+    seconds: float = 0.0
+    tag: str = ""
+    message: str = ""
+    kind: str = ""
+    text: str = ""
+
+
+class CaseSuite(NamedTuple):
+    """A suite of test cases. They are made twice, as their counts are attributes and come first."""
+
+    name: str
+    started_at: str
+    cases: Callable[[], Iterable[Case]]
+    properties: Iterable[tuple[str, str]] = ()
+
+
+def write_suites(path: Path, suites: Iterable[CaseSuite]) -> None:
+    """Write suites as JUnit's XML."""
     with new_file(path) as made, made.open("wb") as file:
         # `visible` escapes lone surrogates and controls, which XML 1.0 does not allow.
         xml = XMLGenerator(file, encoding="utf-8", short_empty_elements=True)
         xml.startDocument()
         with _element(xml, "testsuites", name="tunaeval"):
-            for report in reports:
-                _suite(xml, report)
+            for suite in suites:
+                _suite(xml, suite)
         xml.endDocument()
 
 
-junit_writer = RunsWriter("junit", _write_junit)
+junit_writer = RunsWriter("junit", lambda reports, path: write_suites(path, map(_of_run, reports)))
 
 
 @contextmanager
@@ -63,41 +87,58 @@ def _element(xml: XMLGenerator, tag: str, **attributes: str) -> Iterator[None]:
     xml.endElement(tag)
 
 
-def _suite(xml: XMLGenerator, report: Report) -> None:
-    run, verdicts, seconds = report.run, Counter[str](), 0.0
-    for result in report.results:  # the counts are attributes, so they come before the cases
-        verdicts[verdict_of(result)] += 1
-        seconds += result.latency_seconds or 0.0
-    verdicts["ERROR"] += report.interrupted
+def _suite(xml: XMLGenerator, suite: CaseSuite) -> None:
+    tags, seconds = Counter[str](), 0.0
+    for case in suite.cases():
+        tags[case.tag] += 1
+        seconds += case.seconds
     attributes = {
-        "name": visible(f"{run.suite}: {run.model or run.client}", _LONG),
-        "tests": str(verdicts.total()),
-        "failures": str(verdicts["FAIL"]),
-        "errors": str(verdicts["ERROR"]),
-        "skipped": "0",
+        "name": visible(suite.name, _LONG),
+        "tests": str(tags.total()),
+        "failures": str(tags["failure"]),
+        "errors": str(tags["error"]),
+        "skipped": str(tags["skipped"]),
         "time": f"{seconds:.3f}",
     }
-    if timestamp := _local_time(run.started_at):
+    if timestamp := _local_time(suite.started_at):
         attributes["timestamp"] = timestamp
     with _element(xml, "testsuite", **attributes):
         with _element(xml, "properties"):
-            for name, value in _properties(report):
+            for name, value in suite.properties:
                 with _element(xml, "property", name=name, value=visible(value, _LONG)):
                     pass
-        for result in report.results:
-            _case(xml, visible(run.suite, _LONG), result)
-        if report.interrupted:
-            _interrupted(xml, report)
+        for case in suite.cases():
+            _case(xml, case)
 
 
-def _interrupted(xml: XMLGenerator, report: Report) -> None:
-    """Write an error for an interrupted run, so that missing results turn the CI red."""
-    suite = visible(report.run.suite, _LONG)
-    with (
-        _element(xml, "testcase", classname=suite, name="the whole run", time="0.000"),
-        _element(xml, "error", message=interruption(report), type="interrupted"),
-    ):
-        xml.characters("tunaeval run --resume DIR finishes it")
+def _case(xml: XMLGenerator, case: Case) -> None:
+    about, name = visible(case.about, _LONG), visible(case.name, _LONG)
+    with _element(xml, "testcase", classname=about, name=name, time=f"{case.seconds:.3f}"):
+        if case.tag:
+            message = visible(case.message, _LONG)
+            with _element(xml, case.tag, message=message, type=case.kind):
+                xml.characters(case.text)
+
+
+def _of_run(report: Report) -> CaseSuite:
+    run = report.run
+    name = f"{run.suite}: {run.model or run.client}"
+    return CaseSuite(name, run.started_at, lambda: _cases(report), _properties(report))
+
+
+def _cases(report: Report) -> Iterator[Case]:
+    """Yield a case for each result, and an error for an interrupted run, to turn the CI red."""
+    suite = report.run.suite
+    for result in report.results:
+        again = f" #{result.repeat}" if result.repeat > 1 else ""
+        case = Case(suite, result.scenario + again, result.latency_seconds or 0.0)
+        if tag := _ELEMENTS.get(verdict_of(result), ""):
+            words, message = "\n".join(_words(result)), result.error or result.reason
+            case = case._replace(tag=tag, message=message, kind=result.outcome, text=words)
+        yield case
+    if report.interrupted:
+        words = "tunaeval run --resume DIR finishes it"
+        yield Case(suite, "the whole run", 0.0, "error", interruption(report), "interrupted", words)
 
 
 _OF_THE_RUN = ("run_id", "format", "level", "profile", "heading")
@@ -112,17 +153,6 @@ def _properties(report: Report) -> Iterator[tuple[str, str]]:
         yield row.name, f"{row.rate.passed} of {row.rate.total}"
     for words in warnings(report.summary):
         yield "warning", words
-
-
-def _case(xml: XMLGenerator, suite: str, result: ScenarioResult) -> None:
-    again = f" #{result.repeat}" if result.repeat > 1 else ""
-    name, seconds = visible(result.scenario, _LONG) + again, f"{result.latency_seconds or 0.0:.3f}"
-    with _element(xml, "testcase", classname=suite, name=name, time=seconds):
-        tag = _ELEMENTS.get(verdict_of(result))
-        if tag:
-            message = visible(result.error or result.reason, _LONG)
-            with _element(xml, tag, message=message, type=result.outcome):
-                xml.characters("\n".join(_words(result)))
 
 
 def _words(result: ScenarioResult) -> list[str]:
@@ -169,7 +199,7 @@ def _lines(report: Report) -> Iterable[str]:
     score = f"{rate.passed} of {rate.total} passed, {percent(rate)}"
     if interval(rate):
         score += f" (95 % interval {interval(rate)})"
-    yield _command("notice", title, "; ".join([*over, score, *remarks(report)]))
+    yield command("notice", title, "; ".join([*over, score, *remarks(report)]))
     left = dict.fromkeys(_COMMANDS.values(), SHOWN - 1)  # the last one counts the rest
     for result in report.results:
         kind = _COMMANDS.get(verdict_of(result))
@@ -180,21 +210,21 @@ def _lines(report: Report) -> Iterable[str]:
             yield _annotation(kind, result)
     for kind, room in left.items():
         if room < 0:
-            yield _command(kind, title, f"and {-room} more of this kind")
+            yield command(kind, title, f"and {-room} more of this kind")
 
 
 def _annotation(kind: str, result: ScenarioResult) -> str:
     if kind == "warning":
-        return _command(kind, result.scenario, result.error or result.reason)
+        return command(kind, result.scenario, result.error or result.reason)
     again = f" #{result.repeat}" if result.repeat > 1 else ""
     words = (
         f"{result.outcome}: {visible(result.reason, _SHORT)}; "
         f"expected {expected_words(result.expected, _SHORT)}, got {calls_words(result.got, _SHORT)}"
     )
-    return _command(kind, result.scenario + again, words)
+    return command(kind, result.scenario + again, words)
 
 
-def _command(kind: str, title: str, words: str) -> str:
+def command(kind: str, title: str, words: str) -> str:
     """Return a command of GitHub Actions on one line, with all that could end its texts escaped."""
     name = visible(title, _SHORT).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     return f"::{kind} title={name}::{visible(words, 3 * _SHORT).replace('%', '%25')}"

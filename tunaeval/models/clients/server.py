@@ -204,7 +204,7 @@ class Server:
 
     @property
     def is_overheard(self) -> bool:
-        """Whether requests leave this machine without encryption."""
+        """Whether the server is on another machine and reached without encryption."""
         return self._base.scheme == "http" and self._base.host not in LOOPBACK
 
     def hide(self, words: str) -> str:

@@ -1,0 +1,147 @@
+"""The Responses API and Anthropic's Messages are judged by the rules of chat completions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.doctor.loopback import Loopback
+from tests.doctor.other_apis import Event, sound
+from tests.doctor.test_bad_servers import JSON
+from tunaeval.doctor.asks import ONE
+from tunaeval.doctor.examination import Examination, examine
+from tunaeval.doctor.runner import DoctorSettings
+from tunaeval.doctor.values import APIS
+from tunaeval.doctor.wording import read_worded
+from tunaeval.models.clients.server import Heard
+
+
+def examined(server: Loopback, *only: str, quick: bool = True) -> Examination:
+    settings = DoctorSettings(quick=quick)
+    return asyncio.run(examine(server.base_url, settings, only=only, environment={}))
+
+
+def faults(found: Examination) -> set[str]:
+    return {finding.id for finding in found.findings if finding.verdict == "server"}
+
+
+@pytest.mark.parametrize("model", ["able", "thinking"])
+def test_a_sound_server_has_no_findings_in_any_api(model: str) -> None:
+    with Loopback(apis=sound, seed=3, model=model) as server:
+        found = examined(server, *APIS, quick=False)
+    assert found.findings == ()
+    assert found.exit == 0
+    names = {name for _, name in found.passed}
+    assert {"responses/stream-as-whole", "messages/value-code", "messages/usage"} <= names
+
+
+def test_an_api_that_is_not_there_is_no_finding() -> None:
+    with Loopback() as server:
+        found = examined(server)
+        paths = [path for path, _ in server.requests if path in ("/v1/responses", "/v1/messages")]
+    assert (found.findings, found.exit) == ((), 0)
+    assert len(paths) == 2, "each is asked for once"
+    assert not any(name.startswith(APIS) for _, name in found.passed)
+
+
+def _changed(kind: str, **fields: Any) -> Any:
+    """Spoil what has this type, wherever it is in the events, by these fields; None removes one."""
+
+    def change(value: Any) -> Any:
+        if isinstance(value, list):
+            return [change(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        found = {key: change(one) for key, one in value.items()}
+        if value.get("type") == kind or value.get("object") == kind:
+            found |= fields
+        return {key: one for key, one in found.items() if one is not None}
+
+    return lambda _, events: [change(one) for one in events]
+
+
+def _without_last_piece(_: str, events: list[Event]) -> list[Event]:
+    kinds = ("response.function_call_arguments.delta", "content_block_delta")
+    places = [at for at, one in enumerate(events) if one.get("type") in kinds]
+    return [one for at, one in enumerate(events) if at not in places[-1:]]
+
+
+def _failing(_: str, events: list[Event]) -> list[Event]:
+    if len(events) == 1:
+        return events
+    error = {"type": "error", "error": {"type": "api_error", "message": "the engine is on fire"}}
+    return [*events[:2], error]
+
+
+def _final_without_calls(_: str, events: list[Event]) -> list[Event]:
+    if events[-1].get("type") == "response.completed":
+        events[-1]["response"]["output"] = []
+    return events
+
+
+ROWS: tuple[tuple[str, Any, str], ...] = (
+    ("responses", _without_last_piece, "stream-as-whole/both/stream-differs"),
+    ("messages", _without_last_piece, "stream-as-whole/both/stream-differs"),
+    ("responses", _changed("function_call", call_id=None), "call-ids/whole/call-ids"),
+    ("responses", _changed("function_call", call_id=None), "stream-fragments/streamed/id-missing"),
+    ("messages", _changed("tool_use", id=""), "call-ids/whole/call-ids"),
+    ("messages", _changed("message", stop_reason="end_turn"), "finish-reason/whole/finish-reason"),
+    ("messages", _changed("message", usage=None), "usage/whole/usage-missing"),
+    ("responses", _changed("response", usage=None), "usage/streamed/usage-missing"),
+    ("responses", _changed("response", status="odd"), "finish-reason/whole/finish-reason"),
+    ("messages", _changed("tool_use", input="{}"), "stream-as-whole/both/stream-differs"),
+    ("responses", _failing, "stream-frames/streamed/error"),
+    ("messages", _failing, "stream-frames/streamed/error"),
+    ("responses", _final_without_calls, "stream-frames/streamed/frame-final"),
+)
+
+
+@pytest.mark.parametrize(("api", "spoil", "id_"), ROWS, ids=[f"{a} {i}" for a, _, i in ROWS])
+def test_a_defect_of_an_api_has_an_id_that_begins_with_it(api: str, spoil: Any, id_: str) -> None:
+    with Loopback(apis=lambda of, events: spoil(of, events) if of == api else events) as server:
+        found = examined(server)
+    assert f"{api}/{id_}" in faults(found), faults(found)
+    assert {one.partition("/")[0] for one in faults(found)} == {api}, "chat is sound"
+    assert found.exit == 1
+    if spoil is _failing:
+        assert "the engine is on fire" in str(found.findings)
+
+
+def test_calls_left_in_the_text_are_found_in_every_api() -> None:
+    with Loopback("no-parser", apis=sound) as server:
+        found = examined(server)
+    assert {f"{api}/calls-as-written/whole/calls-in-content" for api in APIS} <= faults(found)
+
+
+def test_cached_tokens_of_a_prompt_are_counted_by_anthropic_beside_the_others() -> None:
+    usage = {"input_tokens": 1, "cache_read_input_tokens": 6, "output_tokens": 2}
+    body = json.dumps({"content": [], "stop_reason": "end_turn", "usage": usage}).encode()
+    answer = read_worded(replace(ONE[0], api="messages"), Heard(200, {}, body))
+    assert (answer.prompt_tokens, answer.completion_tokens, answer.finish) == (7, 2, "stop")
+
+
+EVENTS = st.lists(st.dictionaries(
+    st.sampled_from(["type", "index", "output_index", "item", "content_block", "delta", "response",
+                     "message", "error", "usage", "output", "content"]),
+    st.sampled_from([
+        "function_call", "tool_use", "error", "message_start", "message_delta", "message_stop",
+        "content_block_start", "content_block_delta", "content_block_stop", "response.completed",
+        "response.output_item.added", "response.output_text.delta", "response.failed",
+    ]) | JSON,
+    max_size=6,
+), max_size=5)  # fmt: skip
+
+
+@given(events=EVENTS)
+@pytest.mark.parametrize("api", APIS)
+def test_no_answer_raises(api: Any, events: list[dict[str, Any]]) -> None:
+    text = "".join(f"data: {json.dumps(one)}\n\n" for one in events)
+    read_worded(replace(ONE[1], api=api), Heard(200, {}, text.encode()))
+    for body in events[:1]:
+        read_worded(replace(ONE[0], api=api), Heard(200, {}, json.dumps(body).encode()))

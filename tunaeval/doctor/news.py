@@ -1,0 +1,91 @@
+"""What is new in a report of the doctor: its findings against those of an earlier one.
+
+A report is the JSON object of an examination. A file of known findings is a shorter report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tunaeval.errors import RecordError
+from tunaeval.files.records import read_document
+from tunaeval.types.calls import JsonObject
+
+SCHEMA = 1
+"""The number of the shape of a report; it changes when an earlier reader would misread it."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """The ids of the server's faults: new ones, known ones, cured ones, and known ones whose checks
+    could not be judged or were not made this time.
+    """
+
+    new: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    cured: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
+
+
+def read_report(path: str | Path) -> JsonObject:
+    """Return a report that `--json`, `--report` or `--write-known` wrote. Raises RecordError."""
+    found = read_document(Path(path))
+    if "schema" in found and found["schema"] != SCHEMA:
+        raise RecordError(
+            f"{path}: its schema is {found['schema']!r:.40}, and this tunaeval reads {SCHEMA}; "
+            "write it again with this version (--write-known or --report)"
+        )
+    rows = found.get("findings")
+    if "schema" not in found or not isinstance(rows, list) or not all(map(_is_finding, rows)):
+        raise RecordError(
+            f"{path}: this is no report of the doctor: wanted an object with 'schema' and a list "
+            "'findings' of objects with id, check and verdict; write one with `tunaeval doctor "
+            "--report FILE.json`, or --write-known FILE"
+        )
+    return found
+
+
+def _is_finding(row: object) -> bool:
+    keys = ("id", "check", "verdict")
+    return isinstance(row, dict) and all(isinstance(row.get(key), str) for key in keys)
+
+
+def news(before: JsonObject, now: JsonObject) -> News:
+    """Return what the report `now` has that `before` lacks, and the other way round.
+
+    A known fault is cured if its check passed, or reports other faults in its place.
+    """
+    old, new = _faults(before), _faults(now)
+    passed = now.get("passed")
+    rows = [*new.values(), *(passed if isinstance(passed, list) else ())]
+    judged = {str(row.get("check")) for row in rows if isinstance(row, dict)}
+    gone = [id_ for id_ in old if id_ not in new]
+    return News(
+        new=tuple(id_ for id_ in new if id_ not in old),
+        known=tuple(id_ for id_ in new if id_ in old),
+        cured=tuple(id_ for id_ in gone if old[id_]["check"] in judged),
+        unjudged=tuple(id_ for id_ in gone if old[id_]["check"] not in judged),
+    )
+
+
+def _faults(report: JsonObject) -> dict[str, JsonObject]:
+    return {row["id"]: row for row in report["findings"] if row["verdict"] == "server"}
+
+
+def known_findings(report: JsonObject, before: JsonObject | None = None) -> JsonObject:
+    """Return the report that `--write-known` writes: the faults of `report` alone, sorted, and of
+    those in `before` the ones that this time were not judged.
+    """
+    kept = news(before, report).unjudged if before else ()
+    rows = {id_: row for id_, row in _faults(before or report).items() if id_ in kept}
+    listed: list[JsonObject] = [
+        {**{key: row[key] for key in ("id", "check", "verdict")}, "evidence": _summary(row)}
+        for _, row in sorted((rows | _faults(report)).items())
+    ]
+    return {"schema": SCHEMA, "findings": listed}
+
+
+def _summary(row: JsonObject) -> JsonObject:
+    found = row.get("evidence")
+    return {"summary": found.get("summary") if isinstance(found, dict) else None}
