@@ -47,7 +47,7 @@ HOMES = {
     "pytest": ("testing",),
     "tenacity": ("models", "tools"),
     "hypothesis": ("testing",),
-    "jinja2": ("runs",),
+    "jinja2": ("parsing", "runs"),
     "pyarrow": ("reports", "data"),
     "rich": ("reports", "runs"),
     "argparse": ("cli",),

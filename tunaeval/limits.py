@@ -207,3 +207,14 @@ FIRST_LOOK = 1024
 
 STRING_PIECES = 64
 """After this many pieces a string is joined, as a piece takes far more memory than its text."""
+
+# --- a chat template -----------------------------------------------------------------------------
+
+MAX_TEMPLATE_SIZE = 4 * 1024 * 1024
+"""Most characters of a template, of what it writes, and of any value that it makes."""
+
+TEMPLATE_STEP = 1000
+"""What a step of a template costs, in the characters that are copied in that time."""
+
+MAX_TEMPLATE_WORK = 500_000 * TEMPLATE_STEP
+"""Most work of one rendering, a few seconds. A turn with calls takes a thousandth of it."""

@@ -1,0 +1,397 @@
+"""Renders chat templates (Jinja), and tells how a model's own template writes calls.
+
+A template is a stranger's program. It runs in jinja2's sandbox, without files, clock or network,
+and each of its steps is charged for the time it may take (`MAX_TEMPLATE_WORK`): a turn of a loop, a
+call, a filter, an operator, a value that is written. The charge depends on the template and the
+values alone, so what is refused on one machine is refused on all. The environment is that of
+transformers, so a template writes here what it writes in training.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from functools import lru_cache, wraps
+from itertools import takewhile
+from math import prod
+from typing import Any, NoReturn, TypeAlias
+from typing import Literal as OneOf
+
+from jinja2 import Template, TemplateError, TemplateSyntaxError, nodes, pass_context
+from jinja2.ext import Extension, LoopControlExtension
+from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import Namespace
+from jinja2.visitor import NodeTransformer
+
+from tunaeval.errors import UsageError
+from tunaeval.limits import MAX_TEMPLATE_SIZE, MAX_TEMPLATE_WORK, TEMPLATE_STEP
+from tunaeval.showing import brief
+from tunaeval.types.calls import ToolCall, Tools
+
+ArgumentsKind: TypeAlias = OneOf["object", "text"]
+
+_ASKED = ({"role": "user", "content": "Hello."},)
+"""The conversation before a turn where none is given: some templates refuse to begin without."""
+
+_ANSWER = "\N{GREEK CAPITAL LETTER OMEGA}answer"
+"""An answer in words that no markup begins like."""
+
+_PROBE = ToolCall("get_probe", {"city": 'a "b"', "days": 3})
+
+
+def render_by(
+    template: str,
+    messages: Sequence[Mapping[str, Any]],
+    tools: Tools | None = None,
+    *,
+    prompt: bool = False,
+) -> str:
+    """Return the messages as the template writes them; raise `UsageError` where it cannot.
+
+    With `prompt` the text ends with the beginning of the assistant's turn.
+    """
+    token = _SPENT.set([0, 0])
+    try:
+        return _compiled(template).render(
+            messages=messages,
+            tools=[spec.as_openai() for spec in tools.values()] if tools else None,
+            add_generation_prompt=prompt,
+            bos_token="",
+            eos_token="",
+        )
+    except UsageError:
+        raise
+    except TemplateSyntaxError as error:
+        raise UsageError(f"line {error.lineno} of the template is no Jinja: {error}") from None
+    except Exception as error:  # noqa: BLE001 - whatever a stranger's program raises
+        raise UsageError(f"the template cannot be rendered: {_reason(error)}") from None
+    finally:
+        _SPENT.reset(token)
+
+
+def wanted_arguments(template: str) -> ArgumentsKind:
+    """Return whether the template wants the `arguments` of a call as an object or as JSON text.
+
+    "object" where it writes both alike. Raises `UsageError` if it can render neither.
+    """
+    try:
+        text = _with_calls(template, [_PROBE], "object", None, _ASKED)
+    except UsageError as fault:
+        try:
+            _with_calls(template, [_PROBE], "text", None, _ASKED)
+        except UsageError:
+            raise fault from None
+        return "text"
+    return "text" if str(_PROBE.arguments) in text else "object"
+
+
+def turn_by(
+    template: str,
+    calls: Sequence[ToolCall],
+    tools: Tools | None = None,
+    messages: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """Return the assistant's turn with these calls as the template writes it.
+
+    It begins where the prompt ends that asks for a turn, and ends before what ends every turn. A
+    template that leaves out a call raises `UsageError`.
+    """
+    before = messages or _ASKED
+    text = _with_calls(template, calls, wanted_arguments(template), tools, before)
+    answer = {"role": "assistant", "content": _ANSWER}
+    start, _, end = render_by(template, [*before, answer], tools).rpartition(_ANSWER)
+    asked = render_by(template, before, tools, prompt=True)
+    begins = len(asked) if text.startswith(asked) else _shared(text, asked, start + _ANSWER)
+    turn = text[begins:].removesuffix(end)
+    for name in {call.name for call in calls}:
+        wanted, found = sum(call.name == name for call in calls), turn.count(name)
+        if found < wanted:
+            raise UsageError(
+                f"the template writes {found} of {wanted} calls of {brief(name)}; it may have no "
+                "calls at all, or one call a turn"
+            )
+    return turn
+
+
+def _shared(*texts: str) -> int:
+    """Return how many characters all the texts begin with in common."""
+    same = takewhile(lambda row: len(set(row)) == 1, zip(*texts, strict=False))
+    return sum(1 for _ in same)
+
+
+def _with_calls(
+    template: str,
+    calls: Sequence[ToolCall],
+    kind: ArgumentsKind,
+    tools: Tools | None,
+    before: Sequence[Mapping[str, Any]],
+) -> str:
+    """Return the conversation with these calls at its end, as the template writes it."""
+
+    def rendered(id_of: Callable[[int, ToolCall], str]) -> str:
+        written = [
+            {
+                "id": call.id or id_of(number, call),
+                "type": "function",
+                "function": {
+                    "name": call.name,
+                    "arguments": call.arguments
+                    if kind == "object"
+                    else json.dumps(call.arguments, ensure_ascii=False),
+                },
+            }
+            for number, call in enumerate(calls)
+        ]
+        turn = {"role": "assistant", "content": "", "tool_calls": written}
+        return render_by(template, [*before, turn], tools)
+
+    # Mistral's templates refuse ids of other lengths; Kimi's write the id in place of the name.
+    text = rendered(lambda number, _: f"call{number:05}")
+    if all(call.name in text for call in calls):
+        return text
+    return rendered(lambda number, call: f"functions.{call.name}:{number}")
+
+
+# --- the sandbox ---------------------------------------------------------------------------------
+
+_SPENT: ContextVar[list[int]] = ContextVar("_SPENT")
+"""What the rendering that is under way was charged so far, and the size of its largest value."""
+
+_FORMATS = frozenset({"%", "format", "format_map"})
+_GROWING = _FORMATS | {
+    "*", "batch", "center", "expandtabs", "indent", "join", "ljust", "replace", "rjust", "slice",
+    "to_bytes", "tojson", "translate", "wordwrap", "zfill",
+}  # fmt: skip
+"""Operators, filters and methods whose result may be as long as the product of what they get."""
+
+_WIDTH = re.compile(r"\d{4,4000}")
+"""A number in a format that may be a width."""
+
+_NODE = 100
+"""The size of a value without its characters, in characters."""
+
+
+def _charge(*values: object) -> None:
+    """Charge for a step with these values; raise `UsageError` if that is more than is allowed."""
+    size, spent = sum(map(_size, values)), _SPENT.get()
+    spent[1] = max(spent[1], size)
+    spent[0] += TEMPLATE_STEP + size + spent[1] // 4
+    _refuse(size)
+    if spent[0] > MAX_TEMPLATE_WORK:
+        raise UsageError(
+            f"the template takes more than {MAX_TEMPLATE_WORK // TEMPLATE_STEP:,} steps; it may "
+            "loop for ever: repair it"
+        )
+
+
+def _refuse(size: int) -> None:
+    if size > MAX_TEMPLATE_SIZE:
+        raise UsageError(
+            f"the template makes a value of more than {MAX_TEMPLATE_SIZE:,} characters; repair it"
+        )
+
+
+def _size(value: object) -> int:
+    """Return about how many characters a value has as text; counts no further than the limit.
+
+    The digits of a number count squared, as the time does that it takes to write them.
+    """
+    size, rest = 0, [value]
+    while rest and size <= MAX_TEMPLATE_SIZE:
+        match rest.pop():
+            case str() | bytes() as text:
+                size += len(text)
+            case int() as number:
+                size += number.bit_length() ** 2 // 64
+            case Mapping() as members:
+                rest.extend(members)
+                rest.extend(members.values())
+            case list() | tuple() | set() as items:
+                rest.extend(items)
+        size += _NODE
+    return size
+
+
+def _refuse_growth(name: str, values: Iterable[object]) -> None:
+    """Refuse what may make a value that is too long, before it is made."""
+    values = [one for row in values for one in (row if isinstance(row, tuple) else (row,))]
+    texts = [one for one in values if isinstance(one, str)]
+    sizes = [
+        len(one) if isinstance(one, str | bytes) else _size(one)
+        for one in values
+        if not isinstance(one, int)
+    ]
+    numbers = [abs(one) for one in values if isinstance(one, int)]
+    if name in _FORMATS:
+        if not any("*" in text or (name != "%" and "{" in text) for text in texts):
+            numbers = []
+        numbers += [int(width) for text in texts for width in _WIDTH.findall(text)]
+    if name not in {"*", "%"} or sizes:
+        _refuse(prod(max(1, size) for size in (*sizes, *numbers)))
+
+
+class _Names(Namespace):
+    """A namespace whose text is short, as namespaces can hold each other many times over."""
+
+    def __repr__(self) -> str:
+        return "<namespace>"
+
+
+class _Guards(NodeTransformer):
+    """Has charged filters see what jinja2 compiles to plain Python: loops, macros and values."""
+
+    def visit_For(self, node: nodes.For | nodes.Macro) -> nodes.Node:  # noqa: N802 - jinja2's name
+        self.generic_visit(node)
+        written = sum(len(text.data) for text in node.find_all(nodes.TemplateData))
+        turn = _through("_turn", nodes.Const(written, lineno=node.lineno))
+        node.body.insert(0, nodes.ExprStmt(turn, lineno=node.lineno))
+        return node
+
+    visit_Macro = visit_For  # noqa: N815
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        node.nodes = [_through("string", one) for one in node.nodes]
+        return _through("string", node)
+
+    def visit_List(self, node: nodes.Expr) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        return node if getattr(node, "ctx", "load") == "store" else _through("_made", node)
+
+    visit_Tuple = visit_Dict = visit_List  # noqa: N815
+
+
+def _through(name: str, node: nodes.Expr) -> nodes.Expr:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+class _Generation(Extension):
+    """`{% generation %}`, with which templates for training mark what the assistant writes."""
+
+    tags = {"generation"}  # noqa: RUF012 - jinja2's name and type
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.CallBlock(self.call_method("_body"), [], [], body).set_lineno(line)
+
+    def _body(self, caller: Callable[[], str]) -> str:
+        return caller()
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """transformers' environment for chat templates, with every step charged."""
+
+    intercepted_binops = frozenset({"+", "*", "%", "**"})
+
+    def __init__(self) -> None:
+        super().__init__(
+            trim_blocks=True,
+            lstrip_blocks=True,
+            extensions=[_Generation, LoopControlExtension],
+            finalize=_written,
+        )
+        self.globals |= {
+            "raise_exception": _refused_by_template,
+            "strftime_now": lambda _: "2026-01-01",  # the same text on every day
+            "namespace": _Names,
+        }
+        del self.globals["lipsum"]
+        self.filters |= {"tojson": _as_json, "_made": _made}
+        self.filters = {name: _charged(name, one) for name, one in self.filters.items()}
+        self.filters["_turn"] = _turn
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree: nodes.Template = _Guards().visit(super()._parse(source, name, filename))
+        return tree
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        if operator in _GROWING:
+            _refuse_growth(operator, (left, right))
+        elif operator == "**" and isinstance(left, int) and isinstance(right, int):
+            _refuse((left.bit_length() * abs(right)) ** 2 // 64)
+        return _made(super().call_binop(context, operator, left, right))
+
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805, PYI063 - jinja2's
+        method = getattr(__obj, "__wrapped__", __obj)
+        if (name := getattr(method, "__name__", "")) in _GROWING:
+            _refuse_growth(name, (getattr(method, "__self__", ""), *args, *kwargs.values()))
+        return _made(super().call(__context, __obj, *args, **kwargs))
+
+
+def _made(value: Any) -> Any:
+    """Return a value that the template made, once it is charged for."""
+    _charge(value)
+    return value
+
+
+def _written(value: Any) -> Any:
+    """Return a value that is written; what is written is kept until the end, so it costs more."""
+    _charge(value)
+    _SPENT.get()[0] += 15 * _size(value)
+    return value
+
+
+@pass_context  # a filter with a context is never called while a template is compiled
+def _turn(_: object, written: int) -> None:
+    """Charge for a turn of a loop or a call of a macro that writes so many fixed characters."""
+    _charge()
+    _SPENT.get()[0] += 16 * written
+
+
+def _charged(name: str, filter_: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(filter_)
+    def charged(*args: Any, **kwargs: Any) -> Any:
+        given = (*args, *kwargs.values())
+        _charge(*given)
+        if name in _GROWING:
+            _refuse_growth(name, given)
+        return _made(filter_(*args, **kwargs))
+
+    return charged
+
+
+def _as_json(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    """Do what `tojson` does in transformers, which escapes no HTML."""
+    return json.dumps(
+        value,
+        ensure_ascii=ensure_ascii,
+        indent=indent,
+        separators=separators,
+        sort_keys=sort_keys,
+    )
+
+
+def _refused_by_template(message: object) -> NoReturn:
+    raise TemplateError(f"it says {str(message)!r:.300}")
+
+
+@lru_cache(maxsize=16)
+def _compiled(template: str) -> Template:
+    if len(template) > MAX_TEMPLATE_SIZE:
+        raise UsageError(f"the template has more than {MAX_TEMPLATE_SIZE:,} characters")
+    return _environment().from_string(template)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> _Sandbox:
+    return _Sandbox()
+
+
+def _reason(error: Exception) -> str:
+    """Return why a template failed, in a few words."""
+    if isinstance(error, RecursionError):
+        return "it calls itself without end"
+    if isinstance(error, TypeError) and "no loader" in str(error):
+        return "it includes another file, and a template has none; put the text into it"
+    kind = "" if type(error) is TemplateError else f"{type(error).__name__}: "
+    return f"{kind}{error!s:.300}"
