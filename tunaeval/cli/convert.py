@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from tunaeval.data.adapters.documents import read_file
 from tunaeval.data.atif import as_atif
 from tunaeval.data.convert import Route, Unconvertible, convert_row, route_between
-from tunaeval.data.rows import Fault, Raw, as_openai
+from tunaeval.data.rows import LOSSES, Fault, Raw, Row, as_openai, losses_of
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
 from tunaeval.reports.files import new_bytes
@@ -44,21 +47,37 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.from_format is None:
         raise UsageError("--from is missing; give the format of the calls in the file")
     tools = read_tools(arguments.tools) if arguments.tools else None
-    route = route_between(arguments.from_format, arguments.to_format, tools, arguments.level)
+    kind = _kind(arguments.arguments)
+    route = route_between(arguments.from_format, arguments.to_format, tools, arguments.level, kind)
+    lost: Counter[str] = Counter()
 
     def convert(row: JsonValue) -> JsonValue | Unconvertible:
         if arguments.field is None and isinstance(row, dict):
-            made = convert_foreign(row, route)
+            made = convert_foreign(row, route, lost)
             if made is not None:
                 return made
         return convert_row(row, route, field=arguments.field)
 
     with _lines(arguments.file) as lines, _written(arguments.out, output) as write:
         counts = _convert_lines(lines, convert, write, output)
+    for code, rows in sorted(lost.items()):
+        output.note(f"in {counted(rows, 'row')} {LOSSES[code]} ({code})")
     total = sum(counts.values())
     reported = ", ".join(f"{count} {what}" for what, count in counts.items())
     output.note(f"{total} line{'s' * (total != 1)}: {reported}")
     return _NOT_CONVERTED if counts["left as they were"] else 0
+
+
+def _kind(given: str | None) -> str | None:
+    """Return how arguments are written: "object", "text", or the text of a chat template."""
+    if given in {None, "object", "text"}:
+        return given
+    if not Path(given).is_file():
+        raise UsageError(
+            f"--arguments is {given!r}; wanted object, text, or the file of a chat template"
+        )
+    with opened(given) as file:
+        return file.read().decode("utf-8", "replace")
 
 
 def _written(out: str, output: Output) -> AbstractContextManager[Callable[[bytes], object]]:
@@ -134,30 +153,38 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
         yield chain([first] if first else [], source)
 
 
-_ALWAYS = frozenset({"llama-factory", "xlam", "toolace", "glaive", "when2call"})
-_AS_MESSAGES = frozenset({"sharegpt"})
-"""Shapes whose texts are converted in place, but that have no field for structured calls."""
+_IN_PLACE = frozenset({"openai", "sharegpt", "trl"})
+"""Shapes whose texts are converted in place; structured calls have one in `openai` alone."""
 
 
-def convert_foreign(row: JsonObject, route: Route) -> JsonValue | Unconvertible | None:
-    """Return the row as messages, or why that is impossible; None if it keeps its own shape."""
+def convert_foreign(
+    row: JsonObject, route: Route, lost: Counter[str] | None = None
+) -> JsonValue | Unconvertible | None:
+    """Return the row as messages, or why that is impossible; None if it keeps its own shape.
+
+    `lost` counts what the row loses, by its code in `LOSSES`.
+    """
     shape = shape_of(row)
     structured = route.target is None
-    if shape not in _ALWAYS and not (shape in _AS_MESSAGES and structured):
+    in_place = {"openai"} if structured else _IN_PLACE
+    is_decoded = not any(isinstance(row.get(key), str) for key in ("messages", "conversations"))
+    if shape is None or (shape in in_place and is_decoded):
         return None
     read = read_row(Raw(row))
     if isinstance(read, Fault):
         return Unconvertible(read.reason)
-    lost = [note for _, note in read.notes if note.code not in _KEPT]
-    if lost:
-        return Unconvertible(f"{shape}: {lost[0].code}: {lost[0].message}")
-    if not any(message.tool_calls for message in read.messages):
+    notes = [note for _, note in read.notes if note.code not in LOSSES and note.code not in _KEPT]
+    if notes:
+        return Unconvertible(f"{shape}: {notes[0].code}: {notes[0].message}")
+    said = [*read.messages, *(read.rejected.messages if isinstance(read.rejected, Row) else ())]
+    if not any(message.tool_calls for message in said):
         return row
-    made = as_openai(read)
-    if structured:
-        return made
-    into_text = Route(None, route.target, route.tools, route.level)
-    return convert_row(made, into_text)
+    if lost is not None:
+        lost.update(losses_of(read))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are counted instead
+        made = as_openai(read, route.arguments)
+    return made if structured else convert_row(made, replace(route, source=None))
 
 
 _KEPT = frozenset({

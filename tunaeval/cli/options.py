@@ -516,6 +516,11 @@ _CONVERT = (
     value(
         "--tools", "the tools, for the types of arguments: a JSON file, or the name of a catalogue"
     ),
+    value(
+        "--arguments",
+        "with --to structured: how arguments are written: object, text (JSON text, as OpenAI's "
+        "API takes it), or the file of a chat template, which decides (default: object)",
+    ),
     _level("which repairs are made in reading (default: standard)", "standard"),
 )
 _DATASET = (
