@@ -19,9 +19,12 @@ from tests.data.rows import ARGUMENTS, ASK, GOLDS, HERMES, PROMPT, RESULT, SHAPE
 from tunaeval.data.rows import LOSSES, Fault, Raw, Row, as_openai
 from tunaeval.data.shapes import read_row, read_rows, shape_of
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.parsing.api import parse
+from tunaeval.parsing.templates import render_by
 from tunaeval.rewards.gold import Gold
 from tunaeval.rewards.scored import reward
 from tunaeval.testing.strategies import json_values
+from tunaeval.types.calls import ToolCall
 
 ROWS = [(shape, row) for shape, rows in SHAPES.items() for row in rows]
 
@@ -186,6 +189,39 @@ def test_the_boundaries_of_prompt_and_replies_are_kept() -> None:
         ({"prompt": asked, "gold": []}, {"prompt": asked, "gold": []}),
     ):  # fmt: skip
         assert as_openai(read(row)) == wanted
+
+
+TURN = "{% for one in messages %}{{ one.content }}{% for call in one.tool_calls or [] %}"
+ENDS = "{% endfor %}{% endfor %}"
+CALLED = '<tool_call>{"name": {{ call.function.name | tojson }}, "arguments": '
+TEMPLATES = {
+    "object": f"{TURN}{CALLED}{{{{ call.function.arguments | tojson }}}}}}</tool_call>{ENDS}",
+    "text": f"{TURN}{CALLED}{{{{ call.function.arguments }}}}}}</tool_call>{ENDS}",
+    "both": TURN + CALLED + "{% set it = call.function.arguments %}{{ it if it is string else "
+    "it | tojson }}}</tool_call>" + ENDS,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [*TEMPLATES])
+@given(st.dictionaries(st.text("ab<>\"'é", min_size=1, max_size=4), json_values(), max_size=3))
+def test_a_template_writes_an_export_so_that_the_calls_are_read_back(
+    kind: str, arguments: dict[str, Any]
+) -> None:
+    row = read({"query": ASK, "answers": [{"name": "f", "arguments": arguments}]})
+    written = as_openai(row, TEMPLATES[kind])["messages"]
+    wanted = calls_of(row)
+    assert [*map(called, parse(render_by(TEMPLATES[kind], written), "hermes").calls)] == wanted
+
+
+def called(call: ToolCall) -> tuple[str, Any]:
+    return call.name, call.arguments
+
+
+def test_a_template_without_calls_and_other_words_are_refused() -> None:
+    with pytest.raises(UsageError, match="writes 0 of 1 calls"):
+        as_openai(read(openai()), TURN + ENDS)
+    with pytest.raises(UsageError, match="wanted 'object', 'text', or the text of a chat template"):
+        as_openai(read(openai()), "json")
 
 
 @pytest.mark.parametrize("shape", [*GOLDS])

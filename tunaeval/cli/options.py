@@ -532,8 +532,8 @@ _DATASET = (
     value("file", "a .jsonl, .json or .parquet file"),
     value(
         "--shape",
-        "the shape of the rows: openai, sharegpt, llama-factory, xlam, toolace, glaive, when2call "
-        "or trl (default: recognized for each row)",
+        "the shape of the rows, such as openai, sharegpt, trl or verl (default: recognized for "
+        "each row)",
         default="auto",
     ),
     many(

@@ -148,9 +148,10 @@ def written_arguments(arguments: str) -> str:
         return arguments
     if "{" not in arguments:
         raise refusal("arguments", arguments, "'object', 'text', or the text of a chat template")
-    from tunaeval.parsing.templates import wanted_arguments  # noqa: PLC0415 - it loads jinja2
+    from tunaeval.parsing import templates  # noqa: PLC0415 - it loads jinja2
 
-    return wanted_arguments(arguments)
+    templates.turn_by(arguments, [ToolCall("get_weather", {"city": "Oslo"})])
+    return templates.wanted_arguments(arguments)
 
 
 def chat_messages(
