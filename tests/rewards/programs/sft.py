@@ -89,7 +89,7 @@ def trained(template: str, folder: str) -> list[str]:
 
 
 def main() -> None:
-    found = {}
+    found: dict[str, list[str] | str] = {}
     with tempfile.TemporaryDirectory() as folder:
         for file in sorted(files("trl").joinpath("chat_templates").iterdir(), key=str):
             if not file.name.endswith(".jinja"):
