@@ -126,7 +126,7 @@ def test_a_template_says_how_arguments_are_written(here: Tuna, tmp_path: Path) -
         assert "in 1 row a call has no id, so one was made for it (made-id)" in done.stderr
     done = here("convert", "in.jsonl", "--from", "hermes", "--to", "openai", "--arguments", "txt")
     assert done.returncode == 2
-    assert "wanted object, text, or the file of a chat template" in done.stderr
+    assert "'txt' cannot be read" in done.stderr
 
 
 TEXT_TEMPLATE = (

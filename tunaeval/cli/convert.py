@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -22,8 +21,9 @@ from pathlib import Path
 
 from tunaeval.data.adapters.documents import read_file
 from tunaeval.data.atif import as_atif
+from tunaeval.data.checking import HARMLESS
 from tunaeval.data.convert import Route, Unconvertible, convert_row, route_between
-from tunaeval.data.rows import LOSSES, Fault, Raw, Row, as_openai, losses_of
+from tunaeval.data.rows import LOSSES, Fault, Raw, Row, exported, losses_of
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
 from tunaeval.reports.files import new_bytes
@@ -72,10 +72,6 @@ def _kind(given: str | None) -> str | None:
     """Return how arguments are written: "object", "text", or the text of a chat template."""
     if given in {None, "object", "text"}:
         return given
-    if not Path(given).is_file():
-        raise UsageError(
-            f"--arguments is {given!r}; wanted object, text, or the file of a chat template"
-        )
     with opened(given) as file:
         return file.read().decode("utf-8", "replace")
 
@@ -158,7 +154,7 @@ _IN_PLACE = frozenset({"openai", "sharegpt", "trl"})
 
 
 def convert_foreign(
-    row: JsonObject, route: Route, lost: Counter[str] | None = None
+    row: JsonObject, route: Route, lost: Counter[str]
 ) -> JsonValue | Unconvertible | None:
     """Return the row as messages, or why that is impossible; None if it keeps its own shape.
 
@@ -173,23 +169,16 @@ def convert_foreign(
     read = read_row(Raw(row))
     if isinstance(read, Fault):
         return Unconvertible(read.reason)
-    notes = [note for _, note in read.notes if note.code not in LOSSES and note.code not in _KEPT]
+    notes = [note for _, note in read.notes if note.code not in _KEPT]
     if notes:
         return Unconvertible(f"{shape}: {notes[0].code}: {notes[0].message}")
     said = [*read.messages, *(read.rejected.messages if isinstance(read.rejected, Row) else ())]
     if not any(message.tool_calls for message in said):
         return row
-    if lost is not None:
-        lost.update(losses_of(read))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they are counted instead
-        made = as_openai(read, route.arguments)
+    lost.update(losses_of(read))
+    made = exported(read, route.arguments)
     return made if structured else convert_row(made, replace(route, source=None))
 
 
-_KEPT = frozenset({
-    "quoted", "lone-surrogate", "nul", "duplicate-key", "missing-argument", "wrong-type",
-    "unknown-argument", "undeclared-argument", "not-allowed", "unresolved-ref", "unclosed-fence",
-    "trailing-ellipsis",
-})  # fmt: skip
+_KEPT = HARMLESS | {"duplicate-key"}
 """Codes of notes that do not mean a loss."""

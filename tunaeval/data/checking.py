@@ -37,11 +37,11 @@ FINDINGS: Mapping[str, str] = {
 }
 """Every code of a finding with its meaning."""
 
-_HARMLESS = frozenset({"quoted", "lone-surrogate", "nul", "unclosed-fence", "trailing-ellipsis"})
-_OF_THE_SCHEMA = frozenset({
-    "missing-argument", "wrong-type", "unknown-argument", "undeclared-argument", "not-allowed",
-    "unresolved-ref",
-})  # fmt: skip
+HARMLESS = LOSSES.keys() | {
+    "quoted", "lone-surrogate", "nul", "unclosed-fence", "trailing-ellipsis", "missing-argument",
+    "wrong-type", "unknown-argument", "undeclared-argument", "not-allowed", "unresolved-ref",
+}  # fmt: skip
+"""Codes of notes that do not mean that a call was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +143,8 @@ def _calls(row: Row) -> Iterator[Finding]:
 def _broken(row: Row) -> Iterator[tuple[int, Diagnosis]]:
     """Yield the notes of attempts at a call that gave none."""
     for index, note in row.notes:
-        if note.code in _HARMLESS or note.code in _OF_THE_SCHEMA or note.code in LOSSES:
-            continue
-        calls = row.messages[index].tool_calls
-        if not note.span or all(call.span != note.span for call in calls):
+        spans = [call.span for call in row.messages[index].tool_calls]
+        if note.code not in HARMLESS and not (note.span and note.span in spans):
             yield index, note
 
 
@@ -172,10 +170,8 @@ def _gold(row: Row) -> Iterator[Finding]:
     if gold is None:
         return
     for wanted in gold.calls:
-        if gold.literal:
+        if gold.literal or (row.tools is not None and wanted.name not in row.tools):
             yield from _call(row, ToolCall(wanted.name, wanted.arguments), None)
-        elif row.tools is not None and wanted.name not in row.tools:
-            yield from _call(row, ToolCall(wanted.name, {}), None)
     if gold.literal and gold.calls:
         calls = [{"name": one.name, "arguments": one.arguments} for one in gold.calls]
         earned = reward({"role": "assistant", "tool_calls": calls}, gold)

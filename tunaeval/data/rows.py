@@ -90,6 +90,7 @@ _OF_A_SHAPE: Mapping[str, frozenset[str]] = {
     "openai-preference": frozenset({"input", "preferred_output"}),
     "swe-agent": frozenset({"history", "trajectory"}),
 }
+_NONE: frozenset[str] = frozenset()
 _REJECTED = frozenset({"rejected", "rejected_response", "non_preferred_output"})
 
 
@@ -111,14 +112,17 @@ def as_openai(row: Row, arguments: str = "object") -> JsonObject:
 
     Raises UsageError for other `arguments`, and for a template that writes no calls.
     """
-    written = written_arguments(arguments)
     for code in losses_of(row):
         if code != "made-id":
             warnings.warn(f"{LOSSES[code]} ({code}; row.notes says where)", stacklevel=2)
+    return exported(row, written_arguments(arguments))
+
+
+def exported(row: Row, written: str) -> JsonObject:
+    """Like `as_openai`, without warnings; arguments are written as "object" or as "text"."""
     raw = row.raw if isinstance(row.raw, dict) else {}
-    used = _USED | _OF_A_SHAPE.get(row.shape, frozenset())
-    if isinstance(row.rejected, Row):
-        used |= _REJECTED
+    worse = row.rejected if isinstance(row.rejected, Row) else None
+    used = _USED | _OF_A_SHAPE.get(row.shape, _NONE) | (_REJECTED if worse else _NONE)
     made: JsonObject = {key: value for key, value in raw.items() if key not in used}
     said = [*chat_messages(row.messages, written, row.others)]
     if row.prompt is None:
@@ -127,8 +131,7 @@ def as_openai(row: Row, arguments: str = "object") -> JsonObject:
         made["prompt"] = said[: row.prompt]
         if said[row.prompt :]:
             made["completion" if row.rejected is None else "chosen"] = said[row.prompt :]
-    if isinstance(row.rejected, Row):
-        worse = row.rejected
+    if worse:
         made["rejected"] = [*chat_messages(worse.messages, written, worse.others)]
     if row.tools is not None:
         made["tools"] = json.dumps(row.tools.as_openai(), ensure_ascii=False)

@@ -29,6 +29,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -36,6 +37,7 @@ from typing import Any, NamedTuple
 from tunaeval.errors import ToolsError, UsageError
 from tunaeval.matching.bfcl import wanted_arguments
 from tunaeval.parsing.api import parse, parse_message
+from tunaeval.parsing.message import listed
 from tunaeval.parsing.repair.machine import read_json
 from tunaeval.parsing.repair.values import Unreadable, scan
 from tunaeval.rewards.gold import Gold
@@ -248,7 +250,7 @@ def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
     try:
         return _read(SHAPES[found](_decoded(raw.value)), number, found, raw)
     except _UNREADABLE as error:
-        own = isinstance(error, UnreadableRowError | ToolsError | UsageError | RecursionError)
+        own = isinstance(error, UnreadableRowError | UsageError | RecursionError)
         why = str(error) if own else f"not of this shape ({type(error).__name__}: {error})"
         return Fault(number, f"{found}: {why}", raw.value, raw.line)
 
@@ -310,28 +312,19 @@ def _decoded(row: Mapping[str, Any]) -> JsonObject:
     made = dict(row)
     for key in _OF_MESSAGES:
         text = row.get(key)
-        if not isinstance(text, str) or text.lstrip()[:1] != "[":
-            continue
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        if found and all("role" in one or "from" in one for one in found if _is_object(one)):
-            made[key] = found if all(map(_is_object, found)) else text
+        if isinstance(text, str) and text.lstrip()[:1] == "[":
+            with suppress(ValueError, RecursionError):
+                found = json.loads(text)
+                if found and all(_get(one, "role") or _get(one, "from") for one in found):
+                    made[key] = found
     return made
-
-
-def _is_object(one: object) -> bool:
-    return isinstance(one, Mapping)
 
 
 def _read(told: Told, number: int, shape: str, raw: Raw) -> Row:
     found = _Found(to_tools(told.tools) if told.tools else None)
-    for message in told.prompt or ():
-        found.add(message)
+    found.add(told.prompt or ())
     prompt = None if told.prompt is None else len(found.messages)
-    for message in told.turns:
-        found.add(message)
+    found.add(told.turns)
     if not found.messages:
         raise UnreadableRowError("there is no message in it")
     for index, (_, note) in enumerate(linked(found.messages)):
@@ -364,48 +357,47 @@ class _Found:
     others: list[JsonObject] = field(default_factory=list)
     notes: list[tuple[int, Diagnosis]] = field(default_factory=list)
 
-    def add(self, message: object) -> None:
-        """Read a message, which becomes several if it contains the results of several calls."""
-        index = len(self.messages)
-        if not isinstance(message, Mapping):
-            kind = type(message).__name__
-            raise UnreadableRowError(f"message {index} is {kind}, not an object")
-        if message.get("role") in _MODELS:
-            _refuse_empty(message, index)
-            read, odd = _reply(message, self.tools)
-            self.notes += [(index, note) for note in odd]
-        else:
-            read = self._other(message, index)
-        content = _parts_of(message)
-        for text in results_in(read.content) if read.is_result else [read.content]:
-            self.messages.append(replace(read, content=text))
-            self.others.append(_carried(message, read))
-            if content and text_of(content) != text:
-                self.others[-1]["content"] = [*filter(_is_no_text, content)] + [
-                    {"type": "text", "text": text}
-                ] * bool(text)
+    def add(self, turns: Said) -> None:
+        """Read messages; one becomes several if it contains the results of several calls."""
+        for message in turns:
+            index = len(self.messages)
+            if not isinstance(message, Mapping):
+                kind = type(message).__name__
+                raise UnreadableRowError(f"message {index} is {kind}, not an object")
+            read = self._read(message, index)
+            content = _parts_of(message)
+            if content and text_of(content) != read.content:
+                words = [{"type": "text", "text": read.content}] * bool(read.content)
+                content = [*filter(_is_no_text, content), *words]
                 self.lose("moved-part", index)
-            elif content:
-                self.others[-1]["content"] = content
-            read = replace(read, tool_call_id=None)
+            more = _carried(message, read) | ({"content": content} if content else {})
+            for text in results_in(read.content) if read.is_result else [read.content]:
+                self.messages.append(replace(read, content=text))
+                self.others.append(more)
+                read = replace(read, tool_call_id=None)
 
     def lose(self, code: str, index: int) -> None:
         self.notes.append((index, Diagnosis(code, LOSSES[code])))
 
-    def _other(self, message: Mapping[str, Any], index: int) -> Message:
-        role = message.get("role")
+    def _read(self, message: Mapping[str, Any], index: int) -> Message:
+        role, content = message.get("role"), message.get("content")
         if not isinstance(role, str) or role not in _ROLES:
             known = "user, assistant, tool, system or developer"
             raise UnreadableRowError(
                 f"message {index} has the role {brief(role, 40)}, wanted {known}"
             )
-        content, result = message.get("content"), _ROLES[role] == "tool"
+        result = _ROLES[role] == "tool"
         if result and isinstance(content, Mapping | list) and not _are_parts(content):
             content = json.dumps(content, ensure_ascii=False)
         if content is not None and not isinstance(content, str | list):
             raise UnreadableRowError(
                 f"message {index} has the content {brief(content, 40)}, wanted a text"
             )
+        if _ROLES[role] == "assistant":
+            _refuse_empty(message, index)
+            read, odd = _reply(message, self.tools)
+            self.notes += [(index, note) for note in odd]
+            return read
         calls = parse_message({"role": role, "tool_calls": _calls_of(message)}).calls
         if calls:
             self.lose("user-call", index)
@@ -414,26 +406,21 @@ class _Found:
 
     def _answered(self, message: Mapping[str, Any]) -> str | None:
         """Return the id of the call that a result answers, under one of the names in use."""
-        listed = message.get("tool_call_ids")
-        own = message.get("tool_call_id") or (
-            listed[0] if isinstance(listed, list) and listed else None
-        )
-        if isinstance(own, str):
-            return own
-        made = {call.id for one in self.messages for call in one.tool_calls}
-        return (
-            message["id"] if isinstance(message.get("id"), str) and message["id"] in made else None
-        )
+        for known in (message.get("tool_call_id"), *listed(message.get("tool_call_ids"))):
+            if isinstance(known, str):
+                return known
+        own = message.get("id")
+        calls = (call for one in self.messages for call in one.tool_calls)
+        return own if isinstance(own, str) and any(call.id == own for call in calls) else None
 
 
-_UNREADABLE = (
-    UnreadableRowError, ToolsError, UsageError, RecursionError, TypeError, AttributeError, KeyError,
-    ValueError, IndexError,
-)  # fmt: skip
+_UNREADABLE = (UsageError, RecursionError, TypeError, AttributeError, LookupError, ValueError)
 
-_READ = frozenset(
-    {"role", "content", "tool_calls", "function_call", "tool_call_id", "from", "value"}
-)
+_READ = frozenset({
+    "role", "content", "tool_calls", "function_call", "tool_call_id", "from", "value", "text",
+    "system_prompt",
+})  # fmt: skip
+"""Fields of a message that are read; all others are carried."""
 
 
 def _carried(message: Mapping[str, Any], read: Message) -> JsonObject:
@@ -480,20 +467,14 @@ def _reply(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, It
 def _refuse_empty(message: Mapping[str, Any], index: int) -> None:
     """Raise UnreadableRowError unless the message has text, parts or calls in OpenAI's shape."""
     content = message.get("content")
-    if content is not None and not isinstance(content, str | list):
-        raise UnreadableRowError(
-            f"message {index} has the content {brief(content, 40)}, wanted a text"
-        )
     if content is None and not any(message.get(key) for key in _IN_PLACE_OF_WORDS):
         raise UnreadableRowError(f"message {index}, of the model, has neither content nor calls")
-    items = message.get("tool_calls")
-    if kinds := foreign_calls(content, items if isinstance(items, list) else ()):
+    if kinds := foreign_calls(content, _calls_of(message)):
         raise UnreadableRowError(
             f"message {index} has a {kinds[0]!r} part, a call of another API; wanted tool_calls"
         )
 
 
-_MODELS = ("assistant", "gpt", "model", "ai")
 _IN_PLACE_OF_WORDS = (
     "tool_calls", "function_call", "reasoning_content", "reasoning", "thinking", "refusal", "audio",
 )  # fmt: skip
@@ -532,15 +513,11 @@ def _conversation(row: JsonObject) -> Iterator[JsonObject]:
             raise UnreadableRowError(
                 f"message {index} is from the unknown speaker {brief(speaker, 40)}"
             )
-        more = {key: one[key] for key in one if key not in _OF_A_TURN}
+        more = {key: one[key] for key in one if key not in _READ}
         if role == "function_call":
-            calls = _written(value, f"message {index}")
-            yield {**more, "role": "assistant", "content": None, "tool_calls": calls}
-        else:
-            yield {**more, "role": role, "content": value}
-
-
-_OF_A_TURN = frozenset({"from", "role", "value", "content", "text", "system_prompt"})
+            more["tool_calls"] = _written(value, f"message {index}")
+            role, value = "assistant", None
+        yield {**more, "role": role, "content": value}
 
 
 def _written(value: JsonValue, where: str) -> list[JsonObject]:
@@ -576,11 +553,9 @@ def _glaive(row: JsonObject) -> Told:
 
 def _when2call(row: JsonObject) -> Told:
     if "chosen_response" in row:
-        chosen, rejected = (
-            _as_messages(row.get(key), "assistant")
-            for key in ("chosen_response", "rejected_response")
-        )
-        return Told(chosen, row.get("tools"), row["messages"], rejected or None)
+        chosen = _as_messages(row["chosen_response"], "assistant")
+        rejected = _as_messages(row.get("rejected_response"), "assistant") or None
+        return Told(chosen, row.get("tools"), row["messages"], rejected)
     answer = row["answers"][row["correct_answer"]]
     turns = [{"role": "user", "content": row["question"]}, {"role": "assistant", "content": answer}]
     return Told(turns, row.get("tools"))
@@ -621,25 +596,19 @@ def _bfcl(row: JsonObject) -> Told:
     turns = _as_messages(question, "user")
     flat = [one for turn in turns for one in (turn if isinstance(turn, list) else [turn])]
     tools = [functions] if isinstance(functions, Mapping) else functions
-    if "ground_truth" not in row:
-        return Told((), tools, flat)
-    gold = [
-        {"name": name, "arguments": wanted_arguments(arguments)}
-        for call in row["ground_truth"]
-        for name, arguments in call.items()
-    ]
-    return Told((), tools, flat, gold=(gold, True))
+    calls = [item for call in row.get("ground_truth") or () for item in call.items()]
+    gold = [{"name": name, "arguments": wanted_arguments(options)} for name, options in calls]
+    return Told((), tools, flat, gold=(gold, True) if "ground_truth" in row else None)
 
 
 def _preference(row: JsonObject) -> Told:
-    asked = row["input"]
-    worse = row.get("non_preferred_output") or None
+    asked, worse = row["input"], row.get("non_preferred_output") or None
     return Told(row["preferred_output"], asked.get("tools"), asked["messages"], worse)
 
 
 def _openai(row: JsonObject) -> Told:
-    tools = row.get("tools") or row.get("functions")
-    return Told(_with_system(row, row["messages"]), tools, gold=_gold_in(row))
+    turns = _with_system(row, row["messages"])
+    return Told(turns, row.get("tools") or row.get("functions"), gold=_gold_in(row))
 
 
 def _with_system(row: JsonObject, turns: list[Any]) -> list[Any]:
@@ -665,9 +634,8 @@ def _transcript(row: JsonObject, document: JsonObject | None = None) -> Told:
             raise UnreadableRowError(f"message {notice.source} has {notice.message}")
     turns = []
     for message, source in zip(found.messages, found.sources, strict=True):
-        more = {key: value for key, value in said[source].items() if key not in _READ}
         turns.append({
-            **more, "role": message.role, "content": _media(said[source], message),
+            **said[source], "role": message.role, "content": _media(said[source], message),
             "tool_calls": [*message.tool_calls], "tool_call_id": message.tool_call_id,
             "reasoning_content": message.reasoning,
         })  # fmt: skip
