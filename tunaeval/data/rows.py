@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain, repeat, takewhile
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
@@ -140,8 +141,8 @@ def exported(row: Row, written: str) -> JsonObject:
 
 def losses_of(row: Row) -> list[str]:
     """Return the codes of what the row loses when it is written, without repetition, sorted."""
-    notes = [*row.notes, *(row.rejected.notes if isinstance(row.rejected, Row) else ())]
-    return sorted({note.code for _, note in notes} & LOSSES.keys())
+    worse = row.rejected.notes if isinstance(row.rejected, Row) else ()
+    return sorted({note.code for _, note in (*row.notes, *worse)} & LOSSES.keys())
 
 
 @lru_cache(maxsize=16)
@@ -176,15 +177,17 @@ def chat_messages(
 
 
 def linked(messages: Sequence[Message]) -> Iterator[tuple[list[str], Diagnosis | None]]:
-    """Yield for each message the ids of its calls, or the id of the call that it answers; and a
-    note if an id was made, or is unknown.
+    """Yield for each message the ids of its calls (their own, those of their results, or new ones),
+    or the id of the call that it answers; and a note if an id was made, or is unknown.
     """
     waiting: list[str] = []
     for index, message in enumerate(messages):
         ids: list[str] = []
         code = ""
         if message.tool_calls:
-            known = [*_ids(messages[index + 1 :], message.tool_calls)]
+            results = takewhile(lambda one: one.is_result, messages[index + 1 :])
+            answers = chain((one.tool_call_id for one in results), repeat(None))
+            known = [own.id or one for own, one in zip(message.tool_calls, answers, strict=False)]
             ids = [id_ or f"call_{index}_{number}" for number, id_ in enumerate(known)]
             waiting = [*ids]
             code = "" if all(known) else "made-id"
@@ -194,17 +197,6 @@ def linked(messages: Sequence[Message]) -> Iterator[tuple[list[str], Diagnosis |
             ids = [answered] if answered else []
             code = "" if answered else "unlinked-result"
         yield ids, Diagnosis(code, LOSSES[code]) if code else None
-
-
-def _ids(following: Sequence[Message], calls: Sequence[ToolCall]) -> Iterator[str | None]:
-    """Yield for each call its own id, else that of its result, else None."""
-    results: list[str | None] = []
-    for message in following:
-        if not message.is_result or len(results) == len(calls):
-            break
-        results.append(message.tool_call_id)
-    for number, call in enumerate(calls):
-        yield call.id or (results[number] if number < len(results) else None)
 
 
 def openai_call(call: ToolCall, id_: str, arguments: str) -> JsonObject:

@@ -331,15 +331,15 @@ def _read(told: Told, number: int, shape: str, raw: Raw) -> Row:
         found.notes += [(index, note)] if note else []
     rejected: Row | Fault | None = None
     if told.rejected is not None:
-        try:
-            rejected = _read(Told(told.rejected, found.tools), number, shape, Raw(None))
-        except _UNREADABLE as error:
-            rejected = Fault(number, str(error))
+        alone = Raw({"messages": told.rejected, "tools": found.tools})
+        rejected = read_row(alone, number, "openai")
+        if isinstance(rejected, Fault):
             found.lose("unread-rejected", 0)
     gold: Gold | Fault | None = None
-    if told.gold is not None:
+    if told.gold or "gold" in raw.value:
+        calls, are_matchers = told.gold or (raw.value["gold"], False)
         try:
-            gold = Gold.of(told.gold[0], found.tools, literal=not told.gold[1])
+            gold = Gold.of(calls, found.tools, literal=not are_matchers)
         except UsageError as error:
             gold = Fault(number, str(error))
     return Row(
@@ -368,7 +368,7 @@ class _Found:
             content = _parts_of(message)
             if content and text_of(content) != read.content:
                 words = [{"type": "text", "text": read.content}] * bool(read.content)
-                content = [*filter(_is_no_text, content), *words]
+                content = [*(part for part in content if part.get("text") is None), *words]
                 self.lose("moved-part", index)
             more = _carried(message, read) | ({"content": content} if content else {})
             for text in results_in(read.content) if read.is_result else [read.content]:
@@ -443,10 +443,6 @@ def _parts_of(message: Mapping[str, Any]) -> list[Any]:
     return parts if fields - {"type", "text"} else []
 
 
-def _is_no_text(part: Mapping[str, Any]) -> bool:
-    return part.get("text") is None
-
-
 def _calls_of(message: object) -> list[Any]:
     found = _get(message, "tool_calls")
     return found if isinstance(found, list) else []
@@ -456,9 +452,8 @@ def _reply(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, It
     """Return an assistant's message and its diagnoses; `ToolCall`s in it are read already."""
     made = message.get("tool_calls")
     if isinstance(made, list) and made and all(isinstance(one, ToolCall) for one in made):
-        thought = message.get("reasoning_content")
-        content = text_of(message.get("content"))
-        return Message("assistant", content, tuple(made), reasoning=thought), ()
+        words, thought = text_of(message.get("content")), message.get("reasoning_content")
+        return Message("assistant", words, tuple(made), reasoning=thought), ()
     result = parse_message(message, tools=tools)
     message_ = Message("assistant", result.content, result.calls, reasoning=result.reasoning)
     return message_, result.diagnoses
@@ -571,7 +566,7 @@ def _trl(row: JsonObject) -> Told:
         shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], same))
         prompt = reply[: min(shared, len(reply) - 1)]
         reply, rejected = reply[len(prompt) :], (rejected or [])[len(prompt) :]
-    return Told(reply, row.get("tools"), prompt, rejected, _gold_in(row))
+    return Told(reply, row.get("tools"), prompt, rejected)
 
 
 def _as_messages(said: Any, role: str) -> list[Any]:
@@ -579,10 +574,6 @@ def _as_messages(said: Any, role: str) -> list[Any]:
     if isinstance(said, str):
         return [{"role": role, "content": said}]
     return [said] if isinstance(said, Mapping) else [*(said or ())]
-
-
-def _gold_in(row: JsonObject) -> tuple[Any, bool] | None:
-    return (row["gold"], False) if "gold" in row else None
 
 
 def _verl(row: JsonObject) -> Told:
@@ -606,22 +597,20 @@ def _preference(row: JsonObject) -> Told:
     return Told(row["preferred_output"], asked.get("tools"), asked["messages"], worse)
 
 
-def _openai(row: JsonObject) -> Told:
-    turns = _with_system(row, row["messages"])
-    return Told(turns, row.get("tools") or row.get("functions"), gold=_gold_in(row))
-
-
 def _with_system(row: JsonObject, turns: list[Any]) -> list[Any]:
     system = text_of(row.get("system"))
-    first = _get(turns[0], "role") if turns else None
-    return (
-        [{"role": "system", "content": system}, *turns] if system and first != "system" else turns
-    )
+    if not system or (turns and _get(turns[0], "role") == "system"):
+        return turns
+    return [{"role": "system", "content": system}, *turns]
 
 
 def _swe_agent(row: JsonObject) -> Told:
     if isinstance(row.get("history"), list):
         return _transcript({**row, "messages": row["history"]}, row)
+    return _plain(row)
+
+
+def _plain(row: JsonObject) -> Told:
     return Told(_conversation(row), row.get("tools"))
 
 
@@ -639,7 +628,7 @@ def _transcript(row: JsonObject, document: JsonObject | None = None) -> Told:
             "tool_calls": [*message.tool_calls], "tool_call_id": message.tool_call_id,
             "reasoning_content": message.reasoning,
         })  # fmt: skip
-    return Told(_with_system(row, turns), row.get("tools"), gold=_gold_in(row))
+    return Told(_with_system(row, turns), row.get("tools"))
 
 
 def _media(said: Mapping[str, Any], read: Message) -> JsonValue:
@@ -652,7 +641,7 @@ def _media(said: Mapping[str, Any], read: Message) -> JsonValue:
         one for one in (parts if isinstance(parts, list) else ())
         if isinstance(ANTHROPIC_KINDS.get(_get(one, "type")), Text | Media)
     ]  # fmt: skip
-    return kept if any(map(_is_no_text, kept)) else read.content
+    return read.content if all(_get(one, "text") for one in kept) else kept
 
 
 def _get(thing: object, key: str) -> Any:
@@ -660,17 +649,17 @@ def _get(thing: object, key: str) -> Any:
 
 
 SHAPES: Mapping[str, Callable[[JsonObject], Told]] = {
-    "openai": _openai,
+    "openai": lambda row: Told(
+        _with_system(row, row["messages"]), row.get("tools") or row.get("functions")
+    ),
     "sharegpt": _sharegpt,
-    "llama-factory": lambda row: Told(_conversation(row), row.get("tools")),
+    "llama-factory": _plain,
     "xlam": _xlam,
     "toolace": _toolace,
     "glaive": _glaive,
     "when2call": _when2call,
     "trl": _trl,
-    "gold": lambda row: Told(
-        (), row.get("tools"), _as_messages(row["prompt"], "user"), gold=_gold_in(row)
-    ),
+    "gold": lambda row: Told((), row.get("tools"), _as_messages(row["prompt"], "user")),
     "verl": _verl,
     "bfcl": _bfcl,
     "swe-agent": _swe_agent,
