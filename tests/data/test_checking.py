@@ -119,6 +119,11 @@ def test_each_fault_is_found_with_its_reason(code: str, row: dict[str, Any]) -> 
     assert all(finding.reason for finding in found(row))
 
 
+def test_a_gold_that_no_reply_matches_says_why() -> None:
+    (_, unpayable) = found(wanting({**CALL, "arguments": {"city": "Oslo", "days": "2"}}))
+    assert unpayable.reason.endswith("wanted days='2', got 2")
+
+
 def test_a_wrong_call_is_what_a_rejected_reply_is_for() -> None:
     for worse in ("No.", HERMES.replace("Oslo", "Rome"), HERMES.replace("get_weather", "rm")):
         assert found(preferred(HERMES, worse)) == []

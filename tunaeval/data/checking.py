@@ -176,7 +176,7 @@ def _gold(row: Row) -> Iterator[Finding]:
         calls = [{"name": one.name, "arguments": one.arguments} for one in gold.calls]
         earned = reward({"role": "assistant", "tool_calls": calls}, gold)
         if earned.value < 1:
-            why = earned.failures[0].message if earned.failures else "its calls cannot be read"
+            why = earned.failures[-1].message if earned.failures else "its calls cannot be read"
             yield Finding("unpayable-gold", f"its own calls earn {earned.value:.2f}: {why}")
 
 

@@ -75,7 +75,6 @@ LOSSES: Mapping[str, str] = {
     "unlinked-result": "a result names no call and follows none, so it has no tool_call_id",
     "user-call": "the user makes a call, which chat templates leave out",
     "moved-part": "an image or another part of a reply with calls is now before its text",
-    "left-out": "a part of a message has no place in OpenAI's shape",
     "unread-rejected": "a rejected reply cannot be read, and is left as it is",
 }
 """Every code of a note that says what a row loses as `as_openai` writes it."""
