@@ -217,4 +217,4 @@ TEMPLATE_STEP = 1000
 """What a step of a template costs, in the characters that are copied in that time."""
 
 MAX_TEMPLATE_WORK = 500_000 * TEMPLATE_STEP
-"""Most work of one rendering, a few seconds. A turn with calls takes a thousandth of it."""
+"""Most work of one rendering, some seconds. Some real templates need them for hundreds of messages."""

@@ -56,7 +56,7 @@ class Lark:
                 return None
             if may_end and (not allowed or (len(made) > 40 and random.random() < 0.3)):
                 break
-            plain = [sign for sign in allowed if 32 <= sign < 127]
+            plain = [sign for sign in allowed if 32 <= sign < 127 or sign == ord("\n")]
             signs = [sign for sign in plain if chr(sign) in '<>/"}]|,\n`{:']
             likes_signs = random.random() < 0.15 + len(made) / 1500
             drawn = random.choice((signs if likes_signs else plain) or plain or allowed)

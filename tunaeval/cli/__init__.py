@@ -39,6 +39,7 @@ COMMANDS = {
     "judge": "measure how well a judge agrees with labelled transcripts",
     "suites": "list the built-in suites, or list, check or rename the scenarios of one",
     "tools": "write the tools of a server or an agent to a file, or find what breaks in new ones",
+    "template": "find which wire format a model's chat template writes",
     "formats": "list the wire formats that can be read",
     "plugins": "list the built-in parts and the plug-ins, and what is broken",
     "selftest": "measure the parser on this machine: speed, streams, accuracy and repairs",

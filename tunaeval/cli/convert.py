@@ -22,7 +22,13 @@ from pathlib import Path
 from tunaeval.data.adapters.documents import read_file
 from tunaeval.data.atif import as_atif
 from tunaeval.data.checking import HARMLESS
-from tunaeval.data.convert import Route, Unconvertible, convert_row, route_between
+from tunaeval.data.convert import (
+    Route,
+    Unconvertible,
+    convert_row,
+    route_between,
+    route_by_template,
+)
 from tunaeval.data.rows import LOSSES, Fault, Raw, Row, exported, losses_of
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
@@ -33,6 +39,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from .named_tools import read_tools
 from .output import Output, json_line
 from .packed_files import opened
+from .template import read_template
 
 _NOT_CONVERTED = 1
 _PARQUET = b"PAR1"
@@ -47,9 +54,19 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.from_format is None:
         raise UsageError("--from is missing; give the format of the calls in the file")
     tools = read_tools(arguments.tools) if arguments.tools else None
-    kind = _kind(arguments.arguments)
-    route = route_between(arguments.from_format, arguments.to_format, tools, arguments.level, kind)
     lost: Counter[str] = Counter()
+    if (arguments.to_format is None) == (arguments.template is None):
+        raise UsageError("the calls are written in a format or by a template: --to or --template")
+    if arguments.template is None:
+        kind = arguments.arguments
+        if kind not in {None, "object", "text"}:
+            kind = read_template(kind)
+        route = route_between(
+            arguments.from_format, arguments.to_format, tools, arguments.level, kind
+        )
+    else:
+        template = read_template(arguments.template)
+        route = route_by_template(arguments.from_format, template, tools, arguments.level)
 
     def convert(row: JsonValue) -> JsonValue | Unconvertible:
         if arguments.field is None and isinstance(row, dict):
@@ -66,14 +83,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     reported = ", ".join(f"{count} {what}" for what, count in counts.items())
     output.note(f"{total} line{'s' * (total != 1)}: {reported}")
     return _NOT_CONVERTED if counts["left as they were"] else 0
-
-
-def _kind(given: str | None) -> str | None:
-    """Return how arguments are written: "object", "text", or the text of a chat template."""
-    if given in {None, "object", "text"}:
-        return given
-    with opened(given) as file:
-        return file.read().decode("utf-8", "replace")
 
 
 def _written(out: str, output: Output) -> AbstractContextManager[Callable[[bytes], object]]:

@@ -509,8 +509,8 @@ _CONVERT = (
         f"the format to write the calls in {_STRUCTURED}; or atif: write transcripts of any "
         "shape as trajectories of the Agent Trajectory Interchange Format, one a line",
         dest="to_format",
-        required=True,
     ),
+    value("--template FILE", "in place of --to: write replies as this chat template does (Jinja)"),
     value("-o --out", "the file to write (default: stdout)", default="-"),
     value("--field", "the field with the reply, if it has an unusual name"),
     value(
@@ -885,6 +885,11 @@ OPTIONS: dict[str, Options] = {
         flag("--words", "diff: a changed description or default counts as a break, too"),
         _JSON,
     ),
+    "template": (
+        one_of("action", ("check",), None, metavar="check"),
+        value("file FILE", "a chat template (Jinja)"),
+        _JSON,
+    ),
     "formats": (
         value("format", "show this format in full; a name or an alias", nargs="?"),
         value("constrained NAME", "constrain: the format to make a grammar of", nargs="?"),
@@ -929,6 +934,7 @@ OPTIONS: dict[str, Options] = {
 
 USAGE = {
     "judge": "%(prog)s calibrate LABELS.jsonl [options]",
+    "template": "%(prog)s check FILE [--json]",
     "formats": "%(prog)s [-h] [options] [NAME | constrain NAME --tools FILE]",
     "suites": "%(prog)s [-h] [options] [[check|renamed] SUITE | from-transcript FILE]",
     "tools": "%(prog)s (snapshot | diff OLD [NEW]) [options]",

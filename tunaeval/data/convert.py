@@ -35,6 +35,7 @@ from tunaeval.parsing.api import format_named, formats, reader_named
 from tunaeval.parsing.collect import Kind
 from tunaeval.parsing.message import read_message
 from tunaeval.parsing.reader import AnyTools, Reader, known_tools, reader_of
+from tunaeval.parsing.templates import check_template, turn_by
 from tunaeval.parsing.write import lost_call, misread, render_calls
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
@@ -61,6 +62,21 @@ class Route:
     level: Level = "standard"
     arguments: str = "object"
     """How structured calls write their arguments: "object", or "text" (JSON text)."""
+    template: str = ""
+    """A chat template, which writes a whole reply in place of the target; that reads it back."""
+
+
+def route_by_template(
+    source: str | Format | Reader, template: str, tools: AnyTools = None, level: Level = "standard"
+) -> Route:
+    """Return the route from a format (or "structured") to what a chat template writes.
+
+    Raises `UsageError` for a template whose calls no format reads back.
+    """
+    found = check_template(template)
+    if found.format is None:
+        raise UsageError(f"what the template writes is not read back: {found.fault}")
+    return replace(route_between(source, found.format, tools, level), template=template)
 
 
 def route_between(
@@ -109,6 +125,8 @@ def convert_text(text: str, route: Route) -> str | Unconvertible:
     result, parts = found
     if not result.calls:
         return _confirmed(text, result, route)
+    if route.template:
+        return _by_template(result, route)
     plain = _confirmed(_written(parts, route.target, ""), result, route)
     if isinstance(plain, str):
         return plain
@@ -139,7 +157,19 @@ def calls_put_in(text: str, calls: Sequence[ToolCall], route: Route) -> str | Un
         return Unconvertible("the text beside the structured calls contains calls of its own")
     gap = "\n" if text and not text.endswith("\n") else ""
     expected = replace(before, calls=tuple(calls))
+    if route.template:
+        return _by_template(expected, route)
     return _confirmed(text + gap + render_calls(calls, route.target), expected, route)
+
+
+def _by_template(reply: ParseResult, route: Route) -> str | Unconvertible:
+    """Return the whole reply as the template writes it: what was thought, said and called."""
+    said = {"content": reply.content.strip(), "reasoning_content": (reply.reasoning or "").strip()}
+    try:
+        text = turn_by(route.template, reply.calls, route.tools, said=said)
+    except UsageError as error:
+        return Unconvertible(str(error))
+    return _confirmed(text, reply, route)
 
 
 def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconvertible:

@@ -72,6 +72,9 @@ class CallObject:
         listed: A single call is written in a list, too; it is also read without one.
         joined: The text that is written between several calls, which then need no list.
         keyed: The object has one key, the tool's name, whose value is the arguments.
+        number: The key of the call's position in the list, which is written as a text before the
+            name; empty if there is none.
+        lines: A list is written with each object on a line of its own.
         bare_keys: The keys of name and arguments are written without quotes.
         inside: For formats that are a whole reply: the keys of an outer object that may have the
             list of calls as its value. The first one is written.
@@ -85,6 +88,8 @@ class CallObject:
     listed: bool = False
     joined: str = ""
     keyed: bool = False
+    number: str = ""
+    lines: bool = False
     bare_keys: bool = False
     inside: tuple[str, ...] = ()
     opens: tuple[tuple[str, ...], ...] = ()
@@ -94,12 +99,14 @@ class CallObject:
 class PythonCalls:
     """Calls as Python writes them, with literals for arguments: in a list, or one on each line.
 
-    `listed`: calls are written in a list; both ways are read. `loose` is for formats that are a
-    whole reply: calls may be in nested lists, quotes or backticks, and separated by commas,
-    semicolons or newlines. `opens` is as in `CallObject`.
+    `listed`: calls are written in a list; both ways are read. `json`: lists and objects are written
+    as JSON, and texts always in single quotes. `loose` is for formats that are a whole reply: calls
+    may be in nested lists, quotes or backticks, and separated by commas, semicolons or newlines.
+    `opens` is as in `CallObject`.
     """
 
     listed: bool = True
+    json: bool = False
     loose: bool = False
     opens: tuple[tuple[str, ...], ...] = ()
 
@@ -307,6 +314,7 @@ class Format:
         marked: True if the opener alone announces a call, so that the text after it is an attempt
             even if it is damaged. A bare object or a code fence announces nothing.
         around: The texts before the first call and after the last call of a reply.
+        inner: The text that is written between these two and the calls; by default `separator`.
         envelope: The frame and headers of messages, for models that write every output in messages.
         dropped: Tokens around content that are removed when a text is read, and never written.
         prompted: True if the prompt ends with the opener, so that a text that is read in this
@@ -334,6 +342,7 @@ class Format:
     words: tuple[Word, ...]
     marked: bool = True
     around: tuple[Literal, Literal] | None = None
+    inner: str | None = None
     envelope: Envelope | None = None
     dropped: tuple[str, ...] = ()
     prompted: bool = False

@@ -42,6 +42,7 @@ K2_THINK = (
 )
 """K2 Horizon thinks at three speeds."""
 _ARRAY = "<tool_calls>⟨⟩⟨[call]⟩⟨⟩</tool_calls>"
+_PARAMETERS = "⟨[call] name=tool_name arguments=parameters lines number=tool_call_id⟩"
 
 # DeepSeek's tokens, and the signs that models write which have no such tokens: llama.cpp reads them
 # of distilled DeepSeek R1.
@@ -139,7 +140,9 @@ MISTRAL_ARRAY = _format(
     "[TOOL_CALLS]",
     "[TOOL_CALLS] ⟨[call]⟩",
 )
-JAMBA = _format("jamba (Jamba 1.5): a JSON array between <tool_calls> tags", _ARRAY)
+JAMBA = _format(
+    "jamba (Jamba 1.5): a JSON array between <tool_calls> tags", _ARRAY.replace("]⟩", "] lines⟩")
+)
 HUNYUAN_A13B = _format(
     "hunyuan-a13b hunyuan_a13b (Hunyuan-A13B): as jamba, with prose in <answer>",
     _ARRAY,
@@ -193,7 +196,7 @@ APRIEL = _format(
 COHERE = _format(
     "cohere cohere_cmd cohere_command3 cohere_command4 (Command R7B, Command A, Command 4): a JSON "
     "array with tool_name and parameters between action markers",
-    "<|START_ACTION|>\n⟨[call] name=tool_name arguments=parameters⟩\n<|END_ACTION|>",
+    f"<|START_ACTION|>⟨⟩{_PARAMETERS}⟨⟩<|END_ACTION|>",
     dropped=("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"),
     reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"), *THINKING),
 )
@@ -238,6 +241,7 @@ DEEPSEEK_V3 = _format(
     "DeepSeek R1, Cogito): name, then JSON in a fence, between DeepSeek's tokens",
     f"{_TOOL_CALL_BEGIN}function{_TOOL_SEP}⟨name⟩\n```json\n⟨arguments⟩\n⟨{_FENCE_ENDS}⟩",
     around=(_TOOL_CALLS_BEGIN, _TOOL_CALLS_END),
+    inner="",
 )
 DEEPSEEK_V31 = _format(
     "deepseek-v3.1 deepseek3 deepseek31 deepseek_v31 deepseek_v3_1 deepseekv31 (DeepSeek V3.1): "
@@ -385,7 +389,7 @@ TOOL_CODE = _format(
 )
 LFM2_PYTHONIC = _format(
     "lfm2-pythonic (LFM2, LFM2.5): a list of Python calls between tool call markers",
-    "<|tool_call_start|>⟨⟩⟨[calls]⟩⟨⟩<|tool_call_end|>",
+    "<|tool_call_start|>⟨⟩⟨[calls] json⟩⟨⟩<|tool_call_end|>",
 )
 TOOL_CODE_LINE = _format(
     "tool-code-line (Gemma 3): Python calls behind tool_code =, in a list or not",
@@ -404,7 +408,7 @@ HARMONY = _format(
         r"to=(?!(?:user|assistant|self|all)\b)(?:functions\.)?(?!functions\.)"
         r"(?P<name>\w[\w./-]{0,127})"
         r"(?:[ \w.-]|[\r\n]{0,2}<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}",
-        "assistant<|channel|>commentary to=functions.{name} <|constrain|>json",
+        "assistant to=functions.{name}<|channel|>commentary json",
     ),
 )
 INKLING = _format(
@@ -676,14 +680,15 @@ MUSE = _format(
     "⟨<atem:invoke name=\"¦<atem:invoke name='⟩⟨name pattern=\\w[\\w./-]{0,127} doubled⟩⟨\">¦'>⟩\n"
     f"⟨each⟩⟨<atem:parameter name=\"¦<atem:parameter name='⟩{_KEY}⟨\">¦'>⟩"
     "⟨value⟩</atem:parameter>\n⟨/each⟩"
-    "</atem:invoke>",
+    "</atem:invoke>⟨|⟩",
     around=("<atem:function_calls>", "</atem:function_calls>"),
+    inner="\n",
     envelope=Envelope(
         Literal("<|start|>", ("to=",)),
         (
             Route("reasoning", rf"{_MUSE_TO}self{_MUSE_MORE}[\r\n]{{0,2}}", "<|message|>"),
             Route("content", _MUSE_PROSE, "<|message|>"),
-            Route("call", _MUSE_CALL, "<|message|>", "assistant to=f"),
+            Route("call", _MUSE_CALL, "<|message|>", "assistant to={name}"),
         ),
         Literal("<|eom|>", ("<|eot|>",)),
     ),

@@ -22,7 +22,7 @@ from tunaeval.workers import spread, why_unsendable
 from .collect import widened, without_abstaining
 from .message import read_message, with_leaked
 from .reader import AnyTools, Reader, Stream, known_text, known_tools, names_of, reader_of
-from .write import instructions_for, written_calls
+from .write import instructions_for, refuse_odd_calls, written_calls
 
 qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
 """Reads what the five strategies of the TunaCode harness read: structured calls (in a message),
@@ -279,18 +279,38 @@ def _chunks(texts: Iterator[_Text]) -> Iterator[list[_Text]]:
         yield chunk
 
 
-def render(calls: Sequence[ToolCall], format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`
+def render(
+    calls: Sequence[ToolCall],
+    format: str | Format | None = None,  # noqa: A002 - as in `parse`
+    *,
+    template: str | None = None,
+    tools: AnyTools = None,
+    messages: Sequence[Mapping[str, Any]] = (),
+) -> str:
     """Return the calls as a model would write them in this format; `parse` reads them back.
 
     The text is read back as a check: a call that the format cannot express raises `UsageError`,
     which names the argument (or the tool's name) and the reason. In formats whose values are bare
-    text, only `parse` with tools can tell "5" from 5.
+    text, only `parse` with tools can tell "5" from 5. Without a format it is "hermes".
+
+    `template` is the text of a chat template (Jinja) in place of a format: the calls are written as
+    the turn of the assistant that the template writes after `messages` with these `tools`, without
+    what the prompt begins and what ends every turn. A template that fails, never ends or leaves out
+    a call raises `UsageError`; whether its text is read back, `tunaeval template check` says.
 
     Examples:
         >>> tunaeval.render([tunaeval.ToolCall("ls", {"path": "."})], "mistral-v11")
         '[TOOL_CALLS]ls[ARGS]{"path": "."}'
     """
-    return written_calls(wanted_items(calls, "calls", ToolCall, "tool calls"), format_named(format))
+    found = wanted_items(calls, "calls", ToolCall, "tool calls")
+    if template is None:
+        return written_calls(found, format_named("hermes" if format is None else format))
+    if format is not None:
+        raise UsageError("calls are written in a format or by a template; give one of the two")
+    from .templates import turn_by  # noqa: PLC0415 - most calls need no jinja2
+
+    refuse_odd_calls(found, "a template")
+    return turn_by(template, found, known_tools(tools), messages) if found else ""
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`

@@ -44,7 +44,7 @@ from .reader import AnyTools, known_tools
 from .repair.dialects import BRACE_KEY
 from .repair.schema import admitted, choices_of, is_of, kinds_named, resolved
 from .rules import Rules, either, quote, whole_numbers
-from .write import braces, type_word, written_calls
+from .write import LINE, as_template, braces, type_word, written_calls
 
 Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]
 KINDS: tuple[Kind, ...] = ("lark", "gbnf", "structural-tag")
@@ -145,7 +145,10 @@ def breach(text: str, form: Format, tools: Tools, *, calls_alone: bool) -> str |
 
 @dataclass(frozen=True, slots=True)
 class _Notation:
-    """How JSON values are written: in JSON, as Python literals, or in braces with bare keys."""
+    """How JSON values are written: in JSON, as Python literals, or in braces with bare keys.
+
+    Keys in braces are sorted where properties are in one order.
+    """
 
     string: str
     """The rule of a string of any length."""
@@ -156,12 +159,15 @@ class _Notation:
     comma: str = '"," " "?'
     colon: str = '":" " "?'
     words: tuple[str, str, str] = ("true", "false", "null")
+    inner: _Notation | None = None
+    """The notation of what lists and objects contain, if that is another one."""
 
 
 _JSON = _Notation(
     "STRING", "CHARACTER", lambda key: as_json(key, key), lambda v: as_json(v, "enum")
 )
 _PYTHON = _Notation("PYTHON-STRING", "", repr, repr, words=("True", "False", "None"))
+_WITH_JSON = replace(_PYTHON, write=as_template, inner=_JSON)
 
 
 def _in_braces(mark: str) -> _Notation:
@@ -268,20 +274,29 @@ class _Grammar(Rules):
         form, envelope = self.form, self.form.envelope
         more = "*" if parallel else "{0}"
         if envelope and envelope.one_each:
-            each = [self._message(self._block([spec], ""), spec.name) for spec in tools.values()]
+            each = [self._message(self._framed([[spec]], ""), spec.name) for spec in tools.values()]
             return self._repeated(self.rule(either(each)), form.separator, more)
         several = form.python or (form.call and (form.call.array or form.call.joined))
-        groups = [[*tools.values()]] if several else [[spec] for spec in tools.values()]
-        one = self.rule(either([self._block(specs, more) for specs in groups]))
-        if form.around:
-            # A separator and the closer may begin alike, and lexers are greedy: so each block ends
-            # with the separator that `render` writes between the last one and the closer.
-            (opener, closer), between = (mark.text for mark in form.around), quote(form.separator)
-            again = "" if several or not parallel else f"({one} {between})*"
-            text = f"{quote(opener + form.separator)} {one} {between} {again} {quote(closer)}"
-        else:
-            text = one if several else self._repeated(one, form.separator, more)
+        text = self._framed([[*tools.values()]] if several else [[t] for t in tools.values()], more)
         return self._message(text, "") if envelope else text
+
+    def _framed(self, groups: Sequence[Sequence[ToolSpec]], more: str) -> str:
+        """Return blocks of calls of these groups of tools, between the texts around them."""
+        form = self.form
+        one = self.rule(either([self._block(specs, more) for specs in groups]))
+        if form.python or (form.call and (form.call.array or form.call.joined)):
+            more = ""
+        if not form.around:
+            return self._repeated(one, form.separator, more)
+        (opener, closer), between = (mark.text for mark in form.around), quote(form.separator)
+        inner = form.separator if form.inner is None else form.inner
+        if inner != form.separator:
+            many = self._repeated(one, form.separator, more)
+            return f"{quote(opener + inner)} {many} {quote(inner + closer)}"
+        # A separator and the closer may begin alike, and lexers are greedy: so each block ends
+        # with the separator that `render` writes between the last one and the closer.
+        again = f"({one} {between})*" if more == "*" else ""
+        return f"{quote(opener + inner)} {one} {between} {again} {quote(closer)}"
 
     def _repeated(self, one: str, separator: str, more: str) -> str:
         return one if more == "{0}" or not more else f"{one} ({quote(separator)} {one}){more}"
@@ -340,11 +355,13 @@ class _Grammar(Rules):
 
     def _objects(self, word: CallObject, specs: Sequence[ToolSpec], more: str) -> str:
         one = self.rule(either([self._object(word, spec) for spec in specs]))
-        several = self._repeated(one, word.joined or ", ", more)
+        several = self._repeated(one, word.joined or (f",{LINE}" if word.lines else ", "), more)
         if word.inside:
             return f'{quote(f"{{{chr(34)}{word.inside[0]}{chr(34)}: [")} {several} "]}}"'
         if word.joined:
             return several
+        if word.lines:
+            return f"{quote(f'[{LINE}')} {several} {quote(chr(10) + ']')}"
         if word.listed:
             return f'"[" {several} "]"'
         return f'({one} | "[" {several} "]")' if word.array and more == "*" else one
@@ -354,8 +371,11 @@ class _Grammar(Rules):
         if word.keyed:
             return f'{quote(f"{{{name}: ")} {arguments} "}}"'
         mark = "" if word.bare_keys else '"'
-        start = f"{{{mark}{word.name}{mark}: {name}, {mark}{word.arguments}{mark}: "
-        return f'{quote(start)} {arguments} "}}"'
+        start = f"{mark}{word.name}{mark}: {name}, {mark}{word.arguments}{mark}: "
+        if word.number:
+            number = f"{{{mark}{word.number}{mark}: {mark}"
+            return f'{quote(number)} [0-9]{{1,4}} {quote(f"{mark}, {start}")} {arguments} "}}"'
+        return f'{quote("{" + start)} {arguments} "}}"'
 
     def _declared(self, spec: ToolSpec) -> JsonObject:
         """Return the schema of a tool's arguments, and begin to speak of this tool."""
@@ -372,14 +392,14 @@ class _Grammar(Rules):
         return self._object_of(self._declared(spec) | {"additionalProperties": False}, notation)
 
     def _python(self, word: PythonCalls, specs: Sequence[ToolSpec], more: str) -> str:
-        calls = []
+        calls, notation = [], _WITH_JSON if word.json else _PYTHON
         for spec in specs:
             schema = self._declared(spec)
             for key in _properties(schema):
                 if not (key.isidentifier() and key.isascii()) or keyword.iskeyword(key):
                     raise UsageError(f"{self._where}: {key!r} is no name in Python; rename it")
             items = {
-                key: f"{quote(f'{key}=')} {self._value(inner, _PYTHON)}"
+                key: f"{quote(f'{key}=')} {self._value(inner, notation)}"
                 for key, inner in _properties(schema).items()
             }
             inside = self._members(items, schema, '", "')
@@ -516,7 +536,8 @@ class _Grammar(Rules):
     def _leaf(self, schema: JsonObject, notation: _Notation) -> str:
         """Return the expression of the values that fit a schema of one type."""
         if "$ref" in schema:
-            key = ("ref", schema["$ref"], id(self._root), notation.string, notation.words)
+            of = notation.string, notation.words, notation.inner is None
+            key = ("ref", schema["$ref"], id(self._root), *of)
             if key not in self.names:
                 if not self._is_finite(schema):
                     raise UsageError(
@@ -533,7 +554,8 @@ class _Grammar(Rules):
         self._check_keywords(schema, kind)
         inside = {"string": self._string, "array": self._array, "object": self._object_of}
         if kind in inside:
-            return inside[kind](schema, notation)
+            within = kind != "string" and notation.inner
+            return inside[kind](schema, within or notation)
         true, false, null = map(quote, notation.words)
         plain = {"number": "NUMBER", "null": null, "boolean": f"({true} | {false})"}
         if kind in plain or kind == "integer":
@@ -582,6 +604,8 @@ class _Grammar(Rules):
 
     def _object_of(self, schema: JsonObject, notation: _Notation) -> str:
         others, properties = schema.get("additionalProperties"), _properties(schema)
+        if not notation.string:
+            properties = dict(sorted(properties.items(), key=lambda member: member[0].lower()))
         if (others not in (None, False)) or not (properties or others is False):
             self.omit("the keys of an object with undeclared properties may repeat")
             if not properties:
@@ -599,13 +623,14 @@ class _Grammar(Rules):
         return f'"{{" ({member} ({notation.comma} {member})*)? "}}"'
 
     def _anything(self, notation: _Notation) -> str:
-        key = ("any", notation.string, notation.words)
+        key = ("any", notation.string, notation.words, notation.inner is None)
         if key not in self.names:
             name = self.rule("", key)
             words = either(map(quote, notation.words))
-            listed = f'"[" ({name} ({notation.comma} {name})*)? "]"'
+            inside = self._anything(notation.inner) if notation.inner else name
+            listed = f'"[" ({inside} ({notation.comma} {inside})*)? "]"'
             string = self._any_string(notation)
-            objects = self._open(name, notation)
+            objects = self._open(inside, notation.inner or notation)
             self.rules[name] = f"{words} | NUMBER | {string} | {listed} | {objects}"
         return self.names[key]
 
@@ -624,7 +649,7 @@ class _Grammar(Rules):
     def _bare(self, word: Value, after: Sequence[Word], schema: object) -> str:
         """Return a bare value and all text after it; strings end at that text."""
         end = "".join(one.text for one in after if isinstance(one, Literal | Space | Markup))
-        line = "\n" if word.trim.startswith("newline") else ""
+        line = "\n" if word.trim == "newline" else ""
         closer = next(one for one in after if isinstance(one, Literal))
         without = (*self._marks, *closer.spellings)
         options = []

@@ -13,9 +13,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import lru_cache, wraps
 from itertools import takewhile
 from math import prod
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 from typing import Literal as OneOf
 
@@ -27,9 +29,16 @@ from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
 from tunaeval.errors import UsageError
+from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS
 from tunaeval.limits import MAX_TEMPLATE_SIZE, MAX_TEMPLATE_WORK, TEMPLATE_STEP
 from tunaeval.showing import brief
-from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec
+
+from .api import auto
+from .finder import TOKENS
+from .reader import reader_of
+from .write import misread, render_calls
 
 ArgumentsKind: TypeAlias = OneOf["object", "text"]
 
@@ -39,7 +48,30 @@ _ASKED = ({"role": "user", "content": "Hello."},)
 _ANSWER = "\N{GREEK CAPITAL LETTER OMEGA}answer"
 """An answer in words that no markup begins like."""
 
-_PROBE = ToolCall("get_probe", {"city": 'a "b"', "days": 3})
+_PROBES = [
+    ToolCall(
+        "get_weather",
+        {
+            "place": 'Oslo, "north"\nor east',
+            "days": 3,
+            "share": 0.5,
+            "wind": True,
+            "unit": None,
+            "hours": [6, {"to": None, "of": "day"}],
+            "area": {"y": False, "x": "it"},
+        },
+    ),
+    ToolCall("now", {}),
+]
+_PROBED = Tools([
+    ToolSpec(call.name, parameters={"type": "object", "properties": {
+        key: {"type": kinds} for key, kinds in {
+            "place": "string", "days": "integer", "share": "number", "wind": "boolean",
+            "unit": ["null", "string"], "hours": "array", "area": "object",
+        }.items() if key in call.arguments
+    }}) for call in _PROBES
+])  # fmt: skip
+"""Two calls with every kind of value, and their tools."""
 
 
 def render_by(
@@ -72,20 +104,21 @@ def render_by(
         _SPENT.reset(token)
 
 
+@lru_cache(maxsize=64)
 def wanted_arguments(template: str) -> ArgumentsKind:
     """Return whether the template wants the `arguments` of a call as an object or as JSON text.
 
     "object" where it writes both alike. Raises `UsageError` if it can render neither.
     """
     try:
-        text = _with_calls(template, [_PROBE], "object", None, _ASKED)
+        text = _with_calls(template, _PROBES[:1], "object", None, _ASKED)
     except UsageError as fault:
         try:
-            _with_calls(template, [_PROBE], "text", None, _ASKED)
+            _with_calls(template, _PROBES[:1], "text", None, _ASKED)
         except UsageError:
             raise fault from None
         return "text"
-    return "text" if str(_PROBE.arguments) in text else "object"
+    return "text" if str(_PROBES[0].arguments) in text else "object"
 
 
 def turn_by(
@@ -93,19 +126,23 @@ def turn_by(
     calls: Sequence[ToolCall],
     tools: Tools | None = None,
     messages: Sequence[Mapping[str, Any]] = (),
+    said: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the assistant's turn with these calls as the template writes it.
 
-    It begins where the prompt ends that asks for a turn, and ends before what ends every turn. A
-    template that leaves out a call raises `UsageError`.
+    It begins where the prompt ends that asks for a turn, and ends before what ends every turn or
+    begins that of a tool. `said` are other fields of the message: `content`, `reasoning_content`. A template that leaves
+    out a call raises `UsageError`.
     """
     before = messages or _ASKED
-    text = _with_calls(template, calls, wanted_arguments(template), tools, before)
+    text = _with_calls(template, calls, wanted_arguments(template), tools, before, said)
     answer = {"role": "assistant", "content": _ANSWER}
     start, _, end = render_by(template, [*before, answer], tools).rpartition(_ANSWER)
     asked = render_by(template, before, tools, prompt=True)
     begins = len(asked) if text.startswith(asked) else _shared(text, asked, start + _ANSWER)
-    turn = text[begins:].removesuffix(end)
+    ends = [end[at:] for at, char in enumerate(end) if not at or char == "<"]
+    turn = text[begins:].removesuffix(next(filter(text.endswith, ends), ""))
+    turn = turn.removesuffix(next(filter(turn.endswith, (*TOKENS, "<|tool_response>")), ""))
     for name in {call.name for call in calls}:
         wanted, found = sum(call.name == name for call in calls), turn.count(name)
         if found < wanted:
@@ -116,18 +153,77 @@ def turn_by(
     return turn
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateCheck:
+    """What a chat template writes for calls, and whether that is read back.
+
+    Attributes:
+        arguments: Whether the template wants `arguments` as an "object" or as "text".
+        format: The format that reads its calls strictly; None if there is none.
+        equal: Whether `render` writes the same calls in this format to the letter.
+        text: The turn of the assistant with two calls, or one if it writes no more.
+        fault: Why the calls are not read back; empty if they are.
+    """
+
+    arguments: ArgumentsKind
+    format: str | None = None
+    equal: bool = False
+    text: str = ""
+    fault: str = ""
+
+
+@lru_cache(maxsize=64)
+def check_template(template: str) -> TemplateCheck:
+    """Find the format that a template writes; raise `UsageError` if it cannot be rendered.
+
+    Examples:
+        >>> check_template("{% for m in messages %}{{ m.content }}{% endfor %}").fault
+        "the template writes 0 of 1 calls of 'get_weather'; ..."
+    """
+    kind, calls = wanted_arguments(template), _PROBES
+    try:
+        try:
+            text = turn_by(template, calls, _PROBED)
+        except UsageError:
+            text = turn_by(template, calls := calls[:1], _PROBED)
+    except UsageError as error:
+        return TemplateCheck(kind, fault=str(error))
+    written = {form: render_calls(calls, form) for form in FORMATS.values()}
+    equal = [form for form in written if writes_alike(text, written[form], form)]
+    first = auto.parse(text, tools=_PROBED, level="strict")
+    found = [FORMATS[call.format] for call in first.calls if call.format in FORMATS]
+    for form in (*sorted(equal, key=lambda form: -len(written[form])), *found, *written):
+        back = reader_of(form).parse(text, tools=_PROBED, level="strict")
+        if misread(back, calls) is None:
+            return TemplateCheck(kind, form.name, form in equal, text)
+    return TemplateCheck(kind, text=text, fault=misread(first, calls) or "")
+
+
+def writes_alike(text: str, written: str, form: Format) -> bool:
+    """Whether what `render` has written is in a template's turn, to the letter.
+
+    The template may have written the beginning of the first message in the prompt, and the end of
+    the last one may be left to what ends a turn.
+    """
+    if form.envelope:
+        written = written.removesuffix(form.envelope.closes.text)
+        text = text.removesuffix(form.envelope.closes.text)
+    return written in text or written.endswith(text.strip())
+
+
 def _shared(*texts: str) -> int:
     """Return how many characters all the texts begin with in common."""
     same = takewhile(lambda row: len(set(row)) == 1, zip(*texts, strict=False))
     return sum(1 for _ in same)
 
 
-def _with_calls(
+def _with_calls(  # noqa: PLR0917
     template: str,
     calls: Sequence[ToolCall],
     kind: ArgumentsKind,
     tools: Tools | None,
     before: Sequence[Mapping[str, Any]],
+    said: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the conversation with these calls at its end, as the template writes it."""
 
@@ -145,7 +241,7 @@ def _with_calls(
             }
             for number, call in enumerate(calls)
         ]
-        turn = {"role": "assistant", "content": "", "tool_calls": written}
+        turn = {"role": "assistant", "content": "", **said, "tool_calls": written}
         return render_by(template, [*before, turn], tools)
 
     # Mistral's templates refuse ids of other lengths; Kimi's write the id in place of the name.
@@ -158,7 +254,7 @@ def _with_calls(
 # --- the sandbox ---------------------------------------------------------------------------------
 
 _SPENT: ContextVar[list[int]] = ContextVar("_SPENT")
-"""What the rendering that is under way was charged so far, and the size of its largest value."""
+"""What the rendering that is under way was charged so far, and the length of its longest text."""
 
 _FORMATS = frozenset({"%", "format", "format_map"})
 _GROWING = _FORMATS | {
@@ -177,8 +273,8 @@ _NODE = 100
 def _charge(*values: object) -> None:
     """Charge for a step with these values; raise `UsageError` if that is more than is allowed."""
     size, spent = sum(map(_size, values)), _SPENT.get()
-    spent[1] = max(spent[1], size)
-    spent[0] += TEMPLATE_STEP + size + spent[1] // 4
+    spent[1] = max(spent[1], *(len(one) for one in values if isinstance(one, str)), 0)
+    spent[0] += TEMPLATE_STEP + size // 4 + spent[1] // 16
     _refuse(size)
     if spent[0] > MAX_TEMPLATE_WORK:
         raise UsageError(
@@ -206,7 +302,7 @@ def _size(value: object) -> int:
                 size += len(text)
             case int() as number:
                 size += number.bit_length() ** 2 // 64
-            case Mapping() as members:
+            case dict() as members:
                 rest.extend(members)
                 rest.extend(members.values())
             case list() | tuple() | set() as items:
@@ -224,7 +320,8 @@ def _refuse_growth(name: str, values: Iterable[object]) -> None:
         for one in values
         if not isinstance(one, int)
     ]
-    numbers = [abs(one) for one in values if isinstance(one, int)]
+    # The first of them is what is filtered or has the method.
+    numbers = [abs(one) for one in values[name != "*" :] if isinstance(one, int)]
     if name in _FORMATS:
         if not any("*" in text or (name != "%" and "{" in text) for text in texts):
             numbers = []
@@ -331,7 +428,7 @@ def _made(value: Any) -> Any:
 def _written(value: Any) -> Any:
     """Return a value that is written; what is written is kept until the end, so it costs more."""
     _charge(value)
-    _SPENT.get()[0] += 15 * _size(value)
+    _SPENT.get()[0] += 8 * _size(value)
     return value
 
 
@@ -339,7 +436,7 @@ def _written(value: Any) -> Any:
 def _turn(_: object, written: int) -> None:
     """Charge for a turn of a loop or a call of a macro that writes so many fixed characters."""
     _charge()
-    _SPENT.get()[0] += 16 * written
+    _SPENT.get()[0] += 8 * written
 
 
 def _charged(name: str, filter_: Callable[..., Any]) -> Callable[..., Any]:
@@ -375,7 +472,7 @@ def _refused_by_template(message: object) -> NoReturn:
     raise TemplateError(f"it says {str(message)!r:.300}")
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _compiled(template: str) -> Template:
     if len(template) > MAX_TEMPLATE_SIZE:
         raise UsageError(f"the template has more than {MAX_TEMPLATE_SIZE:,} characters")

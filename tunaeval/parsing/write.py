@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import TypeAlias
@@ -47,6 +47,9 @@ from .repair.dialects import BRACE_KEY, PYTHON_NAME
 from .repair.values import not_json
 from .tagged import TAG
 
+LINE = "\n    "
+"""What is written before each object of a list that has a line for each."""
+
 _Argument: TypeAlias = tuple[str, JsonValue]
 """An argument's name and its value."""
 
@@ -71,24 +74,26 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
     """Return the calls as text, in one block if the format allows several calls in a block."""
     if not calls:
         return ""
+    envelope = form.envelope
+    if envelope and envelope.one_each:
+        return form.separator.join(
+            _message(envelope, form, _framed(form, [call]), call.name) for call in calls
+        )
+    text = _framed(form, calls)
+    return _message(envelope, form, text) if envelope else text
+
+
+def _framed(form: Format, calls: Sequence[ToolCall]) -> str:
+    """Return the blocks of calls, between the texts that are around them."""
     if form.python or (form.call and (form.call.array or form.call.joined)):
-        text = _block(form, calls)
+        text = _row(form.words, calls)
     else:
-        text = form.separator.join(_block(form, [call]) for call in calls)
+        text = form.separator.join(_row(form.words, [call]) for call in calls)
     if form.around:
         opener, closer = form.around
-        text = f"{opener.text}{form.separator}{text}{form.separator}{closer.text}"
-    if form.envelope and not form.envelope.one_each:
-        text = _message(form.envelope, form, text)
+        inner = form.separator if form.inner is None else form.inner
+        text = f"{opener.text}{inner}{text}{inner}{closer.text}"
     return text
-
-
-def _block(form: Format, calls: Sequence[ToolCall]) -> str:
-    """Return one block of calls, in its own message if the format has a message for each call."""
-    block = _row(form.words, calls)
-    if form.envelope and form.envelope.one_each:
-        return _message(form.envelope, form, block, calls[0].name)
-    return block
 
 
 def _message(envelope: Envelope, form: Format, block: str, name: str = "") -> str:
@@ -116,7 +121,8 @@ def _word(word: Word, calls: Sequence[ToolCall], argument: _Argument) -> str:
         case Name():
             return word.before + calls[0].name + word.after_text
         case PythonCalls():
-            written = [_python_call(call.name, _plain(call)) for call in calls]
+            write = as_template if word.json else repr
+            written = [_python_call(call.name, _plain(call), write) for call in calls]
             return f"[{', '.join(written)}]" if word.listed else "\n".join(written)
         case Arguments():
             if word.optional:
@@ -140,7 +146,9 @@ def _of_argument(word: Key | Attribute | Value, key: str, value: JsonValue) -> s
         case Attribute():
             return word.text[0] if isinstance(value, str) else type_word(value, word)
     text = value if isinstance(value, str) else as_json(value, key)
-    return f"\n{text}\n" if word.trim.startswith("newline") else text
+    # With "newlines" they are needed only where those of the value would be removed.
+    kept = word.trim == "newlines" and not (len(text) > 1 and text[0] == text[-1] == "\n")
+    return f"\n{text}\n" if word.trim.startswith("newline") and not kept else text
 
 
 def type_word(value: JsonValue, word: Attribute) -> str:
@@ -158,20 +166,23 @@ def _plain(call: ToolCall) -> JsonObject:
 
 def _objects(word: CallObject, calls: Sequence[ToolCall]) -> str:
     """Return the calls as JSON objects: a single one, or several joined or in a list."""
-    written = [_object(word, call) for call in calls]
+    written = [_object(word, call, number) for number, call in enumerate(calls)]
     if word.inside:
         return f'{{"{word.inside[0]}": [{", ".join(written)}]}}'
     alone = len(written) == 1 and not word.listed
+    if word.lines:
+        return f"[{LINE}{f',{LINE}'.join(written)}\n]"
     return word.joined.join(written) if word.joined or alone else f"[{', '.join(written)}]"
 
 
-def _object(word: CallObject, call: ToolCall) -> str:
+def _object(word: CallObject, call: ToolCall, number: int) -> str:
     arguments = as_json(call.arguments, call.name)
     quote = "" if word.bare_keys else '"'
     name = json.dumps(call.name, ensure_ascii=False)
     if word.keyed:
         return f"{{{name}: {arguments}}}"
-    return f"{{{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: {arguments}}}"
+    members = f"{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: {arguments}"
+    return f'{{"{word.number}": "{number}", {members}}}' if word.number else f"{{{members}}}"
 
 
 def _elements(arguments: JsonObject, word: Elements) -> str:
@@ -205,18 +216,27 @@ def _nests(value: JsonValue, word: Elements) -> bool:
     return True
 
 
-def _python_call(name: str, arguments: JsonObject) -> str:
+def as_template(value: JsonValue) -> str:
+    """Return a value as the template of LFM2 writes it in a Python call."""
+    if isinstance(value, str):
+        for char, written in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r")):
+            value = value.replace(char, written)
+        return f"'{value}'"
+    return as_json(value, "") if isinstance(value, dict | list) else repr(value)
+
+
+def _python_call(name: str, arguments: JsonObject, write: Callable[[JsonValue], str]) -> str:
     """Return a Python call with literals; keys that are no identifiers go into `**{...}`."""
     names = [key for key in arguments if PYTHON_NAME.fullmatch(key) and key.isascii()]
     names = [key for key in names if key.isidentifier() and not keyword.iskeyword(key)]
     plain = {key: arguments[key] for key in names}
     other = {key: value for key, value in arguments.items() if key not in plain}
-    written = [f"{key}={value!r}" for key, value in plain.items()]
+    written = [f"{key}={write(value)}" for key, value in plain.items()]
     return f"{name}({', '.join([*written, f'**{other!r}'] if other else written)})"
 
 
 def braces(value: JsonValue, mark: str) -> str:
-    """Return a value as `BraceReader` reads it: bare keys, and strings between two marks.
+    """Return a value as `BraceReader` reads it: bare keys, sorted, and strings between two marks.
 
     A string that contains the mark is written in quotes, which are read with a repair.
     """
@@ -224,9 +244,11 @@ def braces(value: JsonValue, mark: str) -> str:
         case str():
             return json.dumps(value) if mark in value else f"{mark}{value}{mark}"
         case dict():
-            keys = [key if BRACE_KEY.fullmatch(key) else braces(key, mark) for key in value]
-            members = zip(keys, value.values(), strict=True)
-            return f"{{{','.join(f'{key}:{braces(item, mark)}' for key, item in members)}}}"
+            members = [
+                f"{key if BRACE_KEY.fullmatch(key) else braces(key, mark)}:{braces(item, mark)}"
+                for key, item in sorted(value.items(), key=lambda member: member[0].lower())
+            ]
+            return f"{{{','.join(members)}}}"
         case list():
             return f"[{','.join(braces(item, mark) for item in value)}]"
     return json.dumps(value)
@@ -246,13 +268,18 @@ def written_calls(calls: Sequence[ToolCall], form: Format) -> str:
 
     Raises `UsageError` with the name or the argument that the format cannot express.
     """
-    for call in calls:
-        if why := _shape_fault(call):
-            raise UsageError(f"format {form.name!r} cannot write {why}")
+    refuse_odd_calls(calls, f"format {form.name!r}")
     text = render_calls(calls, form)
     if calls and (why := _fault(text, calls, form)):
         raise UsageError(f"format {form.name!r} cannot write {_culprit(calls, form, why)}")
     return text
+
+
+def refuse_odd_calls(calls: Sequence[ToolCall], writer: str) -> None:
+    """Raise `UsageError` for a call that nothing can write; `writer` is what cannot write it."""
+    for call in calls:
+        if why := _shape_fault(call):
+            raise UsageError(f"{writer} cannot write {why}")
 
 
 def _shape_fault(call: ToolCall) -> str | None:

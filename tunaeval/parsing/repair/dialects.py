@@ -66,6 +66,7 @@ class BraceReader(_TextReader):
     }
     bare_key = BRACE_KEY
     bare_key_repair = ""
+    python_null = "None"
     bare_words_repair = "unmarked-text"
     signs: ClassVar[Mapping[str, str]] = {":": "", "=": "separator"}
 

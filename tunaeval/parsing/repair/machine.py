@@ -237,6 +237,8 @@ class JsonReader:
     """The styles of strings, by their first character."""
     bare_key = _KEY_WORD
     bare_key_repair = "bare-key"
+    python_null = ""
+    """`None` where a model's own template writes it, so that it is no repair."""
     bare_words_repair = "unquoted-string"
     """The codes of the repairs of a key and of a string without quotes; "" if none is needed."""
     signs: ClassVar[Mapping[str, str]] = {":": "", "=": "separator", "": "missing-colon"}
@@ -608,7 +610,7 @@ class JsonReader:
         if not known and self.bare_words_repair == "unquoted-string":
             known = WORDS.get(word.lower())
         if known and self._ends_atom(after):
-            if word not in WORDS:
+            if word not in WORDS and word != self.python_null:
                 self._repair("python-literal")
             self._window.pos += len(word)
             return known

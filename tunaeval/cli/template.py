@@ -1,0 +1,39 @@
+"""`tunaeval template check`: which format a chat template writes, and whether that is read back."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from tunaeval.errors import UsageError
+from tunaeval.parsing.templates import check_template
+from tunaeval.reports.json import json_text
+
+from .output import Output
+from .packed_files import opened
+
+_NOT_READ = 1
+
+
+def run(arguments: argparse.Namespace, output: Output) -> int:
+    """Return 0 if a format reads the calls of the template strictly, else 1."""
+    found = check_template(read_template(arguments.file))
+    if arguments.json:
+        output.result(json_text({"template": arguments.file, **asdict(found)}))
+    else:
+        alike = "and `render` writes the same" if found.equal else "which `render` writes otherwise"
+        read = f"read back as {found.format}, {alike}" if found.format else "not read back"
+        output.result(f"{arguments.file}: {read}\narguments: {found.arguments}\n{found.text}")
+        if found.fault:
+            output.note(f"tunaeval: {found.fault}")
+    return 0 if found.format else _NOT_READ
+
+
+def read_template(file: str) -> str:
+    """Return the text of a template's file."""
+    with opened(file) as source:
+        data = source.read()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is no template: it is not UTF-8 ({error})") from None
