@@ -6,7 +6,7 @@ row 3: misfit: weather: tool_calls[0]: $.city: ['Rome'] is not of type string
 row 4: broken-beside-good: missing-name: a call without a name
 row 6: duplicate-row: the same as row 1
 2 of 6 rows are kept, as messages that TRL reads
-{"name": "weather", "arguments": "{\\"city\\": \\"Oslo\\"}"}
+{"name": "weather", "arguments": {"city": "Oslo"}}
 """
 
 import json

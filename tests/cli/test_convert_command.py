@@ -80,7 +80,7 @@ def test_a_file_may_be_converted_in_its_place(here: Tuna, tmp_path: Path) -> Non
     (there,) = json.loads(file.read_text())["messages"]
     assert there["tool_calls"][0]["function"] == {
         "name": "bash",
-        "arguments": '{"command":"ls"}',
+        "arguments": {"command": "ls"},
     }
     assert here("convert", "data.jsonl", "--from", "openai", "--to", "qwen3_coder",
                 "-o", "data.jsonl").returncode == 0  # fmt: skip
@@ -102,6 +102,38 @@ def test_structured_calls_have_a_name_and_an_alias(here: Tuna, tmp_path: Path) -
         (tmp_path / "out.jsonl").unlink()
     assert written[0] == written[1]
     assert b'"tool_calls"' in written[0]
+
+
+def test_a_template_says_how_arguments_are_written(here: Tuna, tmp_path: Path) -> None:
+    call = {"name": "ls", "arguments": {"path": "."}}
+    row = {"conversations": [{"from": "human", "value": "?"}, {"from": "function_call",
+           "value": json.dumps(call)}]}  # fmt: skip
+    (tmp_path / "in.jsonl").write_text(json.dumps(row))
+    (tmp_path / "text.jinja").write_text(TEXT_TEMPLATE)
+    (tmp_path / "object.jinja").write_text(
+        TEXT_TEMPLATE.replace("arguments }}", "arguments | tojson }}")
+    )
+    for given, wanted in (
+        ((), {"path": "."}),
+        (("--arguments", "object"), {"path": "."}),
+        (("--arguments", "text"), '{"path": "."}'),
+        (("--arguments", "text.jinja"), '{"path": "."}'),
+        (("--arguments", "object.jinja"), {"path": "."}),
+    ):
+        done = here("convert", "in.jsonl", "--from", "hermes", "--to", "structured", *given)
+        (called,) = json.loads(done.stdout)["messages"][1]["tool_calls"]
+        assert called["function"]["arguments"] == wanted, given
+        assert "in 1 row a call has no id, so one was made for it (made-id)" in done.stderr
+    done = here("convert", "in.jsonl", "--from", "hermes", "--to", "openai", "--arguments", "txt")
+    assert done.returncode == 2
+    assert "'txt' cannot be read" in done.stderr
+
+
+TEXT_TEMPLATE = (
+    "{% for message in messages %}{{ message.content }}{% for call in message.tool_calls or [] %}"
+    "<tool_call>{{ call.function.name }} {{ call.function.arguments }}</tool_call>"
+    "{% endfor %}{% endfor %}"
+)
 
 
 def test_tools_say_what_types_arguments_have(here: Tuna, tmp_path: Path) -> None:

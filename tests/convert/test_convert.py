@@ -141,7 +141,7 @@ CALLED: JsonObject = {"role": "assistant", "content": f"Sure.\n{LS}", "name": "k
 ANSWERED: JsonObject = {"role": "tool", "tool_call_id": "id-7", "content": "a.txt"}
 STRUCTURED = [
     {"id": "id-7", "type": "function",
-     "function": {"name": "bash", "arguments": '{"command":"ls"}'}},
+     "function": {"name": "bash", "arguments": '{"command": "ls"}'}},
 ]  # fmt: skip
 
 
@@ -203,11 +203,26 @@ def test_a_message_of_nothing_but_structured_calls_is_left_alone(target: str) ->
 
 def test_structured_calls_are_linked_with_their_results() -> None:
     row = {"messages": [ASKED, CALLED, ANSWERED, CALLED]}
-    there = convert_row(row, route_between("hermes", "openai"))
+    there = convert_row(row, route_between("hermes", "openai", arguments="text"))
     called = {**CALLED, "content": "Sure.", "tool_calls": STRUCTURED}
     last = {**called, "tool_calls": [{**STRUCTURED[0], "id": "call_3_0"}]}
     assert there == {"messages": [ASKED, called, ANSWERED, last]}
     assert convert_row(there, route_between("openai", "hermes")) == row
+
+
+def test_arguments_of_structured_calls_are_turned_into_objects_and_back() -> None:
+    unwrapped = {**ANSWERED, "content": "a.txt"}
+    texts = {"messages": [ASKED, {**CALLED, "tool_calls": STRUCTURED}, unwrapped]}
+    objects = json.loads(json.dumps(texts))
+    objects["messages"][1]["tool_calls"][0]["function"]["arguments"] = {"command": "ls"}
+    for kind, wanted in (("object", objects), ("text", texts)):
+        route = route_between("structured", "structured", arguments=kind)
+        assert convert_row(texts, route) == convert_row(objects, route) == wanted
+    wrapped = {**ANSWERED, "content": "<tool_response>\na.txt\n</tool_response>"}
+    route = route_between("hermes", "structured", arguments="text")
+    there = convert_row({"messages": [ASKED, {**CALLED}, wrapped]}, route)
+    assert isinstance(there, dict)
+    assert there["messages"][2] == unwrapped
 
 
 def test_structured_calls_and_text_are_turned_into_each_other() -> None:

@@ -61,6 +61,11 @@ SHAPES: dict[str, list[dict[str, Any]]] = {
         openai(tools=[json.dumps(TOOL)]),
         {"messages": [{"role": "user", "content": ASK}, {"role": "assistant", "content": TOOLCALL}],
          "tools": [json.dumps(TOOL)]},
+        openai(messages=json.dumps(openai()["messages"])),
+        {"tools": [OPENAI_TOOL], "system": "Be kind.", "messages": [
+            {"role": "user", "content": [{"type": "text", "text": ASK}]},
+            {"role": "assistant", "content": "", "function_call": TEXT},
+            {"role": "function", "name": "get_weather", "content": RESULT}]},
     ],
     "sharegpt": [
         sharegpt(),
@@ -72,6 +77,9 @@ SHAPES: dict[str, list[dict[str, Any]]] = {
                  ("gpt", ANSWER)),
         sharegpt(("human", ASK), ("function_call", json.dumps([CALL])), ("observation", RESULT),
                  ("gpt", ANSWER), tools=json.dumps([TOOL]), system="Be kind."),
+        {"tools": json.dumps([TOOL]), "messages": json.dumps([
+            {"role": "user", "content": ASK}, {"role": "tool_call", "content": json.dumps(CALL)},
+            {"role": "tool_response", "content": RESULT}])},
     ],
     "xlam": [
         {"id": 7, "query": ASK, "answers": json.dumps([CALL]), "tools": json.dumps([XLAM_TOOL])},
@@ -93,6 +101,35 @@ SHAPES: dict[str, list[dict[str, Any]]] = {
         {"prompt": [{"role": "user", "content": ASK}], "tools": json.dumps([OPENAI_TOOL]),
          "completion": [{"role": "assistant", "content": HERMES}]},
         {"prompt": ASK, "completion": HERMES, "tools": [OPENAI_TOOL]},
+        {"chosen": [{"role": "user", "content": ASK}, {"role": "assistant", "content": HERMES}],
+         "rejected": [{"role": "user", "content": ASK}, {"role": "assistant", "content": "No."}],
+         "tools": [OPENAI_TOOL]},
+    ],
+    "openai-preference": [
+        {"input": {"messages": [{"role": "user", "content": ASK}], "tools": [OPENAI_TOOL]},
+         "preferred_output": [openai()["messages"][1]],
+         "non_preferred_output": [{"role": "assistant", "content": "No."}]},
+    ],
+    "transcript": [
+        {"tools": [{"name": "get_weather", "input_schema": PARAMETERS}], "messages": [
+            {"role": "user", "content": ASK},
+            {"role": "assistant", "content": [
+                {"type": "text", "text": "I look."},
+                {"type": "tool_use", "id": "t1", "name": "get_weather", "input": ARGUMENTS}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": RESULT}]}]},
     ],
 }  # fmt: skip
 """Rows of each shape, all with the same question and the same call."""
+
+PROMPT = [{"role": "user", "content": ASK}]
+BFCL_TOOL = {**TOOL, "parameters": {**PARAMETERS, "type": "dict"}}
+GOLDS: dict[str, dict[str, Any]] = {
+    "gold": {"prompt": PROMPT, "gold": json.dumps([CALL]), "tools": json.dumps([OPENAI_TOOL])},
+    "verl": {"data_source": "weather", "prompt": PROMPT, "ability": "tools",
+             "reward_model": {"style": "rule", "ground_truth": json.dumps([CALL])},
+             "extra_info": {"tools": json.dumps([OPENAI_TOOL])}},
+    "bfcl": {"id": "simple_1", "question": [PROMPT], "function": [BFCL_TOOL],
+             "ground_truth": [{"get_weather": {"city": ["Oslo", "oslo"], "days": [2, ""]}}]},
+}  # fmt: skip
+"""Rows with the same question, and with the same call as their gold."""

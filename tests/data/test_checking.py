@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.data.rows import ASK, HERMES, OPENAI_TOOL, RESULT, SHAPES, openai, sharegpt
+from tests.data.rows import ASK, CALL, GOLDS, HERMES, OPENAI_TOOL, RESULT, SHAPES, openai, sharegpt
 from tunaeval import load_suite
 from tunaeval.data.checking import FINDINGS, Checker, Finding, check_rows
 from tunaeval.data.shapes import read_rows
@@ -51,7 +51,17 @@ def found(row: dict[str, Any]) -> list[Finding]:
     return [*Checker().check(one)]
 
 
-@pytest.mark.parametrize("row", [row for rows in SHAPES.values() for row in rows])
+def preferred(chosen: str, rejected: str) -> dict[str, Any]:
+    return {"prompt": ASK, "chosen": chosen, "rejected": rejected, "tools": [OPENAI_TOOL]}
+
+
+def wanting(call: dict[str, Any]) -> dict[str, Any]:
+    return {**GOLDS["gold"], "gold": [call]}
+
+
+@pytest.mark.parametrize(
+    "row", [*(row for rows in SHAPES.values() for row in rows), *GOLDS.values()]
+)
 def test_nothing_is_wrong_with_a_sound_row(row: dict[str, Any]) -> None:
     assert found(row) == []
 
@@ -80,6 +90,16 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("stray-result", answered(["c1"], ["c1", "c9"])),
     ("stray-result", answered([], ["c1"])),
     ("stray-result", answered([], [None])),
+    ("faulty-rejected", preferred(HERMES, HERMES)),
+    ("faulty-rejected", preferred(HERMES, BROKEN)),
+    ("faulty-rejected", {"prompt": ASK, "chosen": HERMES, "rejected": [7]}),
+    ("unreadable-gold", {**GOLDS["gold"], "gold": "sunny"}),
+    ("unreadable-gold", {**GOLDS["verl"], "reward_model": {"ground_truth": "72"}}),
+    ("unpayable-gold", wanting({"name": "rm", "arguments": {}})),
+    ("unpayable-gold", wanting({**CALL, "arguments": {"city": "Oslo", "days": "2"}})),
+    ("misfit", wanting({**CALL, "arguments": {"city": 5}})),
+    ("misfit", wanting({**CALL, "arguments": {"city": "Oslo", "place": "x"}})),
+    ("unknown-tool", {**GOLDS["bfcl"], "ground_truth": [{"rain": {}}]}),
     ("unreadable-row", {"messages": [{"role": "robot", "content": "x"}]}),
     ("unreadable-row", {"messages": [{"role": "user", "content": 5}]}),
     ("unreadable-row", {"messages": [{"role": "user", "content": {"a": 1}}]}),
@@ -94,8 +114,19 @@ BAD: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("code", "row"), BAD)
 def test_each_fault_is_found_with_its_reason(code: str, row: dict[str, Any]) -> None:
     codes = [finding.code for finding in found(row)]
-    assert set(codes) == {code} | ({"unknown-tool"} & set(codes)), found(row)
+    beside = {"unknown-tool", *({"misfit", "unpayable-gold"} if "gold" in row else ())}
+    assert set(codes) == {code} | (beside & set(codes)), found(row)
     assert all(finding.reason for finding in found(row))
+
+
+def test_a_gold_that_no_reply_matches_says_why() -> None:
+    (_, unpayable) = found(wanting({**CALL, "arguments": {"city": "Oslo", "days": "2"}}))
+    assert unpayable.reason.endswith("wanted days='2', got 2")
+
+
+def test_a_wrong_call_is_what_a_rejected_reply_is_for() -> None:
+    for worse in ("No.", HERMES.replace("Oslo", "Rome"), HERMES.replace("get_weather", "rm")):
+        assert found(preferred(HERMES, worse)) == []
 
 
 def test_the_last_call_may_be_unanswered_and_one_result_may_answer_several() -> None:

@@ -15,11 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.data.rows import ARGUMENTS, ASK, RESULT, SHAPES, openai, sharegpt
-from tunaeval.data.rows import Fault, Raw, Row, as_openai
+from tests.data.rows import ARGUMENTS, ASK, GOLDS, HERMES, PROMPT, RESULT, SHAPES, openai, sharegpt
+from tunaeval.data.rows import LOSSES, Fault, Raw, Row, as_openai
 from tunaeval.data.shapes import read_row, read_rows, shape_of
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.parsing.api import parse
+from tunaeval.parsing.templates import render_by
+from tunaeval.rewards.gold import Gold
+from tunaeval.rewards.scored import reward
 from tunaeval.testing.strategies import json_values
+from tunaeval.types.calls import ToolCall
 
 ROWS = [(shape, row) for shape, rows in SHAPES.items() for row in rows]
 
@@ -47,7 +52,7 @@ def test_each_shape_is_told_and_read(shape: str, row: dict[str, Any]) -> None:
     assert [*found.tools] == [name]
     assert found.tools[name].parameters["properties"]["days"]["type"] == "integer"
     assert [one.content for one in found.messages if one.is_result] in ([], [RESULT])
-    assert not found.notes
+    assert {note.code for _, note in found.notes} <= {"made-id"}
     assert json.dumps(row) == before
     assert read(row, shape).messages == found.messages
 
@@ -57,29 +62,40 @@ def test_what_is_written_is_read_back(row: dict[str, Any]) -> None:
     found = read(row)
     written = as_openai(found)
     back = read(json.loads(json.dumps(written)))
-    assert (back.shape, calls_of(back)) == ("openai", calls_of(found))
+    shape = "openai" if found.prompt is None else "trl"
+    assert (back.shape, back.prompt, calls_of(back)) == (shape, found.prompt, calls_of(found))
+    parts = [written.get(key, []) for key in ("messages", "prompt", "completion", "chosen")]
+    said = [one for part in parts for one in part]
     assert [(one.role, one.content) for one in back.messages] == [
         (one.role, one.content) for one in found.messages
     ]
-    ids = [item["id"] for one in written["messages"] for item in one.get("tool_calls", ())]
-    answered = [one["tool_call_id"] for one in written["messages"] if one["role"] == "tool"]
+    ids = [item["id"] for one in said for item in one.get("tool_calls", ())]
+    answered = [one["tool_call_id"] for one in said if one["role"] == "tool"]
     assert answered == ids[: len(answered)]
     assert back.tools == found.tools
 
 
-def test_arguments_as_text_survive_arrow_and_objects_do_not() -> None:
-    """The trap: Arrow gives every row every key that any row has."""
+def test_arguments_survive_arrow_as_text_as_json_and_from_lines(tmp_path: Path) -> None:
+    """The trap: Arrow gives every object of a column every key that any of them has."""
     cities = [{"city": "Oslo"}, {"days": 2}]
-    objects = datasets.Dataset.from_list([{"arguments": one} for one in cities])
-    assert objects[0]["arguments"] == {"city": "Oslo", "days": None}
     rows = [
         {"query": ASK, "answers": [{"name": "get_weather", "arguments": one}]} for one in cities
     ]
-    written = [as_openai(read(row)) for row in rows]
-    back = [*read_rows(datasets.Dataset.from_list(written))]
-    assert [calls_of(row) for row in back if isinstance(row, Row)] == [
-        [("get_weather", one)] for one in cities
+    objects, texts = ([as_openai(read(row), kind) for row in rows] for kind in ("object", "text"))
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, objects)))
+    sources = [
+        datasets.Dataset.from_list(texts),
+        datasets.Dataset.from_list(objects, on_mixed_types="use_json"),
+        datasets.load_dataset(
+            "json", data_files=str(tmp_path / "rows.jsonl"), split="train", cache_dir=str(tmp_path)
+        ),
     ]
+    for source in sources:
+        back = [row for row in read_rows(source) if isinstance(row, Row)]
+        assert [calls_of(row) for row in back] == [[("get_weather", one)] for one in cities]
+    trapped = [*read_rows(datasets.Dataset.from_list(objects))]
+    assert isinstance(trapped[0], Row)
+    assert calls_of(trapped[0]) == [("get_weather", {"city": "Oslo", "days": None})]
 
 
 FAULTS: list[tuple[Any, str]] = [
@@ -125,6 +141,137 @@ def test_no_row_is_an_exception(value: Any, shape: str) -> None:
     rows = [value, *({**template, key: value} for key in template)]
     found = [read_row(Raw(row), 1, shape) for row in rows]
     assert all(isinstance(one, Row | Fault) for one in found)
+
+
+# --- what else belongs to a message --------------------------------------------------------------
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
+EXTRAS: list[dict[str, Any]] = [
+    {"role": "user", "content": [{"type": "text", "text": ASK}, IMAGE], "name": "ann"},
+    {"role": "assistant", "content": "Well.", "weight": 0, "thinking": "Hm."},
+    {"role": "assistant", "content": "No.", "train": False, "loss": False},
+    {"role": "assistant", "content": None, "refusal": "I must not."},
+    {"role": "assistant", "content": None, "reasoning_content": "So.", "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]},
+    {"role": "tool", "tool_call_id": "c1", "name": "f", "content": [
+        {"type": "text", "text": "seen"}, IMAGE]},
+]  # fmt: skip
+
+
+def test_every_field_of_a_message_is_carried() -> None:
+    row = read({"messages": EXTRAS, "id": 7})
+    assert row.notes == ()
+    wanted = [{**one, "content": one["content"] or ""} for one in EXTRAS]
+    assert as_openai(row) == {"id": 7, "messages": wanted}
+    said = [
+        {"from": "human", "value": "?", "weight": 0},
+        {"from": "gpt", "value": "!", "loss": True},
+    ]
+    human, gpt = as_openai(read({"conversations": said}))["messages"]
+    assert (human["weight"], gpt["loss"]) == (0, True)
+
+
+def test_the_boundaries_of_prompt_and_replies_are_kept() -> None:
+    def said(role: str, text: str) -> list[dict[str, Any]]:
+        return [{"role": role, "content": text}]
+
+    asked, good, bad = said("user", "?"), said("assistant", "yes"), said("assistant", "no")
+    pair = {"prompt": asked, "completion": good}
+    preference = {"prompt": asked, "chosen": good, "rejected": bad}
+    for row, wanted in (
+        (pair, pair),
+        ({"prompt": "?", "completion": "yes", "label": True}, {**pair, "label": True}),
+        (preference, preference),
+        ({"chosen": asked + good, "rejected": asked + bad}, preference),
+        ({"input": {"messages": asked}, "preferred_output": good, "non_preferred_output": bad},
+         preference),
+        ({"messages": asked, "chosen_response": good[0], "rejected_response": bad[0]}, preference),
+        ({"prompt": asked, "gold": []}, {"prompt": asked, "gold": []}),
+    ):  # fmt: skip
+        assert as_openai(read(row)) == wanted
+
+
+TURN = "{% for one in messages %}{{ one.content }}{% for call in one.tool_calls or [] %}"
+ENDS = "{% endfor %}{% endfor %}"
+CALLED = '<tool_call>{"name": {{ call.function.name | tojson }}, "arguments": '
+TEMPLATES = {
+    "object": f"{TURN}{CALLED}{{{{ call.function.arguments | tojson }}}}}}</tool_call>{ENDS}",
+    "text": f"{TURN}{CALLED}{{{{ call.function.arguments }}}}}}</tool_call>{ENDS}",
+    "both": TURN + CALLED + "{% set it = call.function.arguments %}{{ it if it is string else "
+    "it | tojson }}}</tool_call>" + ENDS,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [*TEMPLATES])
+@given(st.dictionaries(st.text("ab<>\"'é", min_size=1, max_size=4), json_values(), max_size=3))
+def test_a_template_writes_an_export_so_that_the_calls_are_read_back(
+    kind: str, arguments: dict[str, Any]
+) -> None:
+    row = read({"query": ASK, "answers": [{"name": "f", "arguments": arguments}]})
+    written = as_openai(row, TEMPLATES[kind])["messages"]
+    wanted = calls_of(row)
+    assert [*map(called, parse(render_by(TEMPLATES[kind], written), "hermes").calls)] == wanted
+
+
+def called(call: ToolCall) -> tuple[str, Any]:
+    return call.name, call.arguments
+
+
+def test_a_template_without_calls_and_other_words_are_refused() -> None:
+    with pytest.raises(UsageError, match="writes 0 of 1 calls"):
+        as_openai(read(openai()), TURN + ENDS)
+    with pytest.raises(UsageError, match="wanted 'object', 'text', or the text of a chat template"):
+        as_openai(read(openai()), "json")
+
+
+@pytest.mark.parametrize("shape", [*GOLDS])
+def test_a_gold_is_read_with_its_tools_and_kept(shape: str) -> None:
+    row = read(GOLDS[shape])
+    assert (row.shape, row.prompt, [one.content for one in row.messages]) == (shape, 1, [ASK])
+    assert isinstance(row.gold, Gold)
+    assert row.gold.tools == row.tools
+    assert reward([{"role": "assistant", "content": HERMES}], row.gold).value == 1.0
+    written = as_openai(row)
+    assert written["prompt"] == PROMPT
+    assert "function" in written or GOLDS[shape].keys() - {"question", "function"} <= written.keys()
+
+
+def test_results_are_unwrapped_and_taken_apart() -> None:
+    two = HERMES + HERMES.replace("Oslo", "Rome")
+    wrapped = "<tool_response>\n{}\n</tool_response>"
+    row = read(sharegpt(("human", "?"), ("gpt", two), ("tool", f"{wrapped}\n{wrapped}")))
+    results = as_openai(row)["messages"][2:]
+    assert [one["content"] for one in results] == ["{}", "{}"]
+    calls = as_openai(row)["messages"][1]["tool_calls"]
+    assert [one["tool_call_id"] for one in results] == [one["id"] for one in calls]
+
+
+def test_ids_are_not_made_up_in_silence_and_calls_of_the_user_are_kept() -> None:
+    """As in tau2, whose results have their call's id as `id`."""
+    call = {"id": "u1", "name": "toggle", "arguments": {}, "requestor": "user"}
+    row = read({"messages": [
+        {"role": "user", "content": None, "tool_calls": [call]},
+        {"role": "tool", "id": "u1", "content": "on"},
+        {"role": "tool", "content": "off"},
+    ]})  # fmt: skip
+    assert {(at, note.code) for at, note in row.notes} == {(0, "user-call"), (2, "unlinked-result")}
+    with (
+        pytest.warns(UserWarning, match=LOSSES["user-call"]),
+        pytest.warns(UserWarning, match=LOSSES["unlinked-result"]),
+    ):
+        (asked, on, off) = as_openai(row)["messages"]
+    assert asked["tool_calls"][0]["function"]["name"] == "toggle"
+    assert (on["tool_call_id"], "tool_call_id" in off) == ("u1", False)
+    assert [note.code for _, note in read(SHAPES["xlam"][0]).notes] == ["made-id"]
+
+
+def test_an_image_beside_a_call_in_the_text_is_kept_and_the_move_is_reported() -> None:
+    content = [{"type": "text", "text": f"See. {HERMES}"}, IMAGE]
+    row = read({"messages": [{"role": "assistant", "content": content}]})
+    with pytest.warns(UserWarning, match="moved-part"):
+        (one,) = as_openai(row)["messages"]
+    image, text = one["content"]
+    assert (image, text["text"].strip(), len(one["tool_calls"])) == (IMAGE, "See.", 1)
 
 
 # --- sources -------------------------------------------------------------------------------------

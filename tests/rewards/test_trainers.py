@@ -1,4 +1,5 @@
-"""Our rewards in real trainers: GRPO by TRL on this CPU, and traces scored by verifiers.
+"""Our rewards and rows in real trainers: GRPO and SFT by TRL on this CPU, and traces scored by
+verifiers.
 
 Each wants an environment of its own; CONTRIBUTING has the commands.
 """
@@ -15,6 +16,8 @@ from statistics import fmean
 from typing import Any
 
 import pytest
+
+from tunaeval import parse
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -49,6 +52,21 @@ def test_a_tiny_model_learns_by_our_reward_and_its_parts_are_in_the_log(seed: in
     assert {"rewards/tunaeval/mean", "rewards/tunaeval_format/mean"} <= names
     assert all(0.0 <= value <= 1.0 for value in earned)
     assert fmean(earned[-6:]) > 1.5 * fmean(earned[:6]), "it has learned"
+
+
+@pytest.mark.trainers
+def test_the_text_that_trl_trains_has_the_calls_as_each_template_writes_them() -> None:
+    found = printed_by("sft.py", "trl")
+    trained = {name: texts for name, texts in found.items() if isinstance(texts, list)}
+    assert len(trained) >= 46
+    assert all("refused: the template" in said for said in found.values() if isinstance(said, str))
+    for name, texts in trained.items():
+        calls = [parse(text, tools=WEATHER).calls for text in texts]
+        assert [one.arguments for (one,) in calls] == [{"city": 'the "Isle"'}, {"days": 2}], name
+
+
+WEATHER = [{"name": "get_weather", "parameters": {"type": "object", "properties": {
+    "city": {"type": "string"}, "days": {"type": "integer"}}}}]  # fmt: skip
 
 
 @pytest.mark.trainers

@@ -12,13 +12,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from tunaeval.data.adapters.documents import read_file
 from tunaeval.data.atif import as_atif
+from tunaeval.data.checking import HARMLESS
 from tunaeval.data.convert import (
     Route,
     Unconvertible,
@@ -26,7 +29,7 @@ from tunaeval.data.convert import (
     route_between,
     route_by_template,
 )
-from tunaeval.data.rows import Fault, Raw, as_openai
+from tunaeval.data.rows import LOSSES, Fault, Raw, Row, exported, losses_of
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
 from tunaeval.reports.files import new_bytes
@@ -51,23 +54,31 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.from_format is None:
         raise UsageError("--from is missing; give the format of the calls in the file")
     tools = read_tools(arguments.tools) if arguments.tools else None
+    lost: Counter[str] = Counter()
     if (arguments.to_format is None) == (arguments.template is None):
         raise UsageError("the calls are written in a format or by a template: --to or --template")
     if arguments.template is None:
-        route = route_between(arguments.from_format, arguments.to_format, tools, arguments.level)
+        kind = arguments.arguments
+        if kind not in {None, "object", "text"}:
+            kind = read_template(kind)
+        route = route_between(
+            arguments.from_format, arguments.to_format, tools, arguments.level, kind
+        )
     else:
         template = read_template(arguments.template)
         route = route_by_template(arguments.from_format, template, tools, arguments.level)
 
     def convert(row: JsonValue) -> JsonValue | Unconvertible:
         if arguments.field is None and isinstance(row, dict):
-            made = convert_foreign(row, route)
+            made = convert_foreign(row, route, lost)
             if made is not None:
                 return made
         return convert_row(row, route, field=arguments.field)
 
     with _lines(arguments.file) as lines, _written(arguments.out, output) as write:
         counts = _convert_lines(lines, convert, write, output)
+    for code, rows in sorted(lost.items()):
+        output.note(f"in {counted(rows, 'row')} {LOSSES[code]} ({code})")
     total = sum(counts.values())
     reported = ", ".join(f"{count} {what}" for what, count in counts.items())
     output.note(f"{total} line{'s' * (total != 1)}: {reported}")
@@ -147,35 +158,36 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
         yield chain([first] if first else [], source)
 
 
-_ALWAYS = frozenset({"llama-factory", "xlam", "toolace", "glaive", "when2call"})
-_AS_MESSAGES = frozenset({"sharegpt"})
-"""Shapes whose texts are converted in place, but that have no field for structured calls."""
+_IN_PLACE = frozenset({"openai", "sharegpt", "trl"})
+"""Shapes whose texts are converted in place; structured calls have one in `openai` alone."""
 
 
-def convert_foreign(row: JsonObject, route: Route) -> JsonValue | Unconvertible | None:
-    """Return the row as messages, or why that is impossible; None if it keeps its own shape."""
+def convert_foreign(
+    row: JsonObject, route: Route, lost: Counter[str]
+) -> JsonValue | Unconvertible | None:
+    """Return the row as messages, or why that is impossible; None if it keeps its own shape.
+
+    `lost` counts what the row loses, by its code in `LOSSES`.
+    """
     shape = shape_of(row)
     structured = route.target is None
-    if shape not in _ALWAYS and not (shape in _AS_MESSAGES and structured):
+    in_place = {"openai"} if structured else _IN_PLACE
+    is_decoded = not any(isinstance(row.get(key), str) for key in ("messages", "conversations"))
+    if shape is None or (shape in in_place and is_decoded):
         return None
     read = read_row(Raw(row))
     if isinstance(read, Fault):
         return Unconvertible(read.reason)
-    lost = [note for _, note in read.notes if note.code not in _KEPT]
-    if lost:
-        return Unconvertible(f"{shape}: {lost[0].code}: {lost[0].message}")
-    if not any(message.tool_calls for message in read.messages):
+    notes = [note for _, note in read.notes if note.code not in _KEPT]
+    if notes:
+        return Unconvertible(f"{shape}: {notes[0].code}: {notes[0].message}")
+    said = [*read.messages, *(read.rejected.messages if isinstance(read.rejected, Row) else ())]
+    if not any(message.tool_calls for message in said):
         return row
-    made = as_openai(read)
-    if structured:
-        return made
-    into_text = Route(None, route.target, route.tools, route.level)
-    return convert_row(made, into_text)
+    lost.update(losses_of(read))
+    made = exported(read, route.arguments)
+    return made if structured else convert_row(made, replace(route, source=None))
 
 
-_KEPT = frozenset({
-    "quoted", "lone-surrogate", "nul", "duplicate-key", "missing-argument", "wrong-type",
-    "unknown-argument", "undeclared-argument", "not-allowed", "unresolved-ref", "unclosed-fence",
-    "trailing-ellipsis",
-})  # fmt: skip
+_KEPT = HARMLESS | {"duplicate-key"}
 """Codes of notes that do not mean a loss."""

@@ -529,6 +529,11 @@ _CONVERT = (
     value(
         "--tools", "the tools, for the types of arguments: a JSON file, or the name of a catalogue"
     ),
+    value(
+        "--arguments",
+        "with --to structured: how arguments are written: object, text (JSON text, as OpenAI's "
+        "API takes it), or the file of a chat template, which decides (default: object)",
+    ),
     _level("which repairs are made in reading (default: standard)", "standard"),
 )
 _DATASET = (
@@ -540,8 +545,8 @@ _DATASET = (
     value("file", "a .jsonl, .json or .parquet file"),
     value(
         "--shape",
-        "the shape of the rows: openai, sharegpt, llama-factory, xlam, toolace, glaive, when2call "
-        "or trl (default: recognized for each row)",
+        "the shape of the rows, such as openai, sharegpt, trl or verl (default: recognized for "
+        "each row)",
         default="auto",
     ),
     many("--against SUITE", "find rows with a prompt of this suite; may be given again"),

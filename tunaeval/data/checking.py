@@ -10,12 +10,15 @@ from hashlib import blake2b
 import orjson
 
 from tunaeval.parsing.repair.schema import fits
+from tunaeval.rewards.gold import Gold
+from tunaeval.rewards.scored import reward
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.messages import Message
+from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.runs import Suite
 
-from .rows import Fault, Row
+from .rows import LOSSES, Fault, Row
 
 FINDINGS: Mapping[str, str] = {
     "unreadable-row": "the row cannot be read",
@@ -26,16 +29,19 @@ FINDINGS: Mapping[str, str] = {
     "repaired-call": "a call that was read only after a repair",
     "unanswered-call": "a call without a result, although the conversation goes on",
     "stray-result": "a result of no call of the message before it",
+    "faulty-rejected": "a rejected reply that is broken, cannot be read, or equals the chosen one",
+    "unreadable-gold": "a gold that is no list of calls",
+    "unpayable-gold": "a gold that no reply earns the full reward for",
     "duplicate-row": "the same conversation as an earlier row",
     "contaminated": "a question that a suite asks, word for word",
 }
 """Every code of a finding with its meaning."""
 
-_HARMLESS = frozenset({"quoted", "lone-surrogate", "nul", "unclosed-fence", "trailing-ellipsis"})
-_OF_THE_SCHEMA = frozenset({
-    "missing-argument", "wrong-type", "unknown-argument", "undeclared-argument", "not-allowed",
-    "unresolved-ref",
-})  # fmt: skip
+HARMLESS = LOSSES.keys() | {
+    "quoted", "lone-surrogate", "nul", "unclosed-fence", "trailing-ellipsis", "missing-argument",
+    "wrong-type", "unknown-argument", "undeclared-argument", "not-allowed", "unresolved-ref",
+}  # fmt: skip
+"""Codes of notes that do not mean that a call was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,8 @@ class Checker:
         """Return all findings in the row."""
         if isinstance(row, Fault):
             return (Finding("unreadable-row", row.reason),)
-        return (*_calls(row), *_answers(row), *self._repeated(row), *self._known(row))
+        own = (*_calls(row), *_answers(row), *_rejected(row), *_gold(row))
+        return (*own, *self._repeated(row), *self._known(row))
 
     def _repeated(self, row: Row) -> Iterator[Finding]:
         first = self._seen.setdefault(_digest(row), row.number)
@@ -122,14 +129,10 @@ def check_rows(rows: Iterable[Row | Fault], *, suites: Iterable[Suite] = ()) -> 
 
 def _calls(row: Row) -> Iterator[Finding]:
     for index, message in enumerate(row.messages):
-        for call in message.tool_calls:
+        for call in message.tool_calls if message.role == "assistant" else ():
             yield from _call(row, call, index)
-    for index, note in row.notes:
-        if note.code in _HARMLESS or note.code in _OF_THE_SCHEMA:
-            continue
+    for index, note in _broken(row):
         calls = row.messages[index].tool_calls
-        if note.span and any(call.span == note.span for call in calls):
-            continue
         if note.code == "unknown-tool":
             yield Finding("unknown-tool", note.message, index)
         code = "broken-beside-good" if calls else "broken-call"
@@ -137,7 +140,47 @@ def _calls(row: Row) -> Iterator[Finding]:
             yield Finding(code, f"{note.code}: {note.message}", index)
 
 
-def _call(row: Row, call: ToolCall, index: int) -> Iterator[Finding]:
+def _broken(row: Row) -> Iterator[tuple[int, Diagnosis]]:
+    """Yield the notes of attempts at a call that gave none."""
+    for index, note in row.notes:
+        spans = [call.span for call in row.messages[index].tool_calls]
+        if note.code not in HARMLESS and not (note.span and note.span in spans):
+            yield index, note
+
+
+def _rejected(row: Row) -> Iterator[Finding]:
+    """Yield what is wrong with a rejected reply. A wrong call is what it is for."""
+    worse = row.rejected
+    if isinstance(worse, Fault):
+        yield Finding("faulty-rejected", f"it cannot be read: {worse.reason}")
+    elif worse is not None:
+        for _, note in _broken(worse):
+            if note.code != "unknown-tool":
+                yield Finding("faulty-rejected", f"{note.code}: {note.message}")
+        if _said(worse.messages) == _said(row.messages[row.prompt :]):
+            yield Finding("faulty-rejected", "it equals the chosen reply")
+
+
+def _gold(row: Row) -> Iterator[Finding]:
+    """Yield what is wrong with a gold: it is tried as a reply of its own against its tools."""
+    gold = row.gold
+    if isinstance(gold, Fault):
+        yield Finding("unreadable-gold", gold.reason)
+        return
+    if gold is None:
+        return
+    for wanted in gold.calls:
+        if gold.literal or (row.tools is not None and wanted.name not in row.tools):
+            yield from _call(row, ToolCall(wanted.name, wanted.arguments), None)
+    if gold.literal and gold.calls:
+        calls = [{"name": one.name, "arguments": one.arguments} for one in gold.calls]
+        earned = reward({"role": "assistant", "tool_calls": calls}, gold)
+        if earned.value < 1:
+            why = earned.failures[-1].message if earned.failures else "its calls cannot be read"
+            yield Finding("unpayable-gold", f"its own calls earn {earned.value:.2f}: {why}")
+
+
+def _call(row: Row, call: ToolCall, index: int | None) -> Iterator[Finding]:
     if call.repairs:
         codes = ", ".join(sorted({repair.code for repair in call.repairs}))
         yield Finding("repaired-call", f"{call.name}: {codes}", index)
@@ -193,14 +236,19 @@ def _unpaired(
     return max(len(calls) - len(results), 0), range(len(calls), len(results))
 
 
-def _digest(row: Row) -> bytes:
-    messages = [
+def _said(messages: Sequence[Message]) -> list[object]:
+    return [
         [one.role, one.content, [[call.name, call.arguments] for call in one.tool_calls]]
-        for one in row.messages
+        for one in messages
     ]
-    tools = sorted(row.tools or ())
+
+
+def _digest(row: Row) -> bytes:
+    worse = row.rejected.messages if isinstance(row.rejected, Row) else ()
+    gold = row.gold.key.decode("utf-8", "replace") if isinstance(row.gold, Gold) else None
+    told = [_said(row.messages), _said(worse), gold, sorted(row.tools or ())]
     try:
-        text = orjson.dumps([messages, tools], option=orjson.OPT_SORT_KEYS)
+        text = orjson.dumps(told, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # a lone surrogate, or an integer beyond 64 bits
-        text = repr([messages, tools]).encode("utf-8", "surrogatepass")
+        text = repr(told).encode("utf-8", "surrogatepass")
     return blake2b(text, digest_size=16).digest()

@@ -12,7 +12,7 @@ The replies of a row are found by its shape:
     {"text": "..."}, {"completion": "..."}, ...     a reply in a field (`TEXT_KEYS`)
     {"role": "assistant", "content": ...}           a message; only a model's are converted
     {"messages": [...]}, {"conversations": [...]}   a conversation
-    {"prompt": [...], "completion": [...]}          a conversation of TRL, in two lists
+    {"prompt": [...], "completion": [...]}          a conversation of TRL, in lists
     {"message": {...}}, {"choices": [...]}          a chat completion
 
 Structured calls are put beside the text of a message or a field, as `tool_calls` in OpenAI's shape;
@@ -32,7 +32,7 @@ from tunaeval.errors import ToolsError, UsageError
 from tunaeval.grammar import THINK, Reasoning
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import format_named, formats, reader_named
-from tunaeval.parsing.collect import Kind, arguments_text
+from tunaeval.parsing.collect import Kind
 from tunaeval.parsing.message import read_message
 from tunaeval.parsing.reader import AnyTools, Reader, known_tools, reader_of
 from tunaeval.parsing.templates import check_template, turn_by
@@ -41,6 +41,8 @@ from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.types.parsing import Level, ParseResult
+
+from .rows import openai_call, results_in, written_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Route:
     target: Format | None
     tools: Tools | None = None
     level: Level = "standard"
+    arguments: str = "object"
+    """How structured calls write their arguments: "object", or "text" (JSON text)."""
     template: str = ""
     """A chat template, which writes a whole reply in place of the target; that reads it back."""
 
@@ -80,22 +84,26 @@ def route_between(
     target: str | Format,
     tools: AnyTools = None,
     level: Level = "standard",
+    arguments: str | None = None,
 ) -> Route:
     """Return the route between two formats, for `convert_text` and `convert_row`.
 
-    "structured" (alias "openai") on one side means structured calls, which are in messages; on
-    both it is a UsageError. The wire format that vLLM calls "openai" is "harmony" here.
+    "structured" (alias "openai") on one side means structured calls, which are in messages. The
+    wire format that vLLM calls "openai" is "harmony" here. Structured calls are written with
+    `arguments` as "object" (the default), as "text" (JSON text), or as a chat template (its text)
+    wants them. Structured calls on both sides are a UsageError, unless `arguments` are given.
     """
     if isinstance(source, str):
         formats.refuse_clash(source)
     target_format = None if target in _STRUCTURED else format_named(target)
     reader = None if source in _STRUCTURED else reader_named(source)
-    if target_format is None and reader is None:
+    if target_format is None and reader is None and arguments is None:
         raise UsageError(
             f"{source!r} and {target!r} both mean structured calls, so there is nothing to "
-            "convert; name a wire format on one side"
+            "convert; name a wire format on one side, or how to write arguments (object or text)"
         )
-    return Route(reader, target_format, known_tools(tools), level)
+    kind = written_arguments(arguments or "object")
+    return Route(reader, target_format, known_tools(tools), level, kind)
 
 
 _STRUCTURED = (STRUCTURED, "openai")
@@ -287,6 +295,7 @@ TEXT_KEYS = ("content", "text", "completion", "response", "output", "value")
 """The fields that may contain a reply."""
 
 _CONVERSATIONS = ("messages", "conversations", "conversation", "choices")
+_OF_TRL = ("prompt", "completion", "chosen", "rejected")
 _SPEAKER = ("role", "from")
 _MODELS = frozenset({"assistant", "model", "gpt", "ai"})
 _CALL_KEYS = ("tool_calls", "function_call")
@@ -327,11 +336,14 @@ def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
     for key in _CONVERSATIONS:
         if isinstance(row.get(key), list):
             return _with(row, key, _each(row[key], key, route))
-    if isinstance(row.get("completion"), list):
+    if any(isinstance(row.get(key), list) for key in _OF_TRL):
         return _of_trl(row, route)
     if isinstance(row.get("message"), dict):
         return _with(row, "message", _found(row["message"], route, ids))
     speaker = next((row[key] for key in _SPEAKER if key in row), None)
+    if speaker == "tool" and route.target is None and isinstance(row.get("content"), str):
+        (first, *more) = results_in(row["content"])
+        return row if more or first == row["content"] else {**row, "content": first}
     if not isinstance(speaker, str | None):
         return Unconvertible(f"its role is {brief(speaker, 40)}, wanted a text")
     if speaker is not None and speaker not in _MODELS:
@@ -347,7 +359,7 @@ def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
 
 def _of_trl(row: JsonObject, route: Route) -> _Converted:
     made: JsonObject = row
-    for key in ("prompt", "completion"):
+    for key in _OF_TRL:
         if isinstance(row.get(key), list):
             found = _with(made, key, _each(row[key], key, route))
             if isinstance(found, Unconvertible):
@@ -386,19 +398,22 @@ def _with(row: JsonObject, key: str, value: _Converted) -> _Converted:
 def _reply(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _Converted:
     """Convert the reply in the field `key`, and the structured calls beside it."""
     if route.source is None:
-        return _put_in(row, key, route)
+        return _put_in(row, key, route, ids)
     if route.target is None:
         return _taken_out(row, key, route, ids)
     return _with(row, key, _through(row.get(key), lambda text: convert_text(text, route)))
 
 
-def _put_in(row: JsonObject, key: str, route: Route) -> _Converted:
+def _put_in(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _Converted:
     structured = {name: row[name] for name in _CALL_KEYS if row.get(name)}
     if not structured:
         return row
     read = read_message(structured, lambda _: ParseResult(), route.tools, route.level)
     if lost := lost_call(read.diagnoses):
         return Unconvertible(lost)
+    rest = {name: row[name] for name in row if name not in structured}
+    if route.target is None:
+        return {**rest, "tool_calls": [*_openai(read.calls, ids[-1:], route.arguments)]}
     content = _through(row.get(key), lambda text: text)
     if isinstance(content, Unconvertible):
         return content
@@ -406,7 +421,7 @@ def _put_in(row: JsonObject, key: str, route: Route) -> _Converted:
     if isinstance(text, Unconvertible):
         return text
     made = [*content, {"type": "text", "text": text}] if isinstance(content, list) else text
-    return {**{name: row[name] for name in row if name not in structured}, key: made}
+    return {**rest, key: made}
 
 
 def _taken_out(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _Converted:
@@ -425,16 +440,16 @@ def _taken_out(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _
     if any(row.get(name) for name in _CALL_KEYS):
         return Unconvertible("there are structured calls already beside those in the text")
     nothing = None if key == "content" else ""
-    return {**row, key: content or nothing, "tool_calls": [*_openai(calls, ids)]}
+    written = [*_openai(calls, ids, route.arguments)]
+    return {**row, key: content or nothing, "tool_calls": written}
 
 
-def _openai(calls: Sequence[ToolCall], ids: Sequence[str]) -> Iterator[JsonObject]:
+def _openai(calls: Sequence[ToolCall], ids: Sequence[str], kind: str) -> Iterator[JsonObject]:
     """Yield calls in OpenAI's shape, with the ids of their results, their own, or new ones."""
     *answered, made = ids or ("call",)
     for index, call in enumerate(calls):
         own = answered[index] if index < len(answered) else call.id or f"{made}_{index}"
-        function = {"name": call.name, "arguments": arguments_text(call.arguments)}
-        yield {"id": own, "type": "function", "function": function}
+        yield openai_call(call, own, kind)
 
 
 def _through(content: JsonValue, change: Callable[[str], str | Unconvertible]) -> _Converted:

@@ -4,21 +4,28 @@ JSON lines, JSON, Parquet, objects of `datasets` and tables are read one row (or
 batch) at a time, and no more is in memory. A row that cannot be read is not left out: a `Raw` with
 the reason takes its place.
 
-A row is written as messages in OpenAI's shape, which TRL and most trainers read. Arguments and
-tools are JSON text. Arrow would make columns of objects and give every row every key that any row
-has: `{"city": "Oslo"}` becomes `{"city": "Oslo", "days": None}`.
+A row is written as messages in OpenAI's shape, which TRL and most trainers read. Arguments are
+objects, since almost all chat templates want objects; a template that wants text says so in
+`as_openai`. Tools are JSON text. Beware of Arrow, which gives every object of a column the keys of
+all others: `{"city": "Oslo"}` becomes `{"city": "Oslo", "days": None}`. It does not with
+`Dataset.from_list(rows, on_mixed_types="use_json")`, or from a file of JSON lines (datasets 5).
 """
 
 from __future__ import annotations
 
 import json
+import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain, repeat, takewhile
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import open_plain
+from tunaeval.rewards.gold import Gold
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
@@ -29,8 +36,11 @@ from tunaeval.types.wanted import refusal
 class Row:
     """A conversation: messages with their calls as values, and the tools that were offered.
 
-    `number` counts from 1; `shape` names how the row was written. `notes` are diagnoses of calls,
-    each with the index of its message. `raw` is the row as read, `line` its bytes in the file.
+    `number` counts from 1; `shape` names how the row was written. `notes` are diagnoses of calls
+    and losses (`LOSSES`), each with the index of its message. `raw` is the row as read, `line` its
+    bytes in the file. `others` has the other fields of each message (`weight`, `name`, images).
+    `prompt` is the number of messages in the prompt, if the row keeps the reply apart. `rejected`
+    is the worse reply of a preference, and `gold` the calls that a reward wants.
     """
 
     number: int
@@ -40,6 +50,10 @@ class Row:
     notes: tuple[tuple[int, Diagnosis], ...] = ()
     raw: JsonValue = field(default=None, repr=False)
     line: bytes | None = field(default=None, repr=False, compare=False)
+    others: tuple[JsonObject, ...] = field(default=(), repr=False)
+    prompt: int | None = None
+    rejected: Row | Fault | None = None
+    gold: Gold | Fault | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,63 +70,152 @@ class UnreadableRowError(ValueError):
     """A row that is no conversation; `read_row` catches it and returns a `Fault`."""
 
 
+LOSSES: Mapping[str, str] = {
+    "made-id": "a call has no id, so one was made for it",
+    "unlinked-result": "a result names no call and follows none, so it has no tool_call_id",
+    "user-call": "the user makes a call, which chat templates leave out",
+    "moved-part": "an image or another part of a reply with calls is now before its text",
+    "unread-rejected": "a rejected reply cannot be read, and is left as it is",
+}
+"""Every code of a note that says what a row loses as `as_openai` writes it."""
+
 _USED = frozenset({
     "messages", "conversations", "conversation", "system", "tools", "functions", "query", "answers",
     "chat", "prompt", "completion", "chosen", "chosen_response", "question", "correct_answer",
 })  # fmt: skip
 """Fields of a row from which messages are made; all other fields are kept."""
 
+_OF_A_SHAPE: Mapping[str, frozenset[str]] = {
+    "bfcl": frozenset({"function"}),
+    "openai-preference": frozenset({"input", "preferred_output"}),
+    "swe-agent": frozenset({"history", "trajectory"}),
+}
+_NONE: frozenset[str] = frozenset()
+_REJECTED = frozenset({"rejected", "rejected_response", "non_preferred_output"})
 
-def as_openai(row: Row) -> JsonObject:
+
+def as_openai(row: Row, arguments: str = "object") -> JsonObject:
     """Return the row as `{"messages": [...], "tools": "..."}`, with its other fields.
+
+    A row that keeps its prompt apart has `prompt` and `completion` instead, or `prompt`, `chosen`
+    and `rejected`. `arguments` is "object", "text" (JSON text, as OpenAI's API wants it), or the
+    text of a chat template, which decides. Warns of each kind of loss in the row's notes.
 
     Examples:
         >>> from tunaeval.data import read_rows
         >>> answers = '[{"name": "f", "arguments": {"a": 1}}]'
         >>> row = next(read_rows([{"query": "?", "answers": answers}]))
         >>> as_openai(row)["messages"][1]["tool_calls"][0]["function"]["arguments"]
+        {'a': 1}
+        >>> as_openai(row, "text")["messages"][1]["tool_calls"][0]["function"]["arguments"]
         '{"a": 1}'
+
+    Raises UsageError for other `arguments`, and for a template that writes no calls.
     """
+    for code in losses_of(row):
+        if code != "made-id":
+            warnings.warn(f"{LOSSES[code]} ({code}; row.notes says where)", stacklevel=2)
+    return exported(row, written_arguments(arguments))
+
+
+def exported(row: Row, written: str) -> JsonObject:
+    """Like `as_openai`, without warnings; arguments are written as "object" or as "text"."""
     raw = row.raw if isinstance(row.raw, dict) else {}
-    kept = {key: value for key, value in raw.items() if key not in _USED}
-    made: JsonObject = {**kept, "messages": [*chat_messages(row.messages)]}
+    worse = row.rejected if isinstance(row.rejected, Row) else None
+    used = _USED | _OF_A_SHAPE.get(row.shape, _NONE) | (_REJECTED if worse else _NONE)
+    made: JsonObject = {key: value for key, value in raw.items() if key not in used}
+    said = [*chat_messages(row.messages, written, row.others)]
+    if row.prompt is None:
+        made["messages"] = said
+    else:
+        made["prompt"] = said[: row.prompt]
+        if said[row.prompt :]:
+            made["completion" if row.rejected is None else "chosen"] = said[row.prompt :]
+    if worse:
+        made["rejected"] = [*chat_messages(worse.messages, written, worse.others)]
     if row.tools is not None:
         made["tools"] = json.dumps(row.tools.as_openai(), ensure_ascii=False)
     return made
 
 
-def chat_messages(messages: Sequence[Message]) -> Iterator[JsonObject]:
-    """Yield the messages in the shape of OpenAI's chat completions API."""
-    waiting: list[str] = []
-    for index, message in enumerate(messages):
+def losses_of(row: Row) -> list[str]:
+    """Return the codes of what the row loses when it is written, without repetition, sorted."""
+    worse = row.rejected.notes if isinstance(row.rejected, Row) else ()
+    return sorted({note.code for _, note in (*row.notes, *worse)} & LOSSES.keys())
+
+
+@lru_cache(maxsize=16)
+def written_arguments(arguments: str) -> str:
+    """Return "object" or "text": what was asked for, or what a chat template wants."""
+    if arguments in {"object", "text"}:
+        return arguments
+    if "{" not in arguments:
+        raise refusal("arguments", arguments, "'object', 'text', or the text of a chat template")
+    from tunaeval.parsing import templates  # noqa: PLC0415 - it loads jinja2
+
+    templates.turn_by(arguments, [ToolCall("get_weather", {"city": "Oslo"})])
+    return templates.wanted_arguments(arguments)
+
+
+def chat_messages(
+    messages: Sequence[Message], arguments: str = "text", others: Sequence[JsonObject] = ()
+) -> Iterator[JsonObject]:
+    """Yield the messages in the shape of OpenAI's chat completions API, with their other fields."""
+    for index, (message, (ids, _)) in enumerate(zip(messages, linked(messages), strict=True)):
+        more = others[index] if others else {}
         made: JsonObject = {"role": message.role, "content": message.content}
-        if message.reasoning:
+        if message.reasoning and not others:
             made["reasoning_content"] = message.reasoning
         if message.tool_calls:
-            ids = [*_ids(messages[index + 1 :], message.tool_calls, index)]
-            made["tool_calls"] = [*map(_call, message.tool_calls, ids)]
-            waiting = ids
+            calls = zip(message.tool_calls, ids, strict=True)
+            made["tool_calls"] = [openai_call(call, id_, arguments) for call, id_ in calls]
         elif message.is_result:
             made["role"] = "tool"
-            made["tool_call_id"] = message.tool_call_id or (waiting.pop(0) if waiting else "call")
-        yield made
+            made.update({"tool_call_id": ids[0]} if ids else {})
+        yield {**made, **more}
 
 
-def _ids(following: Sequence[Message], calls: Sequence[ToolCall], index: int) -> Iterator[str]:
-    """Yield for each call its own id, else that of its result, else a new one."""
-    results = []
-    for message in following:
-        if not message.is_result:
-            break
-        results.append(message.tool_call_id)
-    for number, call in enumerate(calls):
-        known = results[number] if number < len(results) else None
-        yield call.id or known or f"call_{index}_{number}"
+def linked(messages: Sequence[Message]) -> Iterator[tuple[list[str], Diagnosis | None]]:
+    """Yield for each message the ids of its calls (their own, those of their results, or new ones),
+    or the id of the call that it answers; and a note if an id was made, or is unknown.
+    """
+    waiting: list[str] = []
+    for index, message in enumerate(messages):
+        ids: list[str] = []
+        code = ""
+        if message.tool_calls:
+            results = takewhile(lambda one: one.is_result, messages[index + 1 :])
+            answers = chain((one.tool_call_id for one in results), repeat(None))
+            known = [own.id or one for own, one in zip(message.tool_calls, answers, strict=False)]
+            ids = [id_ or f"call_{index}_{number}" for number, id_ in enumerate(known)]
+            waiting = [*ids]
+            code = "" if all(known) else "made-id"
+        elif message.is_result:
+            answered = message.tool_call_id or (waiting[0] if waiting else None)
+            waiting = [one for one in waiting if one != answered]
+            ids = [answered] if answered else []
+            code = "" if answered else "unlinked-result"
+        yield ids, Diagnosis(code, LOSSES[code]) if code else None
 
 
-def _call(call: ToolCall, id_: str) -> JsonObject:
-    arguments = json.dumps(call.arguments, ensure_ascii=False)
-    return {"id": id_, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+def openai_call(call: ToolCall, id_: str, arguments: str) -> JsonObject:
+    """Return the call in OpenAI's shape, its arguments as an "object" or as JSON "text"."""
+    is_text = arguments == "text"
+    written = json.dumps(call.arguments, ensure_ascii=False) if is_text else call.arguments
+    return {"id": id_, "type": "function", "function": {"name": call.name, "arguments": written}}
+
+
+_RESPONSE = ("<tool_response>", "</tool_response>")
+_NEXT_RESPONSE = re.compile(r"</tool_response>\s*<tool_response>")
+
+
+def results_in(content: str) -> list[str]:
+    """Return the results in a tool's message, without the tags that Hermes puts around each."""
+    text, (opened, closed) = content.strip(), _RESPONSE
+    if not (text.startswith(opened) and text.endswith(closed)):
+        return [content]
+    inner = text.removeprefix(opened).removesuffix(closed)
+    return [one.strip() for one in _NEXT_RESPONSE.split(inner)]
 
 
 Source: TypeAlias = "str | Path | Iterable[Mapping[str, Any]]"

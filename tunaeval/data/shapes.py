@@ -1,13 +1,20 @@
 """The shapes of rows in public data sets: how each is recognized, and how it is read.
 
-openai          messages, tools as objects, as text or as a list of texts; When2Call's SFT rows
+openai          messages, as objects or as JSON text (Toucan, SWE-smith), tools as objects, as text
+                or as a list of texts; When2Call's SFT rows
 sharegpt        conversations of from/value, calls in the text, tools in the system's turn (Hermes)
 llama-factory   conversations with function_call and observation (LLaMA-Factory, APIGen-MT)
 xlam            query, answers and tools, the last two as JSON text (xLAM, APIGen)
 toolace         system with a list of tools in it, calls as `[Get Weather(city="Oslo")]`
 glaive          system and one text with the names of the speakers (Glaive v2)
 when2call       messages and a chosen response (preferences), or a question and its answers
-trl             prompt and completion, texts or messages
+trl             prompt and completion, texts or messages; or chosen and rejected
+gold            prompt, gold and tools, as `trl_reward` reads them
+verl            prompt, reward_model.ground_truth and extra_info.tools, as verl reads them
+bfcl            question, function and, if it is there, ground_truth (Berkeley leaderboard)
+swe-agent       a trajectory of SWE-agent
+openai-preference  input, preferred_output and non_preferred_output (OpenAI's fine-tuning)
+transcript      messages of another API, with parts such as `tool_use` (Anthropic)
 
 Names of ToolACE's tools may contain spaces, which no wire format allows. They are replaced by
 identifiers before the text is parsed, and put back afterwards. In Glaive's text, arguments are JSON
@@ -22,13 +29,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Any, NamedTuple
 
 from tunaeval.errors import ToolsError, UsageError
+from tunaeval.matching.bfcl import wanted_arguments
 from tunaeval.parsing.api import parse, parse_message
+from tunaeval.parsing.message import listed
 from tunaeval.parsing.repair.machine import read_json
 from tunaeval.parsing.repair.values import Unreadable, scan
+from tunaeval.rewards.gold import Gold
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
@@ -37,7 +49,10 @@ from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import wanted_name
 
-from .rows import Fault, Raw, Row, Source, UnreadableRowError, raw_rows
+from .adapters.documents import read_conversation
+from .adapters.providers import ANTHROPIC_KINDS
+from .adapters.reading import Media, Text
+from .rows import LOSSES, Fault, Raw, Row, Source, UnreadableRowError, linked, raw_rows, results_in
 
 _SPEAKER = re.compile(r"(?:^|\n|(?<=\s)|(?<=\|>))(USER|ASSISTANT|FUNCTION RESPONSE|SYSTEM): ?")
 _SPEAKERS = {
@@ -183,6 +198,19 @@ def _renamed(text: str, odd: Mapping[str, str]) -> str:
 Said = Iterable[JsonObject]
 """Messages in OpenAI's shape; the text of an assistant may still contain its calls."""
 
+
+class Told(NamedTuple):
+    """What a shape finds in a row: all messages, or those after the `prompt`; and what belongs to
+    it. `gold` has the calls that are wanted and whether they are matchers, if the row has some.
+    """
+
+    turns: Said
+    tools: Any = None
+    prompt: Said | None = None
+    rejected: Said | None = None
+    gold: tuple[Any, bool] | None = None
+
+
 _ROLES = {
     "human": "user", "user": "user", "system": "system", "gpt": "assistant", "model": "assistant",
     "assistant": "assistant", "ai": "assistant", "function_call": "function_call",
@@ -220,13 +248,11 @@ def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
     if found is None:
         return Fault(number, _shapeless(raw.value), raw.value, raw.line)
     try:
-        messages, tools, notes = _read(*SHAPES[found](raw.value))
-    except (UnreadableRowError, ToolsError, UsageError, RecursionError) as error:
-        return Fault(number, f"{found}: {error}", raw.value, raw.line)
-    except (TypeError, AttributeError, KeyError, ValueError, IndexError) as error:
-        why = f"{found}: not of this shape ({type(error).__name__}: {error})"
-        return Fault(number, why, raw.value, raw.line)
-    return Row(number, found, messages, tools, notes, raw.value, raw.line)
+        return _read(SHAPES[found](_decoded(raw.value)), number, found, raw)
+    except _UNREADABLE as error:
+        own = isinstance(error, UnreadableRowError | UsageError | RecursionError)
+        why = str(error) if own else f"not of this shape ({type(error).__name__}: {error})"
+        return Fault(number, f"{found}: {why}", raw.value, raw.line)
 
 
 def _shapeless(row: JsonObject) -> str:
@@ -241,9 +267,10 @@ def _shapeless(row: JsonObject) -> str:
 
 def shape_of(row: Mapping[str, Any]) -> str | None:
     """Return the shape of a row, judged by its keys, or None if no known shape has them."""
+    row = _decoded(row)
     if isinstance(row.get("conversations", row.get("conversation")), list):
         turns = row.get("conversations", row.get("conversation")) or []
-        if any(_get(one, "from") in ("function_call", "observation") for one in turns):  # or null
+        if any(_get(one, "from") in _CALLERS for one in turns):  # or null
             return "llama-factory"
         system = row.get("system")
         in_system = isinstance(system, str) and "<tools>" not in system and not row.get("tools")
@@ -251,40 +278,182 @@ def shape_of(row: Mapping[str, Any]) -> str | None:
     if "correct_answer" in row or "chosen_response" in row:
         return "when2call"
     if isinstance(row.get("messages"), list):
-        return "openai"
-    if "query" in row and "answers" in row:
-        return "xlam"
-    if isinstance(row.get("chat"), str):
-        return "glaive"
-    return "trl" if "prompt" in row and ("completion" in row or "chosen" in row) else None
+        if any(foreign_calls(_get(one, "content"), _calls_of(one)) for one in row["messages"]):
+            return "transcript"
+        called = any(_get(one, "role") in _CALLERS for one in row["messages"])
+        return "llama-factory" if called else "openai"
+    return next((shape for shape, fits in _KEYS.items() if fits(row)), None)
 
 
-def _read(
-    turns: Said, tools: Any
-) -> tuple[tuple[Message, ...], Tools | None, tuple[tuple[int, Diagnosis], ...]]:
-    known = to_tools(tools) if tools else None
-    messages: list[Message] = []
-    notes: list[tuple[int, Diagnosis]] = []
-    for index, message in enumerate(turns):
-        if not isinstance(message, Mapping):
-            raise UnreadableRowError(f"message {index} is {type(message).__name__}, not an object")
-        if message.get("role") == "assistant":
-            _refuse_empty(message, index)
-            read, odd = _reply(message, known)
-            notes += [(index, note) for note in odd]
-        else:
-            read = _other(message, index)
-        messages.append(read)
-    if not messages:
+_CALLERS = ("function_call", "tool_call", "observation")
+_KEYS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
+    "swe-agent": lambda row: isinstance(row.get("trajectory"), list),
+    "bfcl": lambda row: "question" in row and "function" in row,
+    "xlam": lambda row: "query" in row and "answers" in row,
+    "glaive": lambda row: isinstance(row.get("chat"), str),
+    "openai-preference": lambda row: "preferred_output" in row,
+    "trl": lambda row: (
+        ("prompt" in row and ("completion" in row or "chosen" in row))
+        or (isinstance(row.get("chosen"), list) and isinstance(row.get("rejected"), list))
+    ),
+    "verl": lambda row: "prompt" in row and isinstance(row.get("reward_model"), Mapping),
+    "gold": lambda row: "prompt" in row and "gold" in row,
+}  # fmt: skip
+"""How each shape is told by its keys, in the order in which they are tried."""
+
+_OF_MESSAGES = (
+    "messages", "conversations", "conversation", "prompt", "completion", "chosen", "rejected",
+    "trajectory",
+)  # fmt: skip
+
+
+def _decoded(row: Mapping[str, Any]) -> JsonObject:
+    """Return the row with lists of messages in place of their JSON text."""
+    made = dict(row)
+    for key in _OF_MESSAGES:
+        text = row.get(key)
+        if isinstance(text, str) and text.lstrip()[:1] == "[":
+            with suppress(ValueError, RecursionError):
+                found = json.loads(text)
+                if found and all(_get(one, "role") or _get(one, "from") for one in found):
+                    made[key] = found
+    return made
+
+
+def _read(told: Told, number: int, shape: str, raw: Raw) -> Row:
+    found = _Found(to_tools(told.tools) if told.tools else None)
+    found.add(told.prompt or ())
+    prompt = None if told.prompt is None else len(found.messages)
+    found.add(told.turns)
+    if not found.messages:
         raise UnreadableRowError("there is no message in it")
-    return tuple(messages), known, tuple(notes)
+    for index, (_, note) in enumerate(linked(found.messages)):
+        found.notes += [(index, note)] if note else []
+    rejected: Row | Fault | None = None
+    if told.rejected is not None:
+        alone = Raw({"messages": told.rejected, "tools": found.tools})
+        rejected = read_row(alone, number, "openai")
+        if isinstance(rejected, Fault):
+            found.lose("unread-rejected", 0)
+    gold: Gold | Fault | None = None
+    if told.gold or "gold" in raw.value:
+        calls, are_matchers = told.gold or (raw.value["gold"], False)
+        try:
+            gold = Gold.of(calls, found.tools, literal=not are_matchers)
+        except UsageError as error:
+            gold = Fault(number, str(error))
+    return Row(
+        number, shape, tuple(found.messages), found.tools, tuple(found.notes), raw.value, raw.line,
+        tuple(found.others), prompt, rejected, gold,
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Found:
+    """The messages of a row that were read so far, each with its other fields, and the notes."""
+
+    tools: Tools | None
+    messages: list[Message] = field(default_factory=list)
+    others: list[JsonObject] = field(default_factory=list)
+    notes: list[tuple[int, Diagnosis]] = field(default_factory=list)
+
+    def add(self, turns: Said) -> None:
+        """Read messages; one becomes several if it contains the results of several calls."""
+        for message in turns:
+            index = len(self.messages)
+            if not isinstance(message, Mapping):
+                kind = type(message).__name__
+                raise UnreadableRowError(f"message {index} is {kind}, not an object")
+            read = self._read(message, index)
+            content = _parts_of(message)
+            if content and text_of(content) != read.content:
+                words = [{"type": "text", "text": read.content}] * bool(read.content)
+                content = [*(part for part in content if part.get("text") is None), *words]
+                self.lose("moved-part", index)
+            more = _carried(message, read) | ({"content": content} if content else {})
+            for text in results_in(read.content) if read.is_result else [read.content]:
+                self.messages.append(replace(read, content=text))
+                self.others.append(more)
+                read = replace(read, tool_call_id=None)
+
+    def lose(self, code: str, index: int) -> None:
+        self.notes.append((index, Diagnosis(code, LOSSES[code])))
+
+    def _read(self, message: Mapping[str, Any], index: int) -> Message:
+        role, content = message.get("role"), message.get("content")
+        if not isinstance(role, str) or role not in _ROLES:
+            known = "user, assistant, tool, system or developer"
+            raise UnreadableRowError(
+                f"message {index} has the role {brief(role, 40)}, wanted {known}"
+            )
+        result = _ROLES[role] == "tool"
+        if result and isinstance(content, Mapping | list) and not _are_parts(content):
+            content = json.dumps(content, ensure_ascii=False)
+        if content is not None and not isinstance(content, str | list):
+            raise UnreadableRowError(
+                f"message {index} has the content {brief(content, 40)}, wanted a text"
+            )
+        if _ROLES[role] == "assistant":
+            _refuse_empty(message, index)
+            read, odd = _reply(message, self.tools)
+            self.notes += [(index, note) for note in odd]
+            return read
+        calls = parse_message({"role": role, "tool_calls": _calls_of(message)}).calls
+        if calls:
+            self.lose("user-call", index)
+        answered = self._answered(message) if result else None
+        return Message(_ROLES[role], text_of(content), calls, answered)
+
+    def _answered(self, message: Mapping[str, Any]) -> str | None:
+        """Return the id of the call that a result answers, under one of the names in use."""
+        for known in (message.get("tool_call_id"), *listed(message.get("tool_call_ids"))):
+            if isinstance(known, str):
+                return known
+        own = message.get("id")
+        calls = (call for one in self.messages for call in one.tool_calls)
+        return own if isinstance(own, str) and any(call.id == own for call in calls) else None
+
+
+_UNREADABLE = (UsageError, RecursionError, TypeError, AttributeError, LookupError, ValueError)
+
+_READ = frozenset({
+    "role", "content", "tool_calls", "function_call", "tool_call_id", "from", "value", "text",
+    "system_prompt",
+})  # fmt: skip
+"""Fields of a message that are read; all others are carried."""
+
+
+def _carried(message: Mapping[str, Any], read: Message) -> JsonObject:
+    """Return the other fields of a message, without nulls, which Arrow adds."""
+    more = {key: value for key, value in message.items() if key not in _READ and value is not None}
+    if read.reasoning:
+        more["reasoning" if "reasoning" in more else "reasoning_content"] = read.reasoning
+    return more
+
+
+def _are_parts(content: object) -> bool:
+    """Whether a content is a list of parts that name their type, as opposed to a tool's values."""
+    return isinstance(content, list) and all(isinstance(_get(one, "type"), str) for one in content)
+
+
+def _parts_of(message: Mapping[str, Any]) -> list[Any]:
+    """Return the parts of a message's content if they are more than texts, else no parts."""
+    parts = message["content"] if _are_parts(message.get("content")) else []
+    fields = {key for part in parts for key, value in part.items() if value is not None}
+    return parts if fields - {"type", "text"} else []
+
+
+def _calls_of(message: object) -> list[Any]:
+    found = _get(message, "tool_calls")
+    return found if isinstance(found, list) else []
 
 
 def _reply(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, Iterable[Diagnosis]]:
     """Return an assistant's message and its diagnoses; `ToolCall`s in it are read already."""
     made = message.get("tool_calls")
     if isinstance(made, list) and made and all(isinstance(one, ToolCall) for one in made):
-        return Message("assistant", message.get("content") or "", tuple(made)), ()
+        words, thought = text_of(message.get("content")), message.get("reasoning_content")
+        return Message("assistant", words, tuple(made), reasoning=thought), ()
     result = parse_message(message, tools=tools)
     message_ = Message("assistant", result.content, result.calls, reasoning=result.reasoning)
     return message_, result.diagnoses
@@ -293,14 +462,9 @@ def _reply(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, It
 def _refuse_empty(message: Mapping[str, Any], index: int) -> None:
     """Raise UnreadableRowError unless the message has text, parts or calls in OpenAI's shape."""
     content = message.get("content")
-    if content is not None and not isinstance(content, str | list):
-        raise UnreadableRowError(
-            f"message {index} has the content {brief(content, 40)}, wanted a text"
-        )
     if content is None and not any(message.get(key) for key in _IN_PLACE_OF_WORDS):
         raise UnreadableRowError(f"message {index}, of the model, has neither content nor calls")
-    items = message.get("tool_calls")
-    if kinds := foreign_calls(content, items if isinstance(items, list) else ()):
+    if kinds := foreign_calls(content, _calls_of(message)):
         raise UnreadableRowError(
             f"message {index} has a {kinds[0]!r} part, a call of another API; wanted tool_calls"
         )
@@ -311,25 +475,9 @@ _IN_PLACE_OF_WORDS = (
 )  # fmt: skip
 
 
-def _other(message: Mapping[str, Any], index: int) -> Message:
-    role = message.get("role")
-    if not isinstance(role, str) or role not in _ROLES:
-        known = "user, assistant, tool, system or developer"
-        raise UnreadableRowError(f"message {index} has the role {brief(role, 40)}, wanted {known}")
-    content, result = message.get("content"), _ROLES[role] == "tool"
-    if result and isinstance(content, Mapping | list):
-        content = json.dumps(content, ensure_ascii=False)
-    if content is not None and not isinstance(content, str | list):
-        raise UnreadableRowError(
-            f"message {index} has the content {brief(content, 40)}, wanted a text"
-        )
-    id_ = message.get("tool_call_id")
-    return Message(role, text_of(content), tool_call_id=id_ if isinstance(id_, str) else None)
-
-
-def _sharegpt(row: JsonObject) -> tuple[Said, Any]:
+def _sharegpt(row: JsonObject) -> Told:
     turns = [*_conversation(row)]
-    return turns, row.get("tools") or _listed_tools(turns)
+    return Told(turns, row.get("tools") or _listed_tools(turns))
 
 
 def _listed_tools(turns: Iterable[JsonObject]) -> list[Any] | None:
@@ -347,25 +495,24 @@ def _listed_tools(turns: Iterable[JsonObject]) -> list[Any] | None:
 def _conversation(row: JsonObject) -> Iterator[JsonObject]:
     if isinstance(row.get("system"), str) and row["system"]:
         yield {"role": "system", "content": row["system"]}
-    turns = row.get("conversations", row.get("conversation"))
-    if not isinstance(turns, list):
+    names = ("conversations", "conversation", "messages", "trajectory")
+    turns = next((row[name] for name in names if isinstance(row.get(name), list)), None)
+    if turns is None:
         raise UnreadableRowError("there are no conversations in it")
     for index, one in enumerate(turns):
-        speaker, value = _get(one, "from") or _get(one, "role"), _get(one, "value")
-        value = _get(one, "content") if value is None else value
+        speaker = _get(one, "from") or _get(one, "role")
+        texts = (_get(one, key) for key in ("value", "content", "text", "system_prompt"))
+        value = next((text for text in texts if text is not None), None)
         role = _ROLES.get(speaker) if isinstance(speaker, str) else None
         if role is None:
             raise UnreadableRowError(
                 f"message {index} is from the unknown speaker {brief(speaker, 40)}"
             )
+        more = {key: one[key] for key in one if key not in _READ}
         if role == "function_call":
-            yield {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": _written(value, f"message {index}"),
-            }
-        else:
-            yield {"role": role, "content": value}
+            more["tool_calls"] = _written(value, f"message {index}")
+            role, value = "assistant", None
+        yield {**more, "role": role, "content": value}
 
 
 def _written(value: JsonValue, where: str) -> list[JsonObject]:
@@ -381,56 +528,142 @@ def _written(value: JsonValue, where: str) -> list[JsonObject]:
     return [call if "function" in call else {"function": call} for call in calls]
 
 
-def _xlam(row: JsonObject) -> tuple[Said, Any]:
+def _xlam(row: JsonObject) -> Told:
     answers = row["answers"]
     turns: list[JsonObject] = [{"role": "user", "content": row["query"]}]
     calls = _written(answers, "'answers'") if answers not in ("", "[]", [], None) else []
     turns.append({"role": "assistant", "content": "", **({"tool_calls": calls} if calls else {})})
-    return turns, row.get("tools")
+    return Told(turns, row.get("tools"))
 
 
-def _toolace(row: JsonObject) -> tuple[Said, Any]:
+def _toolace(row: JsonObject) -> Told:
     tools = tools_in(row["system"])
-    return pythonic_calls(_conversation(row), tools), tools
+    return Told(pythonic_calls(_conversation(row), tools), tools)
 
 
-def _glaive(row: JsonObject) -> tuple[Said, Any]:
+def _glaive(row: JsonObject) -> Told:
     system = row.get("system") or ""
-    return glaive_messages(system, row["chat"]), tools_in(system)
+    return Told(glaive_messages(system, row["chat"]), tools_in(system))
 
 
-def _when2call(row: JsonObject) -> tuple[Said, Any]:
+def _when2call(row: JsonObject) -> Told:
     if "chosen_response" in row:
-        chosen = row["chosen_response"]
-        if isinstance(chosen, str):
-            chosen = {"role": "assistant", "content": chosen}
-        return [*row["messages"], chosen], row.get("tools")
+        chosen = _as_messages(row["chosen_response"], "assistant")
+        rejected = _as_messages(row.get("rejected_response"), "assistant") or None
+        return Told(chosen, row.get("tools"), row["messages"], rejected)
     answer = row["answers"][row["correct_answer"]]
     turns = [{"role": "user", "content": row["question"]}, {"role": "assistant", "content": answer}]
-    return turns, row.get("tools")
+    return Told(turns, row.get("tools"))
 
 
-def _trl(row: JsonObject) -> tuple[Said, Any]:
-    completion = row.get("completion", row.get("chosen"))
-    if isinstance(completion, str):
-        completion = [{"role": "assistant", "content": completion}]
-    prompt = row["prompt"]
-    prompts = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt or []
-    return [*prompts, *(completion or ())], row.get("tools")
+def _trl(row: JsonObject) -> Told:
+    reply = _as_messages(row.get("completion", row.get("chosen")), "assistant")
+    rejected = _as_messages(row["rejected"], "assistant") if row.get("rejected") else None
+    if "prompt" in row:
+        prompt = _as_messages(row["prompt"], "user")
+    else:  # both begin with the prompt
+        same = zip(reply, rejected or (), strict=False)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], same))
+        prompt = reply[: min(shared, len(reply) - 1)]
+        reply, rejected = reply[len(prompt) :], (rejected or [])[len(prompt) :]
+    return Told(reply, row.get("tools"), prompt, rejected)
+
+
+def _as_messages(said: Any, role: str) -> list[Any]:
+    """Return a list of messages, which may be given as one message or as a text."""
+    if isinstance(said, str):
+        return [{"role": role, "content": said}]
+    return [said] if isinstance(said, Mapping) else [*(said or ())]
+
+
+def _verl(row: JsonObject) -> Told:
+    tools = _get(row.get("extra_info"), "tools") or row.get("tools")
+    prompt = _as_messages(row["prompt"], "user")
+    return Told((), tools, prompt, gold=(row["reward_model"]["ground_truth"], False))
+
+
+def _bfcl(row: JsonObject) -> Told:
+    question, functions = row["question"], row["function"]
+    turns = _as_messages(question, "user")
+    flat = [one for turn in turns for one in (turn if isinstance(turn, list) else [turn])]
+    tools = [functions] if isinstance(functions, Mapping) else functions
+    calls = [item for call in row.get("ground_truth") or () for item in call.items()]
+    gold = [{"name": name, "arguments": wanted_arguments(options)} for name, options in calls]
+    return Told((), tools, flat, gold=(gold, True) if "ground_truth" in row else None)
+
+
+def _preference(row: JsonObject) -> Told:
+    asked, worse = row["input"], row.get("non_preferred_output") or None
+    return Told(row["preferred_output"], asked.get("tools"), asked["messages"], worse)
+
+
+def _with_system(row: JsonObject, turns: list[Any]) -> list[Any]:
+    system = text_of(row.get("system"))
+    if not system or (turns and _get(turns[0], "role") == "system"):
+        return turns
+    return [{"role": "system", "content": system}, *turns]
+
+
+def _swe_agent(row: JsonObject) -> Told:
+    if isinstance(row.get("history"), list):
+        return _transcript({**row, "messages": row["history"]}, row)
+    return _plain(row)
+
+
+def _plain(row: JsonObject) -> Told:
+    return Told(_conversation(row), row.get("tools"))
+
+
+def _transcript(row: JsonObject, document: JsonObject | None = None) -> Told:
+    """Read messages of another API by its adapter. What the adapter does not read is carried."""
+    said = row["messages"]
+    found = read_conversation(document or said)
+    for notice in found.warnings:
+        if notice.code in {"unnamed-call", "unread-message"}:
+            raise UnreadableRowError(f"message {notice.source} has {notice.message}")
+    turns = []
+    for message, source in zip(found.messages, found.sources, strict=True):
+        turns.append({
+            **said[source], "role": message.role, "content": _media(said[source], message),
+            "tool_calls": [*message.tool_calls], "tool_call_id": message.tool_call_id,
+            "reasoning_content": message.reasoning,
+        })  # fmt: skip
+    return Told(_with_system(row, turns), row.get("tools"))
+
+
+def _media(said: Mapping[str, Any], read: Message) -> JsonValue:
+    """Return the content of a message: with its images and documents if it has some."""
+    parts = said.get("content")
+    if read.is_result and isinstance(parts, list):
+        own = (one for one in parts if _get(one, "tool_use_id") == read.tool_call_id)
+        parts = _get(next(own, None), "content")
+    kept = [
+        one for one in (parts if isinstance(parts, list) else ())
+        if isinstance(ANTHROPIC_KINDS.get(_get(one, "type")), Text | Media)
+    ]  # fmt: skip
+    return read.content if all(_get(one, "text") for one in kept) else kept
 
 
 def _get(thing: object, key: str) -> Any:
     return thing.get(key) if isinstance(thing, Mapping) else None
 
 
-SHAPES: Mapping[str, Callable[[JsonObject], tuple[Said, Any]]] = {
-    "openai": lambda row: (row["messages"], row.get("tools") or row.get("functions")),
+SHAPES: Mapping[str, Callable[[JsonObject], Told]] = {
+    "openai": lambda row: Told(
+        _with_system(row, row["messages"]), row.get("tools") or row.get("functions")
+    ),
     "sharegpt": _sharegpt,
-    "llama-factory": lambda row: (_conversation(row), row.get("tools")),
+    "llama-factory": _plain,
     "xlam": _xlam,
     "toolace": _toolace,
     "glaive": _glaive,
     "when2call": _when2call,
     "trl": _trl,
+    "gold": lambda row: Told((), row.get("tools"), _as_messages(row["prompt"], "user")),
+    "verl": _verl,
+    "bfcl": _bfcl,
+    "swe-agent": _swe_agent,
+    "openai-preference": _preference,
+    "transcript": _transcript,
 }
-"""The function for each shape that turns a row into messages and tools."""
+"""The function for each shape that finds the messages, the tools and more in a row."""
