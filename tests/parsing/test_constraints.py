@@ -355,7 +355,7 @@ def test_a_breach_is_what_no_grammar_accepts(text: str, why: str | None) -> None
 
 def test_what_is_wrong_is_named() -> None:
     with pytest.raises(UsageError, match="parallel is 'no'; wanted True or False"):
-        tunaeval.constrain(TOOLS, parallel="no")  # type: ignore[arg-type]
+        tunaeval.constrain(TOOLS, parallel="no")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(UsageError, match=r"tool 'f': no value fits .*'minimum': 7"):
         constraint_of({"x": {"type": "integer", "minimum": 7, "maximum": 3}}, "hermes")
     dated = constraint_of({"x": {"type": "string", "format": "date-time"}}, "hermes")
