@@ -36,6 +36,7 @@ FITS: dict[str, tuple[object, ...]] = {
     "name": ("no",),
     "marked": (True,),
     "around": (None,),
+    "inner": (None,),
     "envelope": (None,),
     "dropped": ((), ("hermes",)),
     "prompted": (True,),

@@ -309,8 +309,9 @@ def _mark_faults(form: Format) -> Iterator[str]:
 def _beside_faults(form: Format) -> Iterator[str]:
     calls = _texts(form.words)
     around = [text for text in _texts(form.around or ()) if text]
-    if form.separator.strip():
-        yield f"the separator {form.separator!r} would be content; write white space, or nothing"
+    for name, text in {"separator": form.separator, "inner": form.inner or ""}.items():
+        if text.strip():
+            yield f"the {name} {text!r} would be content; write white space, or nothing"
     for markers in form.reasoning:
         if markers.open == markers.close or "" in (markers.open, markers.close):
             yield f"{markers!r} cannot be distinguished; give two different texts"
