@@ -21,12 +21,12 @@ from tunaeval.matching.calls import (
     without_calls,
 )
 from tunaeval.matching.calls import match as match_calls
-from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.api import lost_calls, parse_message
 from tunaeval.showing import brief, counted, short_call, shown, visible
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.tools.success import Success
 from tunaeval.types.calls import ToolCall, Tools
-from tunaeval.types.parsing import Diagnosis, ParseResult
+from tunaeval.types.parsing import Diagnosis, ParseResult, outcome_of
 from tunaeval.types.runs import Expectation, MatchMode
 from tunaeval.types.wanted import refusal
 
@@ -72,7 +72,8 @@ def match(
     """
     known = to_tools(tools)
     read = read_calls(calls, known)
-    verdict = match_calls(expect, read.calls, profile=profile, tools=known)
+    lost = _lost_in(calls, read, known)
+    verdict = match_calls(expect, read.calls, profile=profile, tools=known, lost=lost)
     if not read.calls:
         verdict = without_calls(verdict, read.outcome)
     return verdict if verdict.ok else _explained(verdict, read.diagnoses)
@@ -80,35 +81,48 @@ def match(
 
 def read_calls(calls: Calls, tools: Tools | None) -> ParseResult:
     """Return the calls as a ParseResult. Raises UsageError if they cannot be read as calls."""
+    given = _given(calls)
+    return given if isinstance(given, ParseResult) else parse_message(given, tools=tools)
+
+
+def _lost_in(calls: Calls, read: ParseResult, tools: Tools | None) -> Sequence[ToolCall]:
+    """Return the attempts at calls, in what `read` was read from, that cannot be read."""
+    if (lost := getattr(calls, "lost", None)) is not None:  # an endpoint's
+        return tuple(lost)
+    return lost_calls(_given(calls), tools=tools) if read.diagnoses else ()
+
+
+def _given(calls: Calls) -> object:
+    """Return calls as a ParseResult, or as a message that is to be read."""
     match calls:
         case ParseResult():
             return calls
         case ToolCall():
-            return _listed([calls], tools)
+            return _listed([calls])
         case None | str() | bytes():
             raise UsageError(
                 f"calls is {brief(calls)}; {_WANTED}; a text is parsed first: "
                 "tunaeval.match(expect, tunaeval.parse(text))"
             )
         case Mapping() if _is_call(calls):
-            return parse_message({"tool_calls": [calls]}, tools=tools)
+            return {"tool_calls": [calls]}
         case Mapping():
-            return _message(calls, tools)
+            return _message(calls)
         case Iterable() if not (hasattr(calls, "role") or hasattr(calls, "content")):
-            return _listed(list(calls), tools)
-    return _message(calls, tools)
+            return _listed(list(calls), getattr(calls, "lost", ()))
+    return _message(calls)
 
 
-def _listed(items: list[Any], tools: Tools | None) -> ParseResult:
-    """Return a list of `ToolCall`s unchanged; read a server's calls as those of a message."""
+def _listed(items: list[Any], lost: Sequence[ToolCall] = ()) -> object:
+    """Return a list of `ToolCall`s as a result, and a server's calls as a message."""
     if all(isinstance(item, ToolCall) for item in items):
         for index, item in enumerate(items):
             _check_call(item, f"calls[{index}]")
-        return ParseResult(tuple(items), outcome="calls" if items else "no_call")
+        return ParseResult(tuple(items), outcome=outcome_of(items, attempted=bool(lost)))
     for index, item in enumerate(items):
         if isinstance(item, ToolCall) or not (_is_call(item)):
             raise UsageError(f"calls[{index}] is {brief(item)}; {_WANTED}")
-    return parse_message({"tool_calls": items}, tools=tools)
+    return {"tool_calls": items}
 
 
 def _check_call(call: ToolCall, where: str) -> None:
@@ -121,12 +135,12 @@ def _check_call(call: ToolCall, where: str) -> None:
         )
 
 
-def _message(message: object, tools: Tools | None) -> ParseResult:
+def _message(message: object) -> object:
     fields = message.keys() if isinstance(message, Mapping) else {*dir(message)}
     if not fields & _OF_A_MESSAGE:
         hints = (hint for key, hint in _WAYS.items() if key in fields)
         raise UsageError(f"calls is {brief(message)}; {next(hints, _WANTED)}")
-    return parse_message(wanted_reply(message), tools=tools)
+    return wanted_reply(message)
 
 
 _OF_A_MESSAGE = frozenset({"role", "content", "tool_calls", "function_call"})
@@ -329,6 +343,7 @@ class Expected:
             profile=self._profile,
             tools=self._tools,
             offered=getattr(calls, "offered", None),
+            lost=_lost_in(calls, read, self._tools) if self.forbid else (),
         )
         if not self.succeeded:
             verdict = judged(self.wishes, read.calls)

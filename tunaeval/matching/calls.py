@@ -14,9 +14,11 @@ made, `nearest` has the call that is most like it.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
+from unicodedata import normalize
 
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
 from tunaeval.showing import counted, shows
@@ -67,8 +69,11 @@ def match(
     *,
     profile: str | None = None,
     tools: Tools | None = None,
+    lost: Sequence[ToolCall] = (),
 ) -> Verdict:
     """Return whether `calls` are what `expect` wants. Never raises for any calls.
+
+    `lost` are attempts at calls that cannot be read; they count for what is forbidden.
 
     `tools` have the schemas (defaults, number types) and the arguments that are paths. `profile`
     is `DEFAULT_PROFILE` if it is None.
@@ -79,7 +84,7 @@ def match(
         expect = read_expectation(expect)
     _check_tools(rule, tools, has_calls=bool(expect.calls))
     try:
-        return _verdict(expect, calls, tools or _NO_TOOLS, rule)
+        return _verdict(expect, calls, tools or _NO_TOOLS, rule, lost=lost)
     except Exception as error:
         # Calls cannot cause this, but an expectation that was built by hand without checks can.
         try:
@@ -98,6 +103,7 @@ def match_wishes(
     profile: str | None = None,
     tools: Tools | None = None,
     offered: Sequence[str] | None = None,
+    lost: Sequence[ToolCall] = (),
 ) -> Verdict:
     """Like `match`, for expected calls as (name, arguments) pairs. Without any, and with nothing
     forbidden, no call is wanted. Check wishes from outside with `check_wishes` first.
@@ -107,18 +113,18 @@ def match_wishes(
     """
     none = not wishes and not forbid
     expect = Expectation(none=none, match=mode, forbid=tuple(forbid))
-    return _verdict(
-        expect, calls, tools or _NO_TOOLS, profile_of(profile), given=wishes, offered=offered
-    )
+    rule, tools = profile_of(profile), tools or _NO_TOOLS
+    return _verdict(expect, calls, tools, rule, given=wishes, offered=offered, lost=lost)
 
 
-_HOST, _SERVER = "functions.", "mcp__"
+_PREFIXES = re.compile(r"((functions|default_api|tools)\.|mcp__.*?__)+(?=.)")
 
 
 def is_same_tool(name: str, called: str, known: Container[str] = ()) -> bool:
     """Whether a call of `called` is a call of the tool `name`: also if either has the prefix of a
-    host or an MCP server (`functions.bash`, `mcp__shell__bash`), or other letters' case. Two names
-    that are both `known` are two tools.
+    host or an MCP server (`functions.bash`, `default_api.bash`, `mcp__shell__bash`), other letters'
+    case, spaces around it, or signs that nobody sees. Two names that are both `known` are two
+    tools.
     """
     if name == called:
         return True
@@ -126,10 +132,41 @@ def is_same_tool(name: str, called: str, known: Container[str] = ()) -> bool:
 
 
 def _bare(name: str) -> str:
-    name = name.casefold().removeprefix(_HOST)
-    if name.startswith(_SERVER):
-        return name.removeprefix(_SERVER).partition("__")[2] or name
-    return name
+    seen = name if name.isascii() else normalize("NFKC", name)
+    seen = "".join(one for one in seen if one.isprintable()).strip().casefold()
+    return _PREFIXES.sub("", seen, count=1) if _PREFIXES.match(seen) else seen
+
+
+def is_forbidden(
+    call: ToolCall,
+    forbidden: str | ExpectedCall,
+    known: Collection[str] = (),
+    tools: Tools | None = None,
+) -> bool:
+    """Whether a call is forbidden, by its tool's name or as a call with arguments, beside which it
+    may have others. `known` are the names of tools.
+
+    What cannot be read counts: lost arguments may be any, and so may the name of a structured call;
+    of an attempt in a text, the first name of a tool in it is taken for its tool.
+    """
+    name = forbidden if isinstance(forbidden, str) else forbidden.name
+    if call.name or call.source == "structured":
+        is_of = not call.name or is_same_tool(name, call.name, known)
+    else:
+        is_of = _first(call.invalid or "", {name, *known}) == _bare(name)
+    if not is_of or isinstance(forbidden, str) or not (forbidden.arguments and call.name) or call.invalid:
+        return is_of
+    expect = Expectation.model_construct(calls=(forbidden,), match="superset")
+    return match(expect, [replace(call, name=name)], profile="tunacode", tools=tools).ok
+
+
+def _first(text: str, names: Iterable[str]) -> str | None:
+    """Return the name that is a word of the text before all others, or None."""
+    found = []
+    for name in map(_bare, names):
+        if at := re.search(rf"(?:(?<!\w)|(?<=__)){re.escape(name)}(?!\w)", text.casefold()):
+            found.append((at.start(), name))
+    return min(found, default=(0, None))[1]
 
 
 def check_wishes(
@@ -177,8 +214,9 @@ def _verdict(
     *,
     given: Sequence[Wish] = (),
     offered: Sequence[str] | None = None,
+    lost: Sequence[ToolCall] = (),
 ) -> Verdict:
-    failures = [*_limit_failures(expect, calls, tools if offered is None else offered)]
+    failures = [*_limit_failures(expect, calls, lost, tools if offered is None else offered)]
     failures += () if offered is None else _never_offered(expect.forbid, offered)
     pairs: Pairs = ()
     wishes = given or _wishes(expect, rule)
@@ -196,17 +234,24 @@ def _verdict(
     return Verdict(True, _success(expect, pairs), pairs, (), rule.name)
 
 
+UNREADABLE = "tried in a call that cannot be read"
+"""What is said of an attempt at what is forbidden that cannot be read."""
+
+
 def without_calls(verdict: Verdict, outcome: str) -> Verdict:
     """Return the verdict on a reply without calls, given what `match` says and the reply's outcome.
     A malformed or truncated call is no abstention: it fails even where no call is wanted.
     """
     why = _NO_ABSTENTION.get(outcome)
-    return verdict if why is None else replace(verdict, ok=False, reason=why, pairs=())
+    if why is None or any(one.code == "forbidden-tool" for one in verdict.failures):
+        return verdict
+    return replace(verdict, ok=False, reason=why, pairs=())
 
 
 _NO_ABSTENTION = {
     "malformed": "a call was tried and is malformed",
     "truncated": "the reply was cut off before a call was complete",
+    "unbegun": "the reply was cut off before a call began",
 }
 
 _NO_TOOLS = Tools()
@@ -234,7 +279,10 @@ def _never_offered(forbid: Sequence[str], offered: Sequence[str]) -> Iterator[Fa
 
 
 def _limit_failures(
-    expect: Expectation, calls: Sequence[ToolCall], known: Container[str]
+    expect: Expectation,
+    calls: Sequence[ToolCall],
+    lost: Sequence[ToolCall],
+    known: Collection[str],
 ) -> Iterator[Failure]:
     least, most = expect.min_calls, expect.max_calls
     if expect.none and calls:
@@ -247,9 +295,12 @@ def _limit_failures(
     if most is not None and len(calls) > most:
         message = f"wanted at most {counted(most, 'call')}, got {len(calls)}"
         yield Failure("too-many-calls", message, f"calls[{most}]")
-    for index, call in enumerate(calls if expect.forbid else ()):
-        if any(is_same_tool(name, call.name, known) for name in expect.forbid):
+    for index, call in enumerate((*calls, *lost) if expect.forbid else ()):
+        hit = next((name for name in expect.forbid if is_forbidden(call, name, known)), None)
+        if hit is not None and index < len(calls):
             yield Failure("forbidden-tool", f"{call.name!r} is forbidden", f"calls[{index}].name")
+        elif hit is not None:
+            yield Failure("forbidden-tool", f"{hit!r} is forbidden, and was {UNREADABLE}")
 
 
 def _explained(fit: Fit, pairs: Pairs, mode: str) -> Iterator[Failure]:

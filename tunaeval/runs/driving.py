@@ -344,8 +344,10 @@ async def _graded(
     numbered = [(number, call) for number, one in enumerate(end.turns, 1) for call in one.calls]
     reference = None if scenario.task is None else scenario.task.solved()
     results = [(at, one.content) for at, turn in enumerate(end.turns, 1) for one in turn.results]
+    turns = enumerate(end.turns, 1)
     state = FinalState(
         prompt=scenario.prompt,
+        lost=tuple((at, call) for at, one in turns for call in one.lost(tools, end.level)),
         answer=end.answer,
         calls=tuple(replace(call, id=None) for _, call in numbered),
         turns=max(1, len(end.turns)),
@@ -496,7 +498,7 @@ async def drive_agent(
                 scenario,
                 tools,
                 workspace,
-                FinishedEpisode(ran.ended, ran.answer, turns),
+                FinishedEpisode(ran.ended, ran.answer, turns, options.level),
                 seen=workspace.before,
                 profile=options.profile,
                 seconds=environment.checks_seconds,

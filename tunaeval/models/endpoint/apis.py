@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 from tunaeval.errors import ToolsError, TunaevalError
 from tunaeval.models.clients.answers import read_usage
+from tunaeval.parsing.api import lost_calls
 from tunaeval.parsing.sse import first_choice
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
@@ -136,6 +137,17 @@ class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length 
         made.turns = tuple(turn.number for turn in turns for _ in turn.calls)
         made._every, made.unasked = tuple(turns), unasked
         return made
+
+    @property
+    def lost(self) -> tuple[ToolCall, ...]:
+        """The attempts at calls that cannot be read. An agent may have run them all the same."""
+        replies = ((turn.message, turn.request.tools) for turn in self._every)
+        return tuple(
+            call
+            for message, tools in replies
+            if message is not None
+            for call in lost_calls(message, tools=None if message.get("tool_calls") else tools)
+        )
 
     @property
     def offered(self) -> tuple[str, ...] | None:
