@@ -86,3 +86,23 @@ def test_an_attempt_that_a_fault_cut_short_counts() -> None:
     with tunaeval.model_endpoint(script, faults=[fault]) as model:
         ask(model)
     assert model.calls != tunaeval.expect(forbid=["bash"])
+
+
+@pytest.mark.parametrize(
+    ("made", "result", "worked"),
+    [
+        ("c", {"tool_call_id": "c"}, True),
+        ("other", {"tool_call_id": "other"}, True),  # the agent has ids of its own
+        ("c", {}, True),
+        ("c", {"tool_call_id": "other"}, False),
+    ],
+)
+def test_a_result_with_a_foreign_id_answers_no_call(
+    made: str, result: JsonObject, worked: bool
+) -> None:
+    said = message("bash", "{}")
+    again = {**said, "tool_calls": [{**said["tool_calls"][0], "id": made}]}
+    with tunaeval.model_endpoint([said, "Done."]) as model:
+        ask(model)
+        ask(model, messages=[again, {"role": "tool", "content": "ok", **result}])
+    assert (model.calls == tunaeval.expect("bash", succeeded=True)) == worked

@@ -315,7 +315,7 @@ def test_an_expected_call_has_to_succeed_where_the_transcript_has_results() -> N
     assert scored(again, expect={"tools": ["read"]}).goal_completion == 0.0  # it was called twice
     attempts = scored(batches([("read", None)]), **wish)
     assert attempts.goal_completion == 1.0
-    assert "attempts were counted, because the transcript has no results" in reason_of(attempts)
+    assert "attempts were counted, because no result answers a call" in reason_of(attempts)
 
 
 def test_a_run_of_tests_that_fail_and_a_claim_without_a_result_have_succeeded() -> None:

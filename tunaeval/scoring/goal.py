@@ -190,7 +190,7 @@ def _as_expected(history: History, expect: Expectation, seen: str) -> CategoryFi
     verdict, more = matched(expect, made, history), ""
     lost = [one for one in made if not one.worked]
     if not (history.uncalled or any(not run.dangles for run in history.runs)):
-        more = "; attempts were counted, because the transcript has no results" if made else ""
+        more = "; attempts were counted, because no result answers a call" if made else ""
     elif verdict.ok and lost:
         made = [one for one in made if one.worked]
         verdict = matched(expect, made, history)

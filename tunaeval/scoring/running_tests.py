@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
-from tunaeval.tools.success import Success
+from tunaeval.tools.success import Success, exit_lines
 from tunaeval.types.calls import JsonValue, ToolCall
 
 TEST_TOOLS = frozenset({"pytest", "run_pytest", "run_test", "run_tests", "run_unit_tests", "test"})
@@ -62,7 +62,7 @@ def shows_failed_tests(
     if not runs_tests(call.name, call.arguments, commands):
         return False
     text = answer or success.error or ""
-    codes = {line.partition(":")[2].strip() for line in _exit_lines(text)}
+    codes = {code for _, code in exit_lines(text)}
     return not codes & _NOT_RUN and not any(words in text for words in _MISSING)
 
 
@@ -127,8 +127,3 @@ def _is_test_file(word: str) -> bool:
     stem, dot, _ = _program(word).partition(".")
     named = stem.startswith("test_") or stem.endswith(("_test", "_tests"))
     return bool(dot) and word.endswith(_SCRIPTS) and (named or stem in {"test", "tests"})
-
-
-def _exit_lines(text: str) -> list[str]:
-    tail = f"{text[:1000]}\n{text[-1000:]}" if len(text) > 2000 else text
-    return [line for line in tail.splitlines() if line.strip().lower().startswith("exit code")]

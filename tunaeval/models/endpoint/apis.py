@@ -167,8 +167,7 @@ class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length 
                 at = seen[call.id]
                 seen[call.id] += 1
                 named = (_results_of(call.id, messages)[at : at + 1] for messages in later)
-                # A client of Google's API may leave the ids out.
-                placed = (_newest(messages)[place : place + 1] for messages in later[:1])
+                placed = (_placed(place, messages) for messages in later[:1])
                 results = (one for some in (*named, *placed) for one in some)
                 found.append(next(map(_outcome, results), None))
         return tuple(found)
@@ -193,11 +192,18 @@ def _results_of(call_id: str | None, messages: Sequence[JsonObject]) -> list[Jso
     return [one for one in messages if call_id and one.get("tool_call_id") == call_id]
 
 
-def _newest(messages: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the results since the model's last reply."""
+def _placed(place: int, messages: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the result of the call at this place in the model's last reply, for clients that give
+    calls other ids or leave them out, as one of Google's API may. One with a foreign id is none's.
+    """
     roles = [one.get("role") for one in messages]
     begin = len(roles) - roles[::-1].index("assistant") if "assistant" in roles else 0
-    return [one for one in messages[begin:] if is_result(one)]
+    calls = messages[begin - 1].get("tool_calls") if begin else None
+    call = calls[place] if isinstance(calls, list) and len(calls) > place else None
+    new = messages[begin:]
+    unnamed = [one for one in new if is_result(one) and not one.get("tool_call_id")]
+    named = _results_of(call.get("id"), new) if isinstance(call, dict) else []
+    return named[:1] or unnamed[place : place + 1]
 
 
 def _outcome(result: JsonObject) -> Success:
