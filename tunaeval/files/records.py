@@ -144,15 +144,20 @@ def append(path: Path, record: Mapping[str, JsonValue]) -> None:
         raise _record_error(path, "append to", error) from error
 
 
-def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObject]:
+def read(
+    path: Path, *, only: Container[int] | None = None, whole: bool = False
+) -> Iterator[JsonObject]:
     """Yield the records of a file in constant memory. `only` selects records by number, counted
-    from 1. A last line without its newline counts if it is complete, and is left out if not. Raises
-    RecordError, with the line's number, for any other line that is no record.
+    from 1. A last line without its newline counts if it is complete, and is left out if not, unless
+    the file has to be `whole`. Raises RecordError, with the line's number, for any other line that
+    is no record.
     """
-    return (record for _, record in placed(path, only=only))
+    return (record for _, record in placed(path, only=only, whole=whole))
 
 
-def placed(path: Path, *, only: Container[int] | None = None) -> Iterator[tuple[int, JsonObject]]:
+def placed(
+    path: Path, *, only: Container[int] | None = None, whole: bool = False
+) -> Iterator[tuple[int, JsonObject]]:
     """Like `read`, but yield each record with its byte offset, for `read_at`."""
     with opened(path) as file:
         count = end = 0
@@ -166,7 +171,7 @@ def placed(path: Path, *, only: Container[int] | None = None) -> Iterator[tuple[
             try:
                 record = decode(line)
             except (ValueError, RecursionError) as error:
-                if not line.endswith(b"\n"):
+                if not (whole or line.endswith(b"\n")):
                     return
                 raise RecordError(
                     f"{path}, line {number}: wanted a JSON object on one line, "
