@@ -143,6 +143,7 @@ def test_a_run_in_which_nothing_was_done_is_missed_without_an_option(
     here: Tuna, tmp_path: Path
 ) -> None:
     (tmp_path / "d").mkdir()
-    write(tmp_path / "d", "a.json", [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": ""}])
+    silent = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": ""}]
+    write(tmp_path / "d", "a.json", silent)
     for given in ("d/a.json", "d"):
         assert here("score", given).returncode == 1

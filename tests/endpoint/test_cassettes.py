@@ -299,11 +299,11 @@ def test_a_cassette_that_is_not_played_to_its_end_fails_like_a_script(cassette: 
     ):
         said(chat(model.url))
     cassette.write_bytes(cassette.read_bytes()[:-20])
-    with pytest.raises(RecordError, match="line 3.*record it again"):
+    with pytest.raises(RecordError, match=r"line 3.*record it again"):
         tunaeval.model_endpoint(cassette=cassette)
 
 
 @pytest.mark.parametrize("wrong", [{"model": "m"}, "m"])
 def test_a_report_wants_a_request(tmp_path: Path, wrong: Any) -> None:
-    with pytest.raises(UsageError, match="request is .*; wanted a ModelRequest"):
+    with pytest.raises(UsageError, match=r"request is .*; wanted a ModelRequest"):
         tunaeval.cassette_report(tmp_path / "none.jsonl", wrong)

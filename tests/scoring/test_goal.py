@@ -228,6 +228,9 @@ def test_a_forbidden_name_that_no_tool_has_is_refused_where_the_tools_are_known(
         scored(WORK, forbid=["bsh"], settings=ScoreSettings(tools=tools))
     noted = scored(WORK, forbid=["bsh"], check=yes).details.reasoning
     assert noted.endswith("'bsh', with no list of tools, so nobody knows if there are such")
+    own = {"tools": [{"name": "bash"}], "messages": WORK}
+    noted = scored(own, forbid=["bsh"], check=yes).details.reasoning
+    assert noted.endswith("tools in the transcript has; there were 'bash': was that meant?")
     near = scored(WORK, forbid=["reed"], check=yes).details.reasoning
     assert near.endswith("if there are such; called were 'read': was that meant?")
     called = scored(WORK, forbid=["read"], check=yes).details.reasoning

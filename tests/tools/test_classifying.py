@@ -170,7 +170,8 @@ def test_a_result_that_changes_later_was_judged_as_it_came() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Tool execution failed: x", "Error executing tool bash: x", "exit code 1", "a\nexit status 1",
+        "Tool execution failed: x", "Error executing tool bash: x", "exit code 1",
+        "a\nexit status 1",
         "Process exited with code 3\nx", "Command failed with exit code 2.", "Exit code: 1",
         "bash: foo: command not found", "bash: line 1: foo: command not found",
         "zsh: command not found: foo", "sh: 1: foo: not found", "Permission denied",
@@ -186,7 +187,7 @@ def test_what_reads_like_a_failure_is_one(text: str) -> None:
     "text",
     [
         "Exit code: 0", "exit status 0", "it ends with exit code 1 where it fails", "Error",
-        "status: 404", "a.txt\nfind: b: Permission denied", "The page says: Permission denied, sorry",
+        "status: 404", "a.txt\nfind: b: Permission denied", "It says: Permission denied, sorry",
         "Errors: none", "the command not found in the index",
     ],
 )  # fmt: skip

@@ -23,19 +23,32 @@ def suite_of_turn(
 
     Messages of the assistant without another between them are one turn. `tools` are those that were
     offered; if they are not given, the transcript's own, and those that it calls. Raises UsageError
-    if there is no such turn, or nothing was asked before it.
+    if there is no such turn, nothing was asked before it, or it says nothing that can be expected:
+    its calls cannot be read, or the run failed before it made any.
     """
     start, replies = _turn(conversation.messages, turn)
     before = list(conversation.messages[:start])
     system = []
     while before and before[0].role == "system":
         system.append(before.pop(0).content)
+    before = [
+        one for one in before if one.role != "assistant" or one.content or one.tool_calls
+    ]  # some agents keep reasoning alone, as a message that a server may refuse
     if not before:
         raise UsageError(
             f"nothing was asked before turn {turn}; wanted a transcript that has the user's request"
         )
     prompt = "" if before[-1].is_result else before.pop().content
     calls = [call for reply in replies for call in reply.tool_calls]
+    for call in calls:
+        if not call.name or call.invalid:
+            why = call.invalid or "it has no name"
+            raise UsageError(f"turn {turn} has a call of {call.name!r} that cannot be read: {why}")
+    after = conversation.messages[start + len(replies) :]
+    failure = None if any(one.role == "assistant" for one in after) else conversation.failure
+    if not calls and (failure or not any(one.content for one in replies)):
+        why = failure or "it has neither a call nor a text"
+        raise UsageError(f"turn {turn} says nothing that can be expected: {why}")
     made = tuple(ExpectedCall(name=call.name, arguments=dict(call.arguments)) for call in calls)
     scenario = Scenario(
         id=f"{name}-turn-{turn}",

@@ -21,13 +21,14 @@ from tunaeval.matching.calls import (
     without_calls,
 )
 from tunaeval.matching.calls import match as match_calls
+from tunaeval.matching.expectations import read_forbidden
 from tunaeval.parsing.api import lost_calls, parse_message
 from tunaeval.showing import brief, counted, short_call, shown, visible
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.tools.success import Success
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.parsing import Diagnosis, ParseResult, outcome_of
-from tunaeval.types.runs import Expectation, MatchMode
+from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
 from tunaeval.types.wanted import refusal
 
 Calls: TypeAlias = ParseResult | ToolCall | Mapping[str, Any] | Sequence[ToolCall | Any] | object
@@ -256,7 +257,7 @@ Wanted: TypeAlias = str | ToolCall | Mapping[str, Any]
 def expect(
     *names_or_calls: Wanted,
     match: MatchMode = "exactly",
-    forbid: Sequence[str] = (),
+    forbid: Sequence[Wanted] = (),
     succeeded: bool = False,
     profile: str | None = None,
     tools: Tools | Iterable[ToolLike] | None = None,
@@ -273,9 +274,10 @@ def expect(
         names_or_calls: A name wants a call of that tool with any arguments; a call wants its
             arguments, which may be matchers.
         match: As in an expectation: "exactly", "in_order", "any_order", "superset" or "subset".
-        forbid: Names of tools that must not be called, also with a prefix (`functions.bash`,
-            `mcp__shell__bash`) or in other letters' case. An endpoint's calls fail if no request
-            offered such a tool, because a misspelled name would forbid nothing.
+        forbid: What must not be called, names or calls: a tool, also with a prefix
+            (`functions.bash`, `mcp__shell__bash`) or in other letters' case, or with these and any
+            other arguments. An attempt that cannot be read counts. An endpoint's calls fail if no
+            request offered such a tool, because a misspelled name would forbid nothing.
         succeeded: Count only calls whose result, as a later request shows it, is no failure; a call
             without a result does not count. Other calls are left out, except from `forbid`. Only
             an endpoint's `.calls` have results.
@@ -292,10 +294,11 @@ def expect(
     """
     wishes = tuple(_wish(one, index) for index, one in enumerate(names_or_calls))
     known = to_tools(tools)
-    check_wishes(wishes, match, forbid, profile, known)
+    forbidden = read_forbidden(forbid)
+    check_wishes(wishes, match, forbidden, profile, known)
     if not isinstance(succeeded, bool):
         raise refusal("succeeded", succeeded, "True or False")
-    return Expected(wishes, match, tuple(forbid), profile, known, succeeded=succeeded)
+    return Expected(wishes, match, forbidden, profile, known, succeeded=succeeded)
 
 
 class Expected:
@@ -307,7 +310,7 @@ class Expected:
         self,
         wishes: tuple[Wish, ...],
         match: MatchMode,
-        forbid: tuple[str, ...],
+        forbid: tuple[str | ExpectedCall, ...],
         profile: str | None,
         tools: Tools | None,
         *,

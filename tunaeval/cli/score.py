@@ -37,8 +37,8 @@ _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".eval"})
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """Return 0; 1 if the goal was missed by a check, an expectation or a forbidden call, or nothing
-    was done; 2 if a file of a folder was refused; 3 if a check or a category could not be evaluated.
+    """Return 0; 1 if a goal was missed by a check, an expectation or a forbidden call, or nothing
+    was done; 2 if a file of a folder was refused; 3 if a check or a category was not evaluated.
     """
     given = _given(arguments)
     reported: list[JsonObject] = []

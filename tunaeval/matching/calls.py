@@ -24,7 +24,7 @@ from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
 from tunaeval.showing import counted, shows
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
-from tunaeval.types.wanted import wanted_items, wanted_name
+from tunaeval.types.wanted import wanted_name
 
 from .assignment import NO_OTHERS, Fit, Pairs, Wish
 from .bfcl import CheckerCrash
@@ -99,7 +99,7 @@ def match_wishes(
     calls: Sequence[ToolCall],
     *,
     mode: MatchMode = "exactly",
-    forbid: Sequence[str] = (),
+    forbid: Sequence[str | ExpectedCall] = (),
     profile: str | None = None,
     tools: Tools | None = None,
     offered: Sequence[str] | None = None,
@@ -112,7 +112,7 @@ def match_wishes(
     is forbidden was not offered, the match fails, since it would hold for any calls.
     """
     none = not wishes and not forbid
-    expect = Expectation(none=none, match=mode, forbid=tuple(forbid))
+    expect = Expectation.model_construct(none=none, match=mode, forbid=tuple(forbid))
     rule, tools = profile_of(profile), tools or _NO_TOOLS
     return _verdict(expect, calls, tools, rule, given=wishes, offered=offered, lost=lost)
 
@@ -149,30 +149,33 @@ def is_forbidden(
     What cannot be read counts: lost arguments may be any, and so may the name of a structured call;
     of an attempt in a text, the first name of a tool in it is taken for its tool.
     """
-    name = forbidden if isinstance(forbidden, str) else forbidden.name
+    name = _name_of(forbidden)
     if call.name or call.source == "structured":
         is_of = not call.name or is_same_tool(name, call.name, known)
     else:
         is_of = _first(call.invalid or "", {name, *known}) == _bare(name)
-    if not is_of or isinstance(forbidden, str) or not (forbidden.arguments and call.name) or call.invalid:
+    is_lost = not call.name or call.invalid is not None
+    if not is_of or is_lost or isinstance(forbidden, str):
         return is_of
     expect = Expectation.model_construct(calls=(forbidden,), match="superset")
     return match(expect, [replace(call, name=name)], profile="tunacode", tools=tools).ok
 
 
+def _name_of(forbidden: str | ExpectedCall) -> str:
+    return forbidden if isinstance(forbidden, str) else forbidden.name
+
+
 def _first(text: str, names: Iterable[str]) -> str | None:
     """Return the name that is a word of the text before all others, or None."""
-    found = []
-    for name in map(_bare, names):
-        if at := re.search(rf"(?:(?<!\w)|(?<=__)){re.escape(name)}(?!\w)", text.casefold()):
-            found.append((at.start(), name))
-    return min(found, default=(0, None))[1]
+    words = ((rf"(?:(?<!\w)|(?<=__)){re.escape(name)}(?!\w)", name) for name in map(_bare, names))
+    found = ((re.search(word, text.casefold()), name) for word, name in words)
+    return min(((at.start(), name) for at, name in found if at), default=(0, None))[1]
 
 
 def check_wishes(
     wishes: Sequence[Wish],
     mode: str,
-    forbid: Sequence[str],
+    forbid: Sequence[str | ExpectedCall],
     profile: str | None,
     tools: Tools | None,
 ) -> None:
@@ -180,11 +183,10 @@ def check_wishes(
     wanted_name(mode, "match mode", get_args(MatchMode))
     has_calls = any(arguments is not None for _, arguments in wishes)
     _check_tools(profile_of(profile), tools, has_calls=has_calls)
-    wanted_items(forbid, "forbid", str, "names of tools")
     for failure in () if tools is None else _never_offered(forbid, list(tools)):
         raise ExpectationError(failure.message)
     for name, arguments in wishes:
-        if name in forbid:
+        if name in forbid:  # as a name: a call of it may be wanted with other arguments
             raise ExpectationError(
                 f"the tool {name!r} is both expected and forbidden; remove one of the two"
             )
@@ -216,7 +218,7 @@ def _verdict(
     offered: Sequence[str] | None = None,
     lost: Sequence[ToolCall] = (),
 ) -> Verdict:
-    failures = [*_limit_failures(expect, calls, lost, tools if offered is None else offered)]
+    failures = [*_limit_failures(expect, calls, lost, tools, offered)]
     failures += () if offered is None else _never_offered(expect.forbid, offered)
     pairs: Pairs = ()
     wishes = given or _wishes(expect, rule)
@@ -271,8 +273,10 @@ def _wishes(expect: Expectation, rule: Profile) -> list[Wish]:
     return [(name, None) for name in expect.tools or ()]
 
 
-def _never_offered(forbid: Sequence[str], offered: Sequence[str]) -> Iterator[Failure]:
-    for name in forbid:
+def _never_offered(
+    forbid: Sequence[str | ExpectedCall], offered: Sequence[str]
+) -> Iterator[Failure]:
+    for name in map(_name_of, forbid):
         if not any(is_same_tool(name, one) for one in offered):
             unknown = UnknownNameError("tool that was offered", name, offered)
             yield Failure("never-offered", f"forbidden is {name!r}, but {unknown}")
@@ -282,8 +286,10 @@ def _limit_failures(
     expect: Expectation,
     calls: Sequence[ToolCall],
     lost: Sequence[ToolCall],
-    known: Collection[str],
+    tools: Tools,
+    offered: Sequence[str] | None,
 ) -> Iterator[Failure]:
+    known = tools if offered is None else offered
     least, most = expect.min_calls, expect.max_calls
     if expect.none and calls:
         names = ", ".join(repr(call.name) for call in calls[:3])
@@ -296,11 +302,11 @@ def _limit_failures(
         message = f"wanted at most {counted(most, 'call')}, got {len(calls)}"
         yield Failure("too-many-calls", message, f"calls[{most}]")
     for index, call in enumerate((*calls, *lost) if expect.forbid else ()):
-        hit = next((name for name in expect.forbid if is_forbidden(call, name, known)), None)
+        hit = next((one for one in expect.forbid if is_forbidden(call, one, known, tools)), None)
         if hit is not None and index < len(calls):
             yield Failure("forbidden-tool", f"{call.name!r} is forbidden", f"calls[{index}].name")
         elif hit is not None:
-            yield Failure("forbidden-tool", f"{hit!r} is forbidden, and was {UNREADABLE}")
+            yield Failure("forbidden-tool", f"{_name_of(hit)!r} is forbidden, and was {UNREADABLE}")
 
 
 def _explained(fit: Fit, pairs: Pairs, mode: str) -> Iterator[Failure]:

@@ -246,9 +246,7 @@ class _Judge:
             self._known[key] = verdict
         return verdict
 
-    def _match(
-        self, calls: tuple[ToolCall, ...], lost: tuple[ToolCall, ...] = ()
-    ) -> Verdict:
+    def _match(self, calls: tuple[ToolCall, ...], lost: tuple[ToolCall, ...] = ()) -> Verdict:
         profile, expect = self.options.profile, self.scenario.expect
         return match(expect, calls, profile=profile, tools=self.tools, lost=lost)
 

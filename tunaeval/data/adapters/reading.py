@@ -296,6 +296,15 @@ class Reading:
             one.source, Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at)
         )
 
+    def spent(self, usage: Usage | None) -> None:
+        """Set the usage of the last reply, of which a later line tells."""
+        one = self._open
+        replies = (at for at, one in enumerate(self._messages) if one.role == "assistant")
+        if one is not None and one.role == "assistant" and (one.texts or one.thoughts or one.calls):
+            one.usage = usage or one.usage
+        elif usage is not None and (last := max(replies, default=None)) is not None:
+            self._messages[last] = replace(self._messages[last], usage=usage)
+
     def summary(self, text: str) -> None:
         """Add the summary that replaced earlier messages, as a system message of its own."""
         self.notice("compacted", "earlier messages were replaced by a summary")

@@ -64,7 +64,8 @@ def model_endpoint(
             conversation and the results since the last reply; all else may differ.
         timeout_seconds: How long an upstream may take to answer.
         leftover: With "fail", the end of the block raises AssertionError if the script or the
-            cassette has answers left, or if the model was never asked. The fixture `tunaeval_model` fails by default.
+            cassette has answers left, or if the model was never asked. The fixture
+            `tunaeval_model` fails by default.
         allow_unasked: Whether a model may never be asked. If not, its calls equal no `expect(...)`.
 
     Raises UsageError for arguments that cannot be served, RecordError for a cassette that cannot be

@@ -25,7 +25,7 @@ from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Changes, Snapshot, Workspace
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
-from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall
+from tunaeval.types.runs import CheckRecord
 from tunaeval.types.tasks import (
     AbsentCheck,
     AnswerCheck,
@@ -51,9 +51,8 @@ class FinalState:
     """The end of an episode: its prompt, answer, calls in order, and workspace.
 
     `call_turns` has the turn (from 1) of each call, `touched` the paths that each turn changed;
-    both are empty if unknown. `results` are the texts of the calls' results, each with its turn, and
-    `lost` the attempts at calls that cannot be read.
-    `after` is the workspace's content before any check ran in it. `reference` has all files of a
+    both are empty if unknown. `results` are the texts of the calls' results, each with its turn;
+    `lost` are the attempts at calls that cannot be read, so, too. `after` is the workspace's content before any check ran in it. `reference` has all files of a
     right solution; `seed` is what the inputs of checks are drawn from.
 
     Examples:

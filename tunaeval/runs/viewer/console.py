@@ -128,11 +128,13 @@ def _note(mark: Mark) -> Text:
 
 
 def _pairs(console: Console, pairs: tuple[RunPair, ...]) -> None:
-    console.print("\nexpected, and got", style="bold")
+    is_open = bool(pairs) and all(one.wanted is None and one.state == UNASKED for one in pairs)
+    console.print("\ncalls" if is_open else "\nexpected, and got", style="bold")
     for pair in pairs:
         wanted, got = pair.wanted or "(no call)", pair.got or "(no call)"
         style = None if pair.state in (SAME, UNASKED) else "red"
-        name = wanted if wanted == got else f"{wanted} -> {got}"
+        is_alone = wanted == got or (pair.wanted is None and pair.state == UNASKED)
+        name = got if is_alone else f"{wanted} -> {got}"
         console.print(visible(name), style=style, soft_wrap=True)
         for argument in pair.arguments:
             for line, faulty in _argument(argument):
