@@ -48,6 +48,7 @@ def test_expect_match_score_and_grading_say_the_same(made: JsonObject) -> None:
     assert "forbidden" in tunaeval.match({"forbid": ["bash"]}, made).reason
     assert tunaeval.score(asked, "Tidy up", forbid=["bash"]).weighted_total == 0
     assert tunaeval.score(asked, "Tidy up", check=checks).goal_completion == 0
+    assert tunaeval.score(asked, "Tidy up", expect={"forbid": ["bash"]}).goal_completion == 0
 
 
 @pytest.mark.parametrize(

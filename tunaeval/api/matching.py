@@ -22,7 +22,8 @@ from tunaeval.matching.calls import (
 )
 from tunaeval.matching.calls import match as match_calls
 from tunaeval.matching.expectations import read_forbidden
-from tunaeval.parsing.api import lost_calls, parse_message
+from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import brief, counted, short_call, shown, visible
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.tools.success import Success
@@ -90,7 +91,10 @@ def _lost_in(calls: Calls, read: ParseResult, tools: Tools | None) -> Sequence[T
     """Return the attempts at calls, in what `read` was read from, that cannot be read."""
     if (lost := getattr(calls, "lost", None)) is not None:  # an endpoint's
         return tuple(lost)
-    return lost_calls(_given(calls), tools=tools) if read.diagnoses else ()
+    if not read.diagnoses:
+        return ()
+    given = _given(calls)
+    return lost_calls(given, parse_message(given, tools=tools), tools)
 
 
 def _given(calls: Calls) -> object:

@@ -24,9 +24,7 @@ from .named_tools import read_tools
 from .output import Output, print_listing
 from .packed_files import opened
 
-_BELOW_THE_BAR = 1
-_SILENCE = 5.0
-"""Seconds without a line while a suite is checked."""
+_BELOW_THE_BAR, _SILENCE = 1, 5.0  # seconds without a line while a suite is checked
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:

@@ -144,21 +144,20 @@ def append(path: Path, record: Mapping[str, JsonValue]) -> None:
         raise _record_error(path, "append to", error) from error
 
 
-def read(
-    path: Path, *, only: Container[int] | None = None, whole: bool = False
-) -> Iterator[JsonObject]:
+def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObject]:
     """Yield the records of a file in constant memory. `only` selects records by number, counted
-    from 1. A last line without its newline counts if it is complete, and is left out if not, unless
-    the file has to be `whole`. Raises RecordError, with the line's number, for any other line that
-    is no record.
+    from 1. A last line without its newline counts if it is complete, and is left out if not. Raises
+    RecordError, with the line's number, for any other line that is no record.
     """
-    return (record for _, record in placed(path, only=only, whole=whole))
+    return (record for _, record in placed(path, only=only))
 
 
 def placed(
     path: Path, *, only: Container[int] | None = None, whole: bool = False
 ) -> Iterator[tuple[int, JsonObject]]:
-    """Like `read`, but yield each record with its byte offset, for `read_at`."""
+    """Like `read`, but yield each record with its byte offset, for `read_at`. An incomplete last
+    line raises, too, if the file has to be `whole`.
+    """
     with opened(path) as file:
         count = end = 0
         for number, line in enumerate(file, start=1):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 from unicodedata import normalize
 
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
@@ -73,10 +73,9 @@ def match(
 ) -> Verdict:
     """Return whether `calls` are what `expect` wants. Never raises for any calls.
 
-    `lost` are attempts at calls that cannot be read; they count for what is forbidden.
-
     `tools` have the schemas (defaults, number types) and the arguments that are paths. `profile`
-    is `DEFAULT_PROFILE` if it is None.
+    is `DEFAULT_PROFILE` if it is None. `lost` are attempts at calls that cannot be read, which
+    count for what is forbidden.
     Raises `UnknownNameError` for an unknown profile, `ExpectationError` for a bad expectation.
     """
     rule = profile_of(profile)
@@ -99,7 +98,7 @@ def match_wishes(
     calls: Sequence[ToolCall],
     *,
     mode: MatchMode = "exactly",
-    forbid: Sequence[str | ExpectedCall] = (),
+    forbid: Sequence[Forbidden] = (),
     profile: str | None = None,
     tools: Tools | None = None,
     offered: Sequence[str] | None = None,
@@ -117,6 +116,7 @@ def match_wishes(
     return _verdict(expect, calls, tools, rule, given=wishes, offered=offered, lost=lost)
 
 
+Forbidden: TypeAlias = str | ExpectedCall
 _PREFIXES = re.compile(r"((functions|default_api|tools)\.|mcp__.*?__)+(?=.)")
 
 
@@ -138,10 +138,7 @@ def _bare(name: str) -> str:
 
 
 def is_forbidden(
-    call: ToolCall,
-    forbidden: str | ExpectedCall,
-    known: Collection[str] = (),
-    tools: Tools | None = None,
+    call: ToolCall, forbidden: Forbidden, known: Collection[str], tools: Tools | None
 ) -> bool:
     """Whether a call is forbidden, by its tool's name or as a call with arguments, beside which it
     may have others. `known` are the names of tools.
@@ -161,7 +158,7 @@ def is_forbidden(
     return match(expect, [replace(call, name=name)], profile="tunacode", tools=tools).ok
 
 
-def _name_of(forbidden: str | ExpectedCall) -> str:
+def _name_of(forbidden: Forbidden) -> str:
     return forbidden if isinstance(forbidden, str) else forbidden.name
 
 
@@ -175,7 +172,7 @@ def _first(text: str, names: Iterable[str]) -> str | None:
 def check_wishes(
     wishes: Sequence[Wish],
     mode: str,
-    forbid: Sequence[str | ExpectedCall],
+    forbid: Sequence[Forbidden],
     profile: str | None,
     tools: Tools | None,
 ) -> None:
@@ -218,7 +215,15 @@ def _verdict(
     offered: Sequence[str] | None = None,
     lost: Sequence[ToolCall] = (),
 ) -> Verdict:
-    failures = [*_limit_failures(expect, calls, lost, tools, offered)]
+    failures, known = [*_limit_failures(expect, calls)], tools if offered is None else offered
+    for index, call in enumerate((*calls, *lost) if expect.forbid else ()):
+        hit = next((one for one in expect.forbid if is_forbidden(call, one, known, tools)), None)
+        if hit is not None and index < len(calls):
+            place = f"calls[{index}].name"
+            failures.append(Failure("forbidden-tool", f"{call.name!r} is forbidden", place))
+        elif hit is not None:
+            words = f"{_name_of(hit)!r} is forbidden, and was tried in a call that cannot be read"
+            failures.append(Failure("forbidden-tool", words))
     failures += () if offered is None else _never_offered(expect.forbid, offered)
     pairs: Pairs = ()
     wishes = given or _wishes(expect, rule)
@@ -234,10 +239,6 @@ def _verdict(
     if failures:
         return Verdict(False, _reason(failures), pairs, tuple(failures), rule.name)
     return Verdict(True, _success(expect, pairs), pairs, (), rule.name)
-
-
-UNREADABLE = "tried in a call that cannot be read"
-"""What is said of an attempt at what is forbidden that cannot be read."""
 
 
 def without_calls(verdict: Verdict, outcome: str) -> Verdict:
@@ -273,23 +274,14 @@ def _wishes(expect: Expectation, rule: Profile) -> list[Wish]:
     return [(name, None) for name in expect.tools or ()]
 
 
-def _never_offered(
-    forbid: Sequence[str | ExpectedCall], offered: Sequence[str]
-) -> Iterator[Failure]:
+def _never_offered(forbid: Sequence[Forbidden], offered: Sequence[str]) -> Iterator[Failure]:
     for name in map(_name_of, forbid):
         if not any(is_same_tool(name, one) for one in offered):
             unknown = UnknownNameError("tool that was offered", name, offered)
             yield Failure("never-offered", f"forbidden is {name!r}, but {unknown}")
 
 
-def _limit_failures(
-    expect: Expectation,
-    calls: Sequence[ToolCall],
-    lost: Sequence[ToolCall],
-    tools: Tools,
-    offered: Sequence[str] | None,
-) -> Iterator[Failure]:
-    known = tools if offered is None else offered
+def _limit_failures(expect: Expectation, calls: Sequence[ToolCall]) -> Iterator[Failure]:
     least, most = expect.min_calls, expect.max_calls
     if expect.none and calls:
         names = ", ".join(repr(call.name) for call in calls[:3])
@@ -301,12 +293,6 @@ def _limit_failures(
     if most is not None and len(calls) > most:
         message = f"wanted at most {counted(most, 'call')}, got {len(calls)}"
         yield Failure("too-many-calls", message, f"calls[{most}]")
-    for index, call in enumerate((*calls, *lost) if expect.forbid else ()):
-        hit = next((one for one in expect.forbid if is_forbidden(call, one, known, tools)), None)
-        if hit is not None and index < len(calls):
-            yield Failure("forbidden-tool", f"{call.name!r} is forbidden", f"calls[{index}].name")
-        elif hit is not None:
-            yield Failure("forbidden-tool", f"{_name_of(hit)!r} is forbidden, and was {UNREADABLE}")
 
 
 def _explained(fit: Fit, pairs: Pairs, mode: str) -> Iterator[Failure]:

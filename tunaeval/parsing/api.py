@@ -14,21 +14,13 @@ from tunaeval.grammar.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES,
 from tunaeval.registry import Registry, guarded, instance_of
 from tunaeval.showing import brief
 from tunaeval.types.calls import STRUCTURED, Source, ToolCall, Tools
-from tunaeval.types.parsing import (
-    LEVELS,
-    NOT_TEXT,
-    REMARKS,
-    Diagnosis,
-    Level,
-    ParseResult,
-    outcome_of,
-)
+from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
 from tunaeval.types.roles import Parser
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 from tunaeval.workers import spread, why_unsendable
 
 from .collect import widened, without_abstaining
-from .message import content_of, field_of, lost_call, lost_items, read_message, with_leaked
+from .message import read_message, with_leaked
 from .reader import AnyTools, Reader, Stream, known_text, known_tools, names_of, reader_of
 from .write import instructions_for, written_calls
 
@@ -141,28 +133,6 @@ def parse_message(
     read = reading(parser_for(format), known, level, names)
     result = read_message(message, read, known, level, names)
     return with_leaked(result, level) if source == STRUCTURED else result
-
-
-def lost_calls(
-    message: object,
-    read: ParseResult | None = None,
-    tools: AnyTools = None,
-    level: Level = "standard",
-) -> tuple[ToolCall, ...]:
-    """Return the attempts at calls that reading a message lost, as calls without arguments (and
-    with the repair `invalid-arguments`), so that a forbidden one is seen. A structured one has the
-    name that was written; one in a text has none, and its `invalid` is its text.
-
-    `read` is the result of reading the message; it is read by `parse_message` if that is None.
-    """
-    if read is None:
-        read = parse_message(message, tools=tools, level=level)
-    lost = lost_items(message, known_tools(tools), level)
-    text = content_of(field_of(message, "content"))
-    spans = [one.span for one in read.diagnoses if one.span and one.code not in REMARKS]
-    return lost + tuple(
-        lost_call("", text[span.start : span.end]) for span in spans if isinstance(text, str)
-    )
 
 
 def parse_many(

@@ -18,17 +18,18 @@ from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, STARTED_NAME
 from tunaeval.showing import shown
 from tunaeval.types.calls import (
-    INVALID_ARGUMENTS,
-    LEAKED_CALL,
-    STRUCTURED,
-    JsonValue,
-    Repair,
-    Span,
-    ToolCall,
-    Tools,
-)
+    INVALID_ARGUMENTS, LEAKED_CALL, STRUCTURED, JsonValue, Repair, Span, ToolCall, Tools,
+)  # fmt: skip
 from tunaeval.types.exchange import foreign_calls, text_of
-from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
+from tunaeval.types.parsing import (
+    LEVELS,
+    NOT_TEXT,
+    REMARKS,
+    Diagnosis,
+    Level,
+    ParseResult,
+    outcome_of,
+)
 
 from .collect import Collector, LiveCall, LiveObject, event, widened, without_abstaining
 from .judge import JudgedCall, judge
@@ -66,7 +67,7 @@ def read_message(
             raise _no_message(message)
     elif not any(hasattr(message, key) for key in _FIELDS):
         raise _no_message(message)
-    get = message.get if isinstance(message, dict) else partial(field_of, message)
+    get = message.get if isinstance(message, dict) else partial(_get, message)
     items = listed(get("tool_calls"))
     if not items and (older := get("function_call")) is not None:
         items = [older]
@@ -115,7 +116,7 @@ def content_of(content: JsonValue) -> str | Diagnosis:
     """Return the text of a content (a string, a part, or a list of parts), or a diagnosis."""
     if not content or isinstance(content, str | list | tuple):
         return text_of(content)
-    if isinstance(field_of(content, "text"), str):
+    if isinstance(_get(content, "text"), str):
         return text_of((content,))
     hint = "; decode bytes first" if isinstance(content, bytes | bytearray) else ""
     return Diagnosis(NOT_TEXT, f"content is {type(content).__name__}, wanted a str{hint}")
@@ -123,7 +124,7 @@ def content_of(content: JsonValue) -> str | Diagnosis:
 
 def _invalid(index: int, item: object) -> Diagnosis:
     """Return the diagnosis of an item of `invalid_tool_calls`: a call LangChain could not read."""
-    reason = str(field_of(item, "error") or "no reason given")[:200]
+    reason = str(_get(item, "error") or "no reason given")[:200]
     return Diagnosis("invalid-arguments", f"invalid_tool_calls[{index}]: {reason}")
 
 
@@ -171,7 +172,7 @@ def listed(value: object) -> list[object]:
     return [value] if value else []
 
 
-def field_of(thing: object, key: str) -> JsonValue:
+def _get(thing: object, key: str) -> JsonValue:
     """Return a field of a dictionary or an object; None if the field is missing."""
     # dict first: an isinstance check of the abstract class is slow
     return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
@@ -207,25 +208,30 @@ def structured(
     return without_abstaining(result, abstain, attempted=None in calls), calls
 
 
-def lost_items(message: object, tools: Tools | None, level: Level) -> tuple[ToolCall, ...]:
-    """Return the structured calls of a message that cannot be read, each without its arguments."""
-    items = listed(field_of(message, "tool_calls") or field_of(message, "function_call"))
+def lost_calls(
+    message: object, read: ParseResult, tools: Tools | None, level: Level = "standard"
+) -> tuple[ToolCall, ...]:
+    """Return the attempts at calls that reading a message lost, as calls without arguments (and
+    with the repair `invalid-arguments`), so that a forbidden one is seen. A structured one has its
+    name; one in a text has none, and its `invalid` is its text.
+    """
+    items = listed(_get(message, "tool_calls") or _get(message, "function_call"))
     made = structured(items, tools, level)[1] if items else ()
     lost = [item for item, call in zip(items, made, strict=False) if call is None]
-    found = map(_function_in, (*lost, *listed(field_of(message, "invalid_tool_calls"))))
-    return tuple(lost_call(name, arguments, STRUCTURED) for name, arguments in found)
-
-
-def lost_call(name: JsonValue, written: JsonValue, form: str = "") -> ToolCall:
-    """Return a call whose arguments (or whose text, if its name is lost, too) cannot be read."""
-    words = written if isinstance(written, str) else shown(written)
-    repair = Repair(INVALID_ARGUMENTS, words, level="lenient")
-    return ToolCall(name if isinstance(name, str) else "", {}, None, form, repairs=(repair,))
+    named = [_function_in(one) for one in (*lost, *listed(_get(message, "invalid_tool_calls")))]
+    found = [(name if isinstance(name, str) else "", why, STRUCTURED) for name, why in named]
+    text = content_of(_get(message, "content"))
+    for one in read.diagnoses if isinstance(text, str) else ():
+        if one.span and one.code not in REMARKS:
+            found.append(("", text[one.span.start : one.span.end], ""))
+    repairs = ((Repair(INVALID_ARGUMENTS, str(why), level="lenient"),) for _, why, _ in found)
+    parts = zip(found, repairs, strict=True)
+    return tuple(ToolCall(name, {}, None, form, repairs=one) for (name, _, form), one in parts)
 
 
 def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
     """Judge an item of `tool_calls`. Arguments as a JSON string are usual there and no repair."""
-    status, raw = field_of(item, "status"), field_of(item, "raw")
+    status, raw = _get(item, "status"), _get(item, "raw")
     if isinstance(status, str) and status in _FAILED:
         code, message = _FAILED[status]
         message += f": {raw[:60]!r}" if isinstance(raw, str) else ""
@@ -243,7 +249,7 @@ def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
     if isinstance(read, Unreadable):
         return JudgedCall(None, (Note("invalid-arguments", read.message),))
     call = {_CALL.name: name, _CALL.arguments: read.value}
-    if (id_ := field_of(item, "id")) is not None:
+    if (id_ := _get(item, "id")) is not None:
         call["id"] = id_
     read = read._replace(value=call)
     return judge(read, word=_CALL, form=_STRUCTURED, span=_NOWHERE, tools=tools, level=level)
@@ -251,12 +257,12 @@ def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
 
 def _function_in(item: object) -> tuple[JsonValue, JsonValue]:
     """Return the name and arguments of an item of `tool_calls`; None for what is missing."""
-    function = field_of(item, "function")
+    function = _get(item, "function")
     source = function if function is not None and not isinstance(function, str) else item
-    arguments = field_of(source, "arguments")
+    arguments = _get(source, "arguments")
     if arguments is None and function is None:
-        arguments = field_of(source, "args")
-    return field_of(source, "name"), arguments
+        arguments = _get(source, "args")
+    return _get(source, "name"), arguments
 
 
 _FAILED = {

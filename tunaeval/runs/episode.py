@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from tunaeval.errors import TransportFailure
 from tunaeval.matching.calls import Verdict, match, without_calls
-from tunaeval.parsing.api import lost_calls
+from tunaeval.parsing.message import lost_calls
 from tunaeval.reports.summary import USED_UP
 from tunaeval.types.calls import LEAKED_CALL, JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply, Request, is_blank

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tunaeval.matching.calls import Verdict, is_forbidden, match, without_calls
-from tunaeval.parsing.api import lost_calls
+from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import counted
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.messages import Message
@@ -72,12 +72,23 @@ def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
     """
     settings = history.settings
     calls = [one.call for one in made]
-    verdict = match(expect, calls, profile=settings.profile, tools=settings.tools)
+    lost = [one.call for one in _lost(history)]
+    verdict = match(expect, calls, profile=settings.profile, tools=settings.tools, lost=lost)
     if made:
         return verdict
     outcomes = {read.outcome for _, read in history.transcript.written}
     outcome = next((one for one in ("malformed", "truncated") if one in outcomes), "")
     return without_calls(verdict, outcome)
+
+
+def _lost(history: History) -> list[Made]:
+    """Return the attempts at calls in texts that cannot be read."""
+    transcript, tools = history.transcript, history.settings.tools
+    return [
+        Made(call, WRITTEN, None, (index,))
+        for index, read in transcript.written
+        for call in lost_calls(transcript.messages[index], read, tools)
+    ]
 
 
 def beside(made: list[Made]) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -116,16 +127,11 @@ def forbidden_words(found: list[ForbiddenCall]) -> str:
 
 
 def _forbidden(history: History) -> Iterator[ForbiddenCall]:
-    transcript, settings = history.transcript, history.settings
+    settings, executions = history.settings, history.transcript.executions
     names = [one if isinstance(one, str) else one.name for one in settings.forbid]
     known = names if settings.tools is None else [*settings.tools]
-    found = [one for one in made_of(history) if one.how != SEEN]
-    found += [
-        Made(call, WRITTEN, None, (index,))
-        for index, read in transcript.written
-        for call in lost_calls(transcript.messages[index], read, settings.tools)
-    ]
-    found += [Made(ToolCall(one.tool, one.arguments), SEEN) for one in transcript.executions]
+    found = [one for one in made_of(history) if one.how != SEEN] + _lost(history)
+    found += [Made(ToolCall(one.tool, one.arguments), SEEN) for one in executions]
     listed: set[str] = set()
     for made in found:
         for name, one in zip(names, settings.forbid, strict=True):

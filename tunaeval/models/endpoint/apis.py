@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias
 
 from tunaeval.errors import ToolsError, TunaevalError
 from tunaeval.models.clients.answers import read_usage
-from tunaeval.parsing.api import lost_calls
 from tunaeval.parsing.sse import first_choice
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
@@ -109,7 +108,8 @@ class Answer:
 class EndpointTurn:
     """One request to the endpoint with its answer. `number` counts from 1. `message` is the model's
     reply, or None if there was an `error`; `calls` are its calls, as read by
-    `tunaeval.parse_message`. `faults` are those that occurred in this turn.
+    `tunaeval.parse_message`, and `lost` its attempts at calls that cannot be read. `faults` are
+    those that occurred in this turn.
     """
 
     number: int
@@ -121,6 +121,7 @@ class EndpointTurn:
     error: str | None = None
     code: str | None = None
     faults: tuple[Fault, ...] = ()
+    lost: tuple[ToolCall, ...] = ()
 
 
 class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length has no slots
@@ -141,13 +142,7 @@ class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length 
     @property
     def lost(self) -> tuple[ToolCall, ...]:
         """The attempts at calls that cannot be read. An agent may have run them all the same."""
-        replies = ((turn.message, turn.request.tools) for turn in self._every)
-        return tuple(
-            call
-            for message, tools in replies
-            if message is not None
-            for call in lost_calls(message, tools=None if message.get("tool_calls") else tools)
-        )
+        return tuple(call for turn in self._every for call in turn.lost)
 
     @property
     def offered(self) -> tuple[str, ...] | None:

@@ -318,7 +318,7 @@ def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
 
 def _rows(path: Path) -> Iterator[JsonObject]:
     try:
-        yield from records.read(path, whole=True)  # it is written at once
+        yield from (row for _, row in records.placed(path, whole=True))
     except RecordError as error:
         raise RecordError(f"{error}, or {_AGAIN}") from None
 

@@ -86,15 +86,15 @@ def model_endpoint(
     wanted_seconds(timeout_seconds, "timeout_seconds")
     path = None if cassette is None else wanted_path(cassette, "cassette")
     is_played = script is None and path is not None and not record
-    match = checked_match(match, is_played=is_played)
+    match, own = checked_match(match, is_played=is_played), checked_masks(masks)
     if script is not None:
         if path is not None or upstream is not None or record:
             raise UsageError("a script excludes cassette, upstream and record; leave these out")
         source: Source = Scripted(script, format=format)
     elif record or path is None:
-        source = Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
+        source = Passing.of(upstream, path, own, record, (model, timeout_seconds))
     else:
-        source = Cassette(path, checked_masks(masks), match)
+        source = Cassette(path, own, match)
     allowed = (leftover, allow_unasked)
     return ModelEndpoint(source, Faults(faults), model or MODEL, allowed)
 

@@ -11,7 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from tunaeval.errors import UsageError
 from tunaeval.matching.expectations import check_expectation
-from tunaeval.parsing.api import lost_calls
+from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import brief, counted
 from tunaeval.tools.workspace.space import Workspace
 from tunaeval.types.calls import Tools
@@ -187,7 +188,11 @@ class Checks:
             tools=self._tools,
             profile=self._profile,
             results=tuple(results),
-            lost=tuple((turn, call) for turn, one in texts for call in lost_calls(one)),
+            lost=tuple(
+                (turn, call)
+                for turn, one in texts
+                for call in lost_calls(one, parse_message(one), None)
+            ),
             reference=self._reference,
             seed=self._seed,
         )

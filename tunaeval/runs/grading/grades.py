@@ -51,9 +51,10 @@ class FinalState:
     """The end of an episode: its prompt, answer, calls in order, and workspace.
 
     `call_turns` has the turn (from 1) of each call, `touched` the paths that each turn changed;
-    both are empty if unknown. `results` are the texts of the calls' results, each with its turn;
-    `lost` are the attempts at calls that cannot be read, so, too. `after` is the workspace's content before any check ran in it. `reference` has all files of a
-    right solution; `seed` is what the inputs of checks are drawn from.
+    both are empty if unknown. `results` are the texts of the calls' results, and `lost` the
+    attempts at calls that cannot be read, each with its turn. `after` is the workspace's content
+    before any check ran in it. `reference` has all files of a right solution; `seed` is what the
+    inputs of checks are drawn from.
 
     Examples:
         >>> call = tunaeval.ToolCall("ls", {})

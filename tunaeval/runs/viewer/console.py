@@ -52,7 +52,7 @@ def show_scenario(view: ScenarioView, stream: TextIO) -> None:
         console.print("\nchecks", style="bold")
     for line in view.checks:
         console.print(visible(line), soft_wrap=True)
-    _pairs(console, view.pairs)
+    show_pairs(console, view.pairs)
     stream.write(page.getvalue())
 
 
@@ -127,7 +127,8 @@ def _note(mark: Mark) -> Text:
     return Text.assemble(f"[{mark.number}] ", kind, visible(words) + level)
 
 
-def _pairs(console: Console, pairs: tuple[RunPair, ...]) -> None:
+def show_pairs(console: Console, pairs: tuple[RunPair, ...]) -> None:
+    """Print each expected call beside the one that was made."""
     is_open = bool(pairs) and all(one.wanted is None and one.state == UNASKED for one in pairs)
     console.print("\ncalls" if is_open else "\nexpected, and got", style="bold")
     for pair in pairs:
