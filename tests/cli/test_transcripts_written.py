@@ -116,7 +116,7 @@ def test_tools_that_no_transcript_describes_are_made_from_its_calls(
         (json.dumps(ROW), ("--turn", "1", "--transcript", "3"), "it has 1 transcript; give"),
         ("\n".join(map(json.dumps, EVENTS)), ("--turn", "1"), "nothing was asked before turn 1"),
         (json.dumps(ROW)[:-9], ("--turn", "1"), "row.json: not JSON"),
-        (json.dumps(LOST), ("--turn", "1"), "turn 1 has a call of 'read' that cannot be read"),
+        (json.dumps(LOST), ("--turn", "1"), "expected: its call of 'read' cannot be read"),
         (json.dumps(SILENT), ("--turn", "1"), "turn 1 says nothing that can be expected"),
     ],
 )

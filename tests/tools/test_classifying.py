@@ -175,7 +175,7 @@ def test_a_result_that_changes_later_was_judged_as_it_came() -> None:
         "Process exited with code 3\nx", "Command failed with exit code 2.", "Exit code: 1",
         "bash: foo: command not found", "bash: line 1: foo: command not found",
         "zsh: command not found: foo", "sh: 1: foo: not found", "Permission denied",
-        "cat: /root/a b: Permission denied\n", "ls: x: No such file or directory",
+        "cat: /etc/a b: Permission denied\n", "ls: x: No such file or directory",
         "Unknown tool: bash", "<tool_use_error>no</tool_use_error>", "Error\nno such file",
     ],
 )  # fmt: skip

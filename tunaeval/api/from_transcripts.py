@@ -31,23 +31,19 @@ def suite_of_turn(
     system = []
     while before and before[0].role == "system":
         system.append(before.pop(0).content)
-    before = [
-        one for one in before if one.role != "assistant" or one.content or one.tool_calls
-    ]  # some agents keep reasoning alone, as a message that a server may refuse
+    # A message of reasoning alone, as some agents keep it, may be refused by a server.
+    before = [one for one in before if one.role != "assistant" or one.content or one.tool_calls]
     if not before:
         raise UsageError(
             f"nothing was asked before turn {turn}; wanted a transcript that has the user's request"
         )
     prompt = "" if before[-1].is_result else before.pop().content
     calls = [call for reply in replies for call in reply.tool_calls]
-    for call in calls:
-        if not call.name or call.invalid:
-            why = call.invalid or "it has no name"
-            raise UsageError(f"turn {turn} has a call of {call.name!r} that cannot be read: {why}")
+    lost = next((call for call in calls if not call.name or call.invalid), None)
     after = conversation.messages[start + len(replies) :]
     failure = None if any(one.role == "assistant" for one in after) else conversation.failure
-    if not calls and (failure or not any(one.content for one in replies)):
-        why = failure or "it has neither a call nor a text"
+    if lost or (not calls and (failure or not any(one.content for one in replies))):
+        why = f"its call of {lost.name!r} cannot be read" if lost else failure or "it is empty"
         raise UsageError(f"turn {turn} says nothing that can be expected: {why}")
     made = tuple(ExpectedCall(name=call.name, arguments=dict(call.arguments)) for call in calls)
     scenario = Scenario(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,6 @@ from tunaeval.scoring.goal import GOAL, is_decided
 from tunaeval.scoring.history import Category, history_of
 from tunaeval.scoring.settings import USUAL_SETTINGS, ScoreSettings
 from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import JsonValue
 from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.parsing import ParseResult
@@ -345,29 +345,28 @@ def _unquoted(read: ParseResult, text: str, is_answer: bool) -> ParseResult:
 
 
 def unverified(
-    transcript: Transcript, settings: ScoreSettings, tools: Sequence[JsonValue]
+    transcript: Transcript, settings: ScoreSettings, tools: Iterable[Any]
 ) -> list[str]:
-    """Return a note on forbidden names that may be typos: no call and no list of tools has them.
-    `tools` are those that the transcript describes.
+    """Return a note on forbidden names that may be typos: no call has them, nor any list of tools
+    (`tools` are those that the transcript describes).
     """
     called = {call.name for message in transcript.messages for call in message.tool_calls}
     called |= {execution.tool for execution in transcript.executions}
-    try:
-        offered = [*to_tools(tools)]
-    except ToolsError:
-        offered = []
-    called |= {*offered}
+    offered = set[str]()
+    with suppress(ToolsError):
+        offered = {*to_tools(tools)}
+    known = called | offered
     names = [one if isinstance(one, str) else one.name for one in settings.forbid]
-    names = [one for one in names if not any(is_same_tool(one, name) for name in called)]
+    names = [one for one in names if not any(is_same_tool(one, name) for name in known)]
     if not names or settings.tools is not None:
         return []
     listed = ", ".join(map(repr, names))
-    near = {one for name in names for one in UnknownNameError("tool", name, called).near}
+    near = {one for name in names for one in UnknownNameError("tool", name, known).near}
     there = "there" if offered else "called"
     hint = f"; {there} were {', '.join(map(repr, sorted(near)))}: was that meant?" if near else ""
     none = "with no list of tools, so nobody knows if there are such"
-    known = "which no call and no list of tools in the transcript has" if offered else none
-    return [f"forbidden: {listed}, {known}{hint}"]
+    why = "which no call and no list of tools in the transcript has" if offered else none
+    return [f"forbidden: {listed}, {why}{hint}"]
 
 
 def strange(task: Conversation) -> list[str]:

@@ -117,7 +117,7 @@ def match_wishes(
 
 
 Forbidden: TypeAlias = str | ExpectedCall
-_PREFIXES = re.compile(r"((functions|default_api|tools)\.|mcp__.*?__)+(?=.)")
+_HOSTS, _SERVER = ("functions.", "default_api.", "tools."), "mcp__"
 
 
 def is_same_tool(name: str, called: str, known: Container[str] = ()) -> bool:
@@ -134,17 +134,20 @@ def is_same_tool(name: str, called: str, known: Container[str] = ()) -> bool:
 def _bare(name: str) -> str:
     seen = name if name.isascii() else normalize("NFKC", name)
     seen = "".join(one for one in seen if one.isprintable()).strip().casefold()
-    return _PREFIXES.sub("", seen, count=1) if _PREFIXES.match(seen) else seen
+    for host in _HOSTS:
+        seen = seen.removeprefix(host)
+    if seen.startswith(_SERVER):
+        return seen.removeprefix(_SERVER).partition("__")[2] or seen
+    return seen
 
 
 def is_forbidden(
     call: ToolCall, forbidden: Forbidden, known: Collection[str], tools: Tools | None
 ) -> bool:
-    """Whether a call is forbidden, by its tool's name or as a call with arguments, beside which it
-    may have others. `known` are the names of tools.
+    """Whether a call is forbidden, by its tool's name or with these and any other arguments.
 
-    What cannot be read counts: lost arguments may be any, and so may the name of a structured call;
-    of an attempt in a text, the first name of a tool in it is taken for its tool.
+    What cannot be read counts: lost arguments may be any, as may the name of a structured call; the
+    tool of an attempt in a text is the first of `known` names in it.
     """
     name = _name_of(forbidden)
     if call.name or call.source == "structured":

@@ -17,19 +17,9 @@ from tunaeval.grammar import CallObject, Literal
 from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, STARTED_NAME
 from tunaeval.showing import shown
-from tunaeval.types.calls import (
-    INVALID_ARGUMENTS, LEAKED_CALL, STRUCTURED, JsonValue, Repair, Span, ToolCall, Tools,
-)  # fmt: skip
+from tunaeval.types.calls import LEAKED_CALL, STRUCTURED, JsonValue, Repair, Span, ToolCall, Tools
 from tunaeval.types.exchange import foreign_calls, text_of
-from tunaeval.types.parsing import (
-    LEVELS,
-    NOT_TEXT,
-    REMARKS,
-    Diagnosis,
-    Level,
-    ParseResult,
-    outcome_of,
-)
+from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
 
 from .collect import Collector, LiveCall, LiveObject, event, widened, without_abstaining
 from .judge import JudgedCall, judge
@@ -218,15 +208,12 @@ def lost_calls(
     items = listed(_get(message, "tool_calls") or _get(message, "function_call"))
     made = structured(items, tools, level)[1] if items else ()
     lost = [item for item, call in zip(items, made, strict=False) if call is None]
-    named = [_function_in(one) for one in (*lost, *listed(_get(message, "invalid_tool_calls")))]
+    named = map(_function_in, (*lost, *listed(_get(message, "invalid_tool_calls"))))
     found = [(name if isinstance(name, str) else "", why, STRUCTURED) for name, why in named]
-    text = content_of(_get(message, "content"))
-    for one in read.diagnoses if isinstance(text, str) else ():
-        if one.span and one.code not in REMARKS:
-            found.append(("", text[one.span.start : one.span.end], ""))
-    repairs = ((Repair(INVALID_ARGUMENTS, str(why), level="lenient"),) for _, why, _ in found)
-    parts = zip(found, repairs, strict=True)
-    return tuple(ToolCall(name, {}, None, form, repairs=one) for (name, _, form), one in parts)
+    text = text_of(_get(message, "content"))
+    spans = [one.span for one in read.diagnoses if one.span and one.is_attempt]
+    found += [("", text[span.start : span.end], "") for span in spans]
+    return tuple(ToolCall.unread(name, str(why), format=form) for name, why, form in found)
 
 
 def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:

@@ -30,7 +30,6 @@ from tunaeval.types.calls import (
     STRUCTURED,
     JsonObject,
     JsonValue,
-    Repair,
     ToolCall,
     Tools,
 )
@@ -82,8 +81,7 @@ def invalid_call(
     words = f"its arguments are no JSON object: {shown[:_SHOWN]!r}"
     if isinstance(why, str) and why:
         words = f"its arguments could not be read: {why[:_SHOWN]}"
-    repair = Repair(INVALID_ARGUMENTS, words, level="lenient")
-    return ToolCall(name, {}, call_id, STRUCTURED, repairs=(repair,))
+    return ToolCall.unread(name, words, call_id)
 
 
 def _arguments(arguments: JsonValue) -> JsonObject | None:
