@@ -344,9 +344,7 @@ def _unquoted(read: ParseResult, text: str, is_answer: bool) -> ParseResult:
     return replace(read, calls=calls, outcome="calls" if calls else "no_call")
 
 
-def unverified(
-    transcript: Transcript, settings: ScoreSettings, tools: Iterable[Any]
-) -> list[str]:
+def unverified(transcript: Transcript, settings: ScoreSettings, tools: Iterable[Any]) -> list[str]:
     """Return a note on forbidden names that may be typos: no call has them, nor any list of tools
     (`tools` are those that the transcript describes).
     """

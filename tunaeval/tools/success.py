@@ -239,7 +239,7 @@ def _is_failed_word(value: JsonValue) -> bool:
 
 _EXIT = re.compile(
     r"\s*(?:exit |(?:process |command )?(?:exited|failed) with (?:exit )?)(?:code|status)"
-    r"\s*:?\s*(-?\d+)\.?\s*",
+    r"\s*:?\s*(-?[0-9]+)\.?\s*",
     re.IGNORECASE,
 )
 
