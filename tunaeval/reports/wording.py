@@ -117,7 +117,7 @@ _DOUBTS = {
     "not count such calls, and --calls structured counts them at no level",
     "empty_replies": "in {count} of {of} a reply was empty: no text, no reasoning and no call; "
     "where no call is wanted, such a reply passes; look at the server before you trust that",
-    "cut_replies": "in {count} of {of} the reply was cut off before a call was complete, as it had "
+    "cut_replies": "in {count} of {of} the reply was cut off without a whole call, as it had "
     "used up its tokens (finish_reason 'length'): allow it more with --max-tokens; a model that "
     "thinks needs thousands",
     "broken_constraints": "in {count} of {of} a reply breaks the grammar that it was asked with: "
