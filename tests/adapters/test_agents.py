@@ -358,3 +358,15 @@ def test_a_file_that_is_cut_keeps_the_whole_lines() -> None:
         read_file(session[:-10], file="f.json")
     with pytest.raises(UsageError, match=r"f.json, line 2: not JSON"):
         read_file(lines(ROLLOUT[:1]) + b'\n{"a\n' + lines(ROLLOUT[1:]), file="f.json")
+
+
+@pytest.mark.parametrize("place", [-1, len(ROLLOUT)])
+def test_the_tokens_of_a_request_of_codex_belong_to_its_reply(place: int) -> None:
+    spent = {"last_token_usage": {"input_tokens": 300000, "output_tokens": 7}}
+    note = {"type": "event_msg", "payload": {"type": "token_count", "info": spent}}
+    rows = [*ROLLOUT]
+    rows.insert(place, note)
+    (read,) = read_file(lines(rows), file="r.jsonl")
+    known = [one.usage for one in read.messages if one.role == "assistant"]
+    assert [one.prompt_tokens for one in known if one] == [300000]
+    assert tunaeval.score(read, "").context_efficiency == 0.2

@@ -143,7 +143,7 @@ def test_what_is_no_transcript_is_named_with_its_place(document: Any, said: str)
         (b"hi", "f: not JSON .* found 'hi'; wanted JSON, JSON lines"),
         (b'{"messages": []}\n{"mess\n{}', "f, line 2: not JSON .* found '{\"mess'"),
         (b'{"messages": []}\n{"messages": [1]}', r"f, line 2: messages.messages\[0\] is 1"),
-        (b'"caf\xe9"', "f: byte 0xe9 at 4 is not utf-8"),
+        (b'"caf\xe9"', "f: byte 0xe9 at 4 is not utf-8, so it is no text"),
         (b'{"a": 1}', r"f: messages\[0\] is \{'a': 1\} and has no role"),
         (b"[" * 100_000, "f: not JSON"),
         (b'{"resourceSpans": []}', "f: it contains no transcript"),

@@ -110,6 +110,16 @@ def test_what_fits_is_nobody_elses_neighbour() -> None:
     assert lines[-1] == "    path='b', as wanted"
 
 
+def test_a_call_is_forbidden_with_these_and_any_other_arguments() -> None:
+    calls = [READ, ToolCall("bash", {"command": "rm -rf .", "timeout": 3})]
+    for one in ({"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}},
+                ToolCall("bash", {"command": "rm -rf ."})):  # fmt: skip
+        assert calls != expect(forbid=[one])
+        assert expect("read_file", "bash", forbid=[one]) == [READ, TEST]
+    lost = {"tool_calls": [{"function": {"name": "bash", "arguments": '{"command": "ls'}}]}
+    assert lost != expect(forbid=[one])
+
+
 def test_forbidden_and_other_calls_are_shown() -> None:
     lines = expect("edit", match="superset", forbid=["bash"]).explain([READ, TEST])
     assert lines[-2:] == [
@@ -135,7 +145,10 @@ def test_calls_of_an_endpoint_are_shown_at_their_turns() -> None:
     [
         (lambda: expect(3), "item 0 is 3; wanted the name of a tool, a ToolCall, or"),  # type: ignore[arg-type] # on purpose
         (lambda: expect("ls", match="all"), "no match mode is called 'all'"),  # type: ignore[arg-type] # on purpose
-        (lambda: expect("ls", forbid="rm"), "forbid is 'rm'; wanted names of tools, in a list"),
+        (
+            lambda: expect("ls", forbid="rm"),
+            "forbid is 'rm', wanted a list of tool names",
+        ),
         (lambda: expect("ls", forbid=["ls"]), "'ls' is both expected and forbidden"),
         (lambda: expect(ToolCall("ls", {"a": {"$or": 1}})), "there is no matcher '$or'"),
         (lambda: expect("ls") == "ls()", "a text is parsed first"),

@@ -117,11 +117,12 @@ def test_replies_that_used_up_their_tokens_are_told_with_what_helps(
     here: Tuna, suite: str, tmp_path: Path
 ) -> None:
     done = gated(here, suite, LONG)
-    assert "the reply was cut off before a call was complete" in done.stdout
+    assert "the reply was cut off without a whole call" in done.stdout
     assert "--max-tokens" in done.stdout
     (directory,) = (tmp_path / "runs").iterdir()
     report = load_report(directory)
     assert report.summary.cut_replies == report.summary.outcomes["truncated"] > 0
     shown = here("show", str(directory), "--failed").stdout
     assert "finish_reason 'length'" in shown
+    assert "the reply was cut off before a call began" in " ".join(shown.split())
     assert "--max-tokens" in shown

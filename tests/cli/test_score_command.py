@@ -128,7 +128,7 @@ def test_a_folder_has_a_line_for_each_transcript_and_a_summary(here: Tuna, tmp_p
     first, second, summary = done.stdout.splitlines()
     assert first == "0.00  d/a.json: anthropic, 2 calls, 1 warning"
     assert second.startswith("0.00  d/deep/b.jsonl, line 1: openai-chat") or "b.jsonl" in second
-    assert summary.startswith("transcripts 2, mean total 0.0, without a total 0, below the bar 2")
+    assert summary.startswith("transcripts 2, with a total 2, mean total 0.0, goal missed 2")
     (tmp_path / "d/bad.json").write_text('{"a": ')
     done = here("score", "d", "--json")
     told = json.loads(done.stdout)
@@ -137,3 +137,13 @@ def test_a_folder_has_a_line_for_each_transcript_and_a_summary(here: Tuna, tmp_p
     assert "refused: d/bad.json" in done.stderr
     (tmp_path / "empty").mkdir()
     assert "no file in it ends in .eval, .json" in here("score", "empty").stderr
+
+
+def test_a_run_in_which_nothing_was_done_is_missed_without_an_option(
+    here: Tuna, tmp_path: Path
+) -> None:
+    (tmp_path / "d").mkdir()
+    silent = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": ""}]
+    write(tmp_path / "d", "a.json", silent)
+    for given in ("d/a.json", "d"):
+        assert here("score", given).returncode == 1

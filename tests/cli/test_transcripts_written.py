@@ -11,6 +11,8 @@ import pytest
 import tunaeval
 from tests.adapters.test_agents import EVENTS, ROLLOUT, lines
 from tests.cli.conftest import Tuna
+from tunaeval.api.from_transcripts import suite_of_turn
+from tunaeval.errors import UsageError
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
 TOOL: dict[str, Any] = {"type": "function", "function": {"name": "read", "parameters": {
@@ -22,6 +24,30 @@ ROW: dict[str, Any] = {"tools": [TOOL], "messages": [
     {"role": "tool", "tool_call_id": "c1", "content": "text"},
     {"role": "assistant", "content": "It says text."},
 ]}  # fmt: skip
+
+ASKED = ROW["messages"][:2]
+LOST = [*ASKED, {"role": "assistant", "tool_calls": [
+    {**CALL, "function": {"name": "read", "arguments": '{"path": "a'}}]}]  # fmt: skip
+SILENT = [*ASKED, {"role": "assistant", "content": "", "reasoning_content": "hm"}]
+
+
+def test_a_message_of_reasoning_alone_is_not_sent(here: Tuna, tmp_path: Path) -> None:
+    more = [*SILENT, {"role": "user", "content": "Go on."}, *ROW["messages"][2:]]
+    (tmp_path / "row.json").write_text(json.dumps(more))
+    done = here("suites", "from-transcript", "row.json", "--turn", "2", "-o", "o.jsonl")
+    assert done.returncode == 0, done.stderr
+    (scenario,) = tunaeval.load_suite(tmp_path / "o.jsonl").scenarios
+    assert [one["role"] for one in scenario.messages] == ["user"]
+
+
+def test_a_turn_before_a_failure_expects_nothing() -> None:
+    failed = {"type": "assistant", "isApiErrorMessage": True, "message": {
+        "role": "assistant", "content": [{"type": "text", "text": "API Error: 500"}]}}  # fmt: skip
+    said = [("user", "Read a."), ("assistant", "I look.")]
+    rows = [{"type": who, "message": {"role": who, "content": text}} for who, text in said]
+    read = tunaeval.read_conversation([*rows, failed])
+    with pytest.raises(UsageError, match="API Error: 500"):
+        suite_of_turn(read, 1, name="s")
 
 
 def test_transcripts_of_any_shape_become_trajectories(here: Tuna, tmp_path: Path) -> None:
@@ -90,6 +116,8 @@ def test_tools_that_no_transcript_describes_are_made_from_its_calls(
         (json.dumps(ROW), ("--turn", "1", "--transcript", "3"), "it has 1 transcript; give"),
         ("\n".join(map(json.dumps, EVENTS)), ("--turn", "1"), "nothing was asked before turn 1"),
         (json.dumps(ROW)[:-9], ("--turn", "1"), "row.json: not JSON"),
+        (json.dumps(LOST), ("--turn", "1"), "expected: its call of 'read' cannot be read"),
+        (json.dumps(SILENT), ("--turn", "1"), "turn 1 says nothing that can be expected"),
     ],
 )
 def test_what_is_no_turn_is_said(

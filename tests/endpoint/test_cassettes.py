@@ -289,3 +289,21 @@ def test_responses_are_recorded_with_their_items(cassette: Path) -> None:
         again = sent(httpx2.post(f"{model.url}/responses", json=body))
     assert first == again
     assert [item["type"] for item in again[-1]["response"]["output"]] == ["reasoning", "message"]
+
+
+def test_a_cassette_that_is_not_played_to_its_end_fails_like_a_script(cassette: Path) -> None:
+    recorded(cassette, question(), question("Thanks."))
+    with (
+        pytest.raises(AssertionError, match="the cassette has 1 exchange left after 1 turn"),
+        tunaeval.model_endpoint(cassette=cassette, leftover="fail") as model,
+    ):
+        said(chat(model.url))
+    cassette.write_bytes(cassette.read_bytes()[:-20])
+    with pytest.raises(RecordError, match=r"line 3.*record it again"):
+        tunaeval.model_endpoint(cassette=cassette)
+
+
+@pytest.mark.parametrize("wrong", [{"model": "m"}, "m"])
+def test_a_report_wants_a_request(tmp_path: Path, wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"request is .*; wanted a ModelRequest"):
+        tunaeval.cassette_report(tmp_path / "none.jsonl", wrong)

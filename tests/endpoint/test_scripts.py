@@ -90,10 +90,21 @@ def test_a_callable_that_raises_or_returns_nonsense_is_an_answer() -> None:
         assert "what the script returned is 3; wanted" in refusal(chat(model.url))
 
 
-@pytest.mark.parametrize("script", ["Done.", {"content": "x"}, [3], [["a"]], 3, [{"x": 1}]])
+WRONG: list[Any] = [
+    [{"role": "user", "content": "x"}], [{"role": "assistant", "tool_calls": "x"}],
+    [tunaeval.ToolCall("", {})], [[tunaeval.ToolCall("", {})]],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("script", ["Done.", {"content": "x"}, [3], [["a"]], 3, [{"x": 1}], *WRONG])
 def test_what_is_no_script_is_refused_at_once(script: Any) -> None:
     with pytest.raises(UsageError, match="wanted"):
         tunaeval.model_endpoint(script)
+
+
+def test_masks_are_checked_at_once() -> None:
+    with pytest.raises(UsageError, match="the mask '<x>' cannot be used"):
+        tunaeval.model_endpoint(["Done."], masks={"<x>": "("})
 
 
 def test_nobody_to_answer_is_refused() -> None:

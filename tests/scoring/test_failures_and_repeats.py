@@ -51,6 +51,7 @@ def test_reproducing_a_failure_before_repairing_it_costs_nothing(
     ("command", "answer"),
     [
         ("pytest -q", "bash: pytest: command not found\nExit Code: 127"),
+        ("pytest -q", "no such program\nExit code 127"),
         ("python -m pytest", "/usr/bin/python: No module named pytest\nExit Code: 1"),
         ("pytest -q", '{"ok": false, "error": "the sandbox is gone"}'),
         ("grep -rn pytest .", "Exit Code: 2"),

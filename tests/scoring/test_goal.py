@@ -228,6 +228,9 @@ def test_a_forbidden_name_that_no_tool_has_is_refused_where_the_tools_are_known(
         scored(WORK, forbid=["bsh"], settings=ScoreSettings(tools=tools))
     noted = scored(WORK, forbid=["bsh"], check=yes).details.reasoning
     assert noted.endswith("'bsh', with no list of tools, so nobody knows if there are such")
+    own = {"tools": [{"name": "bash"}], "messages": WORK}
+    noted = scored(own, forbid=["bsh"], check=yes).details.reasoning
+    assert noted.endswith("tools in the transcript has; there were 'bash': was that meant?")
     near = scored(WORK, forbid=["reed"], check=yes).details.reasoning
     assert near.endswith("if there are such; called were 'read': was that meant?")
     called = scored(WORK, forbid=["read"], check=yes).details.reasoning
@@ -315,7 +318,7 @@ def test_an_expected_call_has_to_succeed_where_the_transcript_has_results() -> N
     assert scored(again, expect={"tools": ["read"]}).goal_completion == 0.0  # it was called twice
     attempts = scored(batches([("read", None)]), **wish)
     assert attempts.goal_completion == 1.0
-    assert "attempts were counted, because the transcript has no results" in reason_of(attempts)
+    assert "attempts were counted, because no result answers a call" in reason_of(attempts)
 
 
 def test_a_run_of_tests_that_fail_and_a_claim_without_a_result_have_succeeded() -> None:

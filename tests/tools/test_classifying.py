@@ -165,3 +165,31 @@ def test_a_result_that_changes_later_was_judged_as_it_came() -> None:
     tool()
     result["status"] = "error"
     assert only(recorder).ok
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tool execution failed: x", "Error executing tool bash: x", "exit code 1",
+        "a\nexit status 1",
+        "Process exited with code 3\nx", "Command failed with exit code 2.", "Exit code: 1",
+        "bash: foo: command not found", "bash: line 1: foo: command not found",
+        "zsh: command not found: foo", "sh: 1: foo: not found", "Permission denied",
+        "cat: /etc/a b: Permission denied\n", "ls: x: No such file or directory",
+        "Unknown tool: bash", "<tool_use_error>no</tool_use_error>", "Error\nno such file",
+    ],
+)  # fmt: skip
+def test_what_reads_like_a_failure_is_one(text: str) -> None:
+    assert not returned(text).ok
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Exit code: 0", "exit status 0", "it ends with exit code 1 where it fails", "Error",
+        "status: 404", "a.txt\nfind: b: Permission denied", "It says: Permission denied, sorry",
+        "Errors: none", "the command not found in the index",
+    ],
+)  # fmt: skip
+def test_what_only_mentions_a_failure_is_none(text: str) -> None:
+    assert returned(text).ok

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from io import StringIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from tunaeval.matching.calls import match
 from tunaeval.runs.suites.loading import load_catalogue
+from tunaeval.runs.viewer.console import show_pairs
 from tunaeval.runs.viewer.scenario import side_by_side
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.runs import CallRecord, Expectation, ExpectedCall
@@ -73,3 +76,10 @@ def test_where_no_call_is_wanted_each_call_is_one_too_many() -> None:
     got = [CallRecord(name="f", arguments={"a": 1})]
     (pair,) = side_by_side(Expectation(none=True), got, RULES)
     assert (pair.wanted, pair.got, pair.state) == (None, "f", "extra")
+
+
+def test_where_nothing_is_expected_the_calls_stand_alone() -> None:
+    got = [CallRecord(name="f", arguments={"a": 1})]
+    out = StringIO()
+    show_pairs(Console(file=out), side_by_side(Expectation(), got, RULES))
+    assert out.getvalue().splitlines()[1:3] == ["calls", "f"]

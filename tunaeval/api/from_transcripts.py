@@ -23,19 +23,28 @@ def suite_of_turn(
 
     Messages of the assistant without another between them are one turn. `tools` are those that were
     offered; if they are not given, the transcript's own, and those that it calls. Raises UsageError
-    if there is no such turn, or nothing was asked before it.
+    if there is no such turn, nothing was asked before it, or it says nothing that can be expected:
+    its calls cannot be read, or the run failed before it made any.
     """
     start, replies = _turn(conversation.messages, turn)
     before = list(conversation.messages[:start])
     system = []
     while before and before[0].role == "system":
         system.append(before.pop(0).content)
+    # A message of reasoning alone, as some agents keep it, may be refused by a server.
+    before = [one for one in before if one.role != "assistant" or one.content or one.tool_calls]
     if not before:
         raise UsageError(
             f"nothing was asked before turn {turn}; wanted a transcript that has the user's request"
         )
     prompt = "" if before[-1].is_result else before.pop().content
     calls = [call for reply in replies for call in reply.tool_calls]
+    lost = next((call for call in calls if not call.name or call.invalid), None)
+    after = conversation.messages[start + len(replies) :]
+    failure = None if any(one.role == "assistant" for one in after) else conversation.failure
+    if lost or (not calls and (failure or not any(one.content for one in replies))):
+        why = f"its call of {lost.name!r} cannot be read" if lost else failure or "it is empty"
+        raise UsageError(f"turn {turn} says nothing that can be expected: {why}")
     made = tuple(ExpectedCall(name=call.name, arguments=dict(call.arguments)) for call in calls)
     scenario = Scenario(
         id=f"{name}-turn-{turn}",

@@ -21,13 +21,15 @@ from tunaeval.matching.calls import (
     without_calls,
 )
 from tunaeval.matching.calls import match as match_calls
+from tunaeval.matching.expectations import read_forbidden
 from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import brief, counted, short_call, shown, visible
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.tools.success import Success
 from tunaeval.types.calls import ToolCall, Tools
-from tunaeval.types.parsing import Diagnosis, ParseResult
-from tunaeval.types.runs import Expectation, MatchMode
+from tunaeval.types.parsing import Diagnosis, ParseResult, outcome_of
+from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
 from tunaeval.types.wanted import refusal
 
 Calls: TypeAlias = ParseResult | ToolCall | Mapping[str, Any] | Sequence[ToolCall | Any] | object
@@ -72,7 +74,8 @@ def match(
     """
     known = to_tools(tools)
     read = read_calls(calls, known)
-    verdict = match_calls(expect, read.calls, profile=profile, tools=known)
+    lost = _lost_in(calls, read, known)
+    verdict = match_calls(expect, read.calls, profile=profile, tools=known, lost=lost)
     if not read.calls:
         verdict = without_calls(verdict, read.outcome)
     return verdict if verdict.ok else _explained(verdict, read.diagnoses)
@@ -80,35 +83,51 @@ def match(
 
 def read_calls(calls: Calls, tools: Tools | None) -> ParseResult:
     """Return the calls as a ParseResult. Raises UsageError if they cannot be read as calls."""
+    given = _given(calls)
+    return given if isinstance(given, ParseResult) else parse_message(given, tools=tools)
+
+
+def _lost_in(calls: Calls, read: ParseResult, tools: Tools | None) -> Sequence[ToolCall]:
+    """Return the attempts at calls, in what `read` was read from, that cannot be read."""
+    if (lost := getattr(calls, "lost", None)) is not None:  # an endpoint's
+        return tuple(lost)
+    if not read.diagnoses:
+        return ()
+    given = _given(calls)
+    return lost_calls(given, parse_message(given, tools=tools), tools)
+
+
+def _given(calls: Calls) -> object:
+    """Return calls as a ParseResult, or as a message that is to be read."""
     match calls:
         case ParseResult():
             return calls
         case ToolCall():
-            return _listed([calls], tools)
+            return _listed([calls])
         case None | str() | bytes():
             raise UsageError(
                 f"calls is {brief(calls)}; {_WANTED}; a text is parsed first: "
                 "tunaeval.match(expect, tunaeval.parse(text))"
             )
         case Mapping() if _is_call(calls):
-            return parse_message({"tool_calls": [calls]}, tools=tools)
+            return {"tool_calls": [calls]}
         case Mapping():
-            return _message(calls, tools)
+            return _message(calls)
         case Iterable() if not (hasattr(calls, "role") or hasattr(calls, "content")):
-            return _listed(list(calls), tools)
-    return _message(calls, tools)
+            return _listed(list(calls), getattr(calls, "lost", ()))
+    return _message(calls)
 
 
-def _listed(items: list[Any], tools: Tools | None) -> ParseResult:
-    """Return a list of `ToolCall`s unchanged; read a server's calls as those of a message."""
+def _listed(items: list[Any], lost: Sequence[ToolCall] = ()) -> object:
+    """Return a list of `ToolCall`s as a result, and a server's calls as a message."""
     if all(isinstance(item, ToolCall) for item in items):
         for index, item in enumerate(items):
             _check_call(item, f"calls[{index}]")
-        return ParseResult(tuple(items), outcome="calls" if items else "no_call")
+        return ParseResult(tuple(items), outcome=outcome_of(items, attempted=bool(lost)))
     for index, item in enumerate(items):
         if isinstance(item, ToolCall) or not (_is_call(item)):
             raise UsageError(f"calls[{index}] is {brief(item)}; {_WANTED}")
-    return parse_message({"tool_calls": items}, tools=tools)
+    return {"tool_calls": items}
 
 
 def _check_call(call: ToolCall, where: str) -> None:
@@ -121,12 +140,12 @@ def _check_call(call: ToolCall, where: str) -> None:
         )
 
 
-def _message(message: object, tools: Tools | None) -> ParseResult:
+def _message(message: object) -> object:
     fields = message.keys() if isinstance(message, Mapping) else {*dir(message)}
     if not fields & _OF_A_MESSAGE:
         hints = (hint for key, hint in _WAYS.items() if key in fields)
         raise UsageError(f"calls is {brief(message)}; {next(hints, _WANTED)}")
-    return parse_message(wanted_reply(message), tools=tools)
+    return wanted_reply(message)
 
 
 _OF_A_MESSAGE = frozenset({"role", "content", "tool_calls", "function_call"})
@@ -242,7 +261,7 @@ Wanted: TypeAlias = str | ToolCall | Mapping[str, Any]
 def expect(
     *names_or_calls: Wanted,
     match: MatchMode = "exactly",
-    forbid: Sequence[str] = (),
+    forbid: Sequence[Wanted] = (),
     succeeded: bool = False,
     profile: str | None = None,
     tools: Tools | Iterable[ToolLike] | None = None,
@@ -259,9 +278,10 @@ def expect(
         names_or_calls: A name wants a call of that tool with any arguments; a call wants its
             arguments, which may be matchers.
         match: As in an expectation: "exactly", "in_order", "any_order", "superset" or "subset".
-        forbid: Names of tools that must not be called, also with a prefix (`functions.bash`,
-            `mcp__shell__bash`) or in other letters' case. An endpoint's calls fail if no request
-            offered such a tool, because a misspelled name would forbid nothing.
+        forbid: What must not be called, names or calls: a tool, also with a prefix
+            (`functions.bash`, `mcp__shell__bash`) or in other letters' case, or with these and any
+            other arguments. An attempt that cannot be read counts. An endpoint's calls fail if no
+            request offered such a tool, because a misspelled name would forbid nothing.
         succeeded: Count only calls whose result, as a later request shows it, is no failure; a call
             without a result does not count. Other calls are left out, except from `forbid`. Only
             an endpoint's `.calls` have results.
@@ -278,10 +298,11 @@ def expect(
     """
     wishes = tuple(_wish(one, index) for index, one in enumerate(names_or_calls))
     known = to_tools(tools)
-    check_wishes(wishes, match, forbid, profile, known)
+    forbidden = read_forbidden(forbid)
+    check_wishes(wishes, match, forbidden, profile, known)
     if not isinstance(succeeded, bool):
         raise refusal("succeeded", succeeded, "True or False")
-    return Expected(wishes, match, tuple(forbid), profile, known, succeeded=succeeded)
+    return Expected(wishes, match, forbidden, profile, known, succeeded=succeeded)
 
 
 class Expected:
@@ -293,7 +314,7 @@ class Expected:
         self,
         wishes: tuple[Wish, ...],
         match: MatchMode,
-        forbid: tuple[str, ...],
+        forbid: tuple[str | ExpectedCall, ...],
         profile: str | None,
         tools: Tools | None,
         *,
@@ -329,6 +350,7 @@ class Expected:
             profile=self._profile,
             tools=self._tools,
             offered=getattr(calls, "offered", None),
+            lost=_lost_in(calls, read, self._tools) if self.forbid else (),
         )
         if not self.succeeded:
             verdict = judged(self.wishes, read.calls)

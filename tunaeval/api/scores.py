@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from pydantic import ValidationError
 
 from tunaeval.data.adapters.documents import read_conversation, refuse_silence
-from tunaeval.errors import RecordError, UnknownNameError, UsageError
+from tunaeval.errors import RecordError, ToolsError, UnknownNameError, UsageError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.records import append, read
 from tunaeval.matching.calls import is_same_tool
@@ -23,6 +24,7 @@ from tunaeval.scoring.assess import FIXED, assess, scorers_of
 from tunaeval.scoring.goal import GOAL, is_decided
 from tunaeval.scoring.history import Category, history_of
 from tunaeval.scoring.settings import USUAL_SETTINGS, ScoreSettings
+from tunaeval.tools.specs import to_tools
 from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.parsing import ParseResult
@@ -167,7 +169,7 @@ def _work(
         settings=settings,
         checking=checking,
         notes=(
-            *unverified(transcript, settings),
+            *unverified(transcript, settings, task.tools),
             *strange(task),
             *wanted_items(given["notes"], "notes", str, "texts"),
         ),
@@ -342,19 +344,27 @@ def _unquoted(read: ParseResult, text: str, is_answer: bool) -> ParseResult:
     return replace(read, calls=calls, outcome="calls" if calls else "no_call")
 
 
-def unverified(transcript: Transcript, settings: ScoreSettings) -> list[str]:
-    """Return a note on forbidden names that may be typos: no call and no list of tools has them."""
+def unverified(transcript: Transcript, settings: ScoreSettings, tools: Iterable[Any]) -> list[str]:
+    """Return a note on forbidden names that may be typos: no call has them, nor any list of tools
+    (`tools` are those that the transcript describes).
+    """
     called = {call.name for message in transcript.messages for call in message.tool_calls}
     called |= {execution.tool for execution in transcript.executions}
-    names = [one for one in settings.forbid if isinstance(one, str)]
-    names = [one for one in names if not any(is_same_tool(one, name) for name in called)]
+    offered = set[str]()
+    with suppress(ToolsError):
+        offered = {*to_tools(tools)}
+    known = called | offered
+    names = [one if isinstance(one, str) else one.name for one in settings.forbid]
+    names = [one for one in names if not any(is_same_tool(one, name) for name in known)]
     if not names or settings.tools is not None:
         return []
     listed = ", ".join(map(repr, names))
-    near = {one for name in names for one in UnknownNameError("tool", name, called).near}
-    hint = f"; called were {', '.join(map(repr, sorted(near)))}: was that meant?" if near else ""
-    words = f"forbidden: {listed}, with no list of tools, so nobody knows if there are such"
-    return [words + hint]
+    near = {one for name in names for one in UnknownNameError("tool", name, known).near}
+    there = "there" if offered else "called"
+    hint = f"; {there} were {', '.join(map(repr, sorted(near)))}: was that meant?" if near else ""
+    none = "with no list of tools, so nobody knows if there are such"
+    why = "which no call and no list of tools in the transcript has" if offered else none
+    return [f"forbidden: {listed}, {why}{hint}"]
 
 
 def strange(task: Conversation) -> list[str]:

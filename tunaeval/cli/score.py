@@ -29,7 +29,7 @@ from .packed_files import opened
 
 _SHOWN_EVIDENCE = 8
 _SHOWN_QUERY = 100
-_BELOW_THE_BAR = 1
+_MISSED = 1
 _REFUSED = 2
 _FAILED_ITSELF = 3
 _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".eval"})
@@ -37,8 +37,8 @@ _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".eval"})
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """Return 0; 1 if the goal was missed by a check, an expectation or a forbidden call; 2 if a
-    file of a folder was refused; 3 if a check or a category could not be evaluated.
+    """Return 0; 1 if a goal was missed by a check, an expectation or a forbidden call, or nothing
+    was done; 2 if a file of a folder was refused; 3 if a check or a category was not evaluated.
     """
     given = _given(arguments)
     reported: list[JsonObject] = []
@@ -84,10 +84,10 @@ def _summary(reported: Sequence[JsonObject], codes: Sequence[int]) -> JsonObject
     mean = {"mean total": round(sum(known) / len(known), 4)} if known else {}
     return {
         "transcripts": len(reported),
+        "with a total": len(known),
         **mean,
-        "without a total": len(totals) - len(known),
-        "below the bar": codes.count(_BELOW_THE_BAR),
-        "failed itself": codes.count(_FAILED_ITSELF),
+        "goal missed": codes.count(_MISSED),
+        "not judged": codes.count(_FAILED_ITSELF),
         "refused": codes.count(_REFUSED),
     }
 
@@ -159,11 +159,14 @@ def _forbidden(text: str) -> JsonValue:
 
 
 def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
-    """Return the exit code for a score: 1 only if an option decides that the goal was missed."""
+    """Return the exit code for a score: 1 if an option decides that the goal was missed, or the
+    total is 0 without one, since nothing was done.
+    """
     if found.details.outcome not in {"scored", "undecided"}:
         return _FAILED_ITSELF
     decides = arguments.check is not None or arguments.expect is not None or arguments.forbid
-    return _BELOW_THE_BAR if decides and found.goal_completion == 0 else 0
+    is_missed = found.goal_completion == 0 and (decides or found.weighted_total == 0)
+    return _MISSED if is_missed else 0
 
 
 def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:

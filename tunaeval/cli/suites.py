@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 
 from tunaeval.api.from_transcripts import suite_of_turn
 from tunaeval.data.adapters.documents import read_file
@@ -23,7 +24,7 @@ from .named_tools import read_tools
 from .output import Output, print_listing
 from .packed_files import opened
 
-_BELOW_THE_BAR = 1
+_BELOW_THE_BAR, _SILENCE = 1, 5.0  # seconds without a line while a suite is checked
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -55,7 +56,12 @@ def _list_all(arguments: argparse.Namespace, output: Output) -> int:
 
 def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     profile = arguments.profile or suite.profile or "strict"
-    found = list(checked(suite, profile=profile))
+    found, told, count = [], monotonic(), counted(len(suite.scenarios), "scenario")
+    for one in checked(suite, profile=profile):
+        found.append(one)
+        if monotonic() - told > _SILENCE:
+            output.note(f"tunaeval: {len(found)} of {count} checked")
+            told = monotonic()
     doubts = [doubt for one in found for doubt in one.doubts]
     failed = sum(doubt.found == "fails its own answer" for doubt in doubts)
     passed = sum(doubt.found == "a cheat passes" for doubt in doubts)

@@ -152,8 +152,12 @@ def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObje
     return (record for _, record in placed(path, only=only))
 
 
-def placed(path: Path, *, only: Container[int] | None = None) -> Iterator[tuple[int, JsonObject]]:
-    """Like `read`, but yield each record with its byte offset, for `read_at`."""
+def placed(
+    path: Path, *, only: Container[int] | None = None, whole: bool = False
+) -> Iterator[tuple[int, JsonObject]]:
+    """Like `read`, but yield each record with its byte offset, for `read_at`. An incomplete last
+    line raises, too, if the file has to be `whole`.
+    """
     with opened(path) as file:
         count = end = 0
         for number, line in enumerate(file, start=1):
@@ -166,7 +170,7 @@ def placed(path: Path, *, only: Container[int] | None = None) -> Iterator[tuple[
             try:
                 record = decode(line)
             except (ValueError, RecursionError) as error:
-                if not line.endswith(b"\n"):
+                if not (whole or line.endswith(b"\n")):
                     return
                 raise RecordError(
                     f"{path}, line {number}: wanted a JSON object on one line, "

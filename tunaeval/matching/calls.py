@@ -14,15 +14,17 @@ made, `nearest` has the call that is most like it.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
+from unicodedata import normalize
 
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
 from tunaeval.showing import counted, shows
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
-from tunaeval.types.wanted import wanted_items, wanted_name
+from tunaeval.types.wanted import wanted_name
 
 from .assignment import NO_OTHERS, Fit, Pairs, Wish
 from .bfcl import CheckerCrash
@@ -67,11 +69,13 @@ def match(
     *,
     profile: str | None = None,
     tools: Tools | None = None,
+    lost: Sequence[ToolCall] = (),
 ) -> Verdict:
     """Return whether `calls` are what `expect` wants. Never raises for any calls.
 
     `tools` have the schemas (defaults, number types) and the arguments that are paths. `profile`
-    is `DEFAULT_PROFILE` if it is None.
+    is `DEFAULT_PROFILE` if it is None. `lost` are attempts at calls that cannot be read, which
+    count for what is forbidden.
     Raises `UnknownNameError` for an unknown profile, `ExpectationError` for a bad expectation.
     """
     rule = profile_of(profile)
@@ -79,7 +83,7 @@ def match(
         expect = read_expectation(expect)
     _check_tools(rule, tools, has_calls=bool(expect.calls))
     try:
-        return _verdict(expect, calls, tools or _NO_TOOLS, rule)
+        return _verdict(expect, calls, tools or _NO_TOOLS, rule, lost=lost)
     except Exception as error:
         # Calls cannot cause this, but an expectation that was built by hand without checks can.
         try:
@@ -94,10 +98,11 @@ def match_wishes(
     calls: Sequence[ToolCall],
     *,
     mode: MatchMode = "exactly",
-    forbid: Sequence[str] = (),
+    forbid: Sequence[Forbidden] = (),
     profile: str | None = None,
     tools: Tools | None = None,
     offered: Sequence[str] | None = None,
+    lost: Sequence[ToolCall] = (),
 ) -> Verdict:
     """Like `match`, for expected calls as (name, arguments) pairs. Without any, and with nothing
     forbidden, no call is wanted. Check wishes from outside with `check_wishes` first.
@@ -106,19 +111,20 @@ def match_wishes(
     is forbidden was not offered, the match fails, since it would hold for any calls.
     """
     none = not wishes and not forbid
-    expect = Expectation(none=none, match=mode, forbid=tuple(forbid))
-    return _verdict(
-        expect, calls, tools or _NO_TOOLS, profile_of(profile), given=wishes, offered=offered
-    )
+    expect = Expectation.model_construct(none=none, match=mode, forbid=tuple(forbid))
+    rule, tools = profile_of(profile), tools or _NO_TOOLS
+    return _verdict(expect, calls, tools, rule, given=wishes, offered=offered, lost=lost)
 
 
-_HOST, _SERVER = "functions.", "mcp__"
+Forbidden: TypeAlias = str | ExpectedCall
+_HOSTS, _SERVER = ("functions.", "default_api.", "tools."), "mcp__"
 
 
 def is_same_tool(name: str, called: str, known: Container[str] = ()) -> bool:
     """Whether a call of `called` is a call of the tool `name`: also if either has the prefix of a
-    host or an MCP server (`functions.bash`, `mcp__shell__bash`), or other letters' case. Two names
-    that are both `known` are two tools.
+    host or an MCP server (`functions.bash`, `default_api.bash`, `mcp__shell__bash`), other letters'
+    case, spaces around it, or signs that nobody sees. Two names that are both `known` are two
+    tools.
     """
     if name == called:
         return True
@@ -126,16 +132,50 @@ def is_same_tool(name: str, called: str, known: Container[str] = ()) -> bool:
 
 
 def _bare(name: str) -> str:
-    name = name.casefold().removeprefix(_HOST)
-    if name.startswith(_SERVER):
-        return name.removeprefix(_SERVER).partition("__")[2] or name
-    return name
+    seen = name if name.isascii() else normalize("NFKC", name)
+    seen = "".join(one for one in seen if one.isprintable()).strip().casefold()
+    for host in _HOSTS:
+        seen = seen.removeprefix(host)
+    if seen.startswith(_SERVER):
+        return seen.removeprefix(_SERVER).partition("__")[2] or seen
+    return seen
+
+
+def is_forbidden(
+    call: ToolCall, forbidden: Forbidden, known: Collection[str], tools: Tools | None
+) -> bool:
+    """Whether a call is forbidden, by its tool's name or with these and any other arguments.
+
+    What cannot be read counts: lost arguments may be any, as may the name of a structured call; the
+    tool of an attempt in a text is the first of `known` names in it.
+    """
+    name = _name_of(forbidden)
+    if call.name or call.source == "structured":
+        is_of = not call.name or is_same_tool(name, call.name, known)
+    else:
+        is_of = _first(call.invalid or "", {name, *known}) == _bare(name)
+    is_lost = not call.name or call.invalid is not None
+    if not is_of or is_lost or isinstance(forbidden, str):
+        return is_of
+    expect = Expectation.model_construct(calls=(forbidden,), match="superset")
+    return match(expect, [replace(call, name=name)], profile="tunacode", tools=tools).ok
+
+
+def _name_of(forbidden: Forbidden) -> str:
+    return forbidden if isinstance(forbidden, str) else forbidden.name
+
+
+def _first(text: str, names: Iterable[str]) -> str | None:
+    """Return the name that is a word of the text before all others, or None."""
+    words = ((rf"(?:(?<!\w)|(?<=__)){re.escape(name)}(?!\w)", name) for name in map(_bare, names))
+    found = ((re.search(word, text.casefold()), name) for word, name in words)
+    return min(((at.start(), name) for at, name in found if at), default=(0, None))[1]
 
 
 def check_wishes(
     wishes: Sequence[Wish],
     mode: str,
-    forbid: Sequence[str],
+    forbid: Sequence[Forbidden],
     profile: str | None,
     tools: Tools | None,
 ) -> None:
@@ -143,11 +183,10 @@ def check_wishes(
     wanted_name(mode, "match mode", get_args(MatchMode))
     has_calls = any(arguments is not None for _, arguments in wishes)
     _check_tools(profile_of(profile), tools, has_calls=has_calls)
-    wanted_items(forbid, "forbid", str, "names of tools")
     for failure in () if tools is None else _never_offered(forbid, list(tools)):
         raise ExpectationError(failure.message)
     for name, arguments in wishes:
-        if name in forbid:
+        if name in forbid:  # as a name: a call of it may be wanted with other arguments
             raise ExpectationError(
                 f"the tool {name!r} is both expected and forbidden; remove one of the two"
             )
@@ -177,8 +216,17 @@ def _verdict(
     *,
     given: Sequence[Wish] = (),
     offered: Sequence[str] | None = None,
+    lost: Sequence[ToolCall] = (),
 ) -> Verdict:
-    failures = [*_limit_failures(expect, calls, tools if offered is None else offered)]
+    failures, known = [*_limit_failures(expect, calls)], tools if offered is None else offered
+    for index, call in enumerate((*calls, *lost) if expect.forbid else ()):
+        hit = next((one for one in expect.forbid if is_forbidden(call, one, known, tools)), None)
+        if hit is not None and index < len(calls):
+            place = f"calls[{index}].name"
+            failures.append(Failure("forbidden-tool", f"{call.name!r} is forbidden", place))
+        elif hit is not None:
+            words = f"{_name_of(hit)!r} is forbidden, and was tried in a call that cannot be read"
+            failures.append(Failure("forbidden-tool", words))
     failures += () if offered is None else _never_offered(expect.forbid, offered)
     pairs: Pairs = ()
     wishes = given or _wishes(expect, rule)
@@ -201,12 +249,15 @@ def without_calls(verdict: Verdict, outcome: str) -> Verdict:
     A malformed or truncated call is no abstention: it fails even where no call is wanted.
     """
     why = _NO_ABSTENTION.get(outcome)
-    return verdict if why is None else replace(verdict, ok=False, reason=why, pairs=())
+    if why is None or any(one.code == "forbidden-tool" for one in verdict.failures):
+        return verdict
+    return replace(verdict, ok=False, reason=why, pairs=())
 
 
 _NO_ABSTENTION = {
     "malformed": "a call was tried and is malformed",
     "truncated": "the reply was cut off before a call was complete",
+    "unbegun": "the reply was cut off before a call began",
 }
 
 _NO_TOOLS = Tools()
@@ -226,16 +277,14 @@ def _wishes(expect: Expectation, rule: Profile) -> list[Wish]:
     return [(name, None) for name in expect.tools or ()]
 
 
-def _never_offered(forbid: Sequence[str], offered: Sequence[str]) -> Iterator[Failure]:
-    for name in forbid:
+def _never_offered(forbid: Sequence[Forbidden], offered: Sequence[str]) -> Iterator[Failure]:
+    for name in map(_name_of, forbid):
         if not any(is_same_tool(name, one) for one in offered):
             unknown = UnknownNameError("tool that was offered", name, offered)
             yield Failure("never-offered", f"forbidden is {name!r}, but {unknown}")
 
 
-def _limit_failures(
-    expect: Expectation, calls: Sequence[ToolCall], known: Container[str]
-) -> Iterator[Failure]:
+def _limit_failures(expect: Expectation, calls: Sequence[ToolCall]) -> Iterator[Failure]:
     least, most = expect.min_calls, expect.max_calls
     if expect.none and calls:
         names = ", ".join(repr(call.name) for call in calls[:3])
@@ -247,9 +296,6 @@ def _limit_failures(
     if most is not None and len(calls) > most:
         message = f"wanted at most {counted(most, 'call')}, got {len(calls)}"
         yield Failure("too-many-calls", message, f"calls[{most}]")
-    for index, call in enumerate(calls if expect.forbid else ()):
-        if any(is_same_tool(name, call.name, known) for name in expect.forbid):
-            yield Failure("forbidden-tool", f"{call.name!r} is forbidden", f"calls[{index}].name")
 
 
 def _explained(fit: Fit, pairs: Pairs, mode: str) -> Iterator[Failure]:

@@ -9,14 +9,14 @@ The last two shapes are those of the TunaCode mini harness and of its training d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from tunaeval.errors import ExpectationError, UnknownNameError
-from tunaeval.showing import shown
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
+from tunaeval.showing import brief, shown
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.runs import Expectation, ExpectedCall
 
 from .matchers import matcher_faults
@@ -146,3 +146,34 @@ def _argument_faults(expect: Expectation) -> Iterator[str]:
             yield from matcher_faults(value, f"{where}.{name}")
             if name.startswith("$"):
                 yield f"{where}: {name!r} is no argument; a matcher replaces a value"
+
+
+def read_forbidden(given: object) -> tuple[str | ExpectedCall, ...]:
+    """Return what is forbidden, validated: tools' names, or calls, which may have other arguments,
+    too. Raises UsageError for anything else.
+    """
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise UsageError(
+            f"forbid is {brief(given)}, wanted a list of tool names, or of calls such as "
+            f"{_FORBIDDEN}"
+        )
+    return tuple(_forbidden(index, one) for index, one in enumerate(given))
+
+
+_FORBIDDEN = '{"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}}'
+
+
+def _forbidden(index: int, one: object) -> str | ExpectedCall:
+    if isinstance(one, str) and one.strip():
+        return one
+    if isinstance(one, ExpectedCall | ToolCall):
+        one = {"name": one.name, "arguments": one.arguments}
+    if isinstance(one, Mapping):
+        try:
+            (read,) = read_expectation({"calls": [dict(one)]}).calls or ()
+        except ExpectationError as error:
+            raise UsageError(f"forbid[{index}]: {error}") from error
+        return read
+    raise UsageError(
+        f"forbid[{index}] is {brief(one)}, wanted a tool's name, or a call such as {_FORBIDDEN}"
+    )

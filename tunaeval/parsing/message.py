@@ -198,6 +198,24 @@ def structured(
     return without_abstaining(result, abstain, attempted=None in calls), calls
 
 
+def lost_calls(
+    message: object, read: ParseResult, tools: Tools | None, level: Level = "standard"
+) -> tuple[ToolCall, ...]:
+    """Return the attempts at calls that reading a message lost, as calls without arguments (and
+    with the repair `invalid-arguments`), so that a forbidden one is seen. A structured one has its
+    name; one in a text has none, and its `invalid` is its text.
+    """
+    items = listed(_get(message, "tool_calls") or _get(message, "function_call"))
+    made = structured(items, tools, level)[1] if items else ()
+    lost = [item for item, call in zip(items, made, strict=False) if call is None]
+    named = map(_function_in, (*lost, *listed(_get(message, "invalid_tool_calls"))))
+    found = [(name if isinstance(name, str) else "", why, STRUCTURED) for name, why in named]
+    text = text_of(_get(message, "content"))
+    spans = [one.span for one in read.diagnoses if one.span and one.is_attempt]
+    found += [("", text[span.start : span.end], "") for span in spans]
+    return tuple(ToolCall.unread(name, str(why), format=form) for name, why, form in found)
+
+
 def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
     """Judge an item of `tool_calls`. Arguments as a JSON string are usual there and no repair."""
     status, raw = _get(item, "status"), _get(item, "raw")

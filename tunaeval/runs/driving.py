@@ -338,8 +338,10 @@ async def _graded(
     after = await beside(workspace.snapshot, seen)
     numbered = [(number, call) for number, one in enumerate(end.turns, 1) for call in one.calls]
     results = [(at, one.content) for at, turn in enumerate(end.turns, 1) for one in turn.results]
+    turns = enumerate(end.turns, 1)
     state = FinalState(
         prompt=scenario.prompt,
+        lost=tuple((at, call) for at, one in turns for call in one.lost(tools, end.level)),
         answer=end.answer,
         calls=tuple(replace(call, id=None) for _, call in numbered),
         turns=max(1, len(end.turns)),
@@ -487,7 +489,7 @@ async def drive_agent(
                 scenario,
                 tools,
                 workspace,
-                FinishedEpisode(ran.ended, ran.answer, turns),
+                FinishedEpisode(ran.ended, ran.answer, turns, options.level),
                 seen=workspace.before,
                 options=options,
                 repeat=repeat,

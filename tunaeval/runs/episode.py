@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from tunaeval.errors import TransportFailure
 from tunaeval.matching.calls import Verdict, match, without_calls
+from tunaeval.parsing.message import lost_calls
 from tunaeval.reports.summary import USED_UP
 from tunaeval.types.calls import LEAKED_CALL, JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply, Request, is_blank
@@ -60,6 +61,10 @@ class Turn:
     results: tuple[ResultRecord, ...] = ()
     touched: tuple[str, ...] = ()
     breach: str | None = None
+
+    def lost(self, tools: Tools, level: Level) -> tuple[ToolCall, ...]:
+        """Return the attempts at calls that the level cannot read."""
+        return lost_calls(self.reply.message, self.read[level], tools or None, level)
 
 
 def episode(
@@ -231,14 +236,18 @@ class _Judge:
         key = (id(attempt), id(result))  # levels that read the same share the result itself
         verdict = self._known.get(key)
         if verdict is None:
-            verdict = self._match(result.calls)
+            forbids = bool(self.scenario.expect.forbid)
+            verdict = self._match(result.calls, attempt.lost(self.tools, level) if forbids else ())
             if not result.calls:
-                verdict = without_calls(verdict, self.outcome(attempt, level))
+                outcome = self.outcome(attempt, level)
+                begun = outcome != "truncated" or result.outcome != "no_call"
+                verdict = without_calls(verdict, outcome if begun else "unbegun")
             self._known[key] = verdict
         return verdict
 
-    def _match(self, calls: tuple[ToolCall, ...]) -> Verdict:
-        return match(self.scenario.expect, calls, profile=self.options.profile, tools=self.tools)
+    def _match(self, calls: tuple[ToolCall, ...], lost: tuple[ToolCall, ...] = ()) -> Verdict:
+        profile, expect = self.options.profile, self.scenario.expect
+        return match(expect, calls, profile=profile, tools=self.tools, lost=lost)
 
 
 def _result(

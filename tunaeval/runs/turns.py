@@ -101,6 +101,7 @@ class FinishedEpisode:
     ended: Ending
     answer: str
     turns: tuple[Turn, ...]
+    level: Level = "standard"
 
 
 Step: TypeAlias = Request | Run | Answered | FinishedEpisode
@@ -166,7 +167,7 @@ def task_episode(
             ended = how
     record = TaskRecord(ended=ended, answer=state.answer)
     if failure is None:
-        sent = yield FinishedEpisode(ended, state.answer, tuple(state.turns))
+        sent = yield FinishedEpisode(ended, state.answer, tuple(state.turns), state.level)
         record = sent if isinstance(sent, TaskRecord) else record
     return task_result(
         scenario, state.turns, task=record, failure=failure, level=options.level, repeat=repeat
@@ -423,9 +424,12 @@ def _checks_again(
 ) -> tuple[CheckRecord, ...]:
     """Return the check records, of which those about calls and returned values are made again."""
     numbered = [(number, call) for number, turn in enumerate(turns, 1) for call in turn.calls]
+    level = options.level
+    lost = [(at, call) for at, one in enumerate(turns, 1) for call in one.lost(tools, level)]
     state = FinalState(
         prompt=scenario.prompt,
         answer=record.answer,
+        lost=tuple(lost),
         calls=tuple(call for _, call in numbered),
         turns=max(1, len(turns)),
         call_turns=tuple(number for number, _ in numbered),

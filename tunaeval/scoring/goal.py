@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tunaeval.matching.calls import Verdict, is_same_tool, match, without_calls
+from tunaeval.matching.calls import Verdict, is_forbidden, match, without_calls
+from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import counted
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.messages import Message
@@ -71,12 +72,23 @@ def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
     """
     settings = history.settings
     calls = [one.call for one in made]
-    verdict = match(expect, calls, profile=settings.profile, tools=settings.tools)
+    lost = [one.call for one in _lost(history)]
+    verdict = match(expect, calls, profile=settings.profile, tools=settings.tools, lost=lost)
     if made:
         return verdict
     outcomes = {read.outcome for _, read in history.transcript.written}
     outcome = next((one for one in ("malformed", "truncated") if one in outcomes), "")
     return without_calls(verdict, outcome)
+
+
+def _lost(history: History) -> list[Made]:
+    """Return the attempts at calls in texts that cannot be read."""
+    transcript, tools = history.transcript, history.settings.tools
+    return [
+        Made(call, WRITTEN, None, (index,))
+        for index, read in transcript.written
+        for call in lost_calls(transcript.messages[index], read, tools)
+    ]
 
 
 def beside(made: list[Made]) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -91,9 +103,6 @@ def beside(made: list[Made]) -> Iterator[tuple[str, tuple[int, ...]]]:
             count = counted(len(found), one, several)
             at = tuple(sorted({index for call in found for index in call.evidence}))
             yield (f"{count} {how}: {names}" if how == WRITTEN else f"{count}: {names} ({how})"), at
-
-
-_UNREADABLE = "its arguments cannot be read, so it may be"
 
 
 class ForbiddenCall(NamedTuple):
@@ -118,52 +127,28 @@ def forbidden_words(found: list[ForbiddenCall]) -> str:
 
 
 def _forbidden(history: History) -> Iterator[ForbiddenCall]:
+    settings, executions = history.settings, history.transcript.executions
+    names = [one if isinstance(one, str) else one.name for one in settings.forbid]
+    known = names if settings.tools is None else [*settings.tools]
+    found = [one for one in made_of(history) if one.how != SEEN] + _lost(history)
+    found += [Made(ToolCall(one.tool, one.arguments), SEEN) for one in executions]
     listed: set[str] = set()
-    for made in made_of(history):
-        if made.how == SEEN:
-            continue  # these are among all executions, which follow
-        call, is_lost = made.call, made.run is not None and made.run.invalid is not None
-        how = _how(call, history, is_lost=is_lost)
-        if how is not None:
-            listed.add(_known_as(call.name, history))
-            yield ForbiddenCall(_known_as(call.name, history), how or made.how, made.evidence)
-    for execution in history.transcript.executions:
-        name = _known_as(execution.tool, history)
-        call = ToolCall(execution.tool, execution.arguments)
-        if name not in listed and _how(call, history, is_lost=False) is not None:
-            yield ForbiddenCall(name, SEEN)
+    for made in found:
+        for name, one in zip(names, settings.forbid, strict=True):
+            if not is_forbidden(made.call, one, known, settings.tools):
+                continue
+            if not (made.how == SEEN and name in listed):
+                yield ForbiddenCall(name, _doubt(made.call, one) or made.how, made.evidence)
+            listed.add(name)
+            break
 
 
-def _how(call: ToolCall, history: History, *, is_lost: bool) -> str | None:
-    """Return None if a call is allowed, else a remark, which may be empty.
-
-    `is_lost` says that the call's arguments could not be read.
-    """
-    name = _known_as(call.name, history)
-    for one in history.settings.forbid:
-        if isinstance(one, str):
-            if name == one:
-                return ""
-        elif is_lost and one.name == name and one.arguments:
-            return _UNREADABLE
-        elif _is_like(name, call, one, history):
-            return ""
-    return None
-
-
-def _is_like(name: str, call: ToolCall, forbidden: ExpectedCall, history: History) -> bool:
-    """Whether a call has the forbidden tool and arguments, possibly with further arguments."""
-    expect = Expectation.model_construct(calls=(forbidden,), match="superset")
-    made = ToolCall(name, call.arguments)
-    return match(expect, [made], profile="tunacode", tools=history.settings.tools).ok
-
-
-def _known_as(name: str, history: History) -> str:
-    """Return the forbidden name that is the tool's, with or without prefixes, or else its own."""
-    settings = history.settings
-    forbidden = [one if isinstance(one, str) else one.name for one in settings.forbid]
-    known = forbidden if settings.tools is None else settings.tools
-    return next((one for one in forbidden if is_same_tool(one, name, known)), name)
+def _doubt(call: ToolCall, forbidden: str | ExpectedCall) -> str:
+    """Return a remark if a call may be the forbidden one, for it cannot be read, else ""."""
+    if not call.name:
+        return "in a call that cannot be read, so it may be"
+    lost = call.invalid and not isinstance(forbidden, str) and forbidden.arguments
+    return "its arguments cannot be read, so it may be" if lost else ""
 
 
 GOAL = "goal-completion"
@@ -211,7 +196,7 @@ def _as_expected(history: History, expect: Expectation, seen: str) -> CategoryFi
     verdict, more = matched(expect, made, history), ""
     lost = [one for one in made if not one.worked]
     if not (history.uncalled or any(not run.dangles for run in history.runs)):
-        more = "; attempts were counted, because the transcript has no results" if made else ""
+        more = "; attempts were counted, because no result answers a call" if made else ""
     elif verdict.ok and lost:
         made = [one for one in made if one.worked]
         verdict = matched(expect, made, history)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tunaeval.files.plain_files import table_of
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
-from tunaeval.tools.success import Success
+from tunaeval.tools.success import Success, exit_lines
 from tunaeval.types.calls import JsonValue, ToolCall
 
 _KNOWN = table_of(__package__, "running_tests.toml")
@@ -40,7 +40,7 @@ def shows_failed_tests(
     if not runs_tests(call.name, call.arguments, commands):
         return False
     text = answer or success.error or ""
-    codes = {line.partition(":")[2].strip() for line in _exit_lines(text)}
+    codes = {code for _, code in exit_lines(text)}
     return not codes & _NOT_RUN and not any(words in text for words in _MISSING)
 
 
@@ -104,8 +104,3 @@ def _is_test_file(word: str) -> bool:
     stem, dot, _ = _program(word).partition(".")
     named = stem.startswith("test_") or stem.endswith(("_test", "_tests"))
     return bool(dot) and word.endswith(_SCRIPTS) and (named or stem in {"test", "tests"})
-
-
-def _exit_lines(text: str) -> list[str]:
-    tail = f"{text[:1000]}\n{text[-1000:]}" if len(text) > 2000 else text
-    return [line for line in tail.splitlines() if line.strip().lower().startswith("exit code")]

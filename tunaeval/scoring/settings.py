@@ -8,13 +8,13 @@ nothing is downloaded.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
+from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.matching.calls import is_same_tool
-from tunaeval.matching.expectations import read_expectation
+from tunaeval.matching.expectations import read_expectation, read_forbidden
 from tunaeval.matching.profiles import DEFAULT_PROFILE, profile_of
 from tunaeval.showing import brief
 from tunaeval.types.calls import Tools, ToolSpec
@@ -245,12 +245,7 @@ def _forbidden_of(given: object, tools: Tools | None) -> tuple[str | ExpectedCal
     Raises UsageError for an invalid entry, and for a tool that is not in `tools`: a misspelled name
     would forbid nothing.
     """
-    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise UsageError(
-            f"forbid is {brief(given)}, wanted a list of tool names, or of calls such as "
-            f"{_FORBIDDEN}"
-        )
-    found = tuple(_forbidden(index, one) for index, one in enumerate(given))
+    found = read_forbidden(given)
     for index, one in enumerate(found):
         name = one if isinstance(one, str) else one.name
         same = [key for key in tools or () if is_same_tool(name, key, tools or ())]
@@ -278,23 +273,6 @@ def _check_arguments(where: str, forbidden: ExpectedCall, tool: ToolSpec) -> Non
 
 _MORE = frozenset({"$ref", "allOf", "anyOf", "if", "oneOf", "patternProperties"})
 """Keywords with which a schema may allow arguments that are not in its properties."""
-
-_FORBIDDEN = '{"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}}'
-
-
-def _forbidden(index: int, one: object) -> str | ExpectedCall:
-    if isinstance(one, str) and one.strip():
-        return one
-    if isinstance(one, Mapping | ExpectedCall):
-        call = dict(one) if isinstance(one, Mapping) else one.model_dump()
-        try:
-            (read,) = read_expectation({"calls": [call]}).calls or ()
-        except ExpectationError as error:
-            raise UsageError(f"forbid[{index}]: {error}") from error
-        return read
-    raise UsageError(
-        f"forbid[{index}] is {brief(one)}, wanted a tool's name, or a call such as {_FORBIDDEN}"
-    )
 
 
 def _set(settings: ScoreSettings, name: str, value: object) -> None:

@@ -10,7 +10,8 @@ succeeded ("assumed"). Further reasons: "awaitable" (an awaitable was returned, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from operator import is_
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -30,7 +31,10 @@ ERROR_CHARACTERS = 500
 _EDGE, _MAX_JSON, _WORDS = 1000, 1_000_000, ("error", "message")
 _WANTED = "a Success(ok=True or False, reason='why'), or None"
 _FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
-_PREFIXES = ("Error:", "ERROR:", "error:")
+_PREFIXES = (
+    "Error:", "ERROR:", "error:", "Error executing tool", "Tool execution failed", "Unknown tool:",
+    "<tool_use_error>",
+)  # fmt: skip
 
 SILENT = frozenset({type(None), bool, int, float, complex, bytes, list, tuple, set})
 """Types whose values never show a failure to the built-in classifiers."""
@@ -233,35 +237,45 @@ def _is_failed_word(value: JsonValue) -> bool:
     return isinstance(value, str) and value.lower() in _FAILED_WORDS
 
 
-_EXITED = "Process exited with code "
+_EXIT = re.compile(
+    r"\s*(?:exit |(?:process |command )?(?:exited|failed) with (?:exit )?)(?:code|status)"
+    r"\s*:?\s*(-?[0-9]+)\.?\s*",
+    re.IGNORECASE,
+)
 
 
-def _exit_code(text: str) -> str | None:
-    """Return a line like "Exit Code: 3" near the start or the end, where tools write it; Codex
-    writes "Process exited with code 3".
+def exit_lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield lines like "Exit Code: 3" or "exit status 1" near the start or the end, where tools
+    write them, each with its code; Codex writes "Process exited with code 3".
     """
     if len(text) > 2 * _EDGE:
         text = f"{text[:_EDGE]}\n{text[-_EDGE:]}"
-    if "xit " not in text and _EXITED not in text:
-        return None
-    for line in text.splitlines():
-        before, colon, code = line.partition(":")
-        is_code = bool(colon) and before.strip().lower() == "exit code"
-        if line.startswith(_EXITED):
-            is_code, code = True, line.removeprefix(_EXITED)
-        if is_code and _is_failure_code(code.strip()):
-            return line.strip()
-    return None
+    for line in text.splitlines() if "xit" in text else ():
+        if found := _EXIT.fullmatch(line):
+            yield line.strip(), found[1]
 
 
-def _is_failure_code(code: str) -> bool:
-    digits = code.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and digits.strip("0") != ""
+def _exit_code(text: str) -> str | None:
+    return next((line for line, code in exit_lines(text) if code.strip("-0")), None)
+
+
+_REFUSED = re.compile(
+    r"(?:[^\s:][^:\n]*: ){0,4}(?:permission denied|no such file or directory)\.?"
+    r"|(?:\S+: (?:line )?(?:\d+: )?)?(?:\S+: command not found|command not found: \S+)"
+    r"|\S*sh: (?:\d+: )?\S+: not found",
+    re.IGNORECASE,
+)
+"""What a shell answers for a command that it could not run, if it answers nothing else."""
 
 
 def _error_prefix(text: str) -> str | None:
+    """Return the first line if it begins like an error, or if it is a shell's refusal, alone."""
     head = text[:_EDGE].lstrip()
-    return head.partition("\n")[0] if head.startswith(_PREFIXES) else None
+    line, _, rest = head.partition("\n")
+    is_bare = line.strip() in ("Error", "ERROR") and bool(rest.strip())
+    if is_bare or head.startswith(_PREFIXES):
+        return line
+    return line if not rest.strip() and _REFUSED.fullmatch(line.strip()) else None
 
 
 _TRACEBACK = "Traceback (most recent call last):"

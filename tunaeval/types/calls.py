@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 JsonValue: TypeAlias = Any
 """None, bool, int, float, str, list of JsonValue, or dict from str to JsonValue."""
@@ -194,6 +194,11 @@ class ToolCall:
     @property
     def source(self) -> Source:
         return "structured" if self.format == STRUCTURED else "text"
+
+    @classmethod
+    def unread(cls, name: str, why: str, id: str | None = None, format: str = STRUCTURED) -> Self:  # noqa: A002 - the fields' names
+        """Return a call whose arguments cannot be read: `invalid` says why, or has its text."""
+        return cls(name, {}, id, format, repairs=(Repair(INVALID_ARGUMENTS, why, level="lenient"),))
 
     @property
     def invalid(self) -> str | None:

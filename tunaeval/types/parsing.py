@@ -49,6 +49,11 @@ class Diagnosis:
     message: str
     span: Span | None = None
 
+    @property
+    def is_attempt(self) -> bool:
+        """Whether it concerns an attempt at a call, rather than a remark on the text."""
+        return self.code not in REMARKS
+
 
 @shows_table
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,9 @@ def _read_note(payload: object, reading: Reading) -> None:
     if kind == "error":
         reading.failed(word(get(payload, "message")))
     elif kind == "token_count":
-        reading.usage = usage_of(get(get(payload, "info"), "total_token_usage")) or reading.usage
+        info = get(payload, "info")
+        reading.usage = usage_of(get(info, "total_token_usage")) or reading.usage
+        reading.spent(usage_of(get(info, "last_token_usage")))
 
 
 def _read_item(item: object, reading: Reading) -> None:

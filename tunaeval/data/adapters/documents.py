@@ -586,7 +586,9 @@ def _decoded(data: bytes, file: str) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         place = f"byte 0x{data[error.start]:02x} at {error.start}"
-        raise UsageError(f"{file}: {place} is not {encoding}; {_WANTED_FILE}") from error
+        raise UsageError(
+            f"{file}: {place} is not {encoding}, so it is no text; {_WANTED_FILE}"
+        ) from error
 
 
 def _archived(data: bytes, file: str) -> Iterator[tuple[str, JsonValue]]:

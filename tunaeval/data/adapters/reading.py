@@ -30,7 +30,6 @@ from tunaeval.types.calls import (
     STRUCTURED,
     JsonObject,
     JsonValue,
-    Repair,
     ToolCall,
     Tools,
 )
@@ -82,8 +81,7 @@ def invalid_call(
     words = f"its arguments are no JSON object: {shown[:_SHOWN]!r}"
     if isinstance(why, str) and why:
         words = f"its arguments could not be read: {why[:_SHOWN]}"
-    repair = Repair(INVALID_ARGUMENTS, words, level="lenient")
-    return ToolCall(name, {}, call_id, STRUCTURED, repairs=(repair,))
+    return ToolCall.unread(name, words, call_id)
 
 
 def _arguments(arguments: JsonValue) -> JsonObject | None:
@@ -295,6 +293,15 @@ class Reading:
         self._append(
             one.source, Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at)
         )
+
+    def spent(self, usage: Usage | None) -> None:
+        """Set the usage of the last reply, of which a later line tells."""
+        one = self._open
+        replies = (at for at, one in enumerate(self._messages) if one.role == "assistant")
+        if one is not None and one.role == "assistant" and (one.texts or one.thoughts or one.calls):
+            one.usage = usage or one.usage
+        elif usage is not None and (last := max(replies, default=None)) is not None:
+            self._messages[last] = replace(self._messages[last], usage=usage)
 
     def summary(self, text: str) -> None:
         """Add the summary that replaced earlier messages, as a system message of its own."""

@@ -17,6 +17,7 @@ from tunaeval.files import records
 from tunaeval.files.keys import Secret, of_headers
 from tunaeval.models.clients.network import LOOPBACK
 from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
@@ -135,8 +136,9 @@ class Answering:
         message = answer.message
         # Structured calls count even if no such tool was offered, so that tests can see them.
         tools = None if message.get("tool_calls") else request.tools
-        calls = parse_message(message, tools=tools).calls
-        self.turns.append(turn(message, calls, answer.finish_reason, answer.usage))
+        read = parse_message(message, tools=tools)
+        made = turn(message, read.calls, answer.finish_reason, answer.usage)
+        self.turns.append(replace(made, lost=lost_calls(message, read, tools)))
         if request.api == "responses":
             self._history[apis.response_id(answer, number)] = (*request.messages, answer.message)
         return _written(answer, request, number, http)

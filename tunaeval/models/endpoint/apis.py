@@ -108,7 +108,8 @@ class Answer:
 class EndpointTurn:
     """One request to the endpoint with its answer. `number` counts from 1. `message` is the model's
     reply, or None if there was an `error`; `calls` are its calls, as read by
-    `tunaeval.parse_message`. `faults` are those that occurred in this turn.
+    `tunaeval.parse_message`, and `lost` its attempts at calls that cannot be read. `faults` are
+    those that occurred in this turn.
     """
 
     number: int
@@ -120,6 +121,7 @@ class EndpointTurn:
     error: str | None = None
     code: str | None = None
     faults: tuple[Fault, ...] = ()
+    lost: tuple[ToolCall, ...] = ()
 
 
 class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length has no slots
@@ -136,6 +138,11 @@ class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length 
         made.turns = tuple(turn.number for turn in turns for _ in turn.calls)
         made._every, made.unasked = tuple(turns), unasked
         return made
+
+    @property
+    def lost(self) -> tuple[ToolCall, ...]:
+        """The attempts at calls that cannot be read. An agent may have run them all the same."""
+        return tuple(call for turn in self._every for call in turn.lost)
 
     @property
     def offered(self) -> tuple[str, ...] | None:
@@ -155,8 +162,7 @@ class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length 
                 at = seen[call.id]
                 seen[call.id] += 1
                 named = (_results_of(call.id, messages)[at : at + 1] for messages in later)
-                # A client of Google's API may leave the ids out.
-                placed = (_newest(messages)[place : place + 1] for messages in later[:1])
+                placed = (_placed(place, messages) for messages in later[:1])
                 results = (one for some in (*named, *placed) for one in some)
                 found.append(next(map(_outcome, results), None))
         return tuple(found)
@@ -181,11 +187,18 @@ def _results_of(call_id: str | None, messages: Sequence[JsonObject]) -> list[Jso
     return [one for one in messages if call_id and one.get("tool_call_id") == call_id]
 
 
-def _newest(messages: Sequence[JsonObject]) -> list[JsonObject]:
-    """Return the results since the model's last reply."""
+def _placed(place: int, messages: Sequence[JsonObject]) -> list[JsonObject]:
+    """Return the result of the call at this place in the model's last reply, for clients that give
+    calls other ids or leave them out, as one of Google's API may. One with a foreign id is none's.
+    """
     roles = [one.get("role") for one in messages]
     begin = len(roles) - roles[::-1].index("assistant") if "assistant" in roles else 0
-    return [one for one in messages[begin:] if is_result(one)]
+    calls = messages[begin - 1].get("tool_calls") if begin else None
+    call = calls[place] if isinstance(calls, list) and len(calls) > place else None
+    new = messages[begin:]
+    unnamed = [one for one in new if is_result(one) and not one.get("tool_call_id")]
+    named = _results_of(call.get("id"), new) if isinstance(call, dict) else []
+    return named[:1] or unnamed[place : place + 1]
 
 
 def _outcome(result: JsonObject) -> Success:

@@ -199,7 +199,7 @@ def cassette_report(path: str | PathLike[str], request: ModelRequest) -> str:
     """Return why a cassette does or does not have a request, as text of several lines: the nearest
     recorded request with all differences, the fields that are not compared, and the masked texts.
 
-    Raises RecordError if the cassette cannot be read.
+    Raises RecordError if the cassette cannot be read, UsageError for what is no request.
 
     Examples:
         >>> _ = Path("fix.jsonl").write_text('{"cassette": 1, "masks": {}}')
@@ -210,6 +210,8 @@ def cassette_report(path: str | PathLike[str], request: ModelRequest) -> str:
         not compared: user
         masked: nothing
     """
+    if not isinstance(request, ModelRequest):
+        raise refusal("request", request, "a ModelRequest, as in model.requests[0]")
     return Cassette(wanted_path(path, "path"), {}).report(request)
 
 
@@ -297,8 +299,7 @@ def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
     rows = _rows(path)
     first = next(rows, None)
     if first is None:
-        what = "has no whole line" if path.stat().st_size else "is empty"
-        raise RecordError(f"the cassette {str(path)!r} {what}; {_AGAIN}")
+        raise RecordError(f"the cassette {str(path)!r} is empty; {_AGAIN}")
     version = first.get("cassette")
     if version != VERSION:
         raise RecordError(
@@ -315,7 +316,7 @@ def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
 
 def _rows(path: Path) -> Iterator[JsonObject]:
     try:
-        yield from records.read(path)
+        yield from (row for _, row in records.placed(path, whole=True))
     except RecordError as error:
         raise RecordError(f"{error}, or {_AGAIN}") from None
 

@@ -63,8 +63,9 @@ def model_endpoint(
         match: How a request is found in a cassette: "exact", or "loose", by its turn in the
             conversation and the results since the last reply; all else may differ.
         timeout_seconds: How long an upstream may take to answer.
-        leftover: With "fail", the end of the block raises AssertionError if the script has items
-            left, or if the model was never asked. The fixture `tunaeval_model` fails by default.
+        leftover: With "fail", the end of the block raises AssertionError if the script or the
+            cassette has answers left, or if the model was never asked. The fixture
+            `tunaeval_model` fails by default.
         allow_unasked: Whether a model may never be asked. If not, its calls equal no `expect(...)`.
 
     Raises UsageError for arguments that cannot be served, RecordError for a cassette that cannot be
@@ -85,15 +86,15 @@ def model_endpoint(
     wanted_seconds(timeout_seconds, "timeout_seconds")
     path = None if cassette is None else wanted_path(cassette, "cassette")
     is_played = script is None and path is not None and not record
-    match = checked_match(match, is_played=is_played)
+    match, own = checked_match(match, is_played=is_played), checked_masks(masks)
     if script is not None:
         if path is not None or upstream is not None or record:
             raise UsageError("a script excludes cassette, upstream and record; leave these out")
         source: Source = Scripted(script, format=format)
     elif record or path is None:
-        source = Passing.of(upstream, path, checked_masks(masks), record, (model, timeout_seconds))
+        source = Passing.of(upstream, path, own, record, (model, timeout_seconds))
     else:
-        source = Cassette(path, checked_masks(masks), match)
+        source = Cassette(path, own, match)
     allowed = (leftover, allow_unasked)
     return ModelEndpoint(source, Faults(faults), model or MODEL, allowed)
 
@@ -193,17 +194,19 @@ class ModelEndpoint:
     @property
     def unused(self) -> str | None:
         """Why a test of what was asked would show too little: the model was never asked, or its
-        script has items left. None if neither is so, or if it is allowed.
+        script or cassette has answers left. None if neither is so, or if it is allowed.
         """
         if not self._answering.turns:
             last = f"; it refused this: {self.errors[-1]}" if self.errors else ""
             hint = "pass its .url to the agent, or allow_unasked=True"
             words = f"the model was never asked{last or f', so no call could be wrong; {hint}'}"
             return None if self._may_be_unasked else words
-        if self._may_leave or not isinstance(self._source, Scripted) or not self.left:
+        if self._may_leave or not self.left:
             return None
+        is_script = isinstance(self._source, Scripted)
+        what, one = ("script", "item") if is_script else ("cassette", "exchange")
         return (
-            f"the script has {counted(self.left, 'item')} left after "
+            f"the {what} has {counted(self.left, one)} left after "
             f"{counted(len(self.turns), 'turn')}, so the agent stopped too early; leave the rest "
             'out, or pass leftover="allow"'
         )

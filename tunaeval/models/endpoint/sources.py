@@ -22,6 +22,7 @@ from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
+from tunaeval.types.wanted import refusal
 
 from .apis import Answer, Api, ModelRequest, Refused, estimated_tokens
 from .cassettes import CassetteWriter
@@ -134,11 +135,17 @@ class Scripted:
 
 
 def _check(item: object, where: str, *, of_callable: bool = False) -> None:
+    for call in item if isinstance(item, list | tuple) else [item]:
+        if isinstance(call, ToolCall) and not (call.name and isinstance(call.name, str)):
+            words = "a name; a message with tool_calls may lack it"
+            raise refusal(f"the name of a call in {where}", call.name, words)
     if isinstance(item, str | ToolCall) or (callable(item) and not of_callable):
         return
     if isinstance(item, Mapping) and (item.keys() & {"content", "tool_calls"}):
-        return
-    if isinstance(item, Sequence) and all(isinstance(one, ToolCall) for one in item):
+        is_said = item.get("role", "assistant") == "assistant"
+        if is_said and isinstance(item.get("tool_calls"), list | tuple | None):
+            return
+    elif isinstance(item, Sequence) and all(isinstance(one, ToolCall) for one in item):
         return
     raise UsageError(f"{where} is {brief(item)}; wanted {_WANTED}")
 

@@ -11,6 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from tunaeval.errors import UsageError
 from tunaeval.matching.expectations import check_expectation
+from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import brief, counted
 from tunaeval.tools.workspace.space import Workspace
 from tunaeval.types.calls import Tools
@@ -169,6 +171,11 @@ class Checks:
         replies = [one for one in conversation.messages if one.role == "assistant"]
         numbered = [(turn, call) for turn, one in enumerate(replies, 1) for call in one.tool_calls]
         answers = [one.content for one in replies if not one.tool_calls]
+        lost = [
+            (turn, call)
+            for turn, one in enumerate(replies, 1) if not one.tool_calls
+            for call in lost_calls(one, parse_message(one), None)
+        ]  # fmt: skip
         results: list[tuple[int, str]] = []
         turn = 0
         for one in conversation.messages:
@@ -185,6 +192,7 @@ class Checks:
             tools=self._tools,
             profile=self._profile,
             results=tuple(results),
+            lost=tuple(lost),
             reference=self._reference,
             seed=self._seed,
         )

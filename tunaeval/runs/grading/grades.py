@@ -19,13 +19,13 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
-from tunaeval.matching.calls import match
+from tunaeval.matching.calls import is_forbidden, match
 from tunaeval.registry import Registry, head, is_async, shown, who, words_of, words_with_place
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Changes, Snapshot, Workspace
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
-from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall
+from tunaeval.types.runs import CheckRecord
 from tunaeval.types.tasks import (
     AbsentCheck,
     AnswerCheck,
@@ -51,9 +51,10 @@ class FinalState:
     """The end of an episode: its prompt, answer, calls in order, and workspace.
 
     `call_turns` has the turn (from 1) of each call, `touched` the paths that each turn changed;
-    both are empty if unknown. `results` are the texts of the calls' results, each with its turn.
-    `after` is the workspace's content before any check ran in it. `reference` has all files of a
-    right solution; `seed` is what the inputs of checks are drawn from.
+    both are empty if unknown. `results` are the texts of the calls' results, and `lost` the
+    attempts at calls that cannot be read, each with its turn. `after` is the workspace's content
+    before any check ran in it. `reference` has all files of a right solution; `seed` is what the
+    inputs of checks are drawn from.
 
     Examples:
         >>> call = tunaeval.ToolCall("ls", {})
@@ -73,6 +74,7 @@ class FinalState:
     tools: Tools = field(default_factory=Tools)
     profile: str | None = None
     results: tuple[tuple[int, str], ...] = ()
+    lost: tuple[tuple[int, ToolCall], ...] = ()
     reference: Contents | None = None
     seed: str = ""
 
@@ -279,10 +281,12 @@ def _answer(check: AnswerCheck, state: FinalState) -> _Grade:
 
 
 def _calls(check: CallsCheck, state: FinalState) -> _Grade:
-    verdict = match(check.calls, state.calls, profile=state.profile, tools=state.tools or None)
+    lost = [call for _, call in state.lost]
+    known = state.tools or None
+    verdict = match(check.calls, state.calls, profile=state.profile, tools=known, lost=lost)
     places = (re.match(r"calls\[(\d+)\]", failure.path) for failure in verdict.failures)
-    known = [turn for at in places if at and (turn := state.turn_of_call(int(at[1])))]
-    return _Grade(verdict.ok, verdict.reason, min(known, default=state.turns))
+    turns = [turn for at in places if at and (turn := state.turn_of_call(int(at[1])))]
+    return _Grade(verdict.ok, verdict.reason, min(turns, default=state.turns))
 
 
 def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
@@ -294,12 +298,13 @@ def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
 
 def _forbidden_acts(check: ForbidCheck, state: FinalState) -> list[tuple[str, int]]:
     found: list[tuple[str, int]] = []
-    for index, call in enumerate(state.calls):
-        turn = state.turn_of_call(index) or state.turns
+    made = [(state.turn_of_call(at) or state.turns, one) for at, one in enumerate(state.calls)]
+    for turn, call in (*made, *state.lost):
+        tool = call.name or "a tool whose name cannot be read"
         found += [
-            (f"{call.name} was called", turn)
+            (f"{tool} was called", turn)
             for one in check.forbid.calls
-            if _is_forbidden(call, one, state)
+            if is_forbidden(call, one, state.tools, state.tools or None)
         ]
         named = _fitting(list(dict.fromkeys(state.named_paths(call))), check.forbid.paths)
         found += [(f"{call.name} was called with {path}", turn) for path in named]
@@ -318,15 +323,6 @@ def _forbidden_acts(check: ForbidCheck, state: FinalState) -> list[tuple[str, in
     for path in _fitting(state.changes.paths, check.forbid.paths):
         found.append((f"{path} was touched", state.first_touch((path,)) or state.turns))
     return found
-
-
-def _is_forbidden(call: ToolCall, forbidden: str | ExpectedCall, state: FinalState) -> bool:
-    if isinstance(forbidden, str):
-        return call.name == forbidden
-    expect = Expectation(calls=(forbidden,), match="superset")
-    return call.name == forbidden.name and bool(
-        match(expect, [call], profile="tunacode", tools=state.tools or None)
-    )
 
 
 def _python(check: PythonCheck, state: FinalState) -> _Grade:

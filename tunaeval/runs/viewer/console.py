@@ -52,7 +52,7 @@ def show_scenario(view: ScenarioView, stream: TextIO) -> None:
         console.print("\nchecks", style="bold")
     for line in view.checks:
         console.print(visible(line), soft_wrap=True)
-    _pairs(console, view.pairs)
+    show_pairs(console, view.pairs)
     stream.write(page.getvalue())
 
 
@@ -127,12 +127,15 @@ def _note(mark: Mark) -> Text:
     return Text.assemble(f"[{mark.number}] ", kind, visible(words) + level)
 
 
-def _pairs(console: Console, pairs: tuple[RunPair, ...]) -> None:
-    console.print("\nexpected, and got", style="bold")
+def show_pairs(console: Console, pairs: tuple[RunPair, ...]) -> None:
+    """Print each expected call beside the one that was made."""
+    is_open = bool(pairs) and all(one.wanted is None and one.state == UNASKED for one in pairs)
+    console.print("\ncalls" if is_open else "\nexpected, and got", style="bold")
     for pair in pairs:
         wanted, got = pair.wanted or "(no call)", pair.got or "(no call)"
         style = None if pair.state in (SAME, UNASKED) else "red"
-        name = wanted if wanted == got else f"{wanted} -> {got}"
+        is_alone = wanted == got or (pair.wanted is None and pair.state == UNASKED)
+        name = got if is_alone else f"{wanted} -> {got}"
         console.print(visible(name), style=style, soft_wrap=True)
         for argument in pair.arguments:
             for line, faulty in _argument(argument):

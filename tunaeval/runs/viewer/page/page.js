@@ -296,7 +296,7 @@
     const rowsOf = table.createTBody();
     for (const [wanted, got, state, args] of details.pairs) {
       const bad = !["same", "unasked"].includes(state);
-      add(rowsOf, "call" + (bad ? " bad" : ""), "call", wanted ?? "no call", got ?? "no call", "");
+      add(rowsOf, "call" + (bad ? " bad" : ""), "call", wanted ?? (state === "unasked" ? "" : "no call"), got ?? "no call", "");
       for (const [name, want, came, how, words] of args)
         add(rowsOf, how === "same" || how === "unasked" ? how : "bad", name, want ?? "", came ?? "", words);
     }
