@@ -10,7 +10,7 @@ import pytest
 
 from tests.doctor.loopback import Loopback
 from tests.faults import CANARY_KEY, Answer, FaultServer
-from tunaeval.doctor.values import GROUPS
+from tunaeval.doctor.checks import GROUPS
 
 Tuna = Callable[..., CompletedProcess[str]]
 

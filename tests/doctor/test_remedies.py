@@ -20,7 +20,7 @@ from tests.doctor.test_flaky import examined
 from tests.doctor.test_other_server import examined as examined_other
 from tunaeval.doctor import asks
 from tunaeval.doctor.blame import Seen, alike, blame, compare_pair, thought_in, trusted_raw
-from tunaeval.doctor.checks import CHECKS, a_call_at_required
+from tunaeval.doctor.checks import CHECKS, enforced
 from tunaeval.doctor.remedies import OFFERED, REMEDIES, parser_name, remedy
 from tunaeval.doctor.values import ApiCall, Ask, ServerAnswer, ServerIdentity
 from tunaeval.grammar.formats import FORMATS
@@ -180,20 +180,20 @@ def test_a_choice_is_judged_by_the_raw_text_beside_the_answer() -> None:
     required = asks.REQUIRED[0]
     lost = answer(required, calls=(), raw=RAW, finish="stop")
     seen = Seen(ServerIdentity("vLLM"))
-    judged = a_call_at_required(seen, lost)
+    judged = enforced(seen, lost)
     assert (judged.verdict, judged.fault) == ("server", "calls-lost")
     prose = answer(required, calls=(), raw="Hello!", content="Hello!", finish="stop")
-    assert a_call_at_required(seen, prose).fault == "choice-ignored"
+    assert enforced(seen, prose).fault == "choice-ignored"
 
 
 @pytest.mark.parametrize(("kind", "verdict"), [("vLLM", "server"), ("unknown", "note")])
 def test_a_forced_call_has_to_keep_its_schema(kind: str, verdict: str) -> None:
     seen = Seen(ServerIdentity(kind))
     required = asks.REQUIRED[0]
-    assert a_call_at_required(seen, answer(required)).verdict == "pass"
+    assert enforced(seen, answer(required)).verdict == "pass"
     for arguments in ('{"city": "Oslo"}', '{"city": "Oslo", "days": "two"}'):
         forced = answer(required, calls=(ApiCall("get_weather", arguments, "c1", "function"),))
-        judged = a_call_at_required(seen, forced)
+        judged = enforced(seen, forced)
         assert (judged.verdict, judged.fault) == (verdict, "schema-forced")
 
 

@@ -59,5 +59,5 @@ def test_a_group_alone_says_the_cause_once_if_streams_were_asked_for(
 ) -> None:
     with Loopback(defect) as server:
         found = examined(server, only=group)
-    asked = any(ask.streamed for check in chosen(group, quick=False) for ask in check.asks)
+    asked = any(ask.streamed for check in chosen([group], quick=False) for ask in check.asks)
     assert [fault.check for fault in faults(found)] == ["stream-frames"] * asked

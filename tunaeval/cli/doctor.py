@@ -12,14 +12,13 @@ from tunaeval.doctor.ci import WRITERS
 from tunaeval.doctor.examination import FINE, INCOMPLETE, UNTESTED, Examination, examine
 from tunaeval.doctor.news import known_findings, news, read_report
 from tunaeval.doctor.recorded import decoder, pairs_in, replay
-from tunaeval.doctor.report import markdown, news_lines, show_examination
+from tunaeval.doctor.report import markdown, news_lines, news_words, show_examination
 from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.doctor.values import ServerAnswer
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files.records import replace_document
 from tunaeval.reports.files import try_to_write
 from tunaeval.reports.json import json_text
-from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 
 from .clients import reached_by
@@ -113,7 +112,7 @@ def _replayed(arguments: argparse.Namespace) -> Examination:
 
 def _kept(found: Examination, known: JsonObject | None, path: Path, output: Output) -> Examination:
     """Write the file of known faults, unless too little was examined; the exit code is then 0."""
-    if found.exit in _UNDECIDED:
+    if found.undecided:
         output.note(f"tunaeval: {str(path)!r} is not written, as too little could be judged")
         return found
     faults = known_findings(found.as_json(), known)
@@ -139,10 +138,8 @@ def _compared(old: str, new: str, arguments: argparse.Namespace, output: Output)
     if arguments.json:
         output.result(json_text(asdict(found)))
     else:
-        for line in news_lines(found):
+        for line in (*news_lines(found), news_words(found)):
             output.result(line)
-        new_ones = counted(len(found.new), "new fault")
-        output.result(f"{new_ones}, {len(found.known)} known, {len(found.cured)} cured")
     if (code := now.get("exit")) in _UNDECIDED:
         output.note(f"tunaeval: for {new!r} too little could be judged (exit code {code})")
         return int(code)

@@ -717,11 +717,6 @@ _SCORE = (
     Group("what decides whether the goal was reached", _DECIDING),
     _JSON,
 )
-_CHECKS = (
-    "reach", "prompt", "calls", "parallel", "stream", "choice", "schema", "values", "history",
-    "reasoning", "limits", "names", "stability"
-)  # fmt: skip
-"""The values of `tunaeval doctor --only`, written here so that --help does not import it."""
 _DOCTOR = (
     value(
         "words ACTION",
@@ -737,8 +732,9 @@ _DOCTOR = (
     value("--model NAME", "the model to ask (default: the first that the server lists)"),
     many(
         "--only CHECK|GROUP",
-        f"make only this check, or one group of checks: {', '.join(_CHECKS)}, or of another API, "
-        "responses or messages; may be given again",
+        "make only this check, or one group of checks: reach, prompt, calls, parallel, stream, "
+        "choice, schema, values, history, reasoning, limits, names, stability, responses, "
+        "messages; may be given again",
     ),
     many("--skip CHECK|GROUP", "leave out this check or group; may be given again"),
     value(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -20,12 +20,12 @@ from tunaeval.models.clients.statuses import meaning
 from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import counted
 from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import JsonObject, JsonValue, Tools
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import ParseResult
 
 from . import asks
 from .reading import raw_in_error
-from .values import ApiCall, Ask, Judgement, ServerAnswer, ServerIdentity, Verdict, WantedCall
+from .values import ApiCall, Ask, Judgement, ServerAnswer, ServerIdentity, WantedCall
 
 FLAGS = "enable-auto-tool-choice"
 """The flag of vLLM that its refusal of `tools` names."""
@@ -238,8 +238,8 @@ def _blamed(answer: ServerAnswer, native: str | None) -> Judgement:
     raw = trusted_raw(answer)
     if raw is None:
         return shape or _without_raw(answer, cut=cut)
-    levels = parse_levels(raw, tools=offered(answer.ask))
-    read, written = levels["standard"], _reading(levels["standard"], raw)
+    levels = parse_levels(raw, tools=to_tools(answer.ask.tools))
+    read = levels["standard"]
     if same_calls(answer.calls, answer.ask.calls) and not read.calls:
         # The API's calls cannot come from this text, so it is not the raw one.
         return shape or _without_raw(answer, cut=cut)
@@ -249,12 +249,17 @@ def _blamed(answer: ServerAnswer, native: str | None) -> Judgement:
     elif verdict.fault in _OF_CALLS and same_calls(answer.calls, answer.ask.calls):
         # No server can produce exactly the requested calls from a text that lacks them.
         verdict = Judgement("pass", "the API gave what was asked")
-    return replace(verdict, read=written)
+    return replace(verdict, read=_reading(read, raw))
 
 
-def offered(ask: Ask) -> Tools:
-    """Return the tools that the request offers."""
-    return to_tools(ask.tools)
+def reading_of(answer: ServerAnswer, text: str) -> ParseResult:
+    """Return what tunaeval reads in a text that an answer has."""
+    return parse_levels(text, tools=to_tools(answer.ask.tools))["standard"]
+
+
+def written(read: ParseResult) -> list[WantedCall]:
+    """Return the calls that the model wrote."""
+    return [WantedCall(call.name, call.arguments) for call in read.calls]
 
 
 def trusted_raw(answer: ServerAnswer) -> str | None:
@@ -285,11 +290,7 @@ def right(answer: ServerAnswer) -> bool:
         raw = trusted_raw(answer)
         if same_calls(answer.calls, wanted):
             return True
-    if not raw:
-        return False
-    found = parse_levels(raw, tools=offered(answer.ask))["standard"].calls
-    as_api = [ApiCall(call.name, json.dumps(call.arguments)) for call in found]
-    return same_calls(as_api, wanted)
+    return bool(raw) and same_calls(written(reading_of(answer, raw or "")), wanted)
 
 
 def format_of(answer: ServerAnswer) -> str | None:
@@ -297,7 +298,7 @@ def format_of(answer: ServerAnswer) -> str | None:
     raw = trusted_raw(answer)
     if not raw:
         return None
-    calls = parse_levels(raw, tools=offered(answer.ask))["standard"].calls
+    calls = reading_of(answer, raw).calls
     return calls[0].format if calls else None
 
 
@@ -305,7 +306,7 @@ def leak(answer: ServerAnswer) -> ParseResult | None:
     """Return the parse of the content if it has a call inside call markers, else None."""
     if not answer.text:
         return None
-    found = parse_levels(answer.text, tools=offered(answer.ask))["standard"]
+    found = reading_of(answer, answer.text)
     marked = [call for call in found.calls if call.format not in UNMARKED]
     return found if marked else None
 
@@ -315,7 +316,8 @@ def thought_in(text: str | None) -> bool:
     return parse_levels(text or "")["standard"].reasoning is not None
 
 
-def same_calls(calls: Sequence[ApiCall], wanted: Sequence[WantedCall]) -> bool:
+def same_calls(calls: Sequence[ApiCall | WantedCall], wanted: Sequence[WantedCall]) -> bool:
+    """Whether calls are the wanted ones, in their order."""
     return len(calls) == len(wanted) and all(
         call.name == want.name and same(call.object, want.arguments)
         for call, want in zip(calls, wanted, strict=True)
@@ -361,19 +363,18 @@ def _with_raw(
 ) -> Judgement:
     """Return the verdict that follows from comparing the API's calls with those in the raw text."""
     sound = [call for call in read.calls if all(repair.code == "type" for repair in call.repairs)]
-    expected = [WantedCall(call.name, call.arguments) for call in read.calls]
-    exact = [WantedCall(call.name, call.arguments) for call in strict.calls]
+    expected = written(read)
     if not read.calls and not answer.calls:
         return _no_call(answer, read)
-    if cut and len(answer.calls) >= len(expected) and not _complete_beyond(answer, expected):
+    complete = [call for call in answer.calls if call.object is not None]
+    if cut and len(complete) <= len(expected) <= len(answer.calls):
         return Judgement("model", "it wrote until max_tokens")
-    if same_calls(answer.calls, expected) or same_calls(answer.calls, exact):
+    if same_calls(answer.calls, expected) or same_calls(answer.calls, written(strict)):
         return _content_kept(answer, read) or _as_asked(answer, expected)
     if not read.calls:
         if read.outcome == "no_call":
-            return Judgement(
-                "server", "the API has a call, and the model wrote none", "call-invented"
-            )
+            words = "the API has a call, and the model wrote none"
+            return Judgement("server", words, "call-invented")
         return Judgement("note", "lenient: the server made calls of malformed text")
     if len(sound) < len(read.calls):
         codes = {repair.code for call in read.calls for repair in call.repairs} - {"type"}
@@ -385,9 +386,8 @@ def _with_raw(
 
 def _no_call(answer: ServerAnswer, read: ParseResult) -> Judgement:
     if not answer.ask.calls:
-        return _prose_kept(answer, read) or Judgement(
-            "pass", "no call was wanted, and none was made"
-        )
+        passed = Judgement("pass", "no call was wanted, and none was made")
+        return _prose_kept(answer, read) or passed
     codes = ", ".join(sorted({diagnosis.code for diagnosis in read.diagnoses}))
     return Judgement("model", f"it wrote no call ({codes or read.outcome})")
 
@@ -416,12 +416,10 @@ def _lost(answer: ServerAnswer, read: ParseResult, native: str | None) -> Judgem
     if fmt in UNMARKED:
         words = f"it writes calls as bare {fmt}: its format, if the parser is one for that"
         return Judgement("note", words, "calls-in-content")
-    count = len(read.calls)
+    words = f"{len(read.calls)} sound calls ({fmt}) are"
     if answer.text.strip():
-        return Judgement(
-            "server", f"{count} sound calls ({fmt}) are left in the content", "calls-in-content"
-        )
-    return Judgement("server", f"{count} sound calls ({fmt}) are lost", "calls-lost")
+        return Judgement("server", f"{words} left in the content", "calls-in-content")
+    return Judgement("server", f"{words} lost", "calls-lost")
 
 
 def _changed(answer: ServerAnswer, expected: Sequence[WantedCall]) -> Judgement:
@@ -432,9 +430,8 @@ def _changed(answer: ServerAnswer, expected: Sequence[WantedCall]) -> Judgement:
         return Judgement("server", words, fault)
     for call, want in zip(answer.calls, expected, strict=True):
         if call.object is None:
-            return Judgement(
-                "server", f"arguments of {call.name} are no JSON object", "arguments-broken"
-            )
+            words = f"arguments of {call.name} are no JSON object"
+            return Judgement("server", words, "arguments-broken")
         if call.name != want.name:
             return Judgement("server", f"{want.name} became {call.name}", "name-changed")
     return Judgement("server", _differ(answer.calls, expected), "value-changed")
@@ -468,14 +465,13 @@ def _ends_of(text: str) -> str:
 def _as_asked(answer: ServerAnswer, expected: Sequence[WantedCall]) -> Judgement:
     """Return a pass if the model wrote the requested calls, else a judgement against it."""
     wanted = answer.ask.calls
-    if same_calls([ApiCall(w.name, json.dumps(w.arguments)) for w in expected], wanted):
+    if same_calls(expected, wanted):
         return Judgement("pass", "the API gave what the model wrote, which is what was asked")
     if wanted and same_calls(answer.calls[: len(wanted)], wanted):
         words = f"the model made {len(answer.calls)} calls, and was asked for {len(wanted)}"
         return Judgement("note", f"{words}; the server returns them as they are")
-    return Judgement(
-        "model", f"it wrote something else than asked: {_differ(answer.calls, wanted)}"
-    )
+    words = f"it wrote something else than asked: {_differ(answer.calls, wanted)}"
+    return Judgement("model", words)
 
 
 def _content_kept(answer: ServerAnswer, read: ParseResult) -> Judgement | None:
@@ -491,12 +487,6 @@ def _content_kept(answer: ServerAnswer, read: ParseResult) -> Judgement | None:
         return None
     words = f"markup is left in the content beside the call: {left[0]!r}"
     return Judgement("server", words, "calls-in-content")
-
-
-def _complete_beyond(answer: ServerAnswer, expected: Sequence[WantedCall]) -> bool:
-    """Whether the API completed a call that the model had not finished."""
-    whole = [call for call in answer.calls if call.object is not None]
-    return len(whole) > len(expected)
 
 
 def _reading(read: ParseResult, raw: str) -> JsonObject:
@@ -528,22 +518,20 @@ def unanswered(answer: ServerAnswer) -> Judgement | None:
         return Judgement("not tested", answer.failure or "not asked", answer=answer)
     if answer.error is None:
         return None
-    words = answer.error
     if meaning(answer.status).about in ("address", "key", "load", "absence"):
-        return Judgement("not tested", f"status {answer.status}: {words}", answer=answer)
-    if raw_in_error(words) is not None:
-        return Judgement(
-            "server", f"{answer.status} instead of an answer: {words}", "error", answer
-        )
+        return Judgement("not tested", f"status {answer.status}: {answer.error}", answer=answer)
     kind = "refuses the request" if answer.status and answer.status < 500 else "fails"
     if answer.status == 200:
         kind = "gives no message"
-    return Judgement("server", f"the server {kind} ({answer.status}): {words}", "error", answer)
+    words = f"the server {kind} ({answer.status}): {answer.error}"
+    if raw_in_error(answer.error) is not None:
+        words = f"{answer.status} instead of an answer: {answer.error}"
+    return Judgement("server", words, "error", answer)
 
 
-def no_answer(answer: ServerAnswer, words: str = "no answer") -> Judgement:
-    """Return the judgement of a request without a message; `words` say why if nothing else does."""
-    return unanswered(answer) or Judgement("not tested", words, answer=answer)
+def no_answer(answer: ServerAnswer) -> Judgement:
+    """Return the judgement of a request without a message."""
+    return unanswered(answer) or Judgement("not tested", "no answer", answer=answer)
 
 
 def is_refused(answer: ServerAnswer) -> bool:
@@ -552,34 +540,22 @@ def is_refused(answer: ServerAnswer) -> bool:
     return of_client and no_answer(answer).verdict == "server"
 
 
-def refused_or(answer: ServerAnswer, verdict: Verdict, words: str) -> Judgement:
-    """Return this verdict if the request was refused, else why it got no message."""
-    if is_refused(answer):
-        return Judgement(verdict, words, answer=answer)
-    return no_answer(answer)
-
-
 def misshapen(answer: ServerAnswer) -> Judgement | None:
     """Return the verdict on calls whose shape is wrong, which only a server can cause, or None."""
+    words, fault = next(_odd_shapes(answer), ("", ""))
+    return Judgement("server", words, fault, answer) if fault else None
+
+
+def _odd_shapes(answer: ServerAnswer) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the shape of each call, and the fault."""
     for call in answer.calls:
         if not isinstance(call.name, str) or not call.name:
-            return Judgement("server", f"a call's name is {call.name!r}", "shape", answer)
-        if not isinstance(call.arguments, str):
+            yield f"a call's name is {call.name!r}", "shape"
+        elif not isinstance(call.arguments, str):
             kind = type(call.arguments).__name__
-            return Judgement(
-                "server", f"arguments are {kind}, not a string of JSON", "arguments-object", answer
-            )
-        if not call.arguments.strip():
-            return Judgement(
-                "server", f'arguments of {call.name} are "", which is no JSON', "empty-arguments",
-                answer,
-            )  # fmt: skip
-    text = answer.text.strip() or answer.reasoning.strip()
-    if not answer.calls and not text and (answer.completion_tokens or 0) >= LOST_TOKENS:
-        return Judgement(
-            "server",
-            f"{answer.completion_tokens} tokens were written, and the answer is empty",
-            "calls-lost",
-            answer,
-        )
-    return None
+            yield f"arguments are {kind}, not a string of JSON", "arguments-object"
+        elif not call.arguments.strip():
+            yield f'arguments of {call.name} are "", which is no JSON', "empty-arguments"
+    text, tokens = answer.text.strip() or answer.reasoning.strip(), answer.completion_tokens or 0
+    if not answer.calls and not text and tokens >= LOST_TOKENS:
+        yield f"{tokens} tokens were written, and the answer is empty", "calls-lost"

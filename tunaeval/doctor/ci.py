@@ -14,7 +14,7 @@ from tunaeval.reports.files import write_text
 from tunaeval.reports.json import json_text
 from tunaeval.showing import visible
 
-from .examination import INCOMPLETE, UNTESTED, Examination
+from .examination import Examination
 from .report import end_words, markdown, title
 
 
@@ -31,7 +31,7 @@ def _cases(found: Examination) -> Iterator[Case]:
             tag = "failure"
         text = visible(f"raw: {one.evidence.get('raw')}\nremedy: {one.remedy}", _LONG)
         yield Case(one.group, one.id, 0.0, tag, str(one.evidence["summary"]), one.verdict, text)
-    if found.exit in (UNTESTED, INCOMPLETE):  # nothing that failed may look green
+    if found.undecided:  # nothing that failed may look green
         words = found.stopped or end_words(found)
         yield Case("answers", "the whole examination", 0.0, "error", words, "not tested")
 

@@ -29,6 +29,7 @@ from .blame import CASES, Seen, misshapen, unanswered, worst
 from .checks import (
     AS_WRITTEN,
     CHECKS,
+    GROUPS,
     REPEATED,
     STREAM_FRAMES,
     TOOLS_ACCEPTED,
@@ -39,11 +40,10 @@ from .checks import (
 from .news import SCHEMA, News
 from .remedies import remedy
 from .runner import DoctorSettings, Runner, in_quick
-from .values import APIS, GROUPS, Ask, Judgement, ServerAnswer, ServerFinding
+from .values import Ask, Judgement, ServerAnswer, ServerFinding
 
 FINE, SERVER_FAULT, UNTESTED, INCOMPLETE = 0, 1, 2, 3
 
-_FAILED = 500  # the first status code of a server error
 _LONGEST = 4000
 """The most characters of a text that evidence keeps."""
 
@@ -83,8 +83,13 @@ class Examination:
         fault alone.
         """
         found = comparison.news(known, self.as_json())
-        judged = self.exit if self.exit in (UNTESTED, INCOMPLETE) else int(bool(found.new))
+        judged = self.exit if self.undecided else int(bool(found.new))
         return replace(self, news=found, exit=judged)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether too little could be examined for a verdict on the server."""
+        return self.exit in (UNTESTED, INCOMPLETE)
 
     def is_new(self, finding: ServerFinding) -> bool:
         """Whether a finding is not among the known ones."""
@@ -172,14 +177,11 @@ async def examine(
     )
 
 
-def chosen(
-    only: str | Sequence[str] = (), skip: Sequence[str] = (), *, quick: bool
-) -> tuple[Check, ...]:
+def chosen(only: Sequence[str] = (), skip: Sequence[str] = (), *, quick: bool) -> tuple[Check, ...]:
     """Return the checks that `only` names, or whose group it names, or all; without those of
     `skip`. If `quick`, only quick ones with quick requests.
     """
-    only = [only] if isinstance(only, str) else only
-    known = {*GROUPS, *APIS, *(check.name for check in CHECKS)}
+    known = {*GROUPS, *(check.name for check in CHECKS)}
     for name in (*only, *skip):
         if name not in known:
             raise UnknownNameError("check or group of checks", name, known)
@@ -210,10 +212,10 @@ def _examined(
         ]
     )
     if seen.stopped is not None:
-        advice = "check the base URL (it ends in /v1), the key in $TUNAEVAL_API_KEY, and the server"
-        evidence: JsonObject = {"summary": seen.stopped}
+        none = Judgement("not tested", seen.stopped)
+        advice = remedy("answers", seen.server)
         findings.insert(
-            0, ServerFinding("answers", "reach", "not tested", evidence, advice, "answers")
+            0, ServerFinding("answers", "reach", none.verdict, evidence_of(none), advice, "answers")
         )
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
@@ -308,7 +310,11 @@ def _model_free(answer: ServerAnswer) -> Judgement | None:
     """Return a fault that no model can cause: a server error, or calls without the right shape."""
     if answer.ok:
         return misshapen(answer) if not answer.cut else None
-    return unanswered(answer) if (answer.status or 0) >= 500 else None
+    return unanswered(answer) if _crashed(answer) else None
+
+
+def _crashed(answer: ServerAnswer) -> bool:
+    return (answer.status or 0) >= 500
 
 
 def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
@@ -316,12 +322,8 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
     if reported.verdict in ("server", "note"):
         # The check knows better how to repair a refusal than the remedy for errors in general does.
         fault = reported.fault if reported.fault not in ("", "error") else check.remedy
-        if (
-            check.name == TOOLS_ACCEPTED
-            and reported.answer
-            and (reported.answer.status or 0) >= _FAILED
-        ):
-            fault = "error"  # the server crashed rather than asking for a flag
+        if check.name == TOOLS_ACCEPTED and reported.answer and _crashed(reported.answer):
+            fault = "error"  # rather than asking for a flag
         thought = reported.answer.text if reported.answer else None
         fixed = remedy(fault, seen.server, seen.native, thought=thought, parses=seen.parses)
     elif reported.verdict == "model":

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from tunaeval.models.clients.answers import error_words, read_usage
 from tunaeval.models.clients.server import Heard
@@ -26,7 +26,7 @@ from tunaeval.models.clients.statuses import meaning
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .values import ApiCall, Ask, ServerAnswer, StreamedAnswer, json_object
+from .values import ApiCall, Ask, ServerAnswer, StreamedAnswer, json_object, listed
 
 _REASONING = ("reasoning_content", "reasoning")
 _QUOTED = 300  # characters of a body in an error
@@ -70,7 +70,7 @@ def _whole(ask: Ask, heard: Heard) -> ServerAnswer:
         ask,
         200,
         content=message.get("content"),
-        reasoning=_reasoning(message),
+        reasoning=_joined([message], *_REASONING) or "",
         calls=_calls(message.get("tool_calls")),
         finish=choice.get("finish_reason"),
         prompt_tokens=usage.prompt_tokens,
@@ -111,8 +111,8 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
         ask,
         _status(failed or {}),
         error=f"an error in the stream: {said}" if said else None,
-        content=_joined(deltas, ("content",)),
-        reasoning=_joined(deltas, _REASONING) or "",
+        content=_joined(deltas, "content"),
+        reasoning=_joined(deltas, *_REASONING) or "",
         calls=calls,
         finish=finishes[-1] if finishes else None,
         prompt_tokens=usage.prompt_tokens,
@@ -143,48 +143,42 @@ def _status(body: JsonObject) -> int:
 
 
 def _first(choices: JsonValue) -> JsonObject:
-    listed = choices if isinstance(choices, list) else []
-    return next((c for c in listed if isinstance(c, dict) and not c.get("index")), {})
+    return next((c for c in listed(choices) if isinstance(c, dict) and not c.get("index")), {})
 
 
-def _calls(listed: JsonValue) -> tuple[ApiCall, ...]:
-    found = []
-    for each in listed if isinstance(listed, list) else ():
-        item = each if isinstance(each, dict) else {}
-        function = _function(item)
-        name, arguments = function.get("name"), function.get("arguments")
-        found.append(ApiCall(name, arguments, item.get("id"), item.get("type")))
-    return tuple(found)
+def _calls(found: JsonValue) -> tuple[ApiCall, ...]:
+    items = [item if isinstance(item, dict) else {} for item in listed(found)]
+    return tuple(
+        ApiCall(_name(item), _function(item).get("arguments"), item.get("id"), item.get("type"))
+        for item in items
+    )
 
 
-def _reasoning(message: Mapping[str, JsonValue]) -> str:
-    found = next(filter(None, (message.get(key) for key in _REASONING)), "")
-    return found if isinstance(found, str) else ""
-
-
-def _joined(deltas: Sequence[JsonObject], keys: Sequence[str]) -> str | None:
-    texts = [next((d[k] for k in keys if isinstance(d.get(k), str)), None) for d in deltas]
-    written = [text for text in texts if text is not None]
-    return "".join(written) if written else None
+def _joined(deltas: Sequence[JsonObject], *keys: str) -> str | None:
+    texts = [d[key] for d in deltas for key in keys if isinstance(d.get(key), str)]
+    return "".join(texts) if texts else None
 
 
 _DONE = "[DONE]"
 _FIELDS = ("data", "event", "id", "retry")
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_QUOTED_LINE = 80  # characters of a line in a message
+
+
+Fault: TypeAlias = tuple[str, str]
+"""What is wrong with a stream: a code, and a message."""
 
 
 class Frames(NamedTuple):
-    """The JSON objects of a stream in order, and its faults as (code, message)."""
+    """The JSON objects of a stream in order, and its faults."""
 
     objects: list[JsonObject]
-    faults: list[tuple[str, str]]
+    faults: list[Fault]
     done: bool = False
 
 
 def read_frames(body: bytes) -> Frames:
     """Return the frames of a body. Never raises: what cannot be read is reported as a fault."""
-    faults: list[tuple[str, str]] = []
+    faults: list[Fault] = []
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -204,7 +198,7 @@ def read_frames(body: bytes) -> Frames:
     return Frames(objects, faults, done)
 
 
-def _events(text: str, faults: list[tuple[str, str]]) -> list[str]:
+def _events(text: str, faults: list[Fault]) -> list[str]:
     """Return the data of each event, including a last one that no blank line terminates."""
     found: list[str] = []
     data: list[str] = []
@@ -222,21 +216,13 @@ def _events(text: str, faults: list[tuple[str, str]]) -> list[str]:
     return found
 
 
-def _take(data: str, objects: list[JsonObject], faults: list[tuple[str, str]]) -> None:
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        faults.append(("frame-json", f"an event's data are no JSON: {data[:_QUOTED]!r}"))
-        return
-    if not isinstance(found, dict):
-        faults.append(("frame-json", f"an event's data are no object: {data[:_QUOTED]!r}"))
+def _take(data: str, objects: list[JsonObject], faults: list[Fault]) -> None:
+    if (found := json_object(data)) is None:
+        faults.append(("frame-json", f"an event's data are no JSON object: {data[:_QUOTED]!r}"))
         return
     if not isinstance(found.get("choices"), list) and "error" not in found:
         faults.append(("frame-choices", f"a frame has no list 'choices': {data[:_QUOTED]!r}"))
     objects.append(found)
-
-
-Fault = tuple[str, str]
 
 
 class _Growing:
@@ -272,8 +258,8 @@ def fold(deltas: Sequence[JsonObject]) -> tuple[tuple[ApiCall, ...], tuple[Fault
     Where index and id disagree, the calls are those by id, or by index if two calls share an id:
     the fault is then reported once, for the fragments, and not again for each value.
     """
-    listed = (found for delta in deltas if isinstance(found := delta.get("tool_calls"), list))
-    fragments = [one for found in listed for one in found if isinstance(one, dict)]
+    found = (one for delta in deltas for one in listed(delta.get("tool_calls")))
+    fragments = [one for one in found if isinstance(one, dict)]
     by_index, by_id = _by_index(fragments), _by_id(fragments)
     faults = [*_faults(fragments)]
     if [_plain(call) for call in by_index] == [_plain(call) for call in by_id]:
@@ -325,12 +311,6 @@ def _goes_on(calls: Sequence[_Growing], fragment: JsonObject) -> bool:
     return bool(calls) and calls[-1].name == _name(fragment) and calls[-1].whole().object is None
 
 
-def _has_null(fragment: JsonObject) -> bool:
-    return _function(fragment).get("name", "") is None or (
-        "id" in fragment and fragment["id"] is None
-    )
-
-
 def _name(fragment: JsonObject) -> JsonValue:
     return _function(fragment).get("name")
 
@@ -340,9 +320,6 @@ def _function(call: JsonObject) -> JsonObject:
     return found if isinstance(found, dict) else {}
 
 
-_KINDS = (None, "", "function")
-
-
 def _faults(fragments: Sequence[JsonObject]) -> Iterator[Fault]:
     """Yield what is wrong with indices, ids and names, each kind once."""
     reported: set[str] = set()
@@ -350,7 +327,8 @@ def _faults(fragments: Sequence[JsonObject]) -> Iterator[Fault]:
     ids: dict[object, JsonValue] = {}
     for fragment in fragments:
         kind = fragment.get("type")
-        other = [("type-other", f"a call's type is {kind!r}")] if kind not in _KINDS else []
+        is_other = kind not in (None, "", "function")
+        other = [("type-other", f"a call's type is {kind!r}")] if is_other else []
         for code, words in (*other, *_faults_of(fragment, names, ids)):
             if code not in reported:
                 reported.add(code)
@@ -379,7 +357,7 @@ def _faults_of(
         yield "id-again", f"an id comes again at index {index}: {ids[index]!r}, then {id_!r}"
     elif index in names and "" in (id_, name):
         yield "id-empty", f"a later fragment at index {index} has an empty id or name"
-    elif index in names and _has_null(fragment):
+    elif index in names and None in (fragment.get("id", ""), _function(fragment).get("name", "")):
         yield "id-null", f"a later fragment at index {index} has an id or name that is null"
     if id_ and index not in ids:
         ids[index] = id_
@@ -389,10 +367,9 @@ def _faults_of(
 
 _LONG = 10
 """The least length in characters at which a repeated text is not a coincidence."""
-_QUOTED_TEXT = 60  # characters of a text in a message
 
 
-def delta_faults(deltas: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
+def delta_faults(deltas: Sequence[JsonObject]) -> Iterator[Fault]:
     """Yield faults: a role other than "assistant", or a last delta that repeats all the text."""
     roles = [role for delta in deltas if (role := delta.get("role")) not in (None, "", "assistant")]
     if roles:
@@ -452,12 +429,10 @@ def ids_of(bodies: Sequence[JsonObject]) -> tuple[int, ...]:
     """Return the token ids of an answer, from its whole body or from the frames of its stream."""
     found: list[JsonValue] = []
     for body in bodies:
-        listed = body.get("choices")
-        choices = [one for one in _listed(listed) if isinstance(one, dict)]
-        for one in choices[:1]:
-            found += _listed(one.get("token_ids")) or _listed(one.get("response_token_ids"))
+        one = next((one for one in listed(body.get("choices")) if isinstance(one, dict)), {})
+        found += listed(one.get("token_ids")) or listed(one.get("response_token_ids"))
         more = body.get("sglext")
-        outputs = _listed(more.get("output_ids")) if isinstance(more, dict) else []
+        outputs = listed(more.get("output_ids")) if isinstance(more, dict) else []
         found += outputs[0] if outputs and isinstance(outputs[0], list) else outputs
     sound = all(isinstance(one, int) and not isinstance(one, bool) for one in found)
     return tuple(found) if sound else ()
@@ -468,10 +443,6 @@ def detokenized(body: JsonObject) -> str | None:
     found = next((body[key] for key in ("prompt", "text", "content") if key in body), None)
     found = found[0] if isinstance(found, list) and len(found) == 1 else found
     return without_ending(found) if isinstance(found, str) and found else None
-
-
-def _listed(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else []
 
 
 def raw_of(body: JsonObject, tokens: Sequence[JsonObject]) -> str | None:
@@ -494,9 +465,8 @@ def without_ending(text: str) -> str:
 
 def _tokens(choice: JsonObject) -> list[JsonObject]:
     logprobs = choice.get("logprobs")
-    listed = logprobs.get("content") if isinstance(logprobs, dict) else None
-    tokens = listed if isinstance(listed, list) else []
-    return [token for token in tokens if isinstance(token, dict)]
+    found = logprobs.get("content") if isinstance(logprobs, dict) else None
+    return [token for token in listed(found) if isinstance(token, dict)]
 
 
 def _text(tokens: Sequence[JsonObject]) -> str | None:

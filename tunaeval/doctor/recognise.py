@@ -9,7 +9,7 @@ from typing import TypeAlias
 from tunaeval.models.clients.server import Heard
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .values import ServerIdentity, json_object
+from .values import ServerIdentity, json_object, listed
 
 Get: TypeAlias = Callable[[str], Awaitable[Heard]]
 
@@ -26,13 +26,12 @@ class Signs:
     pages: Mapping[str, JsonObject]
 
     @property
-    def listed(self) -> list[JsonObject]:
+    def models_listed(self) -> list[JsonObject]:
         found = (json_object(self.models.body) or {}).get("data")
-        listed = found if isinstance(found, list) else []
-        return [one for one in listed if isinstance(one, dict)]
+        return [one for one in listed(found) if isinstance(one, dict)]
 
     def owned_by(self, owner: str) -> bool:
-        return any(one.get("owned_by") == owner for one in self.listed)
+        return any(one.get("owned_by") == owner for one in self.models_listed)
 
     def page(self, path: str, key: str) -> JsonValue:
         return self.pages.get(path, {}).get(key)
@@ -58,7 +57,7 @@ async def look(get: Get, root: str) -> Signs:
 
 def recognise(signs: Signs) -> ServerIdentity:
     """Return the server that these signs identify, or an unknown one."""
-    models = tuple(str(one["id"]) for one in signs.listed if one.get("id"))
+    models = tuple(str(one["id"]) for one in signs.models_listed if one.get("id"))
     everything = _answers_all(signs.unknown_path)
     found = next(((kind, words) for kind, words, has_sign in _SIGNS if has_sign(signs)), None)
     if found is None:
@@ -114,50 +113,26 @@ def _text(value: JsonValue) -> str | None:
 
 _ANY_PATH = b"Unexpected endpoint or method"
 _SIGNS: tuple[tuple[str, str, Callable[[Signs], object]], ...] = (
-    (
-        "LM Studio",
-        "it answers 200 'Unexpected endpoint or method' on any path",
-        lambda signs: _answers_all(signs.unknown_path) and _ANY_PATH in signs.unknown_path.body,
-    ),
-    (
-        "LiteLLM",
-        "the header x-litellm-version",
-        lambda signs: signs.models.headers.get("x-litellm-version"),
-    ),
-    (
-        "llama.cpp",
-        "the header Server: llama.cpp",
-        lambda signs: signs.models.headers.get("server", "").startswith("llama.cpp"),
-    ),
+    ("LM Studio", "it answers 200 'Unexpected endpoint or method' on any path",
+     lambda signs: _answers_all(signs.unknown_path) and _ANY_PATH in signs.unknown_path.body),
+    ("LiteLLM", "the header x-litellm-version",
+     lambda signs: signs.models.headers.get("x-litellm-version")),
+    ("llama.cpp", "the header Server: llama.cpp",
+     lambda signs: signs.models.headers.get("server", "").startswith("llama.cpp")),
     ("llama.cpp", "models owned by llamacpp", lambda signs: signs.owned_by("llamacpp")),
-    (
-        "llama.cpp",
-        "/props has chat_template_caps",
-        lambda signs: signs.page("/props", "chat_template_caps") is not None,
-    ),
+    ("llama.cpp", "/props has chat_template_caps",
+     lambda signs: signs.page("/props", "chat_template_caps") is not None),
     ("SGLang", "models owned by sglang", lambda signs: signs.owned_by("sglang")),
-    (
-        "SGLang",
-        "/ says that SGLang is running",
-        lambda signs: b"SGLang is running" in signs.front.body,
-    ),
-    (
-        "SGLang",
-        "/model_info names a tool_call_parser",
-        lambda signs: "tool_call_parser" in signs.pages.get("/model_info", {}),
-    ),
+    ("SGLang", "/ says that SGLang is running",
+     lambda signs: b"SGLang is running" in signs.front.body),
+    ("SGLang", "/model_info names a tool_call_parser",
+     lambda signs: "tool_call_parser" in signs.pages.get("/model_info", {})),
     ("vLLM", "models owned by vllm", lambda signs: signs.owned_by("vllm")),
-    (
-        "Ollama",
-        "/ says that Ollama is running",
-        lambda signs: b"Ollama is running" in signs.front.body,
-    ),
-    (
-        "TGI",
-        "/info names the router text-generation-router",
-        lambda signs: signs.page("/info", "router") == "text-generation-router",
-    ),
-)
+    ("Ollama", "/ says that Ollama is running",
+     lambda signs: b"Ollama is running" in signs.front.body),
+    ("TGI", "/info names the router text-generation-router",
+     lambda signs: signs.page("/info", "router") == "text-generation-router"),
+)  # fmt: skip
 """The signs of each kind, in this order because SGLang also answers on Ollama's paths, LM Studio
 answers on every path, and a gateway may pass on the signs of the server behind it.
 """

@@ -23,11 +23,11 @@ from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .blame import blame, compare_pair, format_of
+from .blame import blame, compare_pair, format_of, written
 from .examination import INCOMPLETE, SERVER_FAULT, Examination, evidence_of
 from .reading import read_answer, without_ending
 from .remedies import remedy
-from .values import Ask, Judgement, ServerAnswer, ServerFinding, ServerIdentity, WantedCall
+from .values import Ask, Judgement, ServerAnswer, ServerFinding, ServerIdentity, WantedCall, listed
 
 GROUP = "replay"
 
@@ -91,8 +91,7 @@ def _answers(name: str, pair: JsonObject, decode: Decode | None) -> Iterator[Ser
         read = parse_levels(raw, tools=to_tools(tools))["standard"]
     except ToolsError as error:
         raise RecordError(f"{name}: {error}") from error
-    wanted = [WantedCall(call.name, call.arguments) for call in read.calls]
-    ask = Ask(name, (), tuple(tools), tuple(wanted))
+    ask = Ask(name, (), tuple(tools), tuple(written(read)))
     whole = _heard(pair["response"]) if "response" in pair else _whole(pair.get("message"))
     found = [(False, whole)] if {"response", "message"} & pair.keys() else []
     if isinstance(chunks := pair.get("stream"), list):
@@ -141,7 +140,7 @@ def _whole(message: JsonValue) -> Heard:
 
 def _published(pair: JsonObject, raw: str) -> JsonObject | None:
     """Return the reading that a fixture of canitoolcall expects, as an assistant's message."""
-    is_cut = "truncated" in _listed(pair.get("tags"))
+    is_cut = "truncated" in listed(pair.get("tags"))
     cut: JsonObject = {"finish_reason": "length"} if is_cut else {}
     if "expected_error" in pair:
         return {"content": raw, **cut}
@@ -150,15 +149,11 @@ def _published(pair: JsonObject, raw: str) -> JsonObject | None:
         return None
     functions = [
         {**call, "arguments": json.dumps(call.get("arguments"))}
-        for call in _listed(expected.get("tool_calls"))
+        for call in listed(expected.get("tool_calls"))
         if isinstance(call, dict)
     ]
     calls = [{"type": "function", "function": function} for function in functions]
     return {**expected, "tool_calls": calls, **cut}
-
-
-def _listed(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else []
 
 
 def pairs_in(path: Path) -> Iterator[JsonObject]:

@@ -15,9 +15,10 @@ from tunaeval.reports.markdown import code
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
 
-from .examination import FINE, INCOMPLETE, SAME, UNTESTED, Examination
+from .checks import GROUPS
+from .examination import FINE, INCOMPLETE, SAME, SERVER_FAULT, UNTESTED, Examination
 from .news import News
-from .values import GROUPS, ServerFinding, Verdict
+from .values import ServerFinding, Verdict
 
 _WIDTH = 160  # columns where the output is not a terminal
 _NARROWEST = 24  # columns; on a narrower terminal, lines are still this wide
@@ -25,10 +26,10 @@ _SET_IN = 11
 """The column at which the text of a finding's line begins, after its label."""
 _VERDICTS: tuple[Verdict, ...] = ("pass", "server", "model", "not tested", "note")
 _ENDS = {
-    0: "nothing is wrong with the server's tool calling",
-    1: "the server is at fault",
-    2: "tool calling could not be tested",
-    3: "too many answers failed, so what they were to show is not known",
+    FINE: "nothing is wrong with the server's tool calling",
+    SERVER_FAULT: "the server is at fault",
+    UNTESTED: "tool calling could not be tested",
+    INCOMPLETE: "too many answers failed, so what they were to show is not known",
 }
 _SHAKY = "no fault of tool calling was seen, though the server failed now and then"
 
@@ -52,9 +53,14 @@ def end_words(found: Examination) -> str:
     shaky = found.exit == FINE and (found.failures or found.retries)
     if found.news is None:
         return _SHAKY if shaky else _ENDS[found.exit]
-    new, known = len(found.news.new), len(found.news.known)
-    words = f"{counted(new, 'new fault')}, {known} known, {len(found.news.cured)} cured"
-    return f"{_ENDS[found.exit]}; {words}" if found.exit in (UNTESTED, INCOMPLETE) else words
+    words = news_words(found.news)
+    return f"{_ENDS[found.exit]}; {words}" if found.undecided else words
+
+
+def news_words(found: News) -> str:
+    """Return how many faults are new, known and cured."""
+    new = counted(len(found.new), "new fault")
+    return f"{new}, {len(found.known)} known, {len(found.cured)} cured"
 
 
 def show_examination(found: Examination, stream: TextIO) -> None:

@@ -80,8 +80,6 @@ class Runner:
         self.settings = settings
         self._on_answer = on_answer
         self._until = time.monotonic() + settings.deadline_seconds
-        others = {ask.key for check in checks for ask in check.asks if ask.api != "chat"}
-        self._limit = REQUESTS + max(0, settings.repeats - REPEATS) * len(REPEATED) + len(others)
         self._answers: dict[str, list[ServerAnswer]] = {}
         self._fields = _Fields("unknown", settings.extra_body)
         self._texts: dict[tuple[int, ...], str | None] = {}
@@ -100,6 +98,13 @@ class Runner:
     def seen(self) -> Seen:
         """The server's identity and its answers up to now."""
         return Seen(self._server, self._answers, self._stopped)
+
+    @property
+    def _limit(self) -> int:
+        """The most requests, of which an API has its own once it has answered."""
+        others = {ask.key for check in self.checks for ask in check.asks if ask.api != "chat"}
+        more = max(0, self.settings.repeats - REPEATS) * len(REPEATED)
+        return REQUESTS + more + len(others)
 
     async def run(self) -> Seen:
         """Send all requests that can be sent and return what was seen; no server error raises."""
@@ -252,14 +257,11 @@ class Runner:
         if not ids or answer.raw or same_calls(answer.calls, answer.ask.calls):
             return answer
         if ids not in self._texts and self._spare() > 0:
-            self._texts[ids] = await self._detokenize(ids)
+            payload = {"model": self.model, "tokens": list(ids)}
+            response = await self._fetch(f"{self._connection.root_path}/detokenize", payload)
+            body = json_object(response.body) if response.status == 200 else None
+            self._texts[ids] = detokenized(body) if body else None
         return replace(answer, raw=self._texts.get(ids), raw_tokens=len(ids))
-
-    async def _detokenize(self, ids: tuple[int, ...]) -> str | None:
-        payload = {"model": self.model, "tokens": list(ids)}
-        response = await self._fetch(f"{self._connection.root_path}/detokenize", payload)
-        body = json_object(response.body) if response.status == 200 else None
-        return detokenized(body) if body else None
 
     def _spare(self) -> int:
         """Return how many requests are left over after all that are planned."""
@@ -361,29 +363,21 @@ class _Fields:
         refused = answer.error is not None and meaning(answer.status).about in _REFUSALS
         if not refused or mentions_flags(answer):
             return False
-        return self._adapt(answer) or self._fewer(answer.ask)
+        # The limit is renamed; the temperature, or fields that no answer had yet, are left out.
+        message, kind = answer.error or "", _kind(answer.ask)
+        if _NEW_LIMIT in message and self._limit_field != _NEW_LIMIT:
+            self._limit_field = _NEW_LIMIT
+        elif "temperature" in message and self._temperature:
+            self._temperature = {}
+        elif kind not in self._settled and len(self._more[kind]) > 1 and self._of(answer.ask):
+            self._more[kind].pop(0)
+        else:
+            return False
+        return True
 
     def _of(self, ask: Ask) -> JsonObject:
         plain = "model" in ask.more or ask.api != "chat"
         return {} if plain else self._more[_kind(ask)][0]
-
-    def _fewer(self, ask: Ask) -> bool:
-        left = self._more[_kind(ask)]
-        if _kind(ask) in self._settled or len(left) == 1 or not self._of(ask):
-            return False
-        left.pop(0)
-        return True
-
-    def _adapt(self, answer: ServerAnswer) -> bool:
-        """Adapt to a refusal of one field: rename the token limit, or omit the temperature."""
-        message = answer.error or ""
-        if _NEW_LIMIT in message and self._limit_field != _NEW_LIMIT:
-            self._limit_field = _NEW_LIMIT
-            return True
-        if "temperature" in message and self._temperature:
-            self._temperature = {}
-            return True
-        return False
 
 
 def _kind(ask: Ask) -> Kind:

@@ -21,23 +21,6 @@ Api: TypeAlias = Literal["chat", "responses", "messages"]
 APIS: tuple[Api, ...] = ("responses", "messages")
 """The APIs that are asked, too, where a server has them. Their checks are groups of these names."""
 
-GROUPS = (
-    "reach",
-    "prompt",
-    "calls",
-    "parallel",
-    "stream",
-    "choice",
-    "schema",
-    "values",
-    "history",
-    "reasoning",
-    "limits",
-    "names",
-    "stability",
-)
-"""The groups of checks, in the order of a report."""
-
 
 def json_object(text: str | bytes) -> JsonObject | None:
     """Return the JSON object that a text consists of, or None if it is anything else."""
@@ -48,12 +31,21 @@ def json_object(text: str | bytes) -> JsonObject | None:
     return found if isinstance(found, dict) else None
 
 
+def listed(value: JsonValue) -> list[JsonValue]:
+    """Return a value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
 @dataclass(frozen=True, slots=True)
 class WantedCall:
     """A call that the model is asked to make."""
 
     name: str
     arguments: JsonObject
+
+    @property
+    def object(self) -> JsonObject:
+        return self.arguments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
