@@ -62,7 +62,7 @@ def test_markdown_is_for_an_issue(here: Tuna) -> None:
         done = here("doctor", "--base-url", server.base_url, "--markdown", "--quiet")
     assert done.returncode == 1
     assert done.stdout.startswith("# Tool calling of `vLLM`: the server is at fault\n")
-    assert "## server: stream / stream-fragments" in done.stdout
+    assert "## server: stream / `stream-fragments`" in done.stdout
 
 
 def test_what_a_server_says_is_shown_and_not_obeyed(here: Tuna) -> None:

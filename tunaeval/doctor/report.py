@@ -135,7 +135,7 @@ def _as_table(found: Examination, width: int) -> Iterator[str]:
 
 def _full(finding: ServerFinding, width: int) -> Iterator[str]:
     yield ""
-    yield f"{finding.verdict.upper()}  {finding.group} / {finding.check}"
+    yield f"{finding.verdict.upper()}  {finding.group} / {visible(finding.check)}"
     yield f"  {visible(str(finding.evidence['summary']), 2 * _WIDTH)}"
     for label, text, place in _lines(finding, width - _SET_IN - 1):
         yield f"  {label:8} {text}"
@@ -238,7 +238,7 @@ def _markdown(found: Examination) -> Iterator[str]:
 
 def _section(finding: ServerFinding) -> Iterator[str]:
     yield ""
-    yield f"## {finding.verdict}: {finding.group} / {finding.check}"
+    yield f"## {finding.verdict}: {finding.group} / {code(finding.check)}"
     yield ""
     yield code(str(finding.evidence["summary"]))
     yield ""
