@@ -145,7 +145,14 @@ _FORGED = Diagnosis(NOT_A_CALL, "the model itself wrote what a tool answers, or 
 
 def has_others(text: str) -> bool:
     """Whether a text may have what no parse result shows: fences, scratchpads, others' turns."""
-    return has_fences(text) or has_observations(text) or any(map(text.__contains__, _PADS))
+    return _OF_ANY.search(text) is not None
+
+
+is_alone = re.compile(
+    r'\s*(?:<tool_call>\s*)?\{"name": ?"[^"\\]*", ?"arguments": ?\{[^{}]*\}\}\s*'
+    r"(?:</tool_call>\s*)?"
+).fullmatch
+"""Matches most of what a trained model writes: a call that has nothing beside it or in it."""
 
 
 def of_result(
@@ -386,7 +393,7 @@ def two_keys(text: str, calls: Sequence[ToolCall]) -> set[int]:
     """Return the indices of calls whose object in the text is a hedge, as `two_guesses` says."""
     found: set[int] = set()
     for index, call in enumerate(calls):
-        if call.span is None or text[call.span.start : call.span.start + 1] != "{":
+        if call.span is None or not text.startswith("{", call.span.start):
             continue
         try:
             value = orjson.loads(text[call.span.start : call.span.end])
@@ -591,13 +598,12 @@ def _is_line(text: str, span: Span) -> bool:
 
 def has_observations(text: str) -> bool:
     """Whether the text may have a marker of a tool's answer, or of another speaker's turn."""
-    for mark in _OF_OTHERS:  # noqa: SIM110 - `any` with a generator takes twice as long
-        if mark in text:
-            return True
-    return False
+    return _OF_OTHERS.search(text) is not None
 
 
-_OF_OTHERS = ("<|", "<tool_re", "<tool_out", "<\uff5c", "[TOOL_", "<function_res", "Observation:")
+_OTHERS = r"<(?:[|\uff5c]|tool_(?:re|out)|function_res)|\[TOOL_|Observation:"
+_OF_OTHERS = re.compile(_OTHERS)
+_OF_ANY = re.compile("|".join([_OTHERS, *_FENCES, *_PADS]))
 
 
 def observations(text: str, calls: Sequence[Span]) -> list[Span]:
