@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -24,7 +24,6 @@ from tunaeval.types.wanted import wanted_name
 from .output import Output, json_line
 
 _FOUND = 1
-Write = Callable[[bytes], object]
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
