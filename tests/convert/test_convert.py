@@ -31,7 +31,8 @@ _FORMS = st.sampled_from([*FORMATS.values()])
 
 
 def said(calls: tuple[ToolCall, ...]) -> list[tuple[str, str]]:
-    return [(call.name, json.dumps(call.arguments)) for call in calls]
+    """The calls as text; some templates sort the arguments, so their order means nothing."""
+    return [(call.name, json.dumps(call.arguments, sort_keys=True)) for call in calls]
 
 
 def converted(row: JsonValue, source: str, target: str) -> JsonValue:

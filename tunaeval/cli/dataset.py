@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -24,7 +24,6 @@ from tunaeval.types.wanted import wanted_name
 from .output import Output, json_line
 
 _FOUND = 1
-Write = Callable[[bytes], object]
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -47,7 +46,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     rows = read_rows(arguments.file, arguments.shape)
     with ExitStack() as stack:
         kept, rejected = [
-            stack.enter_context(new_bytes(Path(name))) if name else _nowhere for name in wanted
+            stack.enter_context(new_bytes(Path(name))) if name else (lambda _: None)
+            for name in wanted
         ]
         for row in rows:
             found = [one for one in checker.check(row) if one.code not in arguments.allow]
@@ -64,10 +64,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 # --- files ---------------------------------------------------------------------------------------
-
-
-def _nowhere(line: bytes) -> None:
-    """Write nothing: `check` has no output files."""
 
 
 def _line(row: Row | Fault) -> bytes:

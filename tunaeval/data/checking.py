@@ -69,20 +69,15 @@ class Checker:
         """Return all findings in the row."""
         if isinstance(row, Fault):
             return (Finding("unreadable-row", row.reason),)
-        own = (*_calls(row), *_answers(row), *_rejected(row), *_gold(row))
-        return (*own, *self._repeated(row), *self._known(row))
-
-    def _repeated(self, row: Row) -> Iterator[Finding]:
+        found = [*_calls(row), *_answers(row), *_rejected(row), *_gold(row)]
         first = self._seen.setdefault(_digest(row), row.number)
         if first != row.number:
-            yield Finding("duplicate-row", f"the same as row {first}")
-
-    def _known(self, row: Row) -> Iterator[Finding]:
+            found.append(Finding("duplicate-row", f"the same as row {first}"))
         for index, message in enumerate(row.messages):
             if message.role == "user" and plain(message.content) in self.questions:
-                yield Finding(
-                    "contaminated", f"{brief(message.content)} is asked by a suite", index
-                )
+                why = f"{brief(message.content)} is asked by a suite"
+                found.append(Finding("contaminated", why, index))
+        return tuple(found)
 
 
 def plain(text: str) -> str:

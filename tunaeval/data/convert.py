@@ -24,9 +24,10 @@ anything to convert is returned unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from tunaeval.errors import ToolsError, UsageError
 from tunaeval.grammar import THINK, Reasoning
@@ -50,6 +51,10 @@ class Unconvertible:
     """The reason why a text or a row was not converted."""
 
     reason: str
+
+
+class _RefusedError(ValueError):
+    """What a text or a row cannot be converted for; its text is an `Unconvertible`'s reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,74 +124,44 @@ def convert_text(text: str, route: Route) -> str | Unconvertible:
         raise UsageError(
             "structured calls are in messages, not in a text; name two wire formats for a text"
         )
-    found = _read(text, route.source, route)
-    if isinstance(found, Unconvertible):
-        return found
-    result, parts = found
-    if not result.calls:
-        return _confirmed(text, result, route)
-    if route.template:
-        return _by_template(result, route)
-    plain = _confirmed(_written(parts, route.target, ""), result, route)
-    if isinstance(plain, str):
-        return plain
-    # Some formats are only read at the beginning of a line.
-    apart = _confirmed(_written(parts, route.target, "\n"), result, route)
-    return apart if isinstance(apart, str) else plain
-
-
-def calls_taken_out(text: str, route: Route) -> tuple[str, tuple[ToolCall, ...]] | Unconvertible:
-    """Return the reply's text and reasoning without its calls, and the calls."""
-    if route.source is None:
-        return text, ()
-    found = _read(text, route.source, route)
-    if isinstance(found, Unconvertible):
-        return found
-    result, parts = found
-    return (_written(parts, None, "").strip(), result.calls) if result.calls else (text, ())
-
-
-def calls_put_in(text: str, calls: Sequence[ToolCall], route: Route) -> str | Unconvertible:
-    """Return the reply with these calls written after its text."""
-    if route.target is None:
-        raise UsageError(
-            "structured calls are in messages, not in a text; name a wire format as the target"
-        )
-    before = reader_of(route.target).parse(text, tools=route.tools, level=route.level)
-    if before.calls:
-        return Unconvertible("the text beside the structured calls contains calls of its own")
-    gap = "\n" if text and not text.endswith("\n") else ""
-    expected = replace(before, calls=tuple(calls))
-    if route.template:
-        return _by_template(expected, route)
-    return _confirmed(text + gap + render_calls(calls, route.target), expected, route)
-
-
-def _by_template(reply: ParseResult, route: Route) -> str | Unconvertible:
-    """Return the whole reply as the template writes it: what was thought, said and called."""
-    said = {"content": reply.content.strip(), "reasoning_content": (reply.reasoning or "").strip()}
     try:
-        text = turn_by(route.template, reply.calls, route.tools, said=said)
-    except UsageError as error:
+        return _text(text, route.source, route.target, route)
+    except _RefusedError as error:
         return Unconvertible(str(error))
-    return _confirmed(text, reply, route)
 
 
-def _confirmed(text: str, expected: ParseResult, route: Route) -> str | Unconvertible:
-    """Return the text if the target format reads it as `expected`, else the reason why not."""
-    target = route.target
-    assert target is not None  # noqa: S101 - all callers have checked it
+def _text(text: str, source: Reader, target: Format, route: Route) -> str:
+    result, parts = _read(text, source, route)
+    if not result.calls or route.template:
+        return _confirmed(text, result, target, route)
+    try:
+        return _confirmed(_written(parts, target, ""), result, target, route)
+    except _RefusedError:  # some formats are only read at the beginning of a line
+        with suppress(_RefusedError):
+            return _confirmed(_written(parts, target, "\n"), result, target, route)
+        raise
+
+
+def _confirmed(text: str, expected: ParseResult, target: Format, route: Route) -> str:
+    """Return the text if the target format reads it as `expected`; a template writes all anew."""
+    if route.template and expected.calls:
+        thought = (expected.reasoning or "").strip()
+        said = {"content": expected.content.strip(), "reasoning_content": thought}
+        try:
+            text = turn_by(route.template, expected.calls, route.tools, said=said)
+        except UsageError as error:
+            raise _RefusedError(str(error)) from error
     back = reader_of(target).parse(text, tools=route.tools, level=route.level)
     if why := misread(back, expected.calls, ordered=True):
         retyped = (
             not route.tools and misread(back, expected.calls, ordered=True, by_schema=True) is None
         )
         hint = "; with tools, the types of arguments are known" if retyped else ""
-        return Unconvertible(f"in {target.name}, {why}{hint}")
+        raise _RefusedError(f"in {target.name}, {why}{hint}")
     if expected.reasoning is not None and not target.reasoning:
         return text
     if _words(expected.content, expected.reasoning) != _words(back.content, back.reasoning):
-        return Unconvertible(f"the words around the calls are read differently in {target.name}")
+        raise _RefusedError(f"the words around the calls are read differently in {target.name}")
     return text
 
 
@@ -208,12 +183,10 @@ _Part = str | list[ToolCall] | _Thought
 _Run = tuple[str, int, int, list[ToolCall]]
 
 
-def _read(
-    text: str, source: Reader, route: Route
-) -> tuple[ParseResult, list[_Part]] | Unconvertible:
+def _read(text: str, source: Reader, route: Route) -> tuple[ParseResult, list[_Part]]:
     result, tiles = source.read_tiled(text, route.tools, route.level)
     if lost := lost_call(result.diagnoses):
-        return Unconvertible(lost)
+        raise _RefusedError(lost)
     return result, [*_parts(text, _runs(tiles, result), source)]
 
 
@@ -300,44 +273,46 @@ _SPEAKER = ("role", "from")
 _MODELS = frozenset({"assistant", "model", "gpt", "ai"})
 _CALL_KEYS = ("tool_calls", "function_call")
 
-_Converted: TypeAlias = JsonValue | Unconvertible
 
-
-def convert_row(row: JsonValue, route: Route, *, field: str | None = None) -> _Converted:
+def convert_row(
+    row: JsonValue, route: Route, *, field: str | None = None
+) -> JsonValue | Unconvertible:
     """Return the row with its replies (or the one in `field`) converted, or why that failed."""
+    try:
+        return _row(row, route, field)
+    except _RefusedError as error:
+        return Unconvertible(str(error))
+
+
+def _row(row: JsonValue, route: Route, field: str | None) -> JsonValue:
     if isinstance(row, str):
-        return _alone(row, route)
+        if route.source is not None and route.target is not None:
+            return _text(row, route.source, route.target, route)
+        message = {"role": "assistant", "content": row}
+        made = _reply(message, "content", route, ())
+        return row if made is message else made
     if not isinstance(row, dict):
-        return Unconvertible(f"a row is a text or an object, not {type(row).__name__}")
+        raise _RefusedError(f"a row is a text or an object, not {type(row).__name__}")
     if route.tools is None and isinstance(row.get("tools"), list | str) and row["tools"]:
         try:
             route = replace(route, tools=to_tools(row["tools"]))
         except ToolsError as error:
-            return Unconvertible(f"its own tools cannot be understood: {error}")
-    if field is not None:
-        if field not in row and route.source is not None:
-            return Unconvertible(f"it has no field {field[:40]!r}")
-        return _reply(row, field, route, ())
-    return _found(row, route, ())
+            raise _RefusedError(f"its own tools cannot be understood: {error}") from error
+    if field is None:
+        return _found(row, route, ())
+    if field not in row and route.source is not None:
+        raise _RefusedError(f"it has no field {field[:40]!r}")
+    return _reply(row, field, route, ())
 
 
-def _alone(text: str, route: Route) -> _Converted:
-    if route.source is None:
-        return text
-    if route.target is not None:
-        return convert_text(text, route)
-    message = {"role": "assistant", "content": text}
-    made = _reply(message, "content", route, ())
-    return text if made is message else made
-
-
-def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
+def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> JsonObject:
     """Convert a row by its shape: conversation, completion, message, or reply in a field."""
-    for key in _CONVERSATIONS:
-        if isinstance(row.get(key), list):
-            return _with(row, key, _each(row[key], key, route))
-    if any(isinstance(row.get(key), list) for key in _OF_TRL):
-        return _of_trl(row, route)
+    lists = [key for key in _CONVERSATIONS if isinstance(row.get(key), list)][:1]
+    lists = lists or [key for key in _OF_TRL if isinstance(row.get(key), list)]
+    for key in lists:
+        row = _with(row, key, _each(row[key], key, route))
+    if lists:
+        return row
     if isinstance(row.get("message"), dict):
         return _with(row, "message", _found(row["message"], route, ids))
     speaker = next((row[key] for key in _SPEAKER if key in row), None)
@@ -345,7 +320,7 @@ def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
         (first, *more) = results_in(row["content"])
         return row if more or first == row["content"] else {**row, "content": first}
     if not isinstance(speaker, str | None):
-        return Unconvertible(f"its role is {brief(speaker, 40)}, wanted a text")
+        raise _RefusedError(f"its role is {brief(speaker, 40)}, wanted a text")
     if speaker is not None and speaker not in _MODELS:
         return row
     keys = [key for key in TEXT_KEYS if key in row]
@@ -354,30 +329,19 @@ def _found(row: JsonObject, route: Route, ids: Sequence[str]) -> _Converted:
     if len(keys) == 1:
         return _reply(row, keys[0], route, ids)
     found = ", ".join(repr(str(key)[:40]) for key in [*row][:8]) or "nothing"
-    return Unconvertible(f"found {found}; wanted messages, or one of {', '.join(TEXT_KEYS)}")
+    raise _RefusedError(f"found {found}; wanted messages, or one of {', '.join(TEXT_KEYS)}")
 
 
-def _of_trl(row: JsonObject, route: Route) -> _Converted:
-    made: JsonObject = row
-    for key in _OF_TRL:
-        if isinstance(row.get(key), list):
-            found = _with(made, key, _each(row[key], key, route))
-            if isinstance(found, Unconvertible):
-                return found
-            made = found
-    return made
-
-
-def _each(rows: Sequence[JsonValue], name: str, route: Route) -> _Converted:
+def _each(rows: list[JsonValue], name: str, route: Route) -> list[JsonValue]:
     """Convert each message or choice; a model's calls get the ids of the results that follow."""
     made: list[JsonValue] = []
     for index, row in enumerate(rows):
-        found: _Converted = Unconvertible("this is no object")
-        if isinstance(row, dict):
-            found = _found(row, route, [*_answered(rows[index + 1 :]), f"call_{index}"])
-        if isinstance(found, Unconvertible):
-            return Unconvertible(f"{name}[{index}]: {found.reason}")
-        made.append(found)
+        if not isinstance(row, dict):
+            raise _RefusedError(f"{name}[{index}]: this is no object")
+        try:
+            made.append(_found(row, route, [*_answered(rows[index + 1 :]), f"call_{index}"]))
+        except _RefusedError as error:
+            raise _RefusedError(f"{name}[{index}]: {error}") from error
     return made if any(new is not old for new, old in zip(made, rows, strict=True)) else rows
 
 
@@ -389,56 +353,60 @@ def _answered(following: Sequence[JsonValue]) -> Iterator[str]:
         yield message["tool_call_id"]
 
 
-def _with(row: JsonObject, key: str, value: _Converted) -> _Converted:
-    if isinstance(value, Unconvertible):
-        return value
+def _with(row: JsonObject, key: str, value: JsonValue) -> JsonObject:
     return row if value is row.get(key) else {**row, key: value}
 
 
-def _reply(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _Converted:
+def _reply(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> JsonObject:
     """Convert the reply in the field `key`, and the structured calls beside it."""
-    if route.source is None:
+    source, target = route.source, route.target
+    if source is None:
         return _put_in(row, key, route, ids)
-    if route.target is None:
-        return _taken_out(row, key, route, ids)
-    return _with(row, key, _through(row.get(key), lambda text: convert_text(text, route)))
+    if target is None:
+        return _taken_out(row, key, source, route, ids)
+    return _with(row, key, _through(row.get(key), lambda text: _text(text, source, target, route)))
 
 
-def _put_in(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _Converted:
+def _put_in(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> JsonObject:
+    """Write the structured calls of a message after its text, or in the structure asked for."""
     structured = {name: row[name] for name in _CALL_KEYS if row.get(name)}
     if not structured:
         return row
     read = read_message(structured, lambda _: ParseResult(), route.tools, route.level)
     if lost := lost_call(read.diagnoses):
-        return Unconvertible(lost)
+        raise _RefusedError(lost)
     rest = {name: row[name] for name in row if name not in structured}
-    if route.target is None:
+    target = route.target
+    if target is None:
         return {**rest, "tool_calls": [*_openai(read.calls, ids[-1:], route.arguments)]}
     content = _through(row.get(key), lambda text: text)
-    if isinstance(content, Unconvertible):
-        return content
-    text = calls_put_in(content if isinstance(content, str) else "", read.calls, route)
-    if isinstance(text, Unconvertible):
-        return text
+    text = content if isinstance(content, str) else ""
+    before = reader_of(target).parse(text, tools=route.tools, level=route.level)
+    if before.calls:
+        raise _RefusedError("the text beside the structured calls contains calls of its own")
+    gap = "\n" if text and not text.endswith("\n") else ""
+    written = text + gap + render_calls(read.calls, target)
+    text = _confirmed(written, replace(before, calls=read.calls), target, route)
     made = [*content, {"type": "text", "text": text}] if isinstance(content, list) else text
     return {**rest, key: made}
 
 
-def _taken_out(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> _Converted:
+def _taken_out(
+    row: JsonObject, key: str, source: Reader, route: Route, ids: Sequence[str]
+) -> JsonObject:
+    """Write the calls in a reply's text as structured calls beside it."""
     calls: list[ToolCall] = []
 
-    def take(text: str) -> str | Unconvertible:
-        found = calls_taken_out(text, route)
-        if isinstance(found, Unconvertible):
-            return found
-        calls.extend(found[1])
-        return found[0]
+    def take(text: str) -> str:
+        result, parts = _read(text, source, route)
+        calls.extend(result.calls)
+        return _written(parts, None, "").strip() if result.calls else text
 
     content = _through(row.get(key), take)
-    if isinstance(content, Unconvertible) or not calls:
-        return content if isinstance(content, Unconvertible) else row
+    if not calls:
+        return row
     if any(row.get(name) for name in _CALL_KEYS):
-        return Unconvertible("there are structured calls already beside those in the text")
+        raise _RefusedError("there are structured calls already beside those in the text")
     nothing = None if key == "content" else ""
     written = [*_openai(calls, ids, route.arguments)]
     return {**row, key: content or nothing, "tool_calls": written}
@@ -452,7 +420,7 @@ def _openai(calls: Sequence[ToolCall], ids: Sequence[str], kind: str) -> Iterato
         yield openai_call(call, own, kind)
 
 
-def _through(content: JsonValue, change: Callable[[str], str | Unconvertible]) -> _Converted:
+def _through(content: JsonValue, change: Callable[[str], str]) -> JsonValue:
     """Return a message's content (a text, parts, or None) with `change` applied to every text."""
     if content is None:
         return None
@@ -460,13 +428,11 @@ def _through(content: JsonValue, change: Callable[[str], str | Unconvertible]) -
         new = change(content)
         return content if new == content else new
     if not isinstance(content, list):
-        return Unconvertible(f"content is a text or a list, not {type(content).__name__}")
-    made: list[JsonValue] = []
-    for part in content:
-        found: _Converted = part
-        if isinstance(part, dict) and isinstance(part.get("text"), str):
-            found = _with(part, "text", _through(part["text"], change))
-        if isinstance(found, Unconvertible):
-            return found
-        made.append(found)
+        raise _RefusedError(f"content is a text or a list, not {type(content).__name__}")
+    made: list[JsonValue] = [
+        _with(part, "text", _through(part["text"], change))
+        if isinstance(part, dict) and isinstance(part.get("text"), str)
+        else part
+        for part in content
+    ]
     return made if any(new is not old for new, old in zip(made, content, strict=True)) else content

@@ -55,12 +55,6 @@ from .adapters.reading import Media, Text
 from .rows import LOSSES, Fault, Raw, Row, Source, UnreadableRowError, linked, raw_rows, results_in
 
 _SPEAKER = re.compile(r"(?:^|\n|(?<=\s)|(?<=\|>))(USER|ASSISTANT|FUNCTION RESPONSE|SYSTEM): ?")
-_SPEAKERS = {
-    "USER": "user",
-    "ASSISTANT": "assistant",
-    "FUNCTION RESPONSE": "tool",
-    "SYSTEM": "system",
-}
 _GLAIVE_CALL = "<functioncall>"
 _GLAIVE_END = "<|endoftext|>"
 
@@ -81,7 +75,8 @@ def glaive_messages(system: str, chat: str) -> Iterator[JsonObject]:
             calls = [_glaive_call(one.replace(_GLAIVE_END, "").strip()) for one in written]
             yield {"role": "assistant", "content": before.strip(), "tool_calls": calls}
         else:
-            yield {"role": _SPEAKERS[turn[1]], "content": text}
+            speaker = turn[1].lower()
+            yield {"role": speaker if speaker in _ROLES else "tool", "content": text}
 
 
 def _glaive_call(written: str) -> ToolCall:
@@ -96,9 +91,6 @@ def _glaive_call(written: str) -> ToolCall:
     if not isinstance(arguments or {}, dict) or arguments is None:
         raise UnreadableRowError(f"{written!r:.60} has arguments that cannot be read")
     return ToolCall(value["name"], arguments or {})
-
-
-_QUOTES = "\"'"
 
 
 def tools_in(system: str) -> list[Any] | None:
@@ -139,14 +131,9 @@ def pythonic_calls(turns: Iterable[JsonObject], listed: list[Any] | None) -> Ite
     names = {name: f"tool_{index}" for index, name in enumerate(tools or ())}
     odd = {name: short for name, short in names.items() if not name.isidentifier()}
     for index, message in enumerate(turns):
-        content = message.get("content")
-        if message.get("role") != "assistant" or not isinstance(content, str):
-            yield message
-            continue
-        if not content.lstrip().startswith("["):
-            yield message
-            continue
-        yield _called(content, tools, odd, index)
+        content = message.get("content") if message.get("role") == "assistant" else None
+        text = content if isinstance(content, str) else ""
+        yield _called(text, tools, odd, index) if text.lstrip().startswith("[") else message
 
 
 def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: int) -> JsonObject:
@@ -174,25 +161,15 @@ def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: in
 
 def _renamed(text: str, odd: Mapping[str, str]) -> str:
     """Return the text with `odd` names replaced, before a parenthesis and outside of quotes."""
-    if not odd:
-        return text
-    names = sorted(odd, key=len, reverse=True)
-    parts, at, start = [], 0, 0
-    quote = ""
-    while at < len(text):
-        character = text[at]
-        if quote:
-            at += 1 + (character == "\\")
-            quote = "" if character == quote else quote
-            continue
-        found = next((name for name in names if text.startswith(f"{name}(", at)), None)
-        if found is not None and text[:at].rstrip()[-1:] in {"[", ",", ""}:
-            parts += [text[start:at], odd[found]]
-            at = start = at + len(found)
-            continue
-        quote = character if character in _QUOTES else ""
-        at += 1
-    return "".join([*parts, text[start:]])
+
+    def short(found: re.Match[str]) -> str:
+        begins = found["name"] and text[: found.start()].rstrip()[-1:] in {"[", ",", ""}
+        return odd[found["name"]] if begins else found[0]
+
+    names = "|".join(map(re.escape, sorted(odd, key=len, reverse=True)))
+    quoted = r"(?P<quote>[\"'])(?:\\.|(?!(?P=quote))[^\\])*+(?:(?P=quote)|\\?\Z)"
+    pattern = rf"(?s:(?P<name>{names})(?=\()|{quoted})"
+    return re.sub(pattern, short, text) if odd else text
 
 
 Said = Iterable[JsonObject]
@@ -394,8 +371,7 @@ class _Found:
                 f"message {index} has the content {brief(content, 40)}, wanted a text"
             )
         if _ROLES[role] == "assistant":
-            _refuse_empty(message, index)
-            read, odd = _reply(message, self.tools)
+            read, odd = _reply(message, self.tools, index)
             self.notes += [(index, note) for note in odd]
             return read
         calls = parse_message({"role": role, "tool_calls": _calls_of(message)}).calls
@@ -448,26 +424,23 @@ def _calls_of(message: object) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _reply(message: Mapping[str, Any], tools: Tools | None) -> tuple[Message, Iterable[Diagnosis]]:
+def _reply(
+    message: Mapping[str, Any], tools: Tools | None, index: int
+) -> tuple[Message, Iterable[Diagnosis]]:
     """Return an assistant's message and its diagnoses; `ToolCall`s in it are read already."""
-    made = message.get("tool_calls")
-    if isinstance(made, list) and made and all(isinstance(one, ToolCall) for one in made):
-        words, thought = text_of(message.get("content")), message.get("reasoning_content")
-        return Message("assistant", words, tuple(made), reasoning=thought), ()
-    result = parse_message(message, tools=tools)
-    message_ = Message("assistant", result.content, result.calls, reasoning=result.reasoning)
-    return message_, result.diagnoses
-
-
-def _refuse_empty(message: Mapping[str, Any], index: int) -> None:
-    """Raise UnreadableRowError unless the message has text, parts or calls in OpenAI's shape."""
-    content = message.get("content")
+    content, made = message.get("content"), _calls_of(message)
     if content is None and not any(message.get(key) for key in _IN_PLACE_OF_WORDS):
         raise UnreadableRowError(f"message {index}, of the model, has neither content nor calls")
-    if kinds := foreign_calls(content, _calls_of(message)):
+    if kinds := foreign_calls(content, made):
         raise UnreadableRowError(
             f"message {index} has a {kinds[0]!r} part, a call of another API; wanted tool_calls"
         )
+    if made and all(isinstance(one, ToolCall) for one in made):
+        thought = message.get("reasoning_content")
+        return Message("assistant", text_of(content), tuple(made), reasoning=thought), ()
+    result = parse_message(message, tools=tools)
+    read = Message("assistant", result.content, result.calls, reasoning=result.reasoning)
+    return read, result.diagnoses
 
 
 _IN_PLACE_OF_WORDS = (
@@ -530,9 +503,12 @@ def _written(value: JsonValue, where: str) -> list[JsonObject]:
 
 def _xlam(row: JsonObject) -> Told:
     answers = row["answers"]
-    turns: list[JsonObject] = [{"role": "user", "content": row["query"]}]
     calls = _written(answers, "'answers'") if answers not in ("", "[]", [], None) else []
-    turns.append({"role": "assistant", "content": "", **({"tool_calls": calls} if calls else {})})
+    return _asked(row, row["query"], {"content": "", "tool_calls": calls})
+
+
+def _asked(row: JsonObject, question: JsonValue, reply: JsonObject) -> Told:
+    turns = [{"role": "user", "content": question}, {"role": "assistant", **reply}]
     return Told(turns, row.get("tools"))
 
 
@@ -548,12 +524,9 @@ def _glaive(row: JsonObject) -> Told:
 
 def _when2call(row: JsonObject) -> Told:
     if "chosen_response" in row:
-        chosen = _as_messages(row["chosen_response"], "assistant")
-        rejected = _as_messages(row.get("rejected_response"), "assistant") or None
-        return Told(chosen, row.get("tools"), row["messages"], rejected)
-    answer = row["answers"][row["correct_answer"]]
-    turns = [{"role": "user", "content": row["question"]}, {"role": "assistant", "content": answer}]
-    return Told(turns, row.get("tools"))
+        chosen, rejected = row["chosen_response"], row.get("rejected_response")
+        return _trl({**row, "prompt": row["messages"], "chosen": chosen, "rejected": rejected})
+    return _asked(row, row["question"], {"content": row["answers"][row["correct_answer"]]})
 
 
 def _trl(row: JsonObject) -> Told:
@@ -593,8 +566,9 @@ def _bfcl(row: JsonObject) -> Told:
 
 
 def _preference(row: JsonObject) -> Told:
-    asked, worse = row["input"], row.get("non_preferred_output") or None
-    return Told(row["preferred_output"], asked.get("tools"), asked["messages"], worse)
+    asked, worse = row["input"], row.get("non_preferred_output")
+    tools, chosen = asked.get("tools"), row["preferred_output"]
+    return _trl({"prompt": asked["messages"], "chosen": chosen, "rejected": worse, "tools": tools})
 
 
 def _with_system(row: JsonObject, turns: list[Any]) -> list[Any]:

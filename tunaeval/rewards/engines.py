@@ -75,13 +75,14 @@ def run_by(
     for is_call, start, end in _blocks(engine, text, opener, closer):
         inner = text[start:end].removeprefix(opener).removesuffix(closer)
         if is_call and (inner or not engine.lists):
-            try:
-                found = (
-                    _decoded(engine, inner) if form.call else _read(text[start:end], form, tools)
-                )
-            except (TypeError, ValueError, RecursionError):
-                if engine.together:
-                    return [], [span for span in spans[:1] if engine.thought == "first"]
+            if form.call:
+                found = _decoded(engine, inner)
+            else:
+                calls = parse(text[start:end], form, tools, "strict").calls
+                found = [{"name": one.name, "arguments": one.arguments} for one in calls] or None
+            if found is None and engine.together:
+                return [], [span for span in spans[:1] if engine.thought == "first"]
+            if found is None:
                 continue
             span = Span(start, end)
             runs += [Run({"type": "function", "function": one}, inner, span) for one in found]
@@ -113,27 +114,19 @@ def _blocks(engine: Engine, text: str, opener: str, closer: str) -> Iterator[tup
 _BEGIN, _END = "<think>", "</think>"
 
 
-def _decoded(engine: Engine, inner: str) -> list[dict[str, Any]]:
-    """Return the calls in the JSON between the markers; raises ValueError if there is none."""
-    value = json.loads(inner)
+def _decoded(engine: Engine, inner: str) -> list[dict[str, Any]] | None:
+    """Return the calls in the JSON between the markers, or None if one of them is no call."""
+    try:
+        value = json.loads(inner)
+    except (ValueError, RecursionError):
+        return None
     found = value if engine.lists and isinstance(value, list) else [value]
     for one in found:
-        if not isinstance(one, dict) or not isinstance(one.get("name"), str):
-            raise TypeError(inner)
-        if engine.wanted and "arguments" not in one:
-            raise ValueError(inner)
+        is_call = isinstance(one, dict) and isinstance(one.get("name"), str)
+        if not is_call or (engine.wanted and "arguments" not in one):
+            return None
         given = next((one[key] for key in engine.keys if one.get(key)), one.get("arguments"))
-        if (
-            isinstance(given, str) and engine.thought != "blocks"
-        ):  # encoded, as any value, once more
-            given = json.dumps(given)
+        if isinstance(given, str) and engine.thought != "blocks":
+            given = json.dumps(given)  # encoded, as any value, once more
         one["arguments"] = {} if given is None and not engine.wanted else given
     return found
-
-
-def _read(block: str, form: Format, tools: Tools | None) -> list[dict[str, Any]]:
-    """Return the calls in a block of a format that is no JSON; raises ValueError without any."""
-    calls = parse(block, form, tools, "strict").calls
-    if not calls:
-        raise ValueError(block)
-    return [{"name": call.name, "arguments": call.arguments} for call in calls]

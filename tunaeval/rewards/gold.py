@@ -35,24 +35,18 @@ AnyTools: TypeAlias = Tools | Sequence[ToolLike] | str | None
 
 
 class Wanted(NamedTuple):
-    """A call that the gold wants.
-
-    `canonical` is its arguments as JSON with sorted keys, or None if orjson cannot write them.
-    `is_flat`: no argument is a list or an object, so that Python's == is exact if the types are the
-    same.
+    """A call that the gold wants; `canonical` is its arguments as JSON with sorted keys, or None if
+    orjson cannot write them.
     """
 
     name: str
     arguments: JsonObject
     canonical: bytes | None
-    is_flat: bool = False
 
     def is_met_by(self, call: ToolCall) -> bool:
         """Whether the call is exactly this one; False also if a fast test cannot decide."""
         if call.name != self.name or self.canonical is None or call.arguments != self.arguments:
             return False
-        if self.is_flat:
-            return _same_types(self.arguments, call.arguments)
         return _canonical(call.arguments) == self.canonical
 
 
@@ -129,13 +123,6 @@ class Gold:
             if not wanted.is_met_by(call):
                 return False
         return True
-
-
-def _same_types(wanted: JsonObject, got: JsonObject) -> bool:
-    for key, value in wanted.items():  # noqa: SIM110 - `all` with a generator takes twice as long
-        if type(got[key]) is not type(value):
-            return False
-    return True
 
 
 def tools_of(tools: AnyTools) -> Tools | None:
@@ -264,8 +251,7 @@ def _wanted(
     if not literal:
         for fault in matcher_faults(kept, f"{where}.arguments"):
             raise UsageError(fault)
-    flat = not any(isinstance(value, list | dict) for value in kept.values())
-    return Wanted(name, kept, _canonical(kept) if literal else None, flat)
+    return Wanted(name, kept, _canonical(kept) if literal else None)
 
 
 def _kept(value: Mapping[str, JsonValue], schema: Any, root: object) -> JsonObject:

@@ -24,6 +24,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 from unicodedata import category
 
@@ -34,7 +35,7 @@ from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tool
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
 
-from .engines import EngineName, Run, run_by
+from .engines import Run, run_by
 from .gold import Gold
 from .leftovers import apart, most_tries, tries_inside, tries_left
 from .recipe import Recipe
@@ -98,20 +99,21 @@ _MODELS = frozenset({"assistant", "model", "gpt", "ai"})  # roles of the model i
 
 def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Attempts:
     """Return the attempts in a completion. It never raises, whatever a model wrote."""
-    if isinstance(completion, str) and recipe.engine is not None:
-        return _of_message({"content": completion}, tools, recipe)
     if isinstance(completion, str):
+        if recipe.engine is not None:
+            return _of_message({"content": completion}, tools, recipe)
         return _of_text(completion, tools, recipe)
     if isinstance(completion, ParseResult):
         return of_result(completion, recipe, tools=tools)
     if isinstance(completion, Sequence) and not isinstance(completion, bytes | bytearray):
         return _of_messages(completion, tools, recipe)
-    if isinstance(completion, Mapping) or any(hasattr(completion, key) for key in _FIELDS):
+    if _is_message(completion):
         return _of_message(completion, tools, recipe)
     return Attempts([], set(), outcome=NO_COMPLETION)
 
 
-_FIELDS = ("content", "tool_calls")
+def _is_message(thing: object) -> bool:
+    return isinstance(thing, Mapping) or hasattr(thing, "content") or hasattr(thing, "tool_calls")
 
 
 def _of_text(text: str, tools: Tools | None, recipe: Recipe, *, called: bool = False) -> Attempts:
@@ -124,7 +126,8 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe, *, called: bool = F
     if has_observations(text):
         others = observations(text, [call.span for call in result.calls if call.span])
         if not called and not result.calls and not result.diagnoses:
-            others = [span for span in others if not _is_line(text, span)]
+            line = "\nObservation:"
+            others = [span for span in others if not text.startswith(line, span.start)]
         if others:
             forged = [span for span in others if not (recipe.observations and _is_turn(text, span))]
             text = without(text, others)
@@ -143,9 +146,11 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe, *, called: bool = F
 _FORGED = Diagnosis(NOT_A_CALL, "the model itself wrote what a tool answers, or another's turn")
 
 
-def has_others(text: str) -> bool:
-    """Whether a text may have what no parse result shows: fences, scratchpads, others' turns."""
-    return has_fences(text) or has_observations(text) or any(map(text.__contains__, _PADS))
+is_alone = re.compile(
+    r'\s*(?:<tool_call>\s*)?\{"name": ?"[^"\\]*", ?"arguments": ?\{[^{}]*\}\}\s*'
+    r"(?:</tool_call>\s*)?"
+).fullmatch
+"""Matches most of what a trained model writes: a call that has nothing beside it or in it."""
 
 
 def of_result(
@@ -175,12 +180,8 @@ def of_result(
         found.placed = _placed(found)
     if message is not None:
         found.spans = tuple(span._replace(message=message) for span in found.spans)
-    if has_fences(text):
+    if calls and text:
         found.fenced = {*fenced(text, calls, recipe.reader)}
-    if calls and (pads := _pads(text)):
-        found.fenced |= {
-            at for at, call in enumerate(calls) if call.span and _is_in(call.span, pads)
-        }
     return found
 
 
@@ -261,7 +262,7 @@ def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe
             continue
         if isinstance(message, str):
             one = attempts_of(message, tools, recipe)
-        elif isinstance(message, Mapping) or any(hasattr(message, key) for key in _FIELDS):
+        elif _is_message(message):
             one = _of_message(message, tools, recipe)
         else:
             continue
@@ -293,8 +294,10 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     prose = text_of(content) if content else ""
     runs: list[Run] = []
     if recipe.engine is not None and not items and prose:
-        runs, prose = _run(prose, tools, recipe, recipe.engine)
-        items = [run.item for run in runs]
+        turns = [*filter(partial(_is_turn, prose), observations(prose, ()))]
+        prose = without(prose, turns)
+        runs, spans = run_by(recipe.engine, prose, recipe.reader, tools)
+        prose, items = without(prose, spans), [run.item for run in runs]
     text = Attempts([], set())
     if prose:
         text = _of_text(prose, tools, recipe, called=bool(items))
@@ -311,7 +314,8 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
         found.hedged |= {at for at, run in enumerate(runs) if repeats_key(run.text)}
         for at, run in enumerate(runs):
             found.calls[at] = replace(found.calls[at], span=run.span)
-    leaked = [call for call in text.calls if not _is_among(call, result.calls)]
+    known = [(call.name, call.arguments) for call in result.calls]
+    leaked = [call for call in text.calls if (call.name, call.arguments) not in known]
     attempted = [item for item in items if field_of(_inside(item), "name") not in recipe.abstain]
     found.broken = max(len(attempted) - len(result.calls), 0) + text.broken + len(leaked)
     found.spans = (*text.spans, *(BrokenSpan(*call.span) for call in leaked if call.span))
@@ -324,18 +328,6 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     if found.broken and found.outcome == "no_call":
         found.outcome = "malformed"
     return _with_foreign(found, foreign)
-
-
-def _run(
-    text: str, tools: Tools | None, recipe: Recipe, engine: EngineName
-) -> tuple[list[Run], str]:
-    """Return what an engine runs of a text, and the text with blanks in place of that, of thought
-    and of others' turns.
-    """
-    if has_observations(text):
-        text = without(text, [span for span in observations(text, ()) if _is_turn(text, span)])
-    runs, spans = run_by(engine, text, recipe.reader, tools)
-    return runs, without(text, spans)
 
 
 def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
@@ -355,10 +347,6 @@ def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:
         if found.outcome == "no_call":
             found.outcome = "malformed"
     return found
-
-
-def _is_among(call: ToolCall, calls: Sequence[ToolCall]) -> bool:
-    return any(call.name == one.name and call.arguments == one.arguments for one in calls)
 
 
 def _inside(item: object) -> object:
@@ -386,7 +374,7 @@ def two_keys(text: str, calls: Sequence[ToolCall]) -> set[int]:
     """Return the indices of calls whose object in the text is a hedge, as `two_guesses` says."""
     found: set[int] = set()
     for index, call in enumerate(calls):
-        if call.span is None or text[call.span.start : call.span.start + 1] != "{":
+        if call.span is None or not text.startswith("{", call.span.start):
             continue
         try:
             value = orjson.loads(text[call.span.start : call.span.end])
@@ -472,19 +460,19 @@ _BEFORE = 64
 _behind = re.compile(r"[\s\])},;]{0,64}```").match
 
 
-def has_fences(text: str) -> bool:
-    """Whether the text may have a code fence."""
-    return "```" in text or "~~~" in text
-
-
 def fenced(text: str, calls: Sequence[ToolCall], reader: str) -> Iterator[int]:
-    """Yield the indices of calls in a code fence, or in a format that is a code fence itself."""
-    spans = [_block(text, call, call.span) for call in calls if call.span]
-    marked = [_fences(text, mark, spans) for mark in _FENCES if mark in text]
-    for index, call in enumerate(calls):
-        if call.span is None or (call.format == reader and reader in OF_A_FENCE):
-            continue
-        if call.format in OF_A_FENCE or any(_is_in(call.span, each) for each in marked):
+    """Yield the indices of calls in a scratchpad, in a code fence, or in a format that is a code
+    fence itself.
+    """
+    marks = [mark for mark in _FENCES if mark in text]
+    spans = [_block(text, call, call.span) for call in calls if call.span and marks]
+    marked = [_fences(text, mark, spans) for mark in marks]
+    pads = [*_pads(text)]
+    for index, call in enumerate(calls if marks or pads else ()):
+        is_own = call.format == reader and reader in OF_A_FENCE
+        around = pads if is_own else [*pads, *marked]
+        odd = call.format in OF_A_FENCE and not is_own
+        if call.span and (odd or any(_is_in(call.span, each) for each in around)):
             yield index
 
 
@@ -532,21 +520,15 @@ _PADS = ("<scratchpad>", "<scratch_pad>", "<reflection>", "<reasoning>", "<analy
 """Elements in which a model writes for itself, and which no format takes for its reasoning."""
 
 
-def _pads(text: str) -> list[Span]:
-    """Return the spans of the elements in which a model writes for itself, in order."""
-    found: list[Span] = []
+def _pads(text: str) -> Iterator[list[Span]]:
+    """Yield the spans of the elements in which a model writes for itself, in order, by name."""
     for opener in _PADS:
-        at = text.find(opener)
+        found, at = list[Span](), text.find(opener)
         while at >= 0 and (end := text.find(f"</{opener[1:]}", at)) >= 0:
             found.append(Span(at, end))
             at = text.find(opener, end)
-    outer: list[Span] = []
-    for span in sorted(found):
-        if outer and span.start < outer[-1].end:
-            outer[-1] = Span(outer[-1].start, max(outer[-1].end, span.end))
-        else:
-            outer.append(span)
-    return outer
+        if found:
+            yield found
 
 
 _BLOCKS = (
@@ -585,19 +567,11 @@ def _is_turn(text: str, span: Span) -> bool:
     return _after_role(text[max(span.start - 32, 0) : span.start]) is not None
 
 
-def _is_line(text: str, span: Span) -> bool:
-    return text.startswith("\nObservation:", span.start)
-
-
-def has_observations(text: str) -> bool:
-    """Whether the text may have a marker of a tool's answer, or of another speaker's turn."""
-    for mark in _OF_OTHERS:  # noqa: SIM110 - `any` with a generator takes twice as long
-        if mark in text:
-            return True
-    return False
-
-
-_OF_OTHERS = ("<|", "<tool_re", "<tool_out", "<\uff5c", "[TOOL_", "<function_res", "Observation:")
+_OTHERS = r"<(?:[|\uff5c]|tool_(?:re|out)|function_res)|\[TOOL_|Observation:"
+has_observations = re.compile(_OTHERS).search
+"""Finds what may be a marker of a tool's answer, or of another speaker's turn."""
+has_others = re.compile("|".join([_OTHERS, *_FENCES, *_PADS])).search
+"""Finds what may be in a text and no parse result shows: fences, scratchpads, others' turns."""
 
 
 def observations(text: str, calls: Sequence[Span]) -> list[Span]:

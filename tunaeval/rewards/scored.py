@@ -32,6 +32,7 @@ from .reading import (
     add_swallowed,
     attempts_of,
     has_others,
+    is_alone,
     is_hedge,
     of_result,
     structured,
@@ -335,13 +336,19 @@ def reward(
         gold = Gold.of(gold, tools)
     known = gold.tools if tools is None else tools
     text, message = _plain(completion)
-    if text is not None and _is_one_reading(text, recipe):
+    alone = None if text is None else is_alone(text)
+    if (
+        text is not None
+        and recipe.engine is None
+        and len(text) <= recipe.max_characters
+        and (alone or not has_others(text))
+    ):  # it is read once, as it is
         result = parse(text, recipe.reader, known, recipe.level, abstain=recipe.abstain)
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
             content = result.content
             if not (
                 (content and tries_left(content, recipe.reader, known, quotes=False))
-                or two_keys(text, result.calls)
+                or (not alone and two_keys(text, result.calls))
             ):
                 return _whole(recipe, len(result.calls), _size(gold, recipe))
         attempts = of_result(result, recipe, text, known, message=message)
@@ -352,11 +359,6 @@ def reward(
         if _is_sound(result, len(items)) and gold.is_met_by(result.calls):
             return _whole(recipe, len(result.calls), _size(gold, recipe))
     return _taken_apart(attempts_of(completion, known, recipe), gold, known, recipe)
-
-
-def _is_one_reading(text: str, recipe: Recipe) -> bool:
-    """Whether a text is read once, as it is."""
-    return recipe.engine is None and len(text) <= recipe.max_characters and not has_others(text)
 
 
 def _plain(completion: object) -> tuple[str | None, int | None]:
