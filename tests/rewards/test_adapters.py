@@ -68,7 +68,7 @@ def test_columns_parts_and_recipes_may_be_named() -> None:
     part = trl_reward(part="name")
     assert as_trl(part, [WRONG], gold=[GOLD]) == ([1.0], {})
     assert (trl_reward().__name__, part.__name__) == ("tunaeval", "tunaeval_name")
-    with pytest.raises(UsageError, match=r"no column 'gold'; it has: .*answers"):
+    with pytest.raises(UsageError, match=r"no column 'gold'; it has .*answers"):
         as_trl(trl_reward(), [GOOD], answers=[GOLD])
     with pytest.raises(UsageError, match="part is 'speed'; wanted 'value', or one of format"):
         trl_reward(part="speed")

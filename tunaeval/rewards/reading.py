@@ -8,6 +8,8 @@
 
 A call in a code fence or a scratchpad may be an illustration and not meant to run.
 
+Calls behind thoughts that begin again and again (`_MOST_THOUGHTS`) count as repaired.
+
 A call may offer two values for one thing: by a repeated key, by two keys with the same meaning
 ("args" and "input"), or by a key that calls do not have. Of repeated keys the last is read, as in
 every JSON reader; of keys with the same meaning, that of the call's format.
@@ -174,7 +176,7 @@ def of_result(
     if not found.broken and result.outcome in {"malformed", "truncated"}:
         found.broken = 1
     if text:
-        found.hedged |= two_keys(text, calls)
+        found.hedged |= hedged_in(text, calls)
     _add_leftovers(found, result, recipe, text, tools)
     if found.broken:
         found.placed = _placed(found)
@@ -183,6 +185,19 @@ def of_result(
     if calls and text:
         found.fenced = {*fenced(text, calls, recipe.reader)}
     return found
+
+
+def hedged_in(text: str, calls: Sequence[ToolCall]) -> set[int]:
+    """Return the indices of calls that a text hedges: all of them where thoughts pad the reply."""
+    if sum(map(text.count, _THINKS)) > len(calls) + _MOST_THOUGHTS:
+        return {*range(len(calls))}
+    return two_keys(text, calls)
+
+
+_THINKS, _MOST_THOUGHTS = ("<think", "<thought", "<reasoning"), 2
+"""Markers that begin a thought, and how many more thoughts than calls a reply may have: a model may
+think before each call, and thoughts that begin again and again pad a reply.
+"""
 
 
 def _placed(found: Attempts) -> int:

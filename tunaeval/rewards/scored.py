@@ -32,11 +32,11 @@ from .reading import (
     add_swallowed,
     attempts_of,
     has_others,
+    hedged_in,
     is_alone,
     is_hedge,
     of_result,
     structured,
-    two_keys,
 )
 from .recipe import Parts, Recipe, recipe_of
 
@@ -230,7 +230,9 @@ class Credit:
         for index, call in enumerate(self._attempts.calls):
             codes = sorted({repair.code for repair in call.repairs})
             codes += ["in a code fence"] * (index in self._attempts.fenced)
-            codes += ["a key twice, or two for one thing"] * (index in self._attempts.hedged)
+            codes += ["a key twice, two for one thing, or thoughts that begin again and again"] * (
+                index in self._attempts.hedged
+            )
             if codes:
                 yield Failure("repaired", ", ".join(codes), f"calls[{index}]")
         for one, other in self.pairs:
@@ -348,7 +350,7 @@ def reward(
             content = result.content
             if not (
                 (content and tries_left(content, recipe.reader, known, quotes=False))
-                or (not alone and two_keys(text, result.calls))
+                or (not alone and hedged_in(text, result.calls))
             ):
                 return _whole(recipe, len(result.calls), _size(gold, recipe))
         attempts = of_result(result, recipe, text, known, message=message)

@@ -112,7 +112,7 @@ def _column(columns: dict[str, Any], option: str, name: str, rows: int) -> Seque
     if column is None:
         known = ", ".join(key for key, value in columns.items() if isinstance(value, list))
         raise UsageError(
-            f"the data set has no column {name!r}; it has: {known}. "
+            f"the data set has no column {name!r}; it has {known or 'none'}. "
             f"Name the one with the {_CONTENT[option]}: trl_reward({option}=...)"
         )
     if len(column) != rows:
