@@ -56,7 +56,7 @@ PARAMETERS: dict[str, tuple[Callable[[Any], object], str]] = {
     "stream.level": (lambda v: tunaeval.stream("hermes", level=v), ""),
     "stream.feed": (lambda v: tunaeval.stream("hermes").feed(v), "text"),
     "render.calls": (tunaeval.render, "list"),
-    "render.format": (lambda v: tunaeval.render(CALLS, v), ""),
+    "render.format": (lambda v: tunaeval.render(CALLS, v), "none"),
     "instructions.format": (lambda v: tunaeval.instructions([], v), ""),
     "load_suite": (tunaeval.load_suite, ""),
     "run.suite": (lambda v: scripted(suite=v), ""),
