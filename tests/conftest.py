@@ -17,7 +17,7 @@ _CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", _CALM, max_examples=100)
 # The same examples in every run: what is merged today does not fail by tomorrow's luck.
 _STEADY = settings(_CALM, derandomize=True, print_blob=True)
-settings.register_profile("ci", _STEADY, max_examples=40)
+settings.register_profile("ci", _STEADY, max_examples=50)
 # For `mutants.py`, which runs the tests for each of hundreds of mutants: that one fails is enough.
 _FOUND = (Phase.explicit, Phase.generate)
 settings.register_profile("few", _STEADY, max_examples=15, phases=_FOUND)

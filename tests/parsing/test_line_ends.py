@@ -14,7 +14,7 @@ from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import render
 from tunaeval.types.calls import ToolCall
 
-LINED = ["qwen3-coder", "qwen3-bare", "seed-oss", "seed-oss-bare"]
+LINED = ["qwen3-coder", "qwen3-bare"]
 """Formats whose values are between line ends."""
 
 
