@@ -182,8 +182,8 @@ TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
 def _sound_block(form: Format) -> TextReader:
     """Return a fast reader of texts that are one valid JSON call of a format, and nothing else.
 
-    White space has to be exactly as the `Space` words write it. The text between the fixed
-    beginning and end is decoded at once; one valid object ends there for every other reader, too.
+    The text between the fixed beginning and end is decoded at once; one valid object ends there for
+    every other reader, too. White space around the object may be missing.
     """
     word = form.call
     if word is None or word.keyed or form.opener is None or not form.marked:
@@ -192,12 +192,16 @@ def _sound_block(form: Format) -> TextReader:
     texts = [each.text for each in fixed if isinstance(each, Literal | Space)]
     if len(texts) < len(fixed):
         return _no_block
-    beginning, ending = "".join(texts[:at]) + "{", "}" + "".join(texts[at:])
-    first, behind = len(beginning) - 1, len(ending) - 1
+    marks = [each.text if isinstance(each, Literal) else "" for each in fixed]
+    written, bare = (("".join(some[:at]), "".join(some[at:])) for some in (texts, marks))
 
     def read(text: str, tools: Tools | None) -> ParseResult | None:
-        last = len(text) - behind
-        if not text.startswith(beginning) or text.find(ending, first) + 1 != last:
+        for beginning, ending in (written, bare):
+            first, last = len(beginning), len(text) - len(ending)
+            is_one = text.startswith(beginning + "{") and text.find("}" + ending) + 1 == last
+            if is_one:
+                break
+        else:
             return None
         piece = text[first:last]
         try:
