@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.doctor.test_bad_servers import JSON
 from tunaeval.doctor import replay
+from tunaeval.doctor.report import markdown
 from tunaeval.errors import TunaevalError
 
 ADD = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
@@ -103,3 +104,10 @@ def test_no_pair_raises_anything_else(made: dict[str, Any]) -> None:
         json.dumps(replay([pair(**made)]).as_json())
     except TunaevalError:
         assert not made.keys() & {"message", "response"}
+
+
+def test_a_name_with_markup_stays_text_in_a_report() -> None:
+    made = markdown(replay([pair(id="a\x1b[31m<script>", message={"content": RAW})]))
+    (heading,) = [line for line in made.splitlines() if line.startswith("## ")]
+    assert heading.startswith("## server: replay / `a")
+    assert "\x1b" not in made

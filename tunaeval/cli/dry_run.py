@@ -24,7 +24,7 @@ _CHARACTERS_OF_A_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """How many requests and tokens a run would take, and what they would cost.
+    """An estimate of the requests and tokens that a run would need, and of their cost.
 
     `requests` is the number of requests if each scenario takes one attempt. The other figures are
     upper bounds: they assume that every attempt is made and that replies are as long as allowed. A

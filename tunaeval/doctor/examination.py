@@ -240,7 +240,7 @@ def _examined(
         passed=tuple(
             (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
         ),
-        rates=_rates(seen),
+        rates=_rates(seen, made),
         exit=code,
         stopped=connection.hide(seen.stopped) if seen.stopped else None,
         requests=runner.requests,
@@ -383,11 +383,16 @@ def _about(seen: Seen, runner: Runner, connection: Connection) -> JsonObject:
     }
 
 
-def _rates(seen: Seen) -> dict[str, Rate]:
-    """Return how often repeated answers were right, all and the streamed ones, with intervals."""
+def _rates(seen: Seen, checks: Sequence[Check]) -> dict[str, Rate]:
+    """Return how often repeated answers were right, all and the streamed ones, with intervals.
+
+    Questions that none of the checks is judged by, as they only try what the server can do, are not
+    counted.
+    """
+    judged = {ask.key for check in checks for ask in check.asks}
     rates: dict[str, Rate] = {}
     for which in ("", ", streamed"):
-        asked = [ask for ask in REPEATED if ask.streamed or not which]
+        asked = [one for one in REPEATED if one.key in judged and (one.streamed or not which)]
         answers = [a for ask in asked for a in seen.answers.get(ask.key, ()) if a.ok]
         if not answers or not seen.capable:
             continue

@@ -121,10 +121,11 @@ _HOSTS, _SERVER = ("functions.", "default_api.", "tools."), "mcp__"
 
 
 def is_same_tool(name: str, called: str, known: Container[str] = ()) -> bool:
-    """Whether a call of `called` is a call of the tool `name`: also if either has the prefix of a
-    host or an MCP server (`functions.bash`, `default_api.bash`, `mcp__shell__bash`), other letters'
-    case, spaces around it, or signs that nobody sees. Two names that are both `known` are two
-    tools.
+    """Whether `called` and `name` are names of the same tool.
+
+    Not compared are the prefix of a host or of an MCP server (`functions.bash`, `default_api.bash`,
+    `mcp__shell__bash`), upper and lower case, spaces around the name, and invisible characters. Two
+    names that are both `known` are two tools.
     """
     if name == called:
         return True

@@ -166,7 +166,7 @@ class Begun(ABC):
         self._done = end
 
     def _content_to(self, end: int) -> None:
-        """Give the collector the held calls, then the text up to `end` as content."""
+        """Pass the held calls to the collector, and after them the text up to `end`, as content."""
         self._release()
         self._collector.piece("content", self._done, end)
         self._done = end
@@ -183,7 +183,7 @@ class Begun(ABC):
             self._waiting = replace(self._waiting, repairs=repairs)
 
     def _settle(self) -> None:
-        """Add the waiting call to the held calls: no later text can change it.
+        """Add the waiting call to the held calls, as no later text can change it.
 
         The held calls are released at once, but at level "strict" only when the block ends, because
         there a block gives all of its calls or none.
@@ -195,7 +195,7 @@ class Begun(ABC):
             self._release()
 
     def _release(self) -> None:
-        """Give the collector the held calls. If one has a forbidden repair, refuse all."""
+        """Pass the held calls to the collector, or refuse all if one has a forbidden repair."""
         if not self._held:
             return
         calls, self._held = self._held, []

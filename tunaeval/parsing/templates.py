@@ -434,7 +434,7 @@ def _written(value: Any) -> Any:
 
 @pass_context  # a filter with a context is never called while a template is compiled
 def _turn(_: object, written: int) -> None:
-    """Charge for a turn of a loop or a call of a macro that writes so many fixed characters."""
+    """Charge for one turn of a loop or call of a macro, which has `written` fixed characters."""
     _charge()
     _SPENT.get()[0] += 8 * written
 

@@ -250,7 +250,7 @@ _UNSAID = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One place in which two descriptions of a tool differ.
+    """A difference between two descriptions of a tool, at one place in them.
 
     `ours` and `theirs` are the values there; `...` stands for a value that one description lacks.
 

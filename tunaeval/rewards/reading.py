@@ -32,6 +32,7 @@ from unicodedata import category
 
 import orjson
 
+from tunaeval.grammar.format import THINKING
 from tunaeval.parsing.api import parse, parse_message
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
 from tunaeval.types.exchange import foreign_calls, text_of
@@ -194,9 +195,9 @@ def hedged_in(text: str, calls: Sequence[ToolCall]) -> set[int]:
     return two_keys(text, calls)
 
 
-_THINKS, _MOST_THOUGHTS = ("<think", "<thought", "<reasoning"), 2
-"""Markers that begin a thought, and how many more thoughts than calls a reply may have: a model may
-think before each call, and thoughts that begin again and again pad a reply.
+_THINKS, _MOST_THOUGHTS = tuple(one.open for one in THINKING), 2
+"""The markers that begin a thought, and how many more thoughts than calls a reply may have. A model
+may think before each call, but thoughts that begin again and again only pad a reply.
 """
 
 

@@ -43,10 +43,10 @@ class Recipe:
 
     Factors from 0 to 1 lower the parts: `repaired` applies to a call that had to be repaired, is in
     a code fence or a scratchpad, or has a repeated key, two keys for one thing, or a key that calls
-    do not have, with a value; `misfit` to a call that does not
-    fit its tool's schema and is not exactly the wanted one; `broken` to all parts, once for each
-    attempt at a call that cannot be read, and it costs at least what a superfluous call costs (with
-    "whole", everything).
+    do not have, with a value, or comes after thoughts that begin again and again. `misfit` applies
+    to a call that does not fit its tool's schema and is not exactly the wanted one. `broken` lowers
+    all parts, once for each attempt at a call that cannot be read, and it costs at least what a
+    superfluous call costs (with "whole", everything).
 
     An attempt also counts as broken if a text begins a call that does not follow: an opener, or a
     tool's name as any format, Python, XML, YAML or a command writes it before arguments. So do a

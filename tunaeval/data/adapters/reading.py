@@ -295,7 +295,7 @@ class Reading:
         )
 
     def spent(self, usage: Usage | None) -> None:
-        """Set the usage of the last reply, of which a later line tells."""
+        """Set the usage of the last reply. In some logs a later line has it."""
         one = self._open
         replies = (at for at, one in enumerate(self._messages) if one.role == "assistant")
         if one is not None and one.role == "assistant" and (one.texts or one.thoughts or one.calls):

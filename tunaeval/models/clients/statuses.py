@@ -8,12 +8,13 @@ About: TypeAlias = Literal["answer", "address", "key", "request", "load", "absen
 
 
 class Meaning(NamedTuple):
-    """What a status is about, and whether another try may be answered.
+    """The cause that a status names, and whether the request is sent `again`.
 
-    It is about the answer itself; the address or the key, which fail every request; this request,
-    which is refused; load, so that a later try is answered; a server that is away behind its
-    gateway; or an error of the server. Until when it is tried again is told by `Patience`, or by a
-    Retry-After, which concerns all requests if `rests` (RFC 6585, 4; RFC 9110, 15.6.4).
+    `about` is "answer" if there is no fault. A wrong "address" or "key" fails every request, and a
+    refused "request" only itself. With "load" a later try is answered; with "absence" the server is
+    away behind its gateway; "server" is an error of the server. `Patience` decides how often a
+    request is sent again, or the response's Retry-After, which all requests wait for if `rests` is
+    true (RFC 6585, 4; RFC 9110, 15.6.4).
     """
 
     about: About
