@@ -376,9 +376,10 @@ def sound_block(form: Format) -> SoundReader:
         return no_block
     at, fixed = form.words.index(word), [each for each in form.words if each is not word]
     texts = [each.text for each in fixed if isinstance(each, Literal | Space)]
-    if len(texts) < len(fixed):
-        return no_block
     marks = [each.text if isinstance(each, Literal) else "" for each in fixed]
+    # White space after the object is skipped, so that a closer beginning with it is never found.
+    if len(texts) < len(fixed) or "".join(marks[at:])[:1].isspace():
+        return no_block
     ways = [("".join(some[:at]) + "{", "}" + "".join(some[at:])) for some in (texts, marks)]
 
     def read(text: str, at: int, base: int, tools: Tools | None) -> tuple[ToolCall, int] | None:
