@@ -163,6 +163,7 @@ class TemplateCheck:
         equal: Whether `render` writes the same calls in this format to the letter.
         text: The turn of the assistant with two calls, or one if it writes no more.
         fault: Why the calls are not read back; empty if they are.
+        notes: What the template leaves out or refuses: several calls a turn, words beside calls.
     """
 
     arguments: ArgumentsKind
@@ -170,6 +171,7 @@ class TemplateCheck:
     equal: bool = False
     text: str = ""
     fault: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=64)
@@ -180,12 +182,15 @@ def check_template(template: str) -> TemplateCheck:
         >>> check_template("{% for m in messages %}{{ m.content }}{% endfor %}").format is None
         True
     """
-    kind, calls = wanted_arguments(template), _PROBES
+    kind, calls, notes = wanted_arguments(template), _PROBES, tuple[str, ...]()
     try:
         try:
             text = turn_by(template, calls, _PROBED)
-        except UsageError:
+        except UsageError as error:
             text = turn_by(template, calls := calls[:1], _PROBED)
+            notes = (f"of two calls in one turn only the first is read back: {error}",)
+        if _ANSWER not in turn_by(template, calls, _PROBED, said={"content": _ANSWER}):
+            notes += ("words beside calls are left out",)
     except UsageError as error:
         return TemplateCheck(kind, fault=str(error))
     written = {form: render_calls(calls, form) for form in FORMATS.values()}
@@ -195,8 +200,8 @@ def check_template(template: str) -> TemplateCheck:
     for form in (*sorted(equal, key=lambda form: -len(written[form])), *found, *written):
         back = reader_of(form).parse(text, tools=_PROBED, level="strict")
         if misread(back, calls) is None:
-            return TemplateCheck(kind, form.name, form in equal, text)
-    return TemplateCheck(kind, text=text, fault=misread(first, calls) or "")
+            return TemplateCheck(kind, form.name, form in equal, text, "", notes)
+    return TemplateCheck(kind, text=text, fault=misread(first, calls) or "", notes=notes)
 
 
 def writes_alike(text: str, written: str, form: Format) -> bool:
