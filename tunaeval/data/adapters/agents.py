@@ -27,6 +27,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
 
 from .fields import (
+    KNOWN,
     declared,
     fields_of,
     first,
@@ -63,19 +64,18 @@ def _role_of(role: str, content: JsonValue) -> str:
     return "system" if role == "user" and text.startswith(_HOSTS) else role
 
 
-_SILENT_LINES = frozenset({"turn_context", "world_state", "token_usage_record", "state"})
-_LINES = frozenset({"session_meta", "response_item", "compacted", "event_msg", *_SILENT_LINES})
-_ITEM_EVENTS = frozenset({"item.started", "item.updated", "item.completed"})
-_EVENTS = frozenset({
-    "thread.started", "turn.started", "turn.completed", "turn.failed", "error", *_ITEM_EVENTS,
-})  # fmt: skip
+_CODEX = KNOWN["codex"]
 
 
 def claims_codex(line: object) -> bool:
     kind = word(get(line, "type"))
-    if kind in _LINES:
+    if kind in _CODEX["lines"] or kind in _CODEX["silent"]:
         return get(line, "payload") is not None
-    return (kind in _EVENTS and get(line, "role") is None) or _is_old_head(line)
+    return (_is_event(kind) and get(line, "role") is None) or _is_old_head(line)
+
+
+def _is_event(kind: str) -> bool:
+    return kind in _CODEX["events"] or kind in _CODEX["items"]
 
 
 def _is_old_head(line: object) -> bool:
@@ -88,7 +88,7 @@ def _is_old_head(line: object) -> bool:
 def read_codex(line: object, reading: Reading) -> None:
     kind, payload = word(get(line, "type")), get(line, "payload")
     reading.at = instant(get(line, "timestamp"))
-    if kind in _EVENTS:
+    if _is_event(kind):
         _read_event(kind, line, reading)
     elif kind == "response_item":
         _read_item(payload, reading)
@@ -100,7 +100,7 @@ def read_codex(line: object, reading: Reading) -> None:
         _read_head(line if payload is None else payload, reading)
     elif claims_responses(line):
         _read_item(line, reading)
-    elif kind not in _SILENT_LINES:
+    elif kind not in _CODEX["silent"]:
         reading.notice("unknown-part", f"a line of type {brief(kind)} is left out")
 
 
@@ -144,16 +144,6 @@ def _has_failed(output: JsonValue) -> bool:
     return code not in (None, 0) or ended != _ENDED + "0" or text.startswith("unsupported call:")
 
 
-_ITEM_CALLS = {
-    "command_execution": ("command",),
-    "file_change": ("changes",),
-    "web_search": ("query",),
-    "collab_tool_call": ("tool", "prompt", "receiver_thread_ids"),
-    "todo_list": ("items",),
-}
-"""For each item with a call, the fields that are its arguments."""
-
-
 def _read_event(kind: str, event: object, reading: Reading) -> None:
     if kind == "turn.failed":
         reading.failed(word(get(get(event, "error"), "message")))
@@ -161,13 +151,13 @@ def _read_event(kind: str, event: object, reading: Reading) -> None:
         reading.usage = usage_of(get(event, "usage"))
     elif kind == "error":
         reading.notice("failed-reply", f"a request failed: {word(get(event, 'message'))[:200]}")
-    elif kind in _ITEM_EVENTS:
+    elif kind in _CODEX["items"]:
         _read_event_item(get(event, "item"), kind == "item.completed", reading)
 
 
 def _read_event_item(item: object, ended: bool, reading: Reading) -> None:
     kind, text = word(get(item, "type")), word(first(item, ("text", "message")))
-    if kind in _ITEM_CALLS or kind == "mcp_tool_call":
+    if kind in _CODEX["calls"] or kind == "mcp_tool_call":
         _read_item_call(item, kind, ended, reading)
     elif not ended:
         return  # the completed item has all that is here
@@ -191,7 +181,7 @@ def _read_item_call(item: object, kind: str, ended: bool, reading: Reading) -> N
             name, arguments = f"mcp__{get(item, 'server')}__{get(item, 'tool')}", "arguments"
             reading.call(name, get(item, arguments), call_id)
         else:
-            reading.call(kind, {key: get(item, key) for key in _ITEM_CALLS[kind]}, call_id)
+            reading.call(kind, {key: get(item, key) for key in _CODEX["calls"][kind]}, call_id)
     if ended:
         code, output = get(item, "exit_code"), get(item, "result")
         error = get(item, "error")
@@ -276,15 +266,6 @@ def _read_record_result(call: object, answered: list[str | None], reading: Readi
     answered.append(known)
 
 
-_BLOCKS = (
-    ("tool_result", ("tool_use_id", "content")),
-    ("tool_use", ("id", "name", "input")),
-    ("thinking", ("thinking", "signature")),
-    ("text", ("text",)),
-)
-"""For each type of block, the fields by which the SDK's own class is recognized."""
-
-
 def claims_agent_sdk(message: object) -> bool:
     if any(has(message, key) for key in ("type", "role", "kind", "payload")):
         return False
@@ -314,27 +295,19 @@ def _line_of(message: object) -> JsonObject:
 
 
 def _block_of(block: object) -> JsonValue:
-    kind = next((kind for kind, keys in _BLOCKS if all(has(block, key) for key in keys)), None)
-    keys = ("text", "thinking", "id", "name", "input", "tool_use_id", "content", "is_error")
+    kinds, keys = KNOWN["agent-sdk"]["blocks"].items(), KNOWN["agent-sdk"]["fields"]
+    kind = next((kind for kind, own in kinds if all(has(block, key) for key in own)), None)
     if kind is None or get(block, "type") is not None:
         return block
     return {"type": kind, **{key: get(block, key) for key in keys if has(block, key)}}
 
 
 _SOURCES = {"user": "user", "agent": "assistant", "environment": "system", "hook": "system"}
-_KINDS = frozenset({
-    "SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent",
-    "UserRejectObservation", "Condensation", "CondensationSummaryEvent", "ConversationErrorEvent",
-    "ACPToolCallEvent",
-})  # fmt: skip
-_SILENT_KINDS = frozenset({
-    "ConversationStateUpdateEvent", "CondensationRequest", "PauseEvent", "InterruptEvent",
-    "TokenEvent", "LLMCompletionLogEvent", "StreamingDeltaEvent",
-})  # fmt: skip
+_OPENHANDS = KNOWN["openhands"]
 
 
 def claims_openhands(event: object) -> bool:
-    if get(event, "kind") in (*_KINDS, *_SILENT_KINDS):
+    if get(event, "kind") in (*_OPENHANDS["kinds"], *_OPENHANDS["silent"]):
         return True
     is_event = isinstance(first(event, ("action", "observation")), str)
     return is_event and word(get(event, "source")) in _SOURCES and get(event, "role") is None
@@ -389,7 +362,7 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
         case "ConversationErrorEvent":
             reading.failed(word(first(event, ("detail", "code"))))
         case _:
-            if kind not in _SILENT_KINDS:
+            if kind not in _OPENHANDS["silent"]:
                 reading.notice("unknown-part", f"an event of kind {brief(kind)} is left out")
 
 
@@ -419,14 +392,6 @@ def _seen_failed(seen: object, said: bool | None) -> bool | None:
     return True if isinstance(code, int) and code > 0 else said
 
 
-_STATES = frozenset({"change_agent_state", "recall", "null", "pause", "resume", "stop", "start"})
-_SETTINGS = frozenset({
-    "thought", "blocking", "confirmation_state", "hidden", "is_confirmed", "is_input", "is_static",
-    "keep_prompt", "kernel_init_code", "security_risk", "translated_ipython_code", "cwd",
-})  # fmt: skip
-"""Arguments of an action that are the program's own, and none of the model's."""
-
-
 def _read_action(action: str, event: object, reading: Reading) -> None:
     arguments, role = merged(get(event, "args")), _SOURCES.get(word(get(event, "source")), "system")
     called = get(event, "tool_call_metadata")
@@ -436,7 +401,7 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
         reading.tools = (*listed(arguments.get("tools")),) or reading.tools
     elif action == "condensation":
         reading.summary(word(arguments.get("summary")))
-    elif action not in _STATES:
+    elif action not in _OPENHANDS["states"]:
         reply = get(called, "model_response")
         choice = next(iter(listed(get(reply, "choices"))), None)
         message = get(choice, "message")
@@ -446,7 +411,7 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
         reading.text(word(first(arguments, ("thought", "final_thought"))))
         made = (get(one, "function") for one in listed(get(message, "tool_calls"))
                 if get(one, "id") == known)  # fmt: skip
-        own = {key: one for key, one in arguments.items() if key not in _SETTINGS}
+        own = {key: one for key, one in arguments.items() if key not in _OPENHANDS["settings"]}
         given = get(next(made, None), "arguments")
         reading.call(get(called, "function_name") or action, own if given is None else given, known)
         if action == "finish":  # it ends the run, so nothing comes back

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 
+from tunaeval.files.plain_files import table_of
 from tunaeval.files.records import TOO_DEEP
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
@@ -21,11 +22,8 @@ _PROMPT = ("prompt_tokens", "input_tokens", "request_tokens", "input")
 _COMPLETION = ("completion_tokens", "output_tokens", "response_tokens", "output")
 _COST = ("cost_usd", "total_cost", "cost", "total")
 
-_FAILED = frozenset({
-    "error", "failed", "failure", "denied", "declined", "retried", "interrupted", "cancelled",
-    "incomplete",
-})  # fmt: skip
-_FINE = frozenset({"success", "completed", "ok"})
+KNOWN = table_of(__package__, "kinds.toml")
+"""The names that adapters know."""
 
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
 """The least number that counts as nanoseconds, microseconds, milliseconds and seconds since the
@@ -171,9 +169,12 @@ def declared(result: object) -> bool | None:
             return value
     for key in ("status", "outcome"):
         value = word(get(result, key)).lower()
-        if value in _FAILED or value in _FINE:
-            return value in _FAILED
+        if value in _DECLARED["failed"] or value in _DECLARED["fine"]:
+            return value in _DECLARED["failed"]
     return True if get(result, "error") else None
+
+
+_DECLARED = KNOWN["declared"]
 
 
 def fields_of(text: JsonValue) -> JsonValue:

@@ -33,6 +33,7 @@ from tunaeval.types.calls import JsonValue
 from tunaeval.types.messages import Usage
 
 from .fields import (
+    KNOWN,
     declared,
     first,
     get,
@@ -46,37 +47,18 @@ from .fields import (
 )
 from .providers import CHAT_KINDS, read_calls, read_chat
 from .reading import (
-    CallFields,
     Kinds,
-    Media,
     Reading,
     ResultFields,
-    Silent,
     Text,
-    Thought,
-    alike,
     invalid_call,
+    kinds_of,
     read_content,
     read_part,
 )
 
-_LANGCHAIN_ROLES = {
-    "human": "user",
-    "ai": "assistant",
-    "system": "system",
-    "tool": "tool",
-    "function": "function",
-    "chat": "",  # has its role in a field
-    "remove": "",
-}
-
-_LANGCHAIN_KINDS: Kinds = {
-    **CHAT_KINDS,
-    "reasoning_content": Thought(("reasoning_content", "text")),
-    "summary_text": Text(("text",)),
-    **alike("tool_use tool_call tool_call_chunk invalid_tool_call function_call", Silent()),
-    **alike("input_json_delta", Silent()),
-}
+_LANGCHAIN_ROLES: Mapping[str, str] = KNOWN["langchain"]["roles"]
+_LANGCHAIN_KINDS = {**CHAT_KINDS, **kinds_of("langchain")}
 
 
 def claims_langchain(message: object) -> bool:
@@ -132,29 +114,15 @@ def _type(message: object) -> str:
 
 
 _PYDANTIC_ROLES = {"request": "user", "response": "assistant"}
-_CALL = CallFields("tool_name", "args", "tool_call_id")
-_PYDANTIC_RESULT = ResultFields("tool_call_id", ("content",))
 _RETRY = "retry-prompt"
 _FEEDBACK = Text(("content",), role="user")
 
 _PYDANTIC_KINDS: Kinds = {
+    **kinds_of("pydantic-ai"),
     "system-prompt": Text(("content",), role="system"),
-    "user-prompt": Text(("content",), role="user"),
-    "text": Text(("content",)),
-    "thinking": Thought(("content",)),
-    "tool-call": _CALL,
-    "builtin-tool-call": _CALL,
-    "tool-return": _PYDANTIC_RESULT,
-    "builtin-tool-return": _PYDANTIC_RESULT,
-    _RETRY: ResultFields("tool_call_id", ("content",), is_error=True),
+    "user-prompt": _FEEDBACK,
     "retry-feedback": _FEEDBACK,
-    **alike("instruction instruction-delta instruction-baseline instruction-digest", Silent()),
-    **alike("tool-availability-delta capability-load-delta model-settings-delta", Silent()),
-    **alike("cache-point", Silent()),
-    "file": Media(),
-    "speech": Media(),
-    "text-content": Text(("content",)),
-    **alike("image-url audio-url video-url document-url uploaded-file binary", Media()),
+    _RETRY: ResultFields("tool_call_id", ("content",), is_error=True),
 }
 
 
@@ -180,14 +148,7 @@ def read_pydantic_ai(message: object, reading: Reading) -> None:
         read_part(part, kind, meant, _PYDANTIC_KINDS, reading)
 
 
-_LLAMA_KINDS: Kinds = {
-    "text": Text(("text",)),
-    "thinking": Thought(("content",)),
-    "tool_call": CallFields("tool_name", "tool_kwargs", "tool_call_id"),
-    "cache": Silent(),
-    **alike("citable citation", Text(("content", "cited_content"))),
-    **alike("image audio video document", Media()),
-}
+_LLAMA_KINDS = kinds_of("llama-index")
 
 
 def claims_llama_index(message: object) -> bool:
@@ -211,18 +172,11 @@ _CALLS, _ANSWERS = "tool-call", "tool-response"
 _HEADS = ("Calling tools:\n", "Observation:\n")
 _ERROR, _ID = "Error:\n", "Call id: "
 _CODE = "python_interpreter"
-_SMOLAGENTS_KINDS: tuple[frozenset[str], ...] = (
-    frozenset({"step_number", "model_output", "observations"}),
-    frozenset({"plan", "model_output_message"}),
-    frozenset({"task", "task_images"}),
-)
-"""The fields that each kind of step has: an action, a plan, a task."""
+_SMOLAGENTS_KINDS = KNOWN["smolagents"]["steps"].values()
 
 
 def is_step(item: object) -> bool:
     """Whether this is a step of an agent's memory, as an object or dumped."""
-    if isinstance(item, Mapping):
-        return any(kind <= item.keys() for kind in _SMOLAGENTS_KINDS)
     return any(all(has(item, name) for name in kind) for kind in _SMOLAGENTS_KINDS)
 
 
@@ -420,12 +374,7 @@ def _words(value: JsonValue) -> str:
     return "".join(plain) if plain and len(plain) == len(texts) else json_words(value)
 
 
-_TINYAGENT_KINDS: Kinds = {
-    "text": Text(("text",)),
-    "thinking": Thought(("thinking",)),
-    "tool_call": CallFields("name", "arguments", "id"),
-    "image": Media(),
-}
+_TINYAGENT_KINDS = kinds_of("tinyagent")
 
 _TINYAGENT_RESULT = "tool_result"
 _BROKEN = frozenset({"error", "aborted"})

@@ -24,6 +24,7 @@ from tunaeval.types.calls import JsonValue
 from tunaeval.types.conversations import Conversation, Notice
 
 from .fields import (
+    KNOWN,
     declared,
     first,
     get,
@@ -37,21 +38,9 @@ from .fields import (
     word,
 )
 from .providers import ANTHROPIC_CACHED, ANTHROPIC_KINDS, CHAT_KINDS
-from .reading import (
-    Kinds,
-    Media,
-    Reading,
-    Text,
-    Thought,
-    alike,
-    invalid_call,
-    read_content,
-    result_words,
-    words_of,
-)
+from .reading import Reading, invalid_call, kinds_of, read_content, result_words, words_of
 
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
-_ATIF_KINDS: Kinds = {**CHAT_KINDS, "image": Media(), "audio": Media(), "file": Media()}
 
 
 def is_trajectory(thing: object) -> bool:
@@ -75,7 +64,7 @@ def read_atif(step: object, reading: Reading) -> None:
     if source not in _ROLES:
         reading.notice("unknown-role", f"the source {source[:40]!r} is not known")
     reading.thought(word(get(step, "reasoning_content")))
-    read_content(get(step, "message"), _ATIF_KINDS, reading)
+    read_content(get(step, "message"), CHAT_KINDS, reading)
     calls = listed(get(step, "tool_calls"))
     for call in calls:
         name, call_id = get(call, "function_name"), get(call, "tool_call_id")
@@ -88,7 +77,7 @@ def read_atif(step: object, reading: Reading) -> None:
 def _read_atif_result(result: object, *, is_of_call: bool, reading: Reading) -> None:
     """Read a result; one without a call's id is a system message, unless the step has calls."""
     answered = identifier(get(result, "source_call_id"))
-    text = result_words(get(result, "content"), _ATIF_KINDS)
+    text = result_words(get(result, "content"), CHAT_KINDS)
     if get(result, "subagent_trajectory_ref") is not None:
         reading.notice("side-conversation", "what a sub-agent did is in a trajectory of its own")
     if answered is None and not is_of_call:
@@ -98,12 +87,7 @@ def _read_atif_result(result: object, *, is_of_call: bool, reading: Reading) -> 
     reading.result(answered, text, declared(result) if failed is None else failed)
 
 
-_SESSION = ("sessionId", "session_id", "uuid", "parentUuid", "parent_tool_use_id", "leafUuid")
-_SILENT = frozenset({
-    "ai-title", "attachment", "custom-title", "file-history-snapshot", "last-prompt",
-    "permission-mode", "progress", "queue-operation", "stream_event", "summary", "tag",
-})  # fmt: skip
-"""Types of lines about the session, which contain no message."""
+_SILENT = KNOWN["claude-code"]["silent"]
 
 
 def claims_claude_code(line: object) -> bool:
@@ -111,7 +95,9 @@ def claims_claude_code(line: object) -> bool:
     kind = word(get(line, "type"))
     if kind in {"user", "assistant"}:
         return isinstance(get(get(line, "message"), "role"), str)
-    is_line = isinstance(line, Mapping) and any(key in line for key in _SESSION)
+    is_line = isinstance(line, Mapping) and any(
+        key in line for key in KNOWN["claude-code"]["session"]
+    )
     return is_line and (kind in _SILENT or kind in {"system", "result"})
 
 
@@ -176,11 +162,7 @@ def _read_system(line: object, reading: Reading) -> None:
 
 _CACHED = ("input_tokens_cache_read", "input_tokens_cache_write")
 _ATTACHMENT = "attachment://"
-_INSPECT_KINDS: Kinds = {
-    "text": Text(("text",)),
-    "reasoning": Thought(("reasoning", "summary")),
-    **alike("image audio video document", Media()),
-}
+_INSPECT_KINDS = kinds_of("inspect-ai")
 _SERVED = "tool_use"
 _LONGEST_FAILURE = 300
 

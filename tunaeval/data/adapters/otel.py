@@ -23,6 +23,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
 
 from .fields import (
+    KNOWN,
     fields_of,
     first,
     get,
@@ -35,25 +36,11 @@ from .fields import (
     word,
 )
 from .providers import claims_anthropic, read_anthropic, read_chat
-from .reading import (
-    CallFields,
-    Kinds,
-    Media,
-    Reading,
-    ResultFields,
-    Text,
-    Thought,
-    alike,
-    read_parts,
-)
+from .reading import CallFields, Kinds, Reading, ResultFields, Text, kinds_of, read_parts
 
 _OWN = "gen_ai."
 _DETAILS = "gen_ai.client.inference.operation.details"
-_NESTED = (
-    "resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans",
-    "resourceLogs", "resource_logs", "scopeLogs", "scope_logs", "logRecords", "log_records",
-)  # fmt: skip
-_LEAVES = ("stringValue", "boolValue", "doubleValue", "intValue")
+_NESTED = KNOWN["otel"]["nested"]
 _MAX_DEPTH = 50
 
 
@@ -106,7 +93,7 @@ def attributes_of(attributes: JsonValue) -> Mapping[str, JsonValue]:
 
 def _value(value: JsonValue, depth: int = 0) -> JsonValue:
     """Return a value of OTLP as plain JSON; OTLP writes int64 as a string."""
-    for leaf in _LEAVES:
+    for leaf in KNOWN["otel"]["leaves"]:
         found = get(value, leaf)
         if found is not None:
             return int(found) if leaf == "intValue" and str(found).isdecimal() else found
@@ -125,7 +112,7 @@ def _value(value: JsonValue, depth: int = 0) -> JsonValue:
 def _span(thing: object) -> TraceSpan:
     context = get(thing, "context")
     trace = first(thing, ("traceId", "trace_id")) or get(context, "trace_id")
-    started = first(thing, _STARTED)
+    started = first(thing, KNOWN["otel"]["started"])
     if isinstance(started, str) and started.isdecimal():
         started = float(started[:30])
     events = tuple(_events(thing))
@@ -139,12 +126,6 @@ def _span(thing: object) -> TraceSpan:
         failed=_failed(get(thing, "status")),
         id=identifier(first(thing, ("spanId", "span_id")) or get(context, "span_id")),
     )
-
-
-_STARTED = (
-    "startTimeUnixNano", "start_time_unix_nano", "start_time", "timeUnixNano", "time_unix_nano",
-    "timestamp",
-)  # fmt: skip
 
 
 def _events(thing: object) -> Iterator[tuple[str, JsonObject]]:
@@ -166,27 +147,13 @@ def _failed(status: object) -> bool:
     return str(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"}
 
 
-_KINDS: Kinds = {
-    "text": Text(("content",)),
-    "reasoning": Thought(("content",)),
-    "thinking": Thought(("content",)),
-    "tool_call": CallFields("name", "arguments", "id"),
-    "tool_call_response": ResultFields("id", ("response", "result", "content")),
-    "server_tool_call": CallFields("name", "server_tool_call", "id"),
-    "server_tool_call_response": ResultFields("id", ("server_tool_call_response",)),
-    "compaction": Text(("content",), role="system"),
-    **alike("blob uri file binary image-url audio-url video-url document-url", Media()),
-}
+_KINDS: Kinds = {**kinds_of("otel"), "compaction": Text(("content",), role="system")}
 
 _INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 _ALL = "pydantic_ai.all_messages"
 _SYSTEM = "gen_ai.system_instructions"
 _OPERATION = "gen_ai.operation.name"
 _AGENT, _TOOL = frozenset({"invoke_agent", "create_agent"}), "execute_tool"
-_EVENTS = frozenset({
-    "gen_ai.system.message", "gen_ai.user.message", "gen_ai.assistant.message",
-    "gen_ai.tool.message",
-})  # fmt: skip
 _CHOICE = "gen_ai.choice"
 _TOOLS = "gen_ai.tool.definitions"
 _USAGE = {
@@ -329,14 +296,15 @@ def _threads(given: Iterable[_RequestSpan]) -> list[list[JsonObject]]:
     return threads
 
 
-_OF_REPLIES = frozenset({"finish_reason", "annotations", "audio", "id", "index", "status"})
-
-
 def _digests(messages: Iterable[JsonObject]) -> Iterator[bytes]:
     """Yield for each message a digest of it and all before it, without what only replies have."""
     so_far = b""
     for message in messages:
-        kept = {key: one for key, one in message.items() if one and key not in _OF_REPLIES}
+        kept = {
+            key: one
+            for key, one in message.items()
+            if one and key not in KNOWN["otel"]["of_replies"]
+        }
         text = json_words(sorted(kept.items(), key=lambda item: str(item[0])))
         so_far = blake2b(so_far + text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         yield so_far
@@ -345,7 +313,7 @@ def _digests(messages: Iterable[JsonObject]) -> Iterator[bytes]:
 def _messages_in(span: TraceSpan) -> Iterator[tuple[bool, JsonObject]]:
     """Yield the messages in a span's events, and whether each is the reply."""
     for name, fields in span.events:
-        if name in _EVENTS:
+        if name in KNOWN["otel"]["events"]:
             yield False, _plain({"role": name.split(".")[1], **fields})
         elif name == _CHOICE:
             inner = fields_of(fields.get("message"))

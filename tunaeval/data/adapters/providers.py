@@ -26,6 +26,7 @@ from tunaeval.types.calls import JsonValue
 from tunaeval.types.messages import Usage
 
 from .fields import (
+    KNOWN,
     declared,
     fields_of,
     first,
@@ -38,32 +39,9 @@ from .fields import (
     usage_of,
     word,
 )
-from .reading import (
-    CallFields,
-    Kinds,
-    Media,
-    Reading,
-    ResultFields,
-    Silent,
-    Text,
-    Thought,
-    alike,
-    read_content,
-    result_words,
-    words_of,
-)
+from .reading import Reading, kinds_of, read_content, result_words, words_of
 
-CHAT_KINDS: Kinds = {
-    "text": Text(("text",)),
-    "input_text": Text(("text",)),
-    "output_text": Text(("text",)),
-    "refusal": Text(("refusal",)),
-    "thinking": Thought(("thinking", "text")),
-    "redacted_thinking": Silent(),
-    "reasoning": Thought(("reasoning", "summary", "text")),
-    **alike("image audio video document image_url input_image input_audio file", Media()),
-    **alike("input_file", Media()),
-}
+CHAT_KINDS = kinds_of("chat")
 
 
 def claims_chat(message: object) -> bool:
@@ -91,18 +69,13 @@ _CHAT_ROLES = frozenset(
     {"assistant", "developer", "function", "system", "tool", "tool_result", "user"}
 )
 
-_FIELDS = frozenset({
-    "annotations", "audio", "content", "created_at", "function_call", "id", "is_error", "metadata",
-    "model", "name", "outcome", "reasoning", "reasoning_content", "reasoning_details", "refusal",
-    "role", "status", "timestamp", "tool_call_id", "tool_calls", "type", "usage",
-})  # fmt: skip
-"""Fields of chat completions, and extensions that are ignored without a notice."""
-
 
 def _strange_fields(message: object) -> list[str]:
     """Return up to six fields with a value that belong to another shape."""
     fields = message.items() if isinstance(message, Mapping) else ()
-    return [str(name)[:40] for name, value in fields if value and name not in _FIELDS][:6]
+    return [
+        str(name)[:40] for name, value in fields if value and name not in KNOWN["chat"]["fields"]
+    ][:6]
 
 
 def begin(message: object, role: str, reading: Reading) -> None:
@@ -144,29 +117,7 @@ def _instant(message: object) -> float | None:
     return at if at is not None or isinstance(timestamp, int | float) else instant(timestamp)
 
 
-_CALLS = {
-    "function_call": ("arguments", "call_id"),
-    "custom_tool_call": ("input", "call_id"),
-    "computer_call": ("action", "call_id"),
-    "local_shell_call": ("action", "call_id"),
-    "shell_call": ("action", "call_id"),
-    "apply_patch_call": ("operation", "call_id"),
-    "mcp_call": ("arguments", "id"),
-    "web_search_call": ("action", "id"),
-    "file_search_call": ("queries", "id"),
-    "code_interpreter_call": ("code", "id"),
-    "image_generation_call": ("prompt", "id"),
-    "tool_search_call": ("arguments", "call_id"),
-    "program": ("code", "call_id"),
-}
-"""For each type of item, the fields of a call's arguments and of its id."""
-
-_HOSTED = frozenset({
-    "mcp_call", "web_search_call", "file_search_call", "code_interpreter_call",
-    "image_generation_call",
-})  # fmt: skip
-"""Calls that the server runs itself: the item contains the result, if it is reported."""
-
+_CALLS: Mapping[str, tuple[str, str]] = KNOWN["responses"]["calls"]
 _OUTPUT = "_output"
 _SEARCH = "tool_search"
 _TYPES = frozenset({
@@ -224,7 +175,7 @@ def _read_responses_call(item: object, kind: str, reading: Reading) -> None:
         known = reading.waiting_id(_SEARCH)
     named = name if isinstance(name, str) else kind.removesuffix("_call")
     reading.call(named, _object(get(item, arguments), arguments), known)
-    if kind in _HOSTED:
+    if kind in KNOWN["responses"]["hosted"]:
         reading.result(known, _output(item), declared(item))
 
 
@@ -290,22 +241,7 @@ def read_interactions(step: object, reading: Reading) -> None:
 
 
 ANTHROPIC_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
-ANTHROPIC_KINDS: Kinds = {
-    "text": Text(("text",)),
-    "thinking": Thought(("thinking",)),
-    "redacted_thinking": Silent(),
-    "tool_use": CallFields("name", "input", "id"),
-    "server_tool_use": CallFields("name", "input", "id"),
-    "mcp_tool_use": CallFields("name", "input", "id"),
-    **alike(
-        "tool_result mcp_tool_result web_search_tool_result web_fetch_tool_result "
-        "code_execution_tool_result bash_code_execution_tool_result "
-        "text_editor_code_execution_tool_result",
-        ResultFields("tool_use_id", ("content",)),
-    ),
-    **alike("image document container_upload", Media()),
-    "search_result": Text(("content",)),
-}
+ANTHROPIC_KINDS = kinds_of("anthropic")
 
 _ANTHROPIC_OWN = frozenset({"tool_use", "tool_result", "server_tool_use", "redacted_thinking"})
 
@@ -323,14 +259,7 @@ def read_anthropic(message: object, reading: Reading) -> None:
 
 
 _BEDROCK_OWN = ("toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent")
-_BEDROCK_KINDS: Kinds = {
-    **alike("text json", Text(("text",))),
-    "toolUse": CallFields("name", "input", "toolUseId"),
-    "toolResult": ResultFields("toolUseId", ("content",)),
-    "reasoningContent": Thought(("text",)),
-    "cachePoint": Silent(),
-    **alike("image document video audio s3Location", Media()),
-}
+_BEDROCK_KINDS = kinds_of("bedrock")
 
 
 def claims_bedrock(message: object) -> bool:
@@ -363,11 +292,7 @@ def _typed(block: object) -> JsonValue:
 
 
 _GEMINI_ROLES = {"model": "assistant", "user": "user", "function": "tool", "tool": "tool"}
-_CALL = ("function_call", "functionCall")
-_GEMINI_RESULT = ("function_response", "functionResponse")
-_CODE = ("executable_code", "executableCode")
-_RAN = ("code_execution_result", "codeExecutionResult")
-_GEMINI_MEDIA = ("inline_data", "inlineData", "file_data", "fileData")
+_CALL, _GEMINI_RESULT, _CODE, _RAN, _GEMINI_MEDIA = KNOWN["gemini"].values()
 _GEMINI_OWN = (*_CALL, *_GEMINI_RESULT, *_CODE, *_RAN, *_GEMINI_MEDIA, "text")
 _EVENT = ("invocation_id", "invocationId")
 _USAGE = ("usage_metadata", "usageMetadata")

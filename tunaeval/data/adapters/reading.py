@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, NoReturn, TypeAlias
 
@@ -37,7 +37,7 @@ from tunaeval.types.conversations import Conversation, Notice, Results, asked, r
 from tunaeval.types.messages import Message, Usage
 from tunaeval.types.parsing import Level, ParseResult
 
-from .fields import declared, first, get, identifier, json_words, listed, shown, word
+from .fields import KNOWN, declared, first, get, identifier, json_words, listed, shown, word
 
 _SHOWN = 60
 _LONGEST_FAILURE = 300
@@ -132,26 +132,7 @@ def _repaired(arguments: str) -> ToolCall | None:
     return read.calls[0] if read.calls else None
 
 
-NOTICES = {
-    "call-of-user": "a call that the user makes, which is none of the agent's; it is kept as text",
-    "compacted": "earlier messages were replaced by a summary",
-    "cut-off": "the last line of the file is cut off; what came before is read",
-    "dangling-call": "a call without a result",
-    "duplicate-id": "an id that more than one call has; results are joined in order",
-    "early-result": "a result that comes before its call",
-    "empty-item": "nothing is where a message belongs",
-    "failed-reply": "a reply that ended in an error or was aborted, or an error of the host",
-    "failed-run": "the run itself ended in an error, so nothing is known of the agent",
-    INVALID_ARGUMENTS: "a call whose arguments are no JSON object; it has none here",
-    "missing-attachment": "a text that was put elsewhere and is not there",
-    "orphan-result": "a result that answers no call",
-    "removed-message": "a note that a message was removed; it is empty",
-    "side-conversation": "messages of a sub-agent, which are no part of this conversation",
-    "unknown-part": "a part whose kind is not known; it is kept as content, an item as no message",
-    "unknown-role": "a role that is not known; what it says is neither asked nor answered",
-    "unnamed-call": "a call without a name",
-    "unread-message": "a message of which nothing was read, though it has fields of another shape",
-}
+NOTICES: Mapping[str, str] = KNOWN["notices"]
 """Every code of a `Notice` with its meaning."""
 
 
@@ -485,9 +466,23 @@ Word: TypeAlias = Text | Thought | CallFields | ResultFields | Media | Silent
 Kinds: TypeAlias = Mapping[str, Word]
 
 
-def alike(names: str, word: Word) -> dict[str, Word]:
-    """Return a table in which all these kinds, separated by spaces, have the same word."""
-    return dict.fromkeys(names.split(), word)
+_WORDS: Mapping[str, Callable[..., Word]] = {
+    "text": lambda *fields: Text(fields),
+    "thought": lambda *fields: Thought(fields),
+    "call": CallFields,
+    "result": lambda id_, *content: ResultFields(id_, content),
+    "media": Media,
+    "silent": Silent,
+}
+
+
+def kinds_of(framework: str) -> Kinds:
+    """Return the words of a framework's parts by kind, as `kinds.toml` lists them."""
+    return {
+        kind: _WORDS[word](*(kinds[kind] if isinstance(kinds, dict) else ()))
+        for word, kinds in KNOWN["parts"][framework].items()
+        for kind in kinds
+    }
 
 
 KIND_KEYS = ("type", "part_kind", "kind", "block_type")
