@@ -63,7 +63,8 @@ def parse_table(
     known = [tools_of(tools)] * rows_of(table)
     every = values_of(table, tools_column) if tools_column is not None else known
     rows = [_row(one, of, recipe) for one, of in zip(texts, every, strict=True)]
-    return with_columns(table, _parse_columns(rows))
+    made = {name: ([row.get(name) for row in rows], kind) for name, kind in _COLUMNS.items()}
+    return with_columns(table, made)
 
 
 _COLUMNS = {
@@ -75,27 +76,23 @@ _COLUMNS = {
     "parse_error": "string",
 }
 
-_Row = tuple[str | None, list[str] | None, list[str] | None, int | None, int | None, str | None]
 
-
-def _parse_columns(rows: Sequence[_Row]) -> dict[str, tuple[Sequence[Any], str]]:
-    columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
-    made = zip(_COLUMNS.items(), columns, strict=True)
-    return {name: (values, kind) for (name, kind), values in made}
-
-
-def _row(text: object, tools: Any, recipe: Recipe) -> _Row:
+def _row(text: object, tools: Any, recipe: Recipe) -> dict[str, Any]:
+    """Return the values of the new columns for one row; those that it leaves out are null."""
     if (fault := fault_of(text)) is not None:
-        return None, None, None, None, None, fault
+        return {"parse_error": fault}
     try:
         known = tools if tools is None or isinstance(tools, Tools) else tools_of(tools)
     except ToolsError as error:
-        return None, None, None, None, None, str(error)
+        return {"parse_error": str(error)}
     found = attempts_of(text, known, recipe)
-    names = [call.name for call in found.calls]
-    arguments = [_ENCODER.encode(call.arguments) for call in found.calls]
-    repaired = sum(bool(call.repairs) for call in found.calls)
-    return found.outcome, names, arguments, repaired, found.broken, None
+    return {
+        "parse_outcome": found.outcome,
+        "parse_names": [call.name for call in found.calls],
+        "parse_arguments": [_ENCODER.encode(call.arguments) for call in found.calls],
+        "parse_repaired": sum(bool(call.repairs) for call in found.calls),
+        "parse_broken": found.broken,
+    }
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)

@@ -194,14 +194,12 @@ def _runs(tiles: Iterable[tuple[Kind, int, int]], result: ParseResult) -> list[_
     """Merge adjacent tiles into runs of content, of reasoning, or of markup with its calls."""
     waiting = iter(result.calls)
     runs: list[_Run] = []
-    for kind, group in groupby(tiles, key=lambda tile: _RUNS.get(tile[0], "frame")):
+    kept = {"content", "reasoning"}
+    for kind, group in groupby(tiles, key=lambda tile: tile[0] if tile[0] in kept else "frame"):
         run = list(group)
         calls = [next(waiting) for tile in run if tile[0] == "call"]
         runs.append((kind, run[0][1], run[-1][2], calls))
     return runs
-
-
-_RUNS = {"content": "content", "reasoning": "reasoning"}
 
 
 def _parts(text: str, runs: list[_Run], source: Reader) -> Iterator[_Part]:
