@@ -30,13 +30,13 @@ from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
 
-from . import agents, frameworks, logs, otel, providers, traces
-from .fields import fields_of, first, get, identifier, listed, shown, word
+from . import frameworks, logs, providers, traces
+from .fields import fields_of, first, get, identifier, listed, word
 from .frameworks import session_usage, steps_of
 from .logs import is_sample, is_trajectory, read_sample
-from .otel import holds_spans, is_span, read_spans, read_traces
 from .providers import contents_of, is_request
 from .reading import Reading, call_of, joined
+from .traces import holds_spans, is_span, read_spans, read_traces
 
 OWN = "tunaeval"
 """The name of the shape of a list of `Message`s."""
@@ -114,10 +114,10 @@ class Shape:
 SHAPES = {
     shape.name: shape
     for shape in (
-        Shape("claude-agent-sdk", agents.claims_agent_sdk, agents.read_agent_sdk, ""),
+        Shape("claude-agent-sdk", logs.claims_agent_sdk, logs.read_agent_sdk, ""),
         Shape("pydantic-ai", frameworks.claims_pydantic_ai, frameworks.read_pydantic_ai, ""),
         Shape("langchain", frameworks.claims_langchain, frameworks.read_langchain, ""),
-        Shape("codex", agents.claims_codex, agents.read_codex, "type"),
+        Shape("codex", logs.claims_codex, logs.read_codex, "type"),
         Shape(
             "gemini-interactions",
             providers.claims_interactions,
@@ -128,7 +128,7 @@ SHAPES = {
         Shape("llama-index", frameworks.claims_llama_index, frameworks.read_llama_index),
         Shape("smolagents", frameworks.claims_smolagents, frameworks.read_smolagents),
         Shape("tinyagent", frameworks.claims_tinyagent, frameworks.read_tinyagent),
-        Shape("openhands", agents.claims_openhands, agents.read_openhands, "source"),
+        Shape("openhands", logs.claims_openhands, logs.read_openhands, "source"),
         Shape("atif", logs.claims_atif, logs.read_atif, "source"),
         Shape("claude-code", logs.claims_claude_code, logs.read_claude_code, "type"),
         Shape("gemini", providers.claims_gemini, providers.read_gemini, ""),
@@ -137,7 +137,7 @@ SHAPES = {
         Shape("tau2", logs.claims_tau2, logs.read_tau2),
         Shape("anthropic", providers.claims_anthropic, providers.read_anthropic),
         Shape("inspect-ai", logs.claims_inspect, logs.read_inspect),
-        Shape("otel", otel.claims, otel.read),
+        Shape("otel", traces.claims, traces.read),
         Shape(CHAT, providers.claims_chat, providers.read_chat),
     )
 }
@@ -173,7 +173,7 @@ def read_messages(
             reading.thought(thought)
         else:
             raise UsageError(
-                f"{where}[{reading.source}] is {shown(message)} and has no role; "
+                f"{where}[{reading.source}] is {brief(message)} and has no role; "
                 f"wanted {_WANTED_LIST} ({', '.join(SHAPES)})"
             )
     is_own = bool(messages) and all(isinstance(message, Message) for message in messages)
@@ -248,7 +248,7 @@ def _read_otel(thing: object) -> tuple[Conversation, ...]:
 
 
 def _read_traces(
-    shape: str, spans: Callable[[object], Iterable[otel.TraceSpan]]
+    shape: str, spans: Callable[[object], Iterable[traces.TraceSpan]]
 ) -> Callable[[object], Iterable[Conversation]]:
     """Return the reader of traces whose messages have the shape of the provider that was asked."""
     return lambda thing: (
@@ -260,8 +260,8 @@ _DOCUMENTS = (
     _Document("tunacode", is_session, lambda thing: (read_session(thing),)),
     _Document("inspect-ai", _is_log, lambda thing: map(read_sample, listed(get(thing, "samples")))),
     _Document("inspect-ai", is_sample, lambda thing: (read_sample(thing),)),
-    _Document("gemini-cli", agents.is_gemini_session, agents.read_gemini_session),
-    _Document("swe-agent", agents.is_swe_agent, agents.read_swe_agent),
+    _Document("gemini-cli", logs.is_gemini_session, logs.read_gemini_session),
+    _Document("swe-agent", logs.is_swe_agent, logs.read_swe_agent),
     _Document("langfuse", traces.is_langfuse, _read_traces("langfuse", traces.langfuse_spans)),
     _Document(
         "openinference",
@@ -304,7 +304,7 @@ def _adapted_item(item: object, name: str, adapter: Adapter) -> Conversation:
     try:
         (read,) = _read(item, None, "messages", 0)
     except (UsageError, ValueError) as error:
-        raise returned(adapter, "adapter", shown(item), f"{_TRANSCRIPTS} ({error})") from error
+        raise returned(adapter, "adapter", brief(item), f"{_TRANSCRIPTS} ({error})") from error
     return read if isinstance(item, Conversation) else replace(read, shape=name)
 
 
@@ -346,7 +346,7 @@ def read_conversations(document: object, *, shape: str | None = None) -> tuple[C
     if shape is not None and shape not in DOCUMENT_SHAPES:
         found = _adapted([shape], document)
         if found is None:
-            raise UsageError(f"messages is {shown(document)}, which is no {shape} document")
+            raise UsageError(f"messages is {brief(document)}, which is no {shape} document")
     else:
         try:
             found = tuple(_read(document, shape, "messages", 0))
@@ -399,7 +399,7 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
             yield from row.read(thing)
             return
     if shape is not None and shape not in SHAPES:
-        raise UsageError(f"{where} is {shown(thing)}, which is no {shape} document")
+        raise UsageError(f"{where} is {brief(thing)}, which is no {shape} document")
     meant = None if shape is None else SHAPES[shape]
     # A pydantic model is iterable as well, and may hold messages.
     if (
@@ -461,7 +461,7 @@ def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation
     messages = held_messages(thing)
     if messages is None:
         known = ", ".join(DOCUMENT_SHAPES)
-        raise UsageError(f"{where} is {shown(thing)}, wanted {_WANTED.format(shapes=known)}")
+        raise UsageError(f"{where} is {brief(thing)}, wanted {_WANTED.format(shapes=known)}")
     conversation = read_messages(messages, shape, where=f"{where}.messages")
     query = first(thing, _QUERIES)
     text = query if isinstance(query, str) and query else conversation.query

@@ -14,12 +14,9 @@ from datetime import UTC, datetime
 
 from tunaeval.files.plain_files import table_of
 from tunaeval.files.records import TOO_DEEP
-from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.messages import Usage
 
-_PROMPT = ("prompt_tokens", "input_tokens", "request_tokens", "input")
-_COMPLETION = ("completion_tokens", "output_tokens", "response_tokens", "output")
 _COST = ("cost_usd", "total_cost", "cost", "total")
 
 KNOWN = table_of(__package__, "kinds.toml")
@@ -80,14 +77,6 @@ def json_words(value: JsonValue) -> str:
         return f"({type(value).__name__} that cannot be written: {type(error).__name__})"
 
 
-def shown(value: object) -> str:
-    """Return the beginning of any value, for an error message."""
-    try:
-        return f"{brief(value)}"
-    except Exception:  # noqa: BLE001 - an object's own __repr__ may raise anything
-        return f"a {type(value).__name__} that cannot be shown"
-
-
 def _plain(value: object) -> JsonValue:
     dump = get(value, "model_dump")
     if callable(dump):
@@ -121,8 +110,8 @@ def usage_of(reported: JsonValue, *, cached: tuple[str, ...] = ()) -> Usage | No
     """
     if reported is None:
         return None
-    prompt = _count(first(reported, _PROMPT))
-    completion = _count(first(reported, _COMPLETION))
+    prompt = _count(first(reported, KNOWN["usage"]["prompt"]))
+    completion = _count(first(reported, KNOWN["usage"]["completion"]))
     if prompt is not None:
         prompt += sum(_count(get(reported, key)) or 0 for key in cached)
     cost = first(reported, _COST[:-1])

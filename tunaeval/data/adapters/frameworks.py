@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tunaeval.types.calls import JsonValue
+from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import Usage
 
 from .fields import (
@@ -55,6 +56,7 @@ from .reading import (
     kinds_of,
     read_content,
     read_part,
+    result_words,
 )
 
 _LANGCHAIN_ROLES: Mapping[str, str] = KNOWN["langchain"]["roles"]
@@ -201,19 +203,11 @@ def read_smolagents(message: object, reading: Reading) -> None:
     if not isinstance(role, str):
         _read_step(message, reading)
     elif role == _CALLS:
-        _read_smolagents_calls(_text(message), reading)
+        _read_smolagents_calls(text_of(get(message, "content")), reading)
     elif role == _ANSWERS:
-        _read_answer(_text(message), reading)
+        _read_answer(text_of(get(message, "content")), reading)
     else:
         read_chat(message, reading)
-
-
-def _text(message: object) -> str:
-    content = get(message, "content")
-    texts = (
-        [content] if isinstance(content, str) else [get(part, "text") for part in listed(content)]
-    )
-    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _read_smolagents_calls(text: str, reading: Reading) -> None:
@@ -291,8 +285,7 @@ def _read_step(step: object, reading: Reading) -> None:
         reading.say("user", text)
 
 
-_SILENT = frozenset({"step-start", "source-url", "source-document"})
-_MEDIA = frozenset({"file", "image"})
+_SDK_KINDS = kinds_of("ai-sdk")
 _ERRORS = frozenset({"error-text", "error-json", "execution-denied"})
 _FAILED = frozenset({"output-error", "output-denied"})
 _RAN = frozenset({"output-available", *_FAILED})
@@ -330,21 +323,14 @@ def read_ai_sdk(message: object, reading: Reading) -> None:
 
 def _read_part(part: object, kind: str, reading: Reading) -> None:
     known = identifier(get(part, "toolCallId"))
-    if kind == "text":
-        reading.text(word(get(part, "text")))
-    elif kind == "reasoning":
-        reading.thought(word(get(part, "text")))
-    elif kind == "tool-call":
+    if kind == "tool-call":
         reading.call(get(part, "toolName"), first(part, ("input", "args")), known)
     elif kind in {"tool-result", "tool-error"}:
         _read_result(part, known, reading)
     elif _is_shown(kind):
         _read_shown(part, kind, reading)
-    elif kind in _MEDIA:
-        reading.text(f"[{kind}]")
-    elif kind not in _SILENT and not kind.startswith("data-"):
-        reading.notice("unknown-part", f"a part of kind {kind[:40]!r} is kept as content")
-        reading.text(json_words(part))
+    elif not kind.startswith("data-"):
+        read_part(part, kind, _SDK_KINDS.get(kind), _SDK_KINDS, reading)
 
 
 def _read_result(part: object, known: str | None, reading: Reading) -> None:
@@ -353,7 +339,8 @@ def _read_result(part: object, known: str | None, reading: Reading) -> None:
     value = get(output, "value") if kind and get(output, "value") is not None else output
     if kind in _ERRORS or get(part, "type") == "tool-error":
         failed = True
-    reading.result(known, _words(value), failed if isinstance(failed, bool) else None)
+    said = failed if isinstance(failed, bool) else None
+    reading.result(known, result_words(value, _SDK_KINDS), said)
 
 
 def _read_shown(part: object, kind: str, reading: Reading) -> None:
@@ -362,16 +349,8 @@ def _read_shown(part: object, kind: str, reading: Reading) -> None:
     reading.call(name, first(part, ("input", "args", "rawInput")), known)
     if state in _RAN or (not state and get(part, "output") is not None):
         output = first(part, ("errorText", "output"))
-        reading.result(known, _words(output), True if state in _FAILED else None)
-
-
-def _words(value: JsonValue) -> str:
-    """Return a text, the joined texts of {"type": "text"} parts, or JSON."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    texts = [get(one, "text") for one in listed(value)]
-    plain = [text for text in texts if isinstance(text, str)]
-    return "".join(plain) if plain and len(plain) == len(texts) else json_words(value)
+        failed = True if state in _FAILED else None
+        reading.result(known, result_words(output, _SDK_KINDS), failed)
 
 
 _TINYAGENT_KINDS = kinds_of("tinyagent")

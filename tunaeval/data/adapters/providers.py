@@ -23,7 +23,6 @@ from collections.abc import Iterable, Mapping
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
-from tunaeval.types.messages import Usage
 
 from .fields import (
     KNOWN,
@@ -81,10 +80,13 @@ def _strange_fields(message: object) -> list[str]:
 def begin(message: object, role: str, reading: Reading) -> None:
     """Begin a message in `reading` with all but its content, which most providers write alike."""
     answers = identifier(get(message, "tool_call_id"))
+    at, timestamp = instant(get(message, "created_at")), get(message, "timestamp")
+    if at is None and not isinstance(timestamp, int | float):  # numbers may be uptimes
+        at = instant(timestamp)
     reading.begin(
         role,
         usage=usage_of(get(message, "usage")),
-        at=_instant(message),
+        at=at,
         tool_call_id=answers,
         is_error=declared(message) if answers is not None or role in {"tool", "function"} else None,
     )
@@ -108,13 +110,6 @@ def _read_chat_call(call: object, reading: Reading) -> None:
             reading.call(get(inner, "name"), arguments, get(call, "id"))
             return
     reading.call(get(call, "name"), first(call, ("arguments", "args")), get(call, "id"))
-
-
-def _instant(message: object) -> float | None:
-    """Return the message's time; `timestamp` counts only as text: its numbers may be uptimes."""
-    at = instant(get(message, "created_at"))
-    timestamp = get(message, "timestamp")
-    return at if at is not None or isinstance(timestamp, int | float) else instant(timestamp)
 
 
 _CALLS: Mapping[str, tuple[str, str]] = KNOWN["responses"]["calls"]
@@ -325,7 +320,9 @@ def read_gemini(message: object, reading: Reading) -> None:
     role = word(get(content, "role"))
     by = word(get(message, "author"))
     known = _GEMINI_ROLES.get(role) or ("user" if by == "user" else "assistant" if by else role)
-    reading.begin(known, usage=_usage(message), at=instant(get(message, "timestamp")))
+    reading.begin(
+        known, usage=usage_of(first(message, _USAGE)), at=instant(get(message, "timestamp"))
+    )
     if known not in {"assistant", "system", "tool", "user"}:
         reading.notice("unknown-role", f"the role {known[:40]!r} is not known")
     read_gemini_parts(_parts(message), reading)
@@ -392,15 +389,3 @@ def gemini_words(response: JsonValue) -> str:
 def gemini_failed(response: JsonValue) -> bool | None:
     reported = response.get("error", False) if isinstance(response, Mapping) else False
     return True if reported not in (False, None) else None
-
-
-def _usage(message: object) -> Usage | None:
-    reported = first(message, _USAGE)
-    return usage_of(
-        {
-            "prompt_tokens": first(reported, ("prompt_token_count", "promptTokenCount")),
-            "completion_tokens": first(
-                reported, ("candidates_token_count", "candidatesTokenCount")
-            ),
-        }
-    )

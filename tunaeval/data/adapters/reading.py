@@ -37,7 +37,7 @@ from tunaeval.types.conversations import Conversation, Notice, Results, asked, r
 from tunaeval.types.messages import Message, Usage
 from tunaeval.types.parsing import Level, ParseResult
 
-from .fields import KNOWN, declared, first, get, identifier, json_words, listed, shown, word
+from .fields import KNOWN, declared, first, get, identifier, json_words, listed, word
 
 _SHOWN = 60
 _LONGEST_FAILURE = 300
@@ -534,7 +534,7 @@ def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading
 def _read_unknown(part: object, kind: str, reading: Reading) -> None:
     text = get(part, "text")
     if kind or not isinstance(text, str):
-        named = f"of kind {brief(kind)}" if kind else shown(part)
+        named = f"of kind {brief(kind)}" if kind else brief(part)
         reading.notice("unknown-part", f"a part {named} is kept as content")
     reading.text(text if isinstance(text, str) else json_words(part))
 
