@@ -98,17 +98,7 @@ class RecordedTool(partial[object]):
         return self
 
     def __reduce__(self) -> Any:
-        return wrap_tool, (self.__wrapped__, vars(self)[_RECORDER])
-
-
-def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
-    """Return a copy of `tool` that behaves the same; each run is reported to `recorder`.
-
-    A function of any kind becomes a function of that kind. Name, docstring and signature are kept,
-    and `__wrapped__` is the tool. A tool that this recorder records already is returned as it is.
-    Raises UsageError for what cannot be wrapped.
-    """
-    return tool if is_recorded(tool, recorder) else record_runs(tool, recorder)
+        return record_runs, (self.__wrapped__, vars(self)[_RECORDER])
 
 
 def record_runs(
@@ -118,7 +108,10 @@ def record_runs(
     name: str | None = None,
     arguments: Arguments | None = None,
 ) -> Tool:
-    """Wrap the function inside a framework's tool like `wrap_tool`, even if it is recorded already.
+    """Return a copy of a function of any kind, of that kind, whose runs are reported to `recorder`.
+
+    Name, docstring and signature are kept, and `__wrapped__` is the tool. A tool that is recorded
+    already is wrapped once more. Raises UsageError for what cannot be wrapped.
 
     `name` is the name to record instead of the function's, and `arguments(args, kwargs)` returns
     the arguments to record.
