@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
 from typing import Any, TypeVar
 
 from tunaeval.errors import ToolsError, UsageError
@@ -231,7 +230,8 @@ def values_of(table: Any, name: str) -> list[Any]:
         case "polars":
             return table[name].to_list()  # type: ignore[no-any-return]  # nor is Polars typed here
         case "pandas":
-            return [None if _is_missing(value) else value for value in table[name].tolist()]
+            rows = zip(table[name].tolist(), table[name].isna(), strict=True)
+            return [None if missing else value for value, missing in rows]  # NaN, NaT or NA
     values = list(table[name])
     if isinstance(table, dict) and len(values) != rows_of(table):
         raise UsageError(
@@ -251,15 +251,6 @@ def fault_of(completion: object) -> str | None:
     if hasattr(completion, "content") or hasattr(completion, "tool_calls"):
         return None
     return f"the text is {type(completion).__name__}; wanted a text, or messages"
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether a value of pandas is missing: NaN, NaT or NA."""
-    if isinstance(value, str | list | dict | tuple):
-        return False
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return True
-    return isinstance(value, float) and isnan(value)
 
 
 def rows_of(table: Any) -> int:
@@ -286,7 +277,9 @@ def with_columns(table: T, made: Made, picks: Sequence[int] | None = None) -> T:
     given: Any = table
     match kind_of(table):
         case "dict":
-            return {**given, **_lists(made, picks)}  # type: ignore[return-value]  # T is this kind of table
+            rows = range(rows_of(given)) if picks is None else picks
+            new = {name: [values[at] for at in rows] for name, (values, _) in made.items()}
+            return {**given, **new}  # type: ignore[return-value]  # T is this kind of table
         case "arrow":
             return _with_arrow(given, _arrow(made, picks))  # type: ignore[no-any-return]  # T is this kind of table
         case "polars":
@@ -297,12 +290,6 @@ def with_columns(table: T, made: Made, picks: Sequence[int] | None = None) -> T:
     new = _arrow(made, picks).to_pandas()
     new.index = given.index
     return given.assign(**{name: new[name] for name in made})  # type: ignore[no-any-return]  # as above
-
-
-def _lists(made: Made, picks: Sequence[int] | None) -> dict[str, list[Any]]:
-    if picks is None:
-        return {name: list(values) for name, (values, _) in made.items()}
-    return {name: [values[at] for at in picks] for name, (values, _) in made.items()}
 
 
 def _with_arrow(table: Any, new: Any) -> Any:

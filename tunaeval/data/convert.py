@@ -41,9 +41,10 @@ from tunaeval.parsing.write import lost_call, misread, render_calls
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.exchange import openai_call
 from tunaeval.types.parsing import Level, ParseResult
 
-from .rows import openai_call, results_in, written_arguments
+from .rows import results_in, written_arguments
 
 
 @dataclass(frozen=True, slots=True)

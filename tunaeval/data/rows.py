@@ -27,6 +27,7 @@ from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import open_plain, table_of
 from tunaeval.rewards.gold import Gold
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.exchange import openai_call
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import refusal
@@ -181,13 +182,6 @@ def linked(messages: Sequence[Message]) -> Iterator[tuple[list[str], Diagnosis |
             ids = [answered] if answered else []
             code = "" if answered else "unlinked-result"
         yield ids, Diagnosis(code, LOSSES[code]) if code else None
-
-
-def openai_call(call: ToolCall, id_: str, arguments: str) -> JsonObject:
-    """Return the call in OpenAI's shape, its arguments as an "object" or as JSON "text"."""
-    is_text = arguments == "text"
-    written = json.dumps(call.arguments, ensure_ascii=False) if is_text else call.arguments
-    return {"id": id_, "type": "function", "function": {"name": call.name, "arguments": written}}
 
 
 _RESPONSE = ("<tool_response>", "</tool_response>")

@@ -29,7 +29,7 @@ from tunaeval.errors import RecordError
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .locks import turn
-from .plain_files import check_writable, open_plain, read_plain
+from .plain_files import check_writable, open_plain, read_plain, table_of
 
 MAX_DEPTH = 200
 TOO_DEEP = "(nested too deeply to be kept)"
@@ -39,21 +39,6 @@ _WIDE_INTEGER = b"0" * 19  # orjson would silently read more than 64 bits as a f
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 """Turns every digit into a 0: then a search for 19 of them is 20 times as fast as a regex."""
 _BLOCK = 1 << 16
-
-_ADVICE = {
-    errno.EACCES: "choose a directory that can be written to",
-    errno.EPERM: "choose a directory that can be written to",
-    errno.EAGAIN: "another process has kept the file locked; see what it is waiting for",
-    errno.EROFS: "choose a directory that can be written to",
-    errno.ENOSPC: "free some space; everything before this record is whole",
-    errno.EDQUOT: "free some space; everything before this record is whole",
-    errno.EFBIG: "raise the file size limit; everything before this record is whole",
-    errno.ENOTDIR: "one of its parents is a file: choose another path",
-    errno.EISDIR: "choose another path",
-    errno.EEXIST: "it exists already: choose another path",
-    errno.ENOENT: "check the path",
-    errno.EMFILE: "too many files are open: raise the limit (ulimit -n) or ask fewer at a time",
-}
 
 
 def encode(record: Mapping[str, JsonValue]) -> bytes:
@@ -265,7 +250,8 @@ def _guarded(path: Path, action: str) -> Iterator[None]:
 
 
 def _record_error(path: Path, action: str, error: OSError) -> RecordError:
-    advice = _ADVICE.get(error.errno or 0, "check the path and the disk")
+    known = table_of(__package__, "advice.toml")
+    advice = known.get(errno.errorcode.get(error.errno or 0, ""), "check the path and the disk")
     return RecordError(f"cannot {action} {str(path)!r}: {error.strerror or error}; {advice}")
 
 

@@ -146,8 +146,9 @@ def _langchain(tool: AnyTool, recorder: roles.Recorder) -> AnyTool:
         vars(made).update({part: record(found) for part, found in functions.items() if found})
     else:
         vars(made)["_run"] = _once(_method(made, "_run"), record, made)
-        if not _is_frameworks(made, "_arun"):
-            vars(made)["_arun"] = _awaiting(record(_method(made, "_arun")), made)
+        arun = _method(made, "_arun")
+        if not arun.__module__.startswith("langchain_core."):  # there it calls `_run`
+            vars(made)["_arun"] = _awaiting(record(arun), made)
     for name, awaits in (("run", False), ("arun", True)):
         run = MethodType(getattr(type(made), name), made)
         vars(made)[name] = _answering(run, _id_by_name, awaits=awaits)
@@ -189,12 +190,6 @@ def _method(tool: roles.AnyTool, name: str) -> Function:
     """Return the method of the copied tool, or what another recorder has put in its place."""
     shadow: Function | None = vars(tool).get(name)
     return shadow or MethodType(getattr(type(tool), name), tool)
-
-
-def _is_frameworks(tool: roles.AnyTool, name: str) -> bool:
-    """Whether a method is inherited from LangChain, where `_arun` calls `_run`."""
-    module: str = getattr(type(tool), name).__module__
-    return module.startswith("langchain_core.")
 
 
 def _once(bare: Function, record: Callable[[Function], Function], tool: object) -> Function:

@@ -36,7 +36,7 @@ from .frameworks import session_usage, steps_of
 from .logs import is_sample, is_trajectory, read_sample
 from .providers import contents_of, is_request
 from .reading import Reading, call_of, joined
-from .traces import holds_spans, is_span, read_spans, read_traces
+from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
 """The name of the shape of a list of `Message`s."""
@@ -243,16 +243,13 @@ def tells_spans(thing: object) -> bool:
     return any(holds_spans(item) or is_span(item) for item in items)
 
 
-def _read_otel(thing: object) -> tuple[Conversation, ...]:
-    return read_spans(thing, lambda messages: read_messages(messages, SHAPES["otel"]))
-
-
 def _read_traces(
-    shape: str, spans: Callable[[object], Iterable[traces.TraceSpan]]
+    shape: str, spans: Callable[[object], Iterable[traces.TraceSpan]], meant: Shape | None = None
 ) -> Callable[[object], Iterable[Conversation]]:
-    """Return the reader of traces whose messages have the shape of the provider that was asked."""
+    """Return the reader of traces; without `meant` their messages have their provider's shape."""
     return lambda thing: (
-        replace(given, shape=shape) for given in read_traces(spans(thing), read_messages)
+        replace(given, shape=shape)
+        for given in read_traces(spans(thing), lambda messages: read_messages(messages, meant))
     )
 
 
@@ -268,7 +265,7 @@ _DOCUMENTS = (
         traces.is_inference,
         _read_traces("openinference", traces.inference_spans),
     ),
-    _Document("otel", tells_spans, _read_otel),
+    _Document("otel", tells_spans, _read_traces("otel", traces.spans_in, SHAPES["otel"])),
 )
 _SPANS = frozenset({"langfuse", "openinference", "otel"})
 """Documents of which several are one: a trace's spans."""
@@ -516,18 +513,14 @@ def read_file(
             found[-1] = replace(last, warnings=(*last.warnings, cut))
             continue
         where = f"{file}, {place}" if place else file
-        found += [one if one.name else replace(one, name=place)
-                  for one in _read_part(document, where, shape)]  # fmt: skip
+        try:
+            read = read_conversations(document, shape=shape)
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from error
+        found += [one if one.name else replace(one, name=place) for one in read]
     if not found:
         raise UsageError(f"{file}: it contains no transcript; {_WANTED_FILE}")
     return tuple(found)
-
-
-def _read_part(document: JsonValue, where: str, shape: str | None) -> tuple[Conversation, ...]:
-    try:
-        return read_conversations(document, shape=shape)
-    except UsageError as error:
-        raise UsageError(f"{where}: {error}") from error
 
 
 def _documents(data: bytes, file: str) -> list[tuple[str, JsonValue]]:

@@ -277,16 +277,12 @@ def _read_call(call: object, reading: Reading) -> None:
 def _read_served(part: object, reading: Reading) -> None:
     """Read a part that is a call and its result, for a tool that the model's server ran."""
     call_id = identifier(get(part, "id"))
-    reading.call(first(part, ("name", "tool_type")), _served_arguments(part), call_id)
+    arguments = get(part, "arguments")  # some of these tools have JSON, and others plain text
+    is_object = isinstance(arguments, str) and arguments.lstrip().startswith("{")
+    given = arguments if is_object or not arguments else {"arguments": arguments}
+    reading.call(first(part, ("name", "tool_type")), given, call_id)
     result = first(part, ("error", "result"))
     reading.result(call_id, word(result), get(part, "error") is not None)
-
-
-def _served_arguments(part: object) -> JsonValue:
-    """Return the arguments, which some of these tools have as JSON and others as plain text."""
-    arguments = get(part, "arguments")
-    is_object = isinstance(arguments, str) and arguments.lstrip().startswith("{")
-    return arguments if is_object or not arguments else {"arguments": arguments}
 
 
 def _restored(content: JsonValue, attachments: object, reading: Reading) -> JsonValue:
@@ -642,7 +638,9 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
             reading.call(get(event, "tool_name"), arguments, answered)
         case "ObservationEvent":
             seen = get(event, "observation")
-            reading.answer(answered, _seen_words(seen), _seen_failed(seen, declared(seen)))
+            content = first(seen, ("content", "output"))
+            text = json_words(seen) if content is None else result_words(content, CHAT_KINDS)
+            reading.answer(answered, text, _seen_failed(seen, declared(seen)))
         case "AgentErrorEvent" | "UserRejectObservation":
             reading.answer(answered, word(first(event, ("error", "rejection_reason"))), True)
         case "ACPToolCallEvent":
@@ -671,11 +669,6 @@ def _begin_reply(reply: str | None, reading: Reading) -> None:
 def _reasoning(thing: object) -> str:
     blocks = [word(get(one, "thinking")) for one in listed(get(thing, "thinking_blocks"))]
     return word(get(thing, "reasoning_content")) or "".join(blocks)
-
-
-def _seen_words(seen: object) -> str:
-    content = first(seen, ("content", "output"))
-    return json_words(seen) if content is None else result_words(content, CHAT_KINDS)
 
 
 def _seen_failed(seen: object, said: bool | None) -> bool | None:

@@ -144,7 +144,9 @@ def read_responses(item: object, reading: Reading) -> None:
     elif kind == "reasoning":
         if not reading.thinking:
             reading.begin("assistant")
-        reading.thought(_reasoning(item))
+        text = CHAT_KINDS["text"]
+        kinds = {**CHAT_KINDS, "summary_text": text, "reasoning_text": text}
+        reading.thought(words_of(first(item, ("content", "summary")), kinds))
     elif isinstance(get(item, "role"), str):
         join_message(reading, get(item, "role"))
         read_content(get(item, "content"), CHAT_KINDS, reading)
@@ -185,11 +187,6 @@ def _object(arguments: JsonValue, field: str) -> JsonValue:
 def _output(item: object) -> str:
     output = first(item, ("output", "result", "results", "tools", "error"))
     return result_words(output, CHAT_KINDS)
-
-
-def _reasoning(item: object) -> str:
-    kinds = {**CHAT_KINDS, "summary_text": CHAT_KINDS["text"], "reasoning_text": CHAT_KINDS["text"]}
-    return words_of(first(item, ("content", "summary")), kinds)
 
 
 _STEPS = frozenset({"user_input", "model_output", "thought"})

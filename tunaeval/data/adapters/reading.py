@@ -22,7 +22,7 @@ from typing import NamedTuple, NoReturn, TypeAlias
 import orjson
 
 from tunaeval.limits import MAX_FAST
-from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.message import read_message
 from tunaeval.parsing.repair.values import not_json
 from tunaeval.showing import brief
 from tunaeval.types.calls import (
@@ -31,11 +31,10 @@ from tunaeval.types.calls import (
     JsonObject,
     JsonValue,
     ToolCall,
-    Tools,
 )
 from tunaeval.types.conversations import Conversation, Notice, Results, asked, results_of
 from tunaeval.types.messages import Message, Usage
-from tunaeval.types.parsing import Level, ParseResult
+from tunaeval.types.parsing import ParseResult
 
 from .fields import KNOWN, declared, first, get, identifier, json_words, listed, word
 
@@ -45,21 +44,6 @@ _LARGE = float(2**63)
 _ATOMS = frozenset({str, int, bool, type(None)})
 
 
-class _Prose:
-    """A parser that reads every text as content."""
-
-    name = "prose"
-
-    def parse(
-        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
-    ) -> ParseResult:
-        del tools, level
-        return ParseResult(content=text)
-
-
-PROSE = _Prose()
-
-
 def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCall:
     """Return the call; `arguments` is an object, the JSON text of one, or nothing."""
     called = name if isinstance(name, str) else ""
@@ -67,9 +51,11 @@ def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCa
     read = _arguments(arguments)
     if read is not None:
         return ToolCall(called, read, known, STRUCTURED)
-    repaired = _repaired(arguments) if isinstance(arguments, str) else None
-    if repaired is not None:
-        return ToolCall(called, repaired.arguments, known, STRUCTURED, repairs=repaired.repairs)
+    if isinstance(arguments, str):
+        item = {"function": {"name": "_", "arguments": arguments}}
+        repaired = read_message({"tool_calls": [item]}, lambda _: ParseResult(), None, "standard")
+        for call in repaired.calls:
+            return replace(call, name=called, id=known)
     return invalid_call(called, arguments, known)
 
 
@@ -123,13 +109,6 @@ def plain_arguments(arguments: JsonValue) -> JsonObject | None:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON value")
-
-
-def _repaired(arguments: str) -> ToolCall | None:
-    """Return a call with the arguments as the parser repairs them, or None."""
-    item = {"function": {"name": "_", "arguments": arguments}}
-    read = parse_message({"role": "assistant", "tool_calls": [item]}, format=PROSE)
-    return read.calls[0] if read.calls else None
 
 
 NOTICES: Mapping[str, str] = KNOWN["notices"]
@@ -378,7 +357,7 @@ def joined(
     found = [*notices]
     results = results_of(messages)
     seen: set[str] = set()
-    failed: list[int] = []
+    kept = list(messages)
     for index, message in enumerate(messages):
         for call in message.tool_calls:
             waiting = results.get(call.id)
@@ -387,11 +366,13 @@ def joined(
                 found += _oddities(call, index, result, seen, sources[index])
             if call.id is not None:
                 seen.add(call.id)
-            if result is not None and call.repairs and call.invalid is not None:
-                failed.append(result)
+            if not call.repairs or call.invalid is None or result is None:
+                continue
+            if kept[result].is_error is None:
+                kept[result] = replace(kept[result], is_error=True)
     found += _orphans(messages, results, sources)
-    kept = tuple(_failing(messages, failed) if failed else messages)
-    return Conversation(kept, tuple(sources), length, shape, tuple(found), asked(kept))
+    whole = tuple(kept)
+    return Conversation(whole, tuple(sources), length, shape, tuple(found), asked(whole))
 
 
 def _oddities(
@@ -414,15 +395,6 @@ def _orphans(
             answered = messages[index].tool_call_id
             words = f"a result for {answered!r}, which is no call's id"
             yield Notice("orphan-result", words, sources[index])
-
-
-def _failing(messages: Sequence[Message], failed: Sequence[int]) -> list[Message]:
-    """Return the messages; those at `failed` are errors unless they say otherwise."""
-    found = list(messages)
-    for index in failed:
-        if found[index].is_error is None:
-            found[index] = replace(found[index], is_error=True)
-    return found
 
 
 class Text(NamedTuple):

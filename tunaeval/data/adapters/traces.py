@@ -122,6 +122,7 @@ def _span(thing: object) -> TraceSpan:
     started = first(thing, KNOWN["otel"]["started"])
     if isinstance(started, str) and started.isdecimal():
         started = float(started[:30])
+    code = first(get(thing, "status"), ("status_code", "code"))
     events = tuple(_events(thing))
     details = (fields for name, fields in events if name == _DETAILS)
     return TraceSpan(
@@ -130,7 +131,7 @@ def _span(thing: object) -> TraceSpan:
         name=word(get(thing, "name")),
         attributes=merged(*details, attributes_of(get(thing, "attributes"))),
         events=events,
-        failed=_failed(get(thing, "status")),
+        failed=str(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"},
         id=identifier(first(thing, ("spanId", "span_id")) or get(context, "span_id")),
     )
 
@@ -147,11 +148,6 @@ def _events(thing: object) -> Iterator[tuple[str, JsonObject]]:
 
 def _name(event: object) -> JsonValue:
     return first(event, ("event.name", "eventName", "event_name", "name"))
-
-
-def _failed(status: object) -> bool:
-    code = first(status, ("status_code", "code"))
-    return str(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"}
 
 
 _KINDS: Kinds = {**kinds_of("otel"), "compaction": Text(("content",), role="system")}
@@ -220,12 +216,8 @@ Read: TypeAlias = Callable[[list[JsonObject]], Conversation]
 """Reads the messages of a conversation."""
 
 
-def read_spans(things: object, read: Read) -> tuple[Conversation, ...]:
-    """Return the conversations in an export or a list of spans, in the order of their start."""
-    return read_traces(spans_in(things), read)
-
-
 def read_traces(spans: Iterable[TraceSpan], read: Read) -> tuple[Conversation, ...]:
+    """Return the conversations in spans, in the order of their start."""
     traces: dict[str, list[TraceSpan]] = defaultdict(list)
     for span in spans:
         traces[span.trace].append(span)
@@ -389,13 +381,12 @@ _OTHERS = frozenset({"LLM", "GENERATION"})
 
 def is_inference(thing: object) -> bool:
     """Whether it is a span of OpenInference, or an export or a list that contains some."""
-    return any(map(_is_marked, _spans(thing)))
-
-
-def _is_marked(span: TraceSpan) -> bool:
-    model = span.attributes.get("llm")
-    nested = first(model, ("input_messages", "output_messages"))
-    return nested is not None or any(str(key).startswith(_INFERENCE) for key in span.attributes)
+    sides = ("input_messages", "output_messages")
+    return any(
+        first(span.attributes.get("llm"), sides) is not None
+        or any(str(key).startswith(_INFERENCE) for key in span.attributes)
+        for span in _spans(thing)
+    )
 
 
 def inference_spans(thing: object) -> Iterator[TraceSpan]:

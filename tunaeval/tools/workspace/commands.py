@@ -206,7 +206,9 @@ def _run_by(commands: Commands) -> Mapping[str, str]:
     """Map each program that may run, also one that another starts, to the allowed command's own."""
     table = configurations()
     found: dict[str, str] = {}
-    for name in sorted(set(_programs(commands))):
+    words = (word.lower() for command in commands for word in command)
+    names = {name for word in words for name in _PROGRAM.findall(word)}
+    for name in sorted(names | {_VERSION.sub("", name) for name in names}):  # python3.12
         waiting = [name]
         while waiting:
             program = waiting.pop()
@@ -214,14 +216,6 @@ def _run_by(commands: Commands) -> Mapping[str, str]:
                 found[program] = name
                 waiting += table.get(program, Program()).runs
     return found
-
-
-def _programs(commands: Commands) -> Iterator[str]:
-    for words in commands:
-        for word in words:
-            for name in _PROGRAM.findall(word.lower()):
-                yield name
-                yield _VERSION.sub("", name)  # python3.12
 
 
 def check_unread(parts: Parts, commands: Commands, root: Path) -> None:
