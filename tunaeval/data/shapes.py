@@ -1,24 +1,9 @@
 """The shapes of rows in public data sets: how each is recognized, and how it is read.
 
-openai          messages, as objects or as JSON text (Toucan, SWE-smith), tools as objects, as text
-                or as a list of texts; When2Call's SFT rows
-sharegpt        conversations of from/value, calls in the text, tools in the system's turn (Hermes)
-llama-factory   conversations with function_call and observation (LLaMA-Factory, APIGen-MT)
-xlam            query, answers and tools, the last two as JSON text (xLAM, APIGen)
-toolace         system with a list of tools in it, calls as `[Get Weather(city="Oslo")]`
-glaive          system and one text with the names of the speakers (Glaive v2)
-when2call       messages and a chosen response (preferences), or a question and its answers
-trl             prompt and completion, texts or messages; or chosen and rejected
-gold            prompt, gold and tools, as `trl_reward` reads them
-verl            prompt, reward_model.ground_truth and extra_info.tools, as verl reads them
-bfcl            question, function and, if it is there, ground_truth (Berkeley leaderboard)
-swe-agent       a trajectory of SWE-agent
-openai-preference  input, preferred_output and non_preferred_output (OpenAI's fine-tuning)
-transcript      messages of another API, with parts such as `tool_use` (Anthropic)
-
-Names of ToolACE's tools may contain spaces, which no wire format allows. They are replaced by
-identifiers before the text is parsed, and put back afterwards. In Glaive's text, arguments are JSON
-text in single quotes, which belong to this shape and do not count as a repair:
+docs/how-to/clean-a-data-set.md describes them all. Names of ToolACE's tools may contain spaces,
+which no wire format allows. They are replaced by identifiers before the text is parsed, and put
+back afterwards. In Glaive's text, arguments are JSON text in single quotes, which belong to this
+shape and do not count as a repair:
 
     USER: ... ASSISTANT: <functioncall> {"name": "f", "arguments": '{"a": 1}'} <|endoftext|>
     FUNCTION RESPONSE: {"b": 2} ASSISTANT: ... <|endoftext|>
@@ -49,9 +34,9 @@ from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import wanted_name
 
+from .adapters.dialects import ANTHROPIC_KINDS
 from .adapters.documents import read_conversation
 from .adapters.fields import get, has, listed
-from .adapters.providers import ANTHROPIC_KINDS
 from .adapters.reading import Media, Text
 from .rows import LOSSES, Fault, Raw, Row, Source, UnreadableRowError, linked, raw_rows, results_in
 

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, wraps
+from itertools import takewhile
 from math import prod
-from os.path import commonprefix
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 from typing import Literal as OneOf
@@ -140,8 +140,8 @@ def turn_by(
     answer = {"role": "assistant", "content": _ANSWER}
     start, _, end = render_by(template, [*before, answer], tools).rpartition(_ANSWER)
     asked = render_by(template, before, tools, prompt=True)
-    shared = commonprefix([text, asked, start + _ANSWER])  # noqa: RUF071 - as is meant
-    begins = len(asked) if text.startswith(asked) else len(shared)
+    same = takewhile(lambda row: len({*row}) == 1, zip(text, asked, start + _ANSWER, strict=False))
+    begins = len(asked) if text.startswith(asked) else sum(1 for _ in same)
     ends = [end[at:] for at, char in enumerate(end) if not at or char == "<"]
     turn = text[begins:].removesuffix(next(filter(text.endswith, ends), ""))
     turn = turn.removesuffix(next(filter(turn.endswith, (*TOKENS, "<|tool_response>")), ""))

@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checka
 import orjson
 
 from tunaeval.errors import UsageError
+from tunaeval.files.plain_files import table_of
 from tunaeval.registry import Registry, instance_of, shown, warn_once, words_with_place
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.wanted import wanted_items
@@ -30,11 +31,8 @@ ERROR_CHARACTERS = 500
 
 _EDGE, _MAX_JSON, _WORDS = 1000, 1_000_000, ("error", "message")
 _WANTED = "a Success(ok=True or False, reason='why'), or None"
-_FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
-_PREFIXES = (
-    "Error:", "ERROR:", "error:", "Error executing tool", "Tool execution failed", "Unknown tool:",
-    "<tool_use_error>",
-)  # fmt: skip
+_KNOWN = table_of(__package__, "success.toml")
+_PREFIXES = tuple(_KNOWN["prefixes"])
 
 SILENT = frozenset({type(None), bool, int, float, complex, bytes, list, tuple, set})
 """Types whose values never show a failure to the built-in classifiers."""
@@ -225,7 +223,7 @@ def _json_fields(text: str) -> Fields:
 
 
 def _is_failed_word(value: JsonValue) -> bool:
-    return isinstance(value, str) and value.lower() in _FAILED_WORDS
+    return isinstance(value, str) and value.lower() in _KNOWN["words"]
 
 
 _EXIT = re.compile(
@@ -286,16 +284,13 @@ def _traceback(text: str) -> str | None:
     return words[0] if words and (begins or len(words) == 1) else None
 
 
-_BESIDE_AN_ERROR = frozenset({
-    "code", "details", "error", "error_code", "error_type", "hint", "message", "status_code",
-    "traceback", "type",
-})  # fmt: skip
+_DETAILS = frozenset(_KNOWN["details"])
 
 
 def _lone_error(fields: Fields) -> str | None:
     """Return the `error` if all other fields are only details of it, else None."""
     said = fields.get("error")
-    if not said or fields.keys() - _BESIDE_AN_ERROR:
+    if not said or fields.keys() - _DETAILS:
         return None
     return said if isinstance(said, str) else repr(said)
 
@@ -324,11 +319,7 @@ CLASSIFIERS = (*BY_FIELDS, *LATER, *BY_TEXT)
 
 _DECLARING = {field: one.fails for one in (*BY_FIELDS, SUCCESS_FALSE) for field in one.fields}
 
-WAITING = frozenset({
-    ("langgraph.errors", "GraphInterrupt"),
-    ("pydantic_ai.exceptions", "ApprovalRequired"),
-    ("pydantic_ai.exceptions", "CallDeferred"),
-})  # fmt: skip
+WAITING = frozenset((module, name) for module, names in _KNOWN["waiting"].items() for name in names)
 """Module and name of exceptions that wait for a human; subclasses count."""
 
 

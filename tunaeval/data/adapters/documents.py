@@ -30,11 +30,10 @@ from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
 
-from . import frameworks, logs, providers, traces
+from . import dialects, logs, traces
+from .dialects import contents_of, is_request, session_usage, steps_of
 from .fields import fields_of, first, get, identifier, listed, word
-from .frameworks import session_usage, steps_of
 from .logs import is_sample, is_trajectory, read_sample
-from .providers import contents_of, is_request
 from .reading import Reading, call_of, joined
 from .traces import holds_spans, is_span, read_traces
 
@@ -115,30 +114,30 @@ SHAPES = {
     shape.name: shape
     for shape in (
         Shape("claude-agent-sdk", logs.claims_agent_sdk, logs.read_agent_sdk, ""),
-        Shape("pydantic-ai", frameworks.claims_pydantic_ai, frameworks.read_pydantic_ai, ""),
-        Shape("langchain", frameworks.claims_langchain, frameworks.read_langchain, ""),
+        Shape("pydantic-ai", dialects.claims_pydantic_ai, dialects.read_pydantic_ai, ""),
+        Shape("langchain", dialects.claims_langchain, dialects.read_langchain, ""),
         Shape("codex", logs.claims_codex, logs.read_codex, "type"),
         Shape(
             "gemini-interactions",
-            providers.claims_interactions,
-            providers.read_interactions,
+            dialects.claims_interactions,
+            dialects.read_interactions,
             "type",
         ),
-        Shape("openai-responses", providers.claims_responses, providers.read_responses, "type"),
-        Shape("llama-index", frameworks.claims_llama_index, frameworks.read_llama_index),
-        Shape("smolagents", frameworks.claims_smolagents, frameworks.read_smolagents),
-        Shape("tinyagent", frameworks.claims_tinyagent, frameworks.read_tinyagent),
+        Shape("openai-responses", dialects.claims_responses, dialects.read_responses, "type"),
+        Shape("llama-index", dialects.claims_llama_index, dialects.read_llama_index),
+        Shape("smolagents", dialects.claims_smolagents, dialects.read_smolagents),
+        Shape("tinyagent", dialects.claims_tinyagent, dialects.read_tinyagent),
         Shape("openhands", logs.claims_openhands, logs.read_openhands, "source"),
         Shape("atif", logs.claims_atif, logs.read_atif, "source"),
         Shape("claude-code", logs.claims_claude_code, logs.read_claude_code, "type"),
-        Shape("gemini", providers.claims_gemini, providers.read_gemini, ""),
-        Shape("bedrock", providers.claims_bedrock, providers.read_bedrock),
-        Shape("ai-sdk", frameworks.claims_ai_sdk, frameworks.read_ai_sdk),
+        Shape("gemini", dialects.claims_gemini, dialects.read_gemini, ""),
+        Shape("bedrock", dialects.claims_bedrock, dialects.read_bedrock),
+        Shape("ai-sdk", dialects.claims_ai_sdk, dialects.read_ai_sdk),
         Shape("tau2", logs.claims_tau2, logs.read_tau2),
-        Shape("anthropic", providers.claims_anthropic, providers.read_anthropic),
+        Shape("anthropic", dialects.claims_anthropic, dialects.read_anthropic),
         Shape("inspect-ai", logs.claims_inspect, logs.read_inspect),
         Shape("otel", traces.claims, traces.read),
-        Shape(CHAT, providers.claims_chat, providers.read_chat),
+        Shape(CHAT, dialects.claims_chat, dialects.read_chat),
     )
 }
 """The shapes, in the order in which they are asked whether a message is theirs."""
@@ -432,7 +431,7 @@ def held_messages(thing: object) -> list[object] | None:
     if (steps := steps_of(thing)) is not None:  # an agent of smolagents
         return steps
     steps = listed(get(thing, "steps"))
-    if any(map(providers.claims_interactions, steps)):
+    if any(map(dialects.claims_interactions, steps)):
         asked = get(thing, "input")
         is_first = get(steps[0], "type") == "user_input" or asked is None
         return steps if is_first else [{"role": "user", "content": asked}, *steps]

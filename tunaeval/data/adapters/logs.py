@@ -1,35 +1,21 @@
 """Logs of agents and of whole runs: trajectories, sessions and samples, as objects and as JSON.
 
-ATIF, the format of Harbor (versions 1.0 to 1.8): a step is a message of the user, the system or the
-agent; an agent's step contains its calls and their results. The format is specified in Harbor's RFC
-0001, "Agent Trajectory Interchange Format".
+docs/reference/transcripts.md describes the shapes, and `kinds.toml` has the names in them. What the
+code depends on besides:
 
-Sessions of Claude Code, as stored in JSON lines and as printed by `stream-json`: a line contains
-one message of Anthropic's API, or part of one: each block of a reply has its own line, and all
-share the reply's id. Other lines are about the session. The messages of a sub-agent are another
-conversation, which is reported and left out.
-
-Claude Agent SDK: messages have no type, and neither have their blocks, so both are recognized by
-their fields. They become lines of Claude Code, which the SDK made them from.
-
-Codex, in both of its forms: a rollout (`~/.codex/sessions`) contains the items of the Responses API
-as `payload`s among lines about the session; `codex exec --json` prints events, whose items contain
-a call together with its result. Older rollouts are bare items after a line about the session.
-
-Gemini CLI (`~/.gemini/tmp/*/chats`): a JSON object, or JSON lines in which a later line may replace
-or remove earlier messages. A message contains its calls with their results, which the user's next
-message repeats.
-
-Inspect's logs: long texts of a sample may be among its attachments; they are put back in place.
-
-OpenHands: events of version 1 have a `kind`, those of version 0 an `action` or an `observation`.
-The calls of one reply are events of their own with the reply's id.
-
-SWE-agent's trajectories: the history has the messages. Without structured calls, an action is a
-command of the shell, and what the user says next is its result.
-
-tau2-bench: like chat completions, except that results have the call's id in `id`, and that the
-simulated user makes calls too, which are not the agent's.
+- ATIF is specified in Harbor's RFC 0001, "Agent Trajectory Interchange Format". An agent's step
+  contains its calls and their results.
+- Claude Code: each block of a reply has its own line, and all share the reply's id. A sub-agent is
+  another conversation, which is reported and left out.
+- Claude Agent SDK: neither messages nor their blocks have a type, so both are recognized by their
+  fields. They become lines of Claude Code, which the SDK made them from.
+- Codex: a rollout has items of the Responses API as `payload`s, older ones bare items; the events
+  of `codex exec --json` contain a call together with its result.
+- Gemini CLI: a later line may replace or remove earlier messages. A message contains its calls with
+  their results, which the user's next message repeats.
+- OpenHands: the calls of one reply are events of their own with the reply's id.
+- SWE-agent: what the user says after an action without a structured call is its result.
+- tau2-bench: results have the call's id in `id`.
 
 What a program tells the model in the user's name is a system message.
 """
@@ -44,6 +30,18 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.exchange import text_of
 
+from .dialects import (
+    ANTHROPIC_CACHED,
+    ANTHROPIC_KINDS,
+    CHAT_KINDS,
+    claims_responses,
+    gemini_failed,
+    gemini_words,
+    join_message,
+    read_calls,
+    read_gemini_parts,
+    read_responses,
+)
 from .fields import (
     KNOWN,
     declared,
@@ -59,18 +57,6 @@ from .fields import (
     total_usage,
     usage_of,
     word,
-)
-from .providers import (
-    ANTHROPIC_CACHED,
-    ANTHROPIC_KINDS,
-    CHAT_KINDS,
-    claims_responses,
-    gemini_failed,
-    gemini_words,
-    join_message,
-    read_calls,
-    read_gemini_parts,
-    read_responses,
 )
 from .reading import Reading, invalid_call, kinds_of, read_content, result_words, words_of
 

@@ -1,21 +1,17 @@
 """Conversations in traces: OpenTelemetry's spans, and others that become such spans.
 
-Spans come in any export: OTLP as JSON, an SDK's dump, or objects; each becomes a `TraceSpan` with
-plain attributes. The span of each request repeats all earlier messages. A span whose input begins
-with a whole known conversation continues it; any other begins a new one, as sub-agents do. Tool
-runs have their own spans, which show failures, and results that no later request contains. Messages
-are numbered within the conversation that the spans make up together. The attributes are those of
-the semantic conventions (`gen_ai.input.messages`), on the span or on its event
-`gen_ai.client.inference.operation.details`, which may be a log record; before version 1.37 there
-was an event for each message instead (`gen_ai.user.message`, `gen_ai.choice`). Traces with
-attributes of their own are given those of the conventions first:
+Spans come in any export; each becomes a `TraceSpan` with plain attributes. The span of each request
+repeats all earlier messages. A span whose input begins with a whole known conversation continues
+it; any other begins a new one. Tool runs have their own spans, which show failures, and results
+that no later request contains. Before version 1.37 of the conventions there was an event for each
+message. Traces with attributes of their own are given those of the conventions first:
 
 OpenInference (Phoenix): attributes have a message for each number (`llm.input_messages.0.message.
 role`), as nested objects in some exports, and as columns of a table in others.
 
-Langfuse: a trace has observations. A generation's input and output are messages as the provider's
-API has them. A tool's observation rarely has the id of its call; without one it belongs to the
-call of the same name and number, if there are as many calls as runs.
+Langfuse: a generation's input and output are messages as the provider's API has them. A tool's
+observation rarely has the id of its call; without one it belongs to the call of the same name and
+number, if there are as many calls as runs.
 """
 
 from __future__ import annotations
@@ -29,6 +25,7 @@ from typing import NamedTuple, TypeAlias
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
 
+from .dialects import claims_anthropic, read_anthropic, read_chat
 from .fields import (
     KNOWN,
     fields_of,
@@ -42,7 +39,6 @@ from .fields import (
     usage_of,
     word,
 )
-from .providers import claims_anthropic, read_anthropic, read_chat
 from .reading import CallFields, Kinds, Reading, ResultFields, Text, kinds_of, read_parts
 
 _OWN = "gen_ai."
