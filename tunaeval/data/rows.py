@@ -6,9 +6,7 @@ the reason takes its place.
 
 A row is written as messages in OpenAI's shape, which TRL and most trainers read. Arguments are
 objects, since almost all chat templates want objects; a template that wants text says so in
-`as_openai`. Tools are JSON text. Beware of Arrow, which gives every object of a column the keys of
-all others: `{"city": "Oslo"}` becomes `{"city": "Oslo", "days": None}`. It does not with
-`Dataset.from_list(rows, on_mixed_types="use_json")`, or from a file of JSON lines (datasets 5).
+`as_openai`. Tools are JSON text: Arrow gives every object of a column the keys of all others.
 """
 
 from __future__ import annotations

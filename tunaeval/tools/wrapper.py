@@ -353,14 +353,30 @@ def recorded_coroutine(tool: AnyFunction, notes: Notes) -> AnyFunction:
 def recorded_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
     def wrapper(*args: object, **kwargs: object) -> Generator[object, object, object]:
         start = _call(notes), args, kwargs, time(), perf_counter()
-        steps = _Timed()
+        seconds = 0.0
         try:
-            steps.of = cast("Generator[object, object, object]", tool(*args, **kwargs))
-            result = yield from steps
+            steps = cast("Generator[object, object, object]", tool(*args, **kwargs))
+            resume: Callable[[], object] = steps.__next__
+            while True:
+                begun = perf_counter()
+                try:
+                    item = resume()
+                except StopIteration as ended:
+                    result = ended.value
+                    break
+                finally:
+                    seconds += perf_counter() - begun
+                try:
+                    resume = partial(steps.send, (yield item))
+                except GeneratorExit:
+                    steps.close()
+                    raise
+                except BaseException as error:  # noqa: BLE001 - the generator decides what to do
+                    resume = partial(steps.throw, error)
         except BaseException as error:
-            _ended(notes, error, (*start, steps.seconds), _look(notes, error))
+            _ended(notes, error, (*start, seconds), _look(notes, error))
             raise
-        _ended(notes, result, (*start, steps.seconds), notes.returned)
+        _ended(notes, result, (*start, seconds), notes.returned)
         return result
 
     return wrapper
@@ -415,36 +431,6 @@ def _ended(notes: Notes, ending: object, facts: Facts, look: Look) -> None:
         notes.keep(ending, *facts, look(ending))
     except Exception as error:  # noqa: BLE001 - a failure to record must not fail the tool
         notes.failed(error)
-
-
-class _Timed(Generator[object, object, object]):
-    """A generator that counts the seconds in which the generator `of` runs."""
-
-    __slots__ = ("of", "seconds")
-
-    of: Generator[object, object, object]
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __next__(self) -> object:
-        return self._timed(self.of.__next__)
-
-    def send(self, value: object) -> object:
-        return self._timed(self.of.send, value)
-
-    def throw(self, *error: Any) -> object:
-        return self._timed(self.of.throw, *error)
-
-    def close(self) -> None:
-        self._timed(self.of.close)
-
-    def _timed(self, step: Callable[..., object], *given: object) -> object:
-        begun = perf_counter()
-        try:
-            return step(*given)
-        finally:
-            self.seconds += perf_counter() - begun
 
 
 KINDS: tuple[tuple[Callable[[object], bool], Callable[[AnyFunction, Notes], AnyFunction]], ...] = (

@@ -33,7 +33,7 @@ from tunaeval.types.wanted import wanted_name
 from . import dialects, logs, traces
 from .dialects import contents_of, is_request, session_usage, steps_of
 from .fields import fields_of, first, get, identifier, listed, word
-from .logs import is_sample, is_trajectory, read_sample
+from .logs import is_log, is_sample, is_trajectory, read_sample
 from .reading import Reading, call_of, joined
 from .traces import holds_spans, is_span, read_traces
 
@@ -231,11 +231,6 @@ class _Document(NamedTuple):
     read: Callable[[object], Iterable[Conversation]]
 
 
-def _is_log(thing: object) -> bool:
-    samples = listed(get(thing, "samples"))
-    return bool(samples) and all(map(is_sample, samples))
-
-
 def tells_spans(thing: object) -> bool:
     """Whether `thing` is a span, an export of spans, or a list of either."""
     items = thing if isinstance(thing, list | tuple) else [thing]
@@ -254,7 +249,7 @@ def _read_traces(
 
 _DOCUMENTS = (
     _Document("tunacode", is_session, lambda thing: (read_session(thing),)),
-    _Document("inspect-ai", _is_log, lambda thing: map(read_sample, listed(get(thing, "samples")))),
+    _Document("inspect-ai", is_log, lambda thing: map(read_sample, listed(get(thing, "samples")))),
     _Document("inspect-ai", is_sample, lambda thing: (read_sample(thing),)),
     _Document("gemini-cli", logs.is_gemini_session, logs.read_gemini_session),
     _Document("swe-agent", logs.is_swe_agent, logs.read_swe_agent),
@@ -555,14 +550,10 @@ def _lines(text: str, file: str, whole: Exception) -> list[tuple[str, JsonValue]
 
 def _joined(values: list[tuple[str, JsonValue]]) -> list[tuple[str, JsonValue]]:
     """Return the documents on the lines: one on each, or all lines together as one."""
-    if all(holds_transcript(value) and not _is_part(value) for _, value in values):
+    spans = [row.fits for row in _DOCUMENTS if row.shape in _SPANS]
+    if all(holds_transcript(one) and not any(fits(one) for fits in spans) for _, one in values):
         return values
     return [("", [value for _, value in values])]
-
-
-def _is_part(value: JsonValue) -> bool:
-    """Whether the value of a line is a part of a trace."""
-    return any(row.shape in _SPANS and row.fits(value) for row in _DOCUMENTS)
 
 
 def _not_json(where: str, error: Exception, text: str) -> UsageError:

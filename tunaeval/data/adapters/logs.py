@@ -221,6 +221,11 @@ def is_sample(thing: object) -> bool:
     return get(thing, "epoch") is not None and isinstance(get(thing, "messages"), list | tuple)
 
 
+def is_log(thing: object) -> bool:
+    samples = listed(get(thing, "samples"))
+    return bool(samples) and all(map(is_sample, samples))
+
+
 def read_sample(sample: object) -> Conversation:
     """Read a sample of a log as one conversation, named by the sample's id and epoch."""
     messages = listed(get(sample, "messages"))

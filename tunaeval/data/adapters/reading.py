@@ -117,15 +117,13 @@ NOTICES: Mapping[str, str] = KNOWN["notices"]
 
 @dataclass(slots=True)
 class _OpenMessage:
-    """A message that is being read; `before` is the number of messages before it."""
+    """A message that is being read, `head` without its content; `before` is the number of messages
+    before it.
+    """
 
     source: int
-    role: str
     before: int
-    usage: Usage | None = None
-    at: float | None = None
-    tool_call_id: str | None = None
-    is_error: bool | None = None
+    head: Message
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
@@ -166,8 +164,9 @@ class Reading:
         self.reply = None
         if role == "assistant":
             self.failure = None
-        before, at = len(self._messages), self.at if at is None else at
-        self._open = _OpenMessage(self.source, role, before, usage, at, tool_call_id, is_error)
+        at = self.at if at is None else at
+        head = Message(role, "", (), tool_call_id, None, is_error, usage, at)
+        self._open = _OpenMessage(self.source, len(self._messages), head)
 
     @property
     def thinking(self) -> bool:
@@ -184,7 +183,7 @@ class Reading:
     def is_reply(self) -> bool:
         """Whether the open message is the assistant's and has no calls yet."""
         one = self._open
-        return one is not None and one.role == "assistant" and not one.calls
+        return one is not None and one.head.role == "assistant" and not one.calls
 
     @property
     def calls(self) -> list[str | None]:
@@ -212,9 +211,9 @@ class Reading:
     def text(self, text: str, role: str | None = None) -> None:
         """Add text to the open message; another `role` makes a new message of it."""
         one = self._opened()
-        if role is not None and role != one.role:
+        if role is not None and role != one.head.role:
             self._flush(one)
-            one.role = role
+            one.head = replace(one.head, role=role)
         if text:
             one.texts.append(text)
 
@@ -251,15 +250,20 @@ class Reading:
         one = self._opened()
         self._flush(one)
         self._append(
-            one.source, Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at)
+            one.source,
+            Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.head.at),
         )
 
     def spent(self, usage: Usage | None) -> None:
         """Set the usage of the last reply. In some logs a later line has it."""
         one = self._open
         replies = (at for at, one in enumerate(self._messages) if one.role == "assistant")
-        if one is not None and one.role == "assistant" and (one.texts or one.thoughts or one.calls):
-            one.usage = usage or one.usage
+        if (
+            one is not None
+            and one.head.role == "assistant"
+            and (one.texts or one.thoughts or one.calls)
+        ):
+            one.head = replace(one.head, usage=usage or one.head.usage)
         elif usage is not None and (last := max(replies, default=None)) is not None:
             self._messages[last] = replace(self._messages[last], usage=usage)
 
@@ -322,7 +326,7 @@ class Reading:
         if not (one.texts or one.thoughts or one.calls):
             return False
         self._append(one.source, _message(one))
-        one.usage = None  # so that it counts once
+        one.head = replace(one.head, usage=None)  # so that it counts once
         one.texts, one.thoughts, one.calls = [], [], []
         return True
 
@@ -332,15 +336,11 @@ class Reading:
 
 
 def _message(one: _OpenMessage) -> Message:
-    return Message(
-        role=one.role,
+    return replace(
+        one.head,
         content="".join(one.texts),
         tool_calls=tuple(one.calls),
-        tool_call_id=one.tool_call_id,
         reasoning="".join(one.thoughts) or None,
-        is_error=one.is_error,
-        usage=one.usage,
-        at=one.at,
     )
 
 

@@ -5,11 +5,9 @@ inside of the workspace. A command is run without a shell and within limits: it 
 caller's environment nor an input, its output is kept up to a limit, and after its time limit it is
 killed with all processes that it started. "python" is the interpreter of this program.
 
-A command that runs a file runs what the model has written, with the rights of this process: this is
-no sandbox. Allow such commands only if the whole process is in a container.
-
-Who can write the files that a command reads as its configuration can make it run any program, so no
-tool of a workspace writes, moves or deletes them while the command is allowed.
+This is no sandbox: a command that runs a file runs what the model has written, with the rights of
+this process. Who can write the files that a command reads as its configuration can make it run any
+program, so no tool of a workspace writes, moves or deletes them while the command is allowed.
 `configurations.toml` lists them by program; for a program that is not listed, nothing is refused.
 
 Of git the configuration itself names further files. `git status` runs the program in
@@ -435,8 +433,15 @@ def run_command(
     """
     process = _started(words, folder, files, hidden)
     assert process.stdout is not None  # noqa: S101 - it is a pipe
-    kept = _Kept(output_bytes)
-    reader = threading.Thread(target=kept.read, args=(process.stdout,), daemon=True)
+    kept = bytearray()
+
+    def read(stream: IO[bytes]) -> None:
+        """Keep the first bytes, and one more; read the rest to keep the program going."""
+        with stream:
+            while piece := os.read(stream.fileno(), 1 << 16):
+                kept.extend(piece[: output_bytes + 1 - len(kept)])
+
+    reader = threading.Thread(target=read, args=(process.stdout,), daemon=True)
     reader.start()
     try:
         code: int | None = process.wait(seconds)
@@ -449,7 +454,8 @@ def run_command(
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     reader.join(_GRACE_SECONDS)  # a process that left the group may keep the pipe
-    return Ran(words, code, bytes(kept.data).decode(errors="replace").rstrip(), kept.cut)
+    output = bytes(kept[:output_bytes]).decode(errors="replace").rstrip()
+    return Ran(words, code, output, len(kept) > output_bytes)
 
 
 def _started(
@@ -473,21 +479,6 @@ def _started(
         )
     except (OSError, ValueError) as error:
         raise WorkspaceError(f"the command {shlex.join(words)!r:.80}: {error}") from error
-
-
-class _Kept:
-    """The first bytes of the output; the rest is read, to keep the program going, and dropped."""
-
-    def __init__(self, limit: int) -> None:
-        self.data = bytearray()
-        self.cut = False
-        self._limit = limit
-
-    def read(self, stream: IO[bytes]) -> None:
-        with stream:
-            while piece := os.read(stream.fileno(), 1 << 16):
-                self.cut = self.cut or len(self.data) + len(piece) > self._limit
-                self.data += piece[: self._limit - len(self.data)]
 
 
 _PATH = os.pathsep.join((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"))
