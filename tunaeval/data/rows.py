@@ -6,9 +6,7 @@ the reason takes its place.
 
 A row is written as messages in OpenAI's shape, which TRL and most trainers read. Arguments are
 objects, since almost all chat templates want objects; a template that wants text says so in
-`as_openai`. Tools are JSON text. Beware of Arrow, which gives every object of a column the keys of
-all others: `{"city": "Oslo"}` becomes `{"city": "Oslo", "days": None}`. It does not with
-`Dataset.from_list(rows, on_mixed_types="use_json")`, or from a file of JSON lines (datasets 5).
+`as_openai`. Tools are JSON text: Arrow gives every object of a column the keys of all others.
 """
 
 from __future__ import annotations
@@ -24,9 +22,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
-from tunaeval.files.plain_files import open_plain
+from tunaeval.files.plain_files import open_plain, table_of
 from tunaeval.rewards.gold import Gold
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.exchange import openai_call
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import refusal
@@ -70,28 +69,11 @@ class UnreadableRowError(ValueError):
     """A row that is no conversation; `read_row` catches it and returns a `Fault`."""
 
 
-LOSSES: Mapping[str, str] = {
-    "made-id": "a call has no id, so one was made for it",
-    "unlinked-result": "a result names no call and follows none, so it has no tool_call_id",
-    "user-call": "the user makes a call, which chat templates leave out",
-    "moved-part": "an image or another part of a reply with calls is now before its text",
-    "unread-rejected": "a rejected reply cannot be read, and is left as it is",
-}
+NAMES = table_of(__package__, "names.toml")
+"""The names in rows, and the codes of what is found in them."""
+
+LOSSES: Mapping[str, str] = NAMES["losses"]
 """Every code of a note that says what a row loses as `as_openai` writes it."""
-
-_USED = frozenset({
-    "messages", "conversations", "conversation", "system", "tools", "functions", "query", "answers",
-    "chat", "prompt", "completion", "chosen", "chosen_response", "question", "correct_answer",
-})  # fmt: skip
-"""Fields of a row from which messages are made; all other fields are kept."""
-
-_OF_A_SHAPE: Mapping[str, frozenset[str]] = {
-    "bfcl": frozenset({"function"}),
-    "openai-preference": frozenset({"input", "preferred_output"}),
-    "swe-agent": frozenset({"history", "trajectory"}),
-}
-_NONE: frozenset[str] = frozenset()
-_REJECTED = frozenset({"rejected", "rejected_response", "non_preferred_output"})
 
 
 def as_openai(row: Row, arguments: str = "object") -> JsonObject:
@@ -122,7 +104,9 @@ def exported(row: Row, written: str) -> JsonObject:
     """Like `as_openai`, without warnings; arguments are written as "object" or as "text"."""
     raw = row.raw if isinstance(row.raw, dict) else {}
     worse = row.rejected if isinstance(row.rejected, Row) else None
-    used = _USED | _OF_A_SHAPE.get(row.shape, _NONE) | (_REJECTED if worse else _NONE)
+    known = NAMES["fields"]
+    used = {*known["used"], *known["of_a_shape"].get(row.shape, ())}
+    used.update(known["rejected"] if worse else ())
     made: JsonObject = {key: value for key, value in raw.items() if key not in used}
     said = [*chat_messages(row.messages, written, row.others)]
     if row.prompt is None:
@@ -196,13 +180,6 @@ def linked(messages: Sequence[Message]) -> Iterator[tuple[list[str], Diagnosis |
             ids = [answered] if answered else []
             code = "" if answered else "unlinked-result"
         yield ids, Diagnosis(code, LOSSES[code]) if code else None
-
-
-def openai_call(call: ToolCall, id_: str, arguments: str) -> JsonObject:
-    """Return the call in OpenAI's shape, its arguments as an "object" or as JSON "text"."""
-    is_text = arguments == "text"
-    written = json.dumps(call.arguments, ensure_ascii=False) if is_text else call.arguments
-    return {"id": id_, "type": "function", "function": {"name": call.name, "arguments": written}}
 
 
 _RESPONSE = ("<tool_response>", "</tool_response>")

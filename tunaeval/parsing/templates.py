@@ -34,6 +34,7 @@ from tunaeval.grammar.formats import FORMATS
 from tunaeval.limits import MAX_TEMPLATE_SIZE, MAX_TEMPLATE_WORK, TEMPLATE_STEP
 from tunaeval.showing import brief
 from tunaeval.types.calls import ToolCall, Tools, ToolSpec
+from tunaeval.types.exchange import openai_call
 
 from .api import auto
 from .finder import TOKENS
@@ -139,7 +140,8 @@ def turn_by(
     answer = {"role": "assistant", "content": _ANSWER}
     start, _, end = render_by(template, [*before, answer], tools).rpartition(_ANSWER)
     asked = render_by(template, before, tools, prompt=True)
-    begins = len(asked) if text.startswith(asked) else _shared(text, asked, start + _ANSWER)
+    same = takewhile(lambda row: len({*row}) == 1, zip(text, asked, start + _ANSWER, strict=False))
+    begins = len(asked) if text.startswith(asked) else sum(1 for _ in same)
     ends = [end[at:] for at, char in enumerate(end) if not at or char == "<"]
     turn = text[begins:].removesuffix(next(filter(text.endswith, ends), ""))
     turn = turn.removesuffix(next(filter(turn.endswith, (*TOKENS, "<|tool_response>")), ""))
@@ -216,12 +218,6 @@ def writes_alike(text: str, written: str, form: Format) -> bool:
     return written in text or written.endswith(text.strip())
 
 
-def _shared(*texts: str) -> int:
-    """Return how many characters all the texts begin with in common."""
-    same = takewhile(lambda row: len(set(row)) == 1, zip(*texts, strict=False))
-    return sum(1 for _ in same)
-
-
 def _with_calls(  # noqa: PLR0917 - a rendering is made of so much
     template: str,
     calls: Sequence[ToolCall],
@@ -234,16 +230,7 @@ def _with_calls(  # noqa: PLR0917 - a rendering is made of so much
 
     def rendered(id_of: Callable[[int, ToolCall], str]) -> str:
         written = [
-            {
-                "id": call.id or id_of(number, call),
-                "type": "function",
-                "function": {
-                    "name": call.name,
-                    "arguments": call.arguments
-                    if kind == "object"
-                    else json.dumps(call.arguments, ensure_ascii=False),
-                },
-            }
+            openai_call(call, call.id or id_of(number, call), kind)
             for number, call in enumerate(calls)
         ]
         turn = {"role": "assistant", "content": "", **said, "tool_calls": written}
@@ -378,10 +365,7 @@ class _Generation(Extension):
     def parse(self, parser: Parser) -> nodes.Node:
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-        return nodes.CallBlock(self.call_method("_body"), [], [], body).set_lineno(line)
-
-    def _body(self, caller: Callable[[], str]) -> str:
-        return caller()
+        return nodes.Scope(body, lineno=line)
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
@@ -481,12 +465,10 @@ def _refused_by_template(message: object) -> NoReturn:
 def _compiled(template: str) -> Template:
     if len(template) > MAX_TEMPLATE_SIZE:
         raise UsageError(f"the template has more than {MAX_TEMPLATE_SIZE:,} characters")
-    return _environment().from_string(template)
+    return _ENVIRONMENT.from_string(template)
 
 
-@lru_cache(maxsize=1)
-def _environment() -> _Sandbox:
-    return _Sandbox()
+_ENVIRONMENT = _Sandbox()
 
 
 def _reason(error: Exception) -> str:
