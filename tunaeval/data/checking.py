@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import orjson
 
-from tunaeval.parsing.repair.schema import fits
+from tunaeval.parsing.repair.schema import fit, fits
 from tunaeval.rewards.gold import Gold
 from tunaeval.rewards.scored import reward
 from tunaeval.showing import brief, counted
@@ -168,9 +168,12 @@ def _call(row: Row, call: ToolCall, index: int | None) -> Iterator[Finding]:
         names = ", ".join([*row.tools][:8])
         yield Finding("unknown-tool", f"{brief(call.name)} is none of: {names}", index)
     elif not fits(call.name, call.arguments, row.tools):
+        fitted = fit(call.arguments, row.tools[call.name].parameters)
         messages = [note.message for at, note in row.notes if at == index]
-        why = f": {messages[0]}" if messages else ": its arguments do not fit the schema"
-        yield Finding("misfit", f"{call.name}{why}", index)
+        messages += [*(note.message for note in fitted.notes)]
+        messages += [*(repair.message for repair in fitted.repairs)]
+        why = messages[0] if messages else "its arguments do not fit the schema"
+        yield Finding("misfit", f"{call.name}: {why}", index)
 
 
 def _answers(row: Row) -> Iterator[Finding]:

@@ -103,6 +103,8 @@ def as_openai(row: Row, arguments: str = "object") -> JsonObject:
 def exported(row: Row, written: str) -> JsonObject:
     """Like `as_openai`, without warnings; arguments are written as "object" or as "text"."""
     raw = row.raw if isinstance(row.raw, dict) else {}
+    if row.shape == "openai-preference":  # whose `input` has more than messages and tools
+        raw = {**raw["input"], **raw}
     worse = row.rejected if isinstance(row.rejected, Row) else None
     known = NAMES["fields"]
     used = {*known["used"], *known["of_a_shape"].get(row.shape, ())}
@@ -133,7 +135,7 @@ def written_arguments(arguments: str) -> str:
     """Return "object" or "text": what was asked for, or what a chat template wants."""
     if arguments in {"object", "text"}:
         return arguments
-    if "{" not in arguments:
+    if "{" not in str(arguments):
         raise refusal("arguments", arguments, "'object', 'text', or the text of a chat template")
     from tunaeval.parsing import templates  # noqa: PLC0415 - it loads jinja2
 
@@ -235,6 +237,8 @@ def rows_of_lines(lines: Iterable[bytes]) -> Iterator[Raw]:
             continue
         try:
             raw = Raw(json.loads(line.decode("utf-8-sig")), line=line)
+        except json.JSONDecodeError as error:  # whose line is always 1, or 2 after a cut
+            raw = Raw(None, f"no JSON: {error.msg} (at character {error.pos + 1})", line)
         except (ValueError, RecursionError) as error:
             raw = Raw(None, f"no JSON: {error}", line)
         yield raw

@@ -207,6 +207,8 @@ def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
     except _UNREADABLE as error:
         own = isinstance(error, UnreadableRowError | UsageError | RecursionError)
         why = str(error) if own else f"not of this shape ({type(error).__name__}: {error})"
+        if type(error) is KeyError:
+            why = f"not of this shape: it has no {error}"
         return Fault(number, f"{found}: {why}", raw.value, raw.line)
 
 
@@ -216,8 +218,15 @@ def _shapeless(row: JsonObject) -> str:
             return f"its {key!r} is {brief(row[key], 40)}, wanted a list of messages"
     if not row:
         return "the row is an empty object"
+    for key, value in row.items():
+        if isinstance(value, list) and any(map(shape_of, filter(_is_row, value))):
+            return f"its rows are in {key!r}; write that list alone, or its items as JSON lines"
     keys = ", ".join(repr(str(key)[:40]) for key in [*row][:8])
     return f"no shape is known that has {keys}; the shapes are {', '.join(SHAPES)}"
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, Mapping)
 
 
 def shape_of(row: Mapping[str, Any]) -> str | None:
@@ -275,6 +284,8 @@ def _decoded(row: Mapping[str, Any]) -> JsonObject:
 
 def _read(told: Told, number: int, shape: str, raw: Raw) -> Row:
     found = _Found(to_tools(told.tools) if told.tools else None)
+    if any(get(get(one, "function") or one, "strict") for one in listed(told.tools)):
+        found.lose("lost-field", 0)
     found.add(told.prompt or ())
     prompt = None if told.prompt is None else len(found.messages)
     found.add(told.turns)
@@ -323,6 +334,8 @@ class _Found:
                 words = [{"type": "text", "text": read.content}] * bool(read.content)
                 content = [*(part for part in content if part.get("text") is None), *words]
                 self.lose("moved-part", index)
+            if any(get(part, "source") for part in content):  # as Anthropic's API has them
+                self.lose("foreign-part", index)
             more = _carried(message, read) | ({"content": content} if content else {})
             for text in results_in(read.content) if read.is_result else [read.content]:
                 self.messages.append(replace(read, content=text))
@@ -349,6 +362,8 @@ class _Found:
         if _ROLES[role] == "assistant":
             read, odd = _reply(message, self.tools, index)
             self.notes += [(index, note) for note in odd]
+            for code in _lost_in(message, read):
+                self.lose(code, index)
             return read
         calls = parse_message(
             {"role": role, "tool_calls": listed(get(message, "tool_calls"))}
@@ -370,6 +385,23 @@ class _Found:
 
 
 _UNREADABLE = (UsageError, RecursionError, TypeError, AttributeError, LookupError, ValueError)
+
+
+def _lost_in(message: Mapping[str, Any], read: Message) -> Iterator[str]:
+    """Yield the codes of what a reply's structured calls lose as they are written."""
+    made = listed(get(message, "tool_calls"))
+    if len(read.tool_calls) < len(made):
+        yield "lost-call"
+    if any(call.repairs for call in read.tool_calls):
+        yield "changed-call"
+    fields = {
+        key for one in made if isinstance(one, Mapping) for key in one if one[key] is not None
+    }
+    if fields - _OF_CALLS:
+        yield "lost-field"
+
+
+_OF_CALLS = frozenset(_NAMES["fields"]["of_calls"])
 
 
 def _carried(message: Mapping[str, Any], read: Message) -> JsonObject:
@@ -563,10 +595,16 @@ def _transcript(row: JsonObject, document: JsonObject | None = None) -> Told:
             raise UnreadableRowError(f"message {notice.source} has {notice.message}")
     turns = []
     for message, source in zip(found.messages, found.sources, strict=True):
+        thoughts = [
+            one for one in listed(get(said[source], "content"))
+            if get(one, "type") in {"thinking", "redacted_thinking"}
+            and (get(one, "signature") or get(one, "data"))
+        ]  # fmt: skip
         turns.append({
             **said[source], "role": message.role, "content": _media(said[source], message),
             "tool_calls": [*message.tool_calls], "tool_call_id": message.tool_call_id,
-            "reasoning_content": message.reasoning,
+            "reasoning_content": message.reasoning, "thinking_blocks": thoughts or None,
+            "is_error": get(_result_in(said[source], message), "is_error"),
         })  # fmt: skip
     return Told(_with_system(row, turns), row.get("tools"))
 
@@ -575,13 +613,18 @@ def _media(said: Mapping[str, Any], read: Message) -> JsonValue:
     """Return the content of a message: with its images and documents if it has some."""
     parts = said.get("content")
     if read.is_result and isinstance(parts, list):
-        own = (one for one in parts if get(one, "tool_use_id") == read.tool_call_id)
-        parts = get(next(own, None), "content")
+        parts = get(_result_in(said, read), "content")
     kept = [
         one for one in (parts if isinstance(parts, list) else ())
         if isinstance(ANTHROPIC_KINDS.get(get(one, "type")), Text | Media)
     ]  # fmt: skip
     return read.content if all(get(one, "text") for one in kept) else kept
+
+
+def _result_in(said: Mapping[str, Any], read: Message) -> Any:
+    """Return the part of a message that is this result; None if there is none."""
+    parts = listed(said.get("content")) if read.is_result else ()
+    return next((one for one in parts if get(one, "tool_use_id") == read.tool_call_id), None)
 
 
 SHAPES: Mapping[str, Callable[[JsonObject], Told]] = {
