@@ -44,7 +44,7 @@ from .directory import (
     read_info,
     without_secrets,
 )
-from .episode import Reread, reread
+from .episode import Reread, Trial, reread
 from .options import RunOptions, born
 from .reading import (
     RunTools,
@@ -260,13 +260,10 @@ def _again(
     scenario, failure = gold(result), _failure(result)
     names = (*options.abstain, *scenario.abstain)
     read = reading(parser, own, options.calls, abstain=names)
+    trial = Trial(scenario, own, read, options, result.repeat)
     if result.task is not None:
-        return reread_task(
-            scenario, result, replies, failure, tools=own, read=read, options=options
-        )
-    return reread(
-        scenario, replies, failure, tools=own, read=read, options=options, repeat=result.repeat
-    )
+        return reread_task(trial, result, replies, failure)
+    return reread(trial, replies, failure)
 
 
 def _failure(old: ScenarioResult) -> TransportFailure | None:

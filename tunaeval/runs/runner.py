@@ -15,7 +15,6 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
@@ -32,7 +31,7 @@ from .budget import Budget
 from .contact import Contact, Placed, answer_of
 from .directory import InterruptedRun, Journal, RunDirectory, begun, with_not_asked, without_secrets
 from .driving import Environment, drive, drive_agent
-from .episode import conclude, episode
+from .episode import Trial, conclude, episode
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking_by
 from .reading import keep_tools, kept_tools, reading, tools_of
@@ -266,21 +265,15 @@ class SuiteRun:
         options = self.options
         names = (*options.abstain, *scenario.abstain)
         read = reading(self._parser, tools, options.calls, abstain=names)
-        given: dict[str, Any] = {"asking": told, "read": read, "options": options, "repeat": repeat}
+        trial = Trial(scenario, tools, read, options, repeat)
         if scenario.task is None:
             deadline = Deadline(options.deadline_seconds)
-            conversation = episode(scenario, tools=tools, **given)
-            return await conclude(conversation, partial(self._ask, deadline=deadline))
+            return await conclude(episode(trial, told), partial(self._ask, deadline=deadline))
         if isinstance(self._client, Agent):
             self._contact.hold_nothing()
-            return await drive_agent(
-                scenario, tools, self._client, read=read, options=options,
-                environment=self._environment, repeat=repeat,
-            )  # fmt: skip
-        return await drive(
-            task_episode(scenario, **given), scenario, tools, ask=self._ask, options=options,
-            environment=self._environment, servers=self._suite.mcp, repeat=repeat,
-        )  # fmt: skip
+            return await drive_agent(trial, self._client, self._environment)
+        conversation, servers = task_episode(trial, told), self._suite.mcp
+        return await drive(conversation, trial, self._ask, self._environment, servers)
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:
         self._budget.count_request()
