@@ -296,15 +296,12 @@ def _continued(directory: Path, new: MatrixInfo) -> MatrixInfo:
     old = read_matrix(directory)
     was, now = ([cell.name for cell in info.cells] for info in (old, new))
     if was != now:
+        kept, asked = ("; ".join(name.words for name in names) for names in (was, now))
         raise RecordError(
-            f"{directory} has the cells {_listed(was)}; asked for are {_listed(now)}; name the "
-            "same, or begin another matrix"
+            f"{directory} has the cells {kept}; asked for are {asked}; name the same, or begin "
+            "another matrix"
         )
     return old
-
-
-def _listed(names: Sequence[CellName]) -> str:
-    return "; ".join(name.words for name in names)
 
 
 def read_matrix(directory: Path) -> MatrixInfo:

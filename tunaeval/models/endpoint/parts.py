@@ -19,7 +19,6 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from tunaeval.models.clients.answers import read_usage
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
@@ -29,10 +28,11 @@ from .apis import (
     ModelRequest,
     Refused,
     arguments_of,
-    call_of,
+    given_answer,
     pieces,
     plain,
     request_of,
+    said,
     tools_in,
 )
 
@@ -139,21 +139,6 @@ def _messages(
             yield from _heard(str(role), items)
 
 
-def said(items: Sequence[JsonObject]) -> JsonObject:
-    """Return the items of a model's reply as one message of chat completions."""
-    texts = {
-        kind: "".join(text_of(one.get("text")) for one in items if one.get("type") == kind)
-        for kind in ("text", "thought")
-    }
-    message: JsonObject = {"role": "assistant", "content": texts["text"] or None}
-    if texts["thought"]:
-        message["reasoning_content"] = texts["thought"]
-    calls = [one for one in items if one.get("type") == "function_call"]
-    if calls:
-        message["tool_calls"] = [call_of(one) for one in calls]
-    return message
-
-
 def _heard(role: str, items: Sequence[JsonObject]) -> Iterator[JsonObject]:
     """Yield what a user sends as messages of chat completions: tool results, then the rest."""
     rest = []
@@ -185,33 +170,6 @@ def _object(function: JsonObject) -> JsonObject:
     except (ValueError, RecursionError):
         arguments = None
     return arguments if isinstance(arguments, dict) else {_NO_JSON: text}
-
-
-def _reply(
-    items: JsonValue,
-    item_of: Callable[[JsonObject], JsonObject],
-    document: JsonObject,
-    reason: JsonValue,
-    usage: tuple[str, str, str],
-) -> Answer:
-    """Return the answer of an upstream, whose parts are kept to be sent on as they are. `usage`
-    has the fields of the tokens: of all, of the prompt and of the reply.
-    """
-    if not isinstance(items, list) or not all(isinstance(one, dict) for one in items):
-        raise Refused(f"the upstream's reply has the parts {brief(items)}", status=502)
-    made = [item_of(one) for one in items]
-    for index, one in enumerate(made):
-        if one.get("type") == "function_call":
-            one["call_id"] = one["call_id"] or f"call_{index}"
-    message = said(made)
-    known = "tool_calls" if message.get("tool_calls") else "stop"
-    finish = "length" if reason in ("max_tokens", "MAX_TOKENS") else known
-    own = document.get("id", document.get("responseId"))
-    id_ = own if isinstance(own, str) else None
-    given = document.get(usage[0])
-    spent: JsonObject = given if isinstance(given, dict) else {}
-    counts = {"prompt_tokens": spent.get(usage[1]), "completion_tokens": spent.get(usage[2])}
-    return Answer(message, finish, read_usage(counts), tuple(items), id_)
 
 
 _CLIENT_TOOLS = ("bash_", "text_editor_", "computer_", "memory_")
@@ -315,7 +273,7 @@ def anthropic_answer(document: JsonObject) -> Answer:
     """Return the answer in the response of an upstream that speaks Anthropic's API."""
     usage = ("usage", "input_tokens", "output_tokens")
     items = document.get("content")
-    return _reply(items, block_item, document, document.get("stop_reason"), usage)
+    return given_answer(items, block_item, document, document.get("stop_reason"), usage)
 
 
 _ANTHROPIC_ERRORS = {
@@ -345,16 +303,11 @@ def read_gemini(body: JsonObject, _history: object = None) -> ModelRequest:
     ]
     system = _field(body_, "systemInstruction")
     parts = system.get("parts") if isinstance(system, Mapping) else system
-    return ModelRequest(
-        api="gemini",
-        body=body,
-        messages=(
-            *_system(parts if isinstance(parts, list) else [parts]),
-            *_messages(body_.get("contents"), "contents", "parts", part_item),
-        ),
-        tools=tools_in(declared),
-        model="",
+    messages = (
+        *_system(parts if isinstance(parts, list) else [parts]),
+        *_messages(body_.get("contents"), "contents", "parts", part_item),
     )
+    return request_of("gemini", body, messages, tools_in(declared))
 
 
 def _declared(function: JsonValue) -> JsonValue:
@@ -428,13 +381,11 @@ def _gemini_chunk(
 
 def gemini_answer(document: JsonObject) -> Answer:
     """Return the answer in the response of an upstream that speaks Gemini's API."""
+    usage = ("usageMetadata", "promptTokenCount", "candidatesTokenCount")
     match document.get("candidates"):
         case [{"content": {"parts": list() as parts}, **candidate}, *_]:
-            pass
-        case _:
-            raise Refused("the upstream's response has no candidate with parts", status=502)
-    usage = ("usageMetadata", "promptTokenCount", "candidatesTokenCount")
-    return _reply(parts, part_item, document, candidate.get("finishReason"), usage)
+            return given_answer(parts, part_item, document, candidate.get("finishReason"), usage)
+    raise Refused("the upstream's response has no candidate with parts", status=502)
 
 
 _GOOGLE_ERRORS = {
