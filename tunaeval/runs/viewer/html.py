@@ -86,9 +86,8 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["visible"] = _safe
-    environment.globals["counted"] = counted
-    environment.globals["ranking_columns"] = COLUMNS[6:]
+    environment.filters |= {"visible": _safe, "share": share}
+    environment.globals |= {"counted": counted, "ranking_columns": COLUMNS[6:], "levels": LEVELS}
     return environment.from_string(_asset("page.html"))
 
 
@@ -124,7 +123,6 @@ def _ranked(reports: Sequence[Report], ranking: Ranking) -> View:
         {
             "run": number,
             "cell": cell,
-            "score": whisker(cell.score),
             "facts": row[6:],
         }
         for number, cell, row in zip(order, ranking.cells, table_rows(ranking), strict=True)
@@ -160,36 +158,11 @@ def _run(number: int, report: Report) -> View:
         "letter": letter_of(number),
         "info": report.run,
         "summary": summary,
-        "facts": tuple(_facts(report)),
         "remarks": remarks(report),
-        "score": whisker(summary.final),
-        "levels": tuple(
-            (level, whisker(summary.levels[level]), whisker(summary.levels_first_attempt[level]))
-            for level in LEVELS
-        ),
-        "outcomes": slices(summary.outcomes),
-        "sources": slices(summary.sources | without_call),
+        "sources": summary.sources | without_call,
         "latency": histogram(latencies, "s"),
         "tokens": histogram(tokens, "tokens"),
     }
-
-
-def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    run, summary = report.run, report.summary
-    yield "format", run.format
-    yield "level", run.level
-    yield "profile", run.profile
-    yield "asked by", run.ask
-    yield "attempts", f"up to {run.attempts}"
-    if run.repeats > 1:
-        yield "repeats", str(run.repeats)
-    yield "first attempt", share(summary.first_attempt.value)
-    for name, tokens in (
-        ("tokens in", summary.prompt_tokens),
-        ("tokens out", summary.completion_tokens),
-    ):
-        if tokens is not None:
-            yield name, f"{tokens:,}"
 
 
 def _tables(reports: Sequence[Report]) -> Iterator[View]:
@@ -220,7 +193,7 @@ def _unanswered(report: Report) -> dict[str, set[str]]:
 
 def _rows(
     rates: Sequence[Mapping[str, Rate]], lost: Sequence[set[str]]
-) -> Iterator[tuple[str, tuple[View | str | None, ...]]]:
+) -> Iterator[tuple[str, tuple[Rate | str | None, ...]]]:
     """Yield the rows of a table, the names with the most results first. A rate is a text if nothing
     was answered, and None if nothing was asked.
     """
@@ -232,7 +205,7 @@ def _rows(
         yield (
             name,
             tuple(
-                whisker(one[name]) if name in one else "no answer" if name in failed else None
+                one.get(name, "no answer" if name in failed else None)
                 for one, failed in zip(rates, lost, strict=True)
             ),
         )
@@ -385,29 +358,6 @@ def readable(text: str, limit: int = TEXT_CHARACTERS) -> str:
 BINS = 28  # bars of a histogram
 _TAIL = 0.995
 """The share of values that determines the axis; values beyond are in the last bar."""
-
-
-def whisker(rate: Rate) -> View:
-    """Return a rate and its interval as positions from 0 to 100, which are None if unknown."""
-    at, low, high = (
-        None if one is None else 100 * one for one in (rate.value, rate.low, rate.high)
-    )
-    interval = "" if low is None or high is None else f"{low:.1f} – {high:.1f}"
-    axis = {"at": at, "low": low, "high": high, "interval": interval}
-    return {"passed": rate.passed, "total": rate.total, "words": share(rate.value), **axis}
-
-
-def slices(counts: Mapping[str, int]) -> list[View]:
-    """Return each count as a part of a bar: its start and its width, in percent of the bar."""
-    total, start = sum(counts.values()), 0.0
-    found: list[View] = []
-    for name, count in counts.items():
-        width = 100 * count / total if total else 0.0
-        words = share(count / total if total else None)
-        part = {"name": name, "count": count, "words": words, "start": start, "width": width}
-        found.append(part)
-        start += width
-    return found
 
 
 def histogram(values: Sequence[float], unit: str) -> View | None:
