@@ -103,20 +103,6 @@ class Server:
         self._urls: dict[str, httpx2.URL] = {}
         self._redaction = KeyFilter([*([key] if key else ()), *network.secrets])
 
-    async def ask(
-        self,
-        path: str,
-        payload: Mapping[str, object] | None = None,
-        *,
-        clock: Deadline | None = None,
-    ) -> JsonObject:
-        """Return the JSON object at `path`, by POST of `payload` or else GET. Raises TryFailed."""
-
-        async def read(response: httpx2.Response) -> JsonObject:
-            return answers.read_object(await answers.read_body(response))
-
-        return await self.exchange(path, payload, read, clock=clock)
-
     async def exchange(
         self,
         path: str,
@@ -125,7 +111,8 @@ class Server:
         *,
         clock: Deadline | None = None,
     ) -> T:
-        """Return what `read` makes of the response at `path`, in one try of limited time.
+        """Return what `read` makes of the response at `path`, in one try of limited time. Without
+        a `payload`, which is sent by POST, it is a GET.
 
         Raises TryFailed, or TimeoutError if the time of `clock` is over.
         """
@@ -404,25 +391,24 @@ class Chat:
             payload |= {"stream": True, "stream_options": {"include_usage": True}}
         source: Source | None = "structured" if "tools" in payload else "text"
 
+        read = answers.read_stream if self.streams else answers.read_whole
+
         async def one_try() -> Reply:
             started = time.perf_counter()
-            if self.streams:
-
-                def seconds() -> float:
-                    return time.perf_counter() - started
-
-                reading = partial(answers.read_stream, seconds=seconds, source=source)
-                return await self.server.exchange("chat/completions", payload, reading, clock=clock)
-            answer = await self.server.ask("chat/completions", payload, clock=clock)
-            latency_seconds = time.perf_counter() - started
-            return answers.read_reply(answer, latency_seconds=latency_seconds, source=source)
+            reading = partial(read, seconds=lambda: time.perf_counter() - started, source=source)
+            return await self.server.exchange("chat/completions", payload, reading, clock=clock)
 
         reply, retries = await self._patiently(one_try, clock)
         return replace(reply, retries=retries) if retries else reply
 
     async def look_up(self, path: str, clock: Deadline | None = None) -> JsonObject:
         """Return the JSON object at a path of the server, such as its models or its properties."""
-        answer, _ = await self._patiently(lambda: self.server.ask(path, clock=clock), clock)
+
+        async def read(response: httpx2.Response) -> JsonObject:
+            return answers.read_object(await answers.read_body(response))
+
+        asking = partial(self.server.exchange, path, None, read, clock=clock)
+        answer, _ = await self._patiently(asking, clock)
         return answer
 
     async def close(self) -> None:
@@ -430,9 +416,8 @@ class Chat:
 
     async def find_model(self, clock: Deadline | None) -> str:
         """Return the model to ask: the one that was named, else the first that the server lists."""
-        return self.model or await self._first_model(clock)
-
-    async def _first_model(self, clock: Deadline | None) -> str:
+        if self.model:
+            return self.model
         advice = "name one with the option 'model'"
         try:
             answer = await self.look_up("models", clock)
