@@ -47,13 +47,7 @@ class ProxyRoute(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How a client reaches its server: headers, certificates, proxy and HTTP version.
-
-    `headers` are sent with every request, and replace the client's own of the same name. `ca` is a
-    PEM file of certificates that are trusted instead of the system's. `cert` and `cert_key` are the
-    files of the client's own certificate and its key, which `cert` may contain. `proxy` is the URL
-    of a proxy: None takes those of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and
-    NO_PROXY), "" takes none. `http2` uses HTTP/2 if the server supports it, over https only.
+    """How a client reaches its server, by the options of `OpenAIClient` with these names.
 
     Raises ClientSetupError for a value that cannot work; no message contains a header's value or a
     password.

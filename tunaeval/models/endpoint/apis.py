@@ -163,8 +163,8 @@ class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length 
                 seen[call.id] += 1
                 named = (_results_of(call.id, messages)[at : at + 1] for messages in later)
                 placed = (_placed(place, messages) for messages in later[:1])
-                results = (one for some in (*named, *placed) for one in some)
-                found.append(next(map(_outcome, results), None))
+                result = next((one for some in (*named, *placed) for one in some), None)
+                found.append(None if result is None else _outcome(result))
         return tuple(found)
 
 
@@ -359,7 +359,9 @@ def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:
         if kind == "message":
             messages.append(_message(item, index))
         elif kind == "function_call":
-            _assistant(messages).setdefault("tool_calls", []).append(call_of(item))
+            if not messages or messages[-1]["role"] != "assistant":
+                messages.append({"role": "assistant", "content": None})
+            messages[-1].setdefault("tool_calls", []).append(call_of(item))
         elif kind == "function_call_output":
             output = item.get("output")
             content = output if isinstance(output, str) else text_of(output)
@@ -381,12 +383,6 @@ def plain(content: JsonValue) -> JsonValue:
     parts = content if isinstance(content, list) else ()
     is_text = all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts)
     return text_of(content) if is_text else content
-
-
-def _assistant(messages: list[JsonObject]) -> JsonObject:
-    if not messages or messages[-1]["role"] != "assistant":
-        messages.append({"role": "assistant", "content": None})
-    return messages[-1]
 
 
 def call_of(item: JsonObject) -> JsonObject:

@@ -311,24 +311,12 @@ def read_gemini(body: JsonObject, _history: object = None) -> ModelRequest:
 
 
 def _declared(function: JsonValue) -> JsonValue:
-    """Return a function's declaration with its schema as JSON schema."""
+    """Return a function's declaration with its schema in OpenAI's field."""
     if not isinstance(function, dict):
         return function
-    schema = _field(function, "parametersJsonSchema") or _lower(function.get("parameters"))
+    schema = _field(function, "parametersJsonSchema") or function.get("parameters")
     about = {key: function[key] for key in ("name", "description") if key in function}
     return about | ({"parameters": schema} if schema else {})
-
-
-def _lower(schema: JsonValue) -> JsonValue:
-    """Return a schema of Gemini's, whose types are in capitals, with those of JSON schema."""
-    if isinstance(schema, list):
-        return [_lower(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        name: one.lower() if name == "type" and isinstance(one, str) else _lower(one)
-        for name, one in schema.items()
-    }
 
 
 def gemini_whole(answer: Answer, request: ModelRequest, number: int) -> JsonObject:

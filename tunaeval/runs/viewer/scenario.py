@@ -303,24 +303,18 @@ def _partners(wanted: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list
 def _pair(
     wanted: ExpectedCall, got: ToolCall | None, compare: Compare, *, named_only: bool
 ) -> RunPair:
+    is_same = got is not None and wanted.name == got.name
+    if got is not None and is_same and not named_only:
+        faults = _faults(wanted, got, compare)
+        rows = tuple(_judged(wanted.arguments, got.arguments, faults))
+        return RunPair(wanted.name, got.name, SAME if not faults else DIFFERS, rows)
+    want, have = wanted.arguments, {} if got is None else got.arguments
+    state = UNASKED if got is not None else MISSING  # calls of different tools are not judged
+    names = dict.fromkeys((*want, *have))
+    rows = tuple(Argument(one, _shown(want, one), _shown(have, one), state) for one in names)
     if got is None:
-        rows = tuple(
-            Argument(name, words_of(value), None, MISSING)
-            for name, value in wanted.arguments.items()
-        )
         return RunPair(wanted.name, None, MISSING, rows)
-    if wanted.name != got.name:
-        names = dict.fromkeys((*wanted.arguments, *got.arguments))
-        rows = tuple(
-            Argument(one, _shown(wanted.arguments, one), _shown(got.arguments, one), UNASKED)
-            for one in names  # of calls to different tools, which are not judged
-        )
-        return RunPair(wanted.name, got.name, DIFFERS, rows)
-    if named_only:
-        return RunPair(wanted.name, got.name, SAME, tuple(_all_of(got)))
-    faults = _faults(wanted, got, compare)
-    rows = tuple(_judged(wanted.arguments, got.arguments, faults))
-    return RunPair(wanted.name, got.name, SAME if not faults else DIFFERS, rows)
+    return RunPair(wanted.name, got.name, SAME if is_same else DIFFERS, rows)
 
 
 def _faults(wanted: ExpectedCall, got: ToolCall, compare: Compare) -> dict[str, str]:
