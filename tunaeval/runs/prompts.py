@@ -110,13 +110,9 @@ def asking(
         raise UnknownNameError("way to ask", ask, ASKS)
     if examples is None:
         examples = EXAMPLES if ask == "schema" else ()
-    given = ""
-    if ask != "api":
-        given = (
-            _WORDS["schema"].format(tools="\n".join(map(_signature, suite.tools.values())))
-            if ask == "schema"
-            else instructions(suite.tools, form)
-        )
+    given = instructions(suite.tools, form) if ask == "prompt" else ""
+    if ask == "schema":
+        given = _WORDS["schema"].format(tools="\n".join(map(_signature, suite.tools.values())))
     opening: list[JsonObject] = []
     system = "\n\n".join(part for part in (suite.system_prompt.strip(), given) if part)
     if system:

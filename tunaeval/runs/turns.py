@@ -277,13 +277,13 @@ def task_result(
     """Return the result of a graded episode, with its first wrong turn. One failed check fails it;
     if a check could not be made, there is no verdict, as that says nothing about the model.
     """
-    level, failed = trial.options.level, _failed(task.checks)
+    level = trial.options.level
     outcome, reason, error = _judged(turns, task, failure, level)
     ok = error is None and all(check.ok for check in task.checks)
     records = tuple(
         attempt_record(turn, level, turn.read[level].outcome, turn.calls) for turn in turns
     )
-    wrong = min((one.turn for one in failed if one.turn is not None), default=None)
+    wrong = min((one.turn for one in _failed(task) if one.turn is not None), default=None)
     update = {"wrong_turn": wrong, "recovered": recovered(task.faults, passed=ok)}
     return result_of(
         trial,
@@ -327,11 +327,13 @@ def _judged(
         )
         return "judge_failure", words, f"replies: {words}"
     checks = task.checks
-    broken, failed = next((one for one in checks if one.ok is None), None), _failed(checks)
+    broken, failed = next((one for one in checks if one.ok is None), None), _failed(task)
     if broken is not None:
         words = f"{broken.check}: {broken.reason}"
         return "judge_failure", words, f"check: {words}"
-    outcome = _outcome(turns, level)
+    last: RunOutcome = turns[-1].read[level].outcome if turns else "no_call"
+    outcome: RunOutcome = "calls" if any(turn.calls for turn in turns) else "no_call"
+    outcome = last if last in {"malformed", "truncated"} else outcome
     ending = task.ended_by
     if not failed:
         words = f"{counted(len(checks), 'check')} passed, in {counted(len(turns), 'turn')}"
@@ -342,16 +344,8 @@ def _judged(
     return outcome, f"{ending}; {words}" if ending else words, None
 
 
-def _failed(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
-    return [check for check in checks if check.ok is False]
-
-
-def _outcome(turns: Sequence[Turn], level: Level) -> RunOutcome:
-    """Return "malformed" or "truncated" if the last reply was, else "calls" or "no_call"."""
-    last: RunOutcome = turns[-1].read[level].outcome if turns else "no_call"
-    if last in {"malformed", "truncated"}:
-        return last
-    return "calls" if any(turn.calls for turn in turns) else "no_call"
+def _failed(task: TaskRecord) -> list[CheckRecord]:
+    return [check for check in task.checks if check.ok is False]
 
 
 def _level(turns: Sequence[Turn], one: Level, run: Level, *, ok: bool) -> LevelResult:

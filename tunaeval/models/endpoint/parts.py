@@ -68,11 +68,12 @@ def part_item(part: JsonObject) -> JsonObject:
         named = {"call_id": call.get("id"), "name": call.get("name")}
         return {"type": "function_call", **named, "arguments": arguments}
     if isinstance(result := _field(part, "functionResponse"), Mapping):
-        response = result.get("response")
+        response: JsonValue = result.get("response")
+        inner = response[field] if (field := result_field(response)) else response
+        text = inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
         named = {"call_id": result.get("id"), "name": result.get("name")}
         is_error = isinstance(response, Mapping) and bool(response.get("error"))
-        outcome = {"output": _result_text(response), "is_error": is_error}
-        return {"type": "function_call_output", **named, **outcome}
+        return {"type": "function_call_output", **named, "output": text, "is_error": is_error}
     if isinstance(part.get("text"), str):
         return {"type": "thought" if part.get("thought") is True else "text", "text": part["text"]}
     return part
@@ -97,12 +98,6 @@ def result_field(response: JsonValue) -> str | None:
     """Return the only field of a result of Gemini's, if it is one of those that wrap a text."""
     fields = [*response] if isinstance(response, Mapping) else []
     return fields[0] if len(fields) == 1 and fields[0] in _WRAPPED else None
-
-
-def _result_text(response: JsonValue) -> str:
-    field = result_field(response)
-    inner = response[field] if field else response
-    return inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
 
 
 def _messages(
