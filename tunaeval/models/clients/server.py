@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from http import HTTPStatus
 from typing import NoReturn, TypeVar
 
 import httpx2
@@ -243,8 +242,8 @@ class Server:
     async def _refuse(self, response: httpx2.Response, path: str) -> NoReturn:
         """Raise TryFailed for a response that is no success, with the server's message if any."""
         status = response.status_code
-        known = status in frozenset(HTTPStatus)
-        phrase = f"{status} {HTTPStatus(status).phrase if known else '(not a known status)'}"
+        known = httpx2.codes.get_reason_phrase(status)
+        phrase = f"{status} {known or '(not a known status)'}"
         if response.is_redirect:
             location = self.quote(response.headers.get("location", ""))
             raise TryFailed(

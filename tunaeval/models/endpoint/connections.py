@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import TypeAlias
 
 import h11
+import httpx2
 import orjson
 
 from tunaeval.files.keys import shown_safely
@@ -159,7 +159,7 @@ class _Connection:
             headers.append(("content-length", str(response.length)))
         if is_last:
             headers.append(("connection", "close"))
-        phrase = HTTPStatus(response.status).phrase if response.status in _PHRASES else "Scripted"
+        phrase = httpx2.codes.get_reason_phrase(response.status) or "Scripted"
         await self._write(
             h11.Response(status_code=response.status, headers=headers, reason=phrase.encode())
         )
@@ -196,7 +196,6 @@ class _Connection:
             await self._writer.drain()
 
 
-_PHRASES: frozenset[int] = frozenset(HTTPStatus)
 _TOO_LONG = {
     413: f"the request has more than {_MAX_BODY} bytes",
     431: f"the headers have more than {_MAX_HEADERS:,} bytes",
