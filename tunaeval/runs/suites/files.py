@@ -10,6 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.resources.abc import Traversable
@@ -58,6 +59,14 @@ class Place:
 
     def error(self, message: object) -> SuiteError:
         return SuiteError(f"{self}: {message}")
+
+    @contextmanager
+    def named_in(self, *kinds: type[Exception]) -> Iterator[None]:
+        """Turn errors of these kinds, raised in the block, into a SuiteError with this place."""
+        try:
+            yield
+        except kinds as error:
+            raise self.error(error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +155,8 @@ def _yaml(text: str, file: SuiteFile) -> SuiteFile:
         raise file.place.error(
             "reading YAML needs PyYAML; run pip install PyYAML, or write JSON"
         ) from error
-    try:
+    with file.place.named_in(ValueError):
         value = read_yaml(text)
-    except ValueError as error:
-        raise file.place.error(error) from error
     return _document(value, file)
 
 

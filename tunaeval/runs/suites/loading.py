@@ -195,10 +195,8 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
 
 
 def _servers(header: JsonObject, place: Place) -> tuple[str, ...]:
-    try:
+    with place.at("mcp").named_in(UsageError):
         servers = read_servers(header["mcp"], "mcp")
-    except UsageError as error:
-        raise place.at("mcp").error(error) from error
     if not servers:
         raise place.at("mcp").error("has no server; give a command or an address, or leave it out")
     return servers
@@ -216,10 +214,8 @@ def _profile(header: JsonObject, place: Place) -> str | None:
     """Return the name of the rules that compare calls, if the file names one."""
     if "profile" not in header:
         return None
-    try:
+    with place.at("profile").named_in(UnknownNameError):
         return profile_of(_text(header, "profile", place)).name
-    except UnknownNameError as error:
-        raise place.at("profile").error(error) from error
 
 
 def _read_in_turn(file: SuiteFile, read: Callable[..., Scenario]) -> Iterator[Scenario]:
@@ -308,10 +304,8 @@ def _header_tools(header: JsonObject, place: Place) -> Tools:
     elif header["tools"] is None:
         tools = Tools()  # every scenario has its own
     else:
-        try:
+        with place.named_in(ToolsError):
             tools = to_tools(header["tools"] or [])
-        except ToolsError as error:
-            raise place.error(error) from error
         if not tools:
             raise place.at("tools").error("has no tool; give some, or leave it out")
     described = header.get("parameter_descriptions", True)
@@ -336,10 +330,8 @@ def _chosen_tools(header: JsonObject, place: Place) -> Tools:
             f"found {shown(chosen)}, wanted names of tools in {source}; leave {key} out to "
             "describe tools of your own"
         )
-    try:
+    with place.at(key).named_in(ToolsError, UnknownNameError):
         whole = load_catalogue(name) if name else mcp_tools(*_servers(header, place))
-    except (ToolsError, UnknownNameError) as error:
-        raise place.at(key).error(error) from error
     return Tools(_picked(chosen, whole, kind, place.at("tools"))) if chosen else whole
 
 
