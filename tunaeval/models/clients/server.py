@@ -23,7 +23,7 @@ from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
 
 from . import answers
-from .network import LOOPBACK, WANTS_A_USER, KeyFilter, Network, Pools, failure_of
+from .network import LOOPBACK, WANTS_A_USER, KeyFilter, Network, Pools
 from .pace import (
     MAX_RETRY_AFTER_SECONDS,
     REFUSED,
@@ -83,7 +83,7 @@ class Server:
         network = Network() if network is None else network
         if transport is not None:
             _check_transport(transport, network)
-        self._is_certified = network.cert is not None
+
         self._pools = Pools(network, self._base, transport)
         self._known = of_environment() | network.secrets
         self._attempt_timeout = attempt_timeout
@@ -130,7 +130,7 @@ class Server:
                 raise
             failure = TryFailed(f"no whole reply within {most:g} s", kind="timeout")
         except (httpx2.TransportError, OSError) as error:  # what TLS raises comes as it is
-            failure = self._broken(error, is_answered=response is not None)
+            failure = self._pools.failure_of(error, is_answered=response is not None)
         # Raised out here, it has no frames of the transport behind it, whose locals show headers.
         raise failure
 
@@ -165,7 +165,8 @@ class Server:
         except TryFailed as error:
             failure = str(error)
         except (httpx2.TransportError, OSError) as error:
-            failure = f"{self._broken(error, is_answered=heard.status is not None)}{self.through}"
+            failed = self._pools.failure_of(error, is_answered=heard.status is not None)
+            failure = f"{failed}{self.through}"
             is_new = isinstance(error, httpx2.ConnectError | httpx2.ProxyError)
             heard = replace(heard, dropped=heard.status is None and not is_new)
         return replace(heard, body=bytes(body), failure=failure)
@@ -211,15 +212,6 @@ class Server:
     async def close(self) -> None:
         await self._pools.aclose()
         self._redaction.end()
-
-    def _broken(self, error: Exception, *, is_answered: bool) -> TryFailed:
-        return failure_of(
-            error,
-            is_https=self._base.scheme == "https",
-            is_answered=is_answered,
-            is_certified=self._is_certified,
-            route=self._pools.route,
-        )
 
     def _request(self, path: str, payload: Mapping[str, object] | None) -> httpx2.Request:
         """Return the request; httpx2's own way takes four times as long for the same headers."""
@@ -298,7 +290,7 @@ def _check_transport(transport: object, network: Network) -> None:
             "httpx2.AsyncBaseTransport (httpx2 continues httpx with the same names, so that "
             "`import httpx2 as httpx` is often all)"
         )
-    if network.is_of_transport:
+    if network.ca or network.cert or network.cert_key or network.proxy or network.http2:
         raise ClientSetupError(
             "a transport of your own decides about proxy, certificates and HTTP/2: leave out "
             "'ca', 'cert', 'cert_key', 'proxy' and 'http2', or the transport"
