@@ -134,7 +134,7 @@ class SuiteRun:
         self._take_over = take_over
         self._turns: AbstractAsyncContextManager[object] = turns or nullcontext()
         self._budget, self._prices = budget or Budget(), prices
-        self._journal = self._new_journal(None)
+        self._journal = Journal(self._begun, again=self._again)
         self._contact = Contact(
             self.options.concurrency, self._journal.left, was_answered=self._begun.was_answered
         )
@@ -151,7 +151,7 @@ class SuiteRun:
         results stay on disk.
         """
         files = None if self.directory is None else self._opened(self.directory)
-        self._journal = self._new_journal(files)
+        self._journal = Journal(self._begun, files, self._again)
         jobs = self._jobs()
         workers = min(self.options.concurrency, self.left)
         try:
@@ -193,22 +193,10 @@ class SuiteRun:
         """The number of results still to come."""
         return self._journal.left
 
-    def _new_journal(self, files: RunDirectory | None) -> Journal:
-        places = len(self._suite.scenarios) * self.options.repeats
-        return Journal(
-            places, files, begun=self._begun.results, again=self._again,
-            repeats=self.options.repeats, doubled=self._begun.doubled,
-        )  # fmt: skip
-
     def _opened(self, directory: Path) -> RunDirectory:
         """Lock the run's directory, and write `run.json` and the tools into it."""
-        files = RunDirectory(
-            directory,
-            self.info,
-            resumed=self._resumed,
-            take_over=self._take_over,
-            check=self._begun.check_unchanged if self._resumed else None,
-        )
+        begun = self._begun if self._resumed else None
+        files = RunDirectory(directory, self.info, begun, take_over=self._take_over)
         try:
             if files.note:
                 logging.getLogger("tunaeval.runs").warning("%s: %s", directory, files.note)
