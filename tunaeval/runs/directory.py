@@ -161,20 +161,26 @@ def load_report(directory: Path | str) -> Report:
     results = KeptResults(path, found.offsets)
     summary = summarise(results, repeats=info.repeats)
     summary = summary.model_copy(update={"doubled_results": found.doubled})
+    return report_of(info, summary, results, info.scenarios * info.repeats - len(results), path)
+
+
+def report_of(
+    info: RunInfo,
+    summary: Summary,
+    results: Sequence[ScenarioResult],
+    left: int,
+    directory: Path | None,
+) -> Report:
+    """Return the report of a run with `left` results still to come; of those, the ones that a spent
+    budget left out have the outcome "not_asked".
+    """
+    if info.budget_reached and left > 0:
+        outcomes = {**summary.outcomes, "not_asked": left}
+        summary = summary.model_copy(update={"outcomes": outcomes})
+    place = None if directory is None else str(directory)
     return Report.model_construct(
-        run=info,
-        summary=with_not_asked(summary, info, info.scenarios * info.repeats - len(results)),
-        results=results,
-        interrupted=len(results) < info.scenarios * info.repeats,
-        directory=str(path),
+        run=info, summary=summary, results=results, interrupted=left > 0, directory=place
     )
-
-
-def with_not_asked(summary: Summary, info: RunInfo, left: int) -> Summary:
-    """Return the summary with the outcome "not_asked" for results that a spent budget left out."""
-    if not (info.budget_reached and left > 0):
-        return summary
-    return summary.model_copy(update={"outcomes": {**summary.outcomes, "not_asked": left}})
 
 
 def read_info(path: Path) -> RunInfo:

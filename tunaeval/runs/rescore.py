@@ -40,6 +40,7 @@ from .directory import (
     found_run,
     placed_results,
     read_info,
+    report_of,
     without_secrets,
 )
 from .episode import Reread, Trial, reread
@@ -136,13 +137,8 @@ def _rescored(source: Path, files: RunDirectory, info: RunInfo, rules: _Rules) -
     found = found_results(source, rules.old)
     summary = summarise(_streamed(source, found, files, rules, changes), repeats=info.repeats)
     summary = summary.model_copy(update={"doubled_results": found.doubled})
-    report = Report(
-        run=info,
-        summary=summary,
-        results=(),
-        interrupted=summary.scenarios < info.scenarios * info.repeats,
-        directory=str(files.path),
-    )
+    left = info.scenarios * info.repeats - summary.scenarios
+    report = report_of(info, summary, (), left, files.path)
     return Rescored(report, changes["gained"], changes["lost"], changes["unasked"])
 
 

@@ -29,7 +29,7 @@ from tunaeval.types.wanted import refusal, wanted_path
 
 from .budget import Budget
 from .contact import Contact, Placed, answer_of
-from .directory import InterruptedRun, Journal, RunDirectory, begun, with_not_asked, without_secrets
+from .directory import InterruptedRun, Journal, RunDirectory, begun, report_of, without_secrets
 from .driving import Environment, drive, drive_agent
 from .episode import Trial, conclude, episode
 from .options import RunOptions, model_of, run_info
@@ -180,13 +180,8 @@ class SuiteRun:
 
     def report(self) -> Report:
         """Return the report of what has been finished so far, in the order of the suite."""
-        return Report.model_construct(
-            run=self.info,
-            summary=with_not_asked(self._journal.summary(), self.info, self.left),
-            results=self._journal.results(),
-            interrupted=self.left > 0,
-            directory=None if self.directory is None else str(self.directory),
-        )
+        summary, results = self._journal.summary(), self._journal.results()
+        return report_of(self.info, summary, results, self.left, self.directory)
 
     @property
     def left(self) -> int:

@@ -438,8 +438,11 @@ class Chat:
         """
         hard = self._patience.deadline
         failures: list[TryFailed] = []
+        first: list[TryFailed] = []
 
         async def in_turn() -> T:
+            if first:
+                raise first.pop()
             try:
                 longest_rest = math.inf if hard is None else hard
                 return await self._pace.in_turn(one_try, clock, longest_rest)
@@ -449,10 +452,14 @@ class Chat:
 
         try:
             async with nullcontext() if hard is None else asyncio.timeout(hard):
+                # A first try by tenacity would cost every request a tenth of a millisecond.
                 try:
                     return await in_turn(), 0
                 except TryFailed as failed:
-                    return await self._again(in_turn, failed, clock)
+                    first.append(failed)
+                tries = self._patience.tries(reached=lambda: self.server.reached, clock=clock)
+                result: T = await tries(in_turn)
+                return result, len(failures)
         except TryFailed as failed:
             raise self._failure(failed, len(failures)) from None
         except TimeoutError:
@@ -465,24 +472,6 @@ class Chat:
                 f"{where}: no reply within {seconds:.3g} s in all",
                 kind="timeout",
             ) from None
-
-    async def _again(
-        self, in_turn: Callable[[], Awaitable[T]], first: TryFailed, clock: Deadline | None
-    ) -> tuple[T, int]:
-        """Make more tries, by tenacity, after the first one, which failed with `first`.
-
-        A first try by tenacity, too, would cost every request a tenth of a millisecond.
-        """
-        tries = self._patience.tries(reached=lambda: self.server.reached, clock=clock)
-        known = [first]
-
-        async def one_more() -> T:
-            if known:
-                raise known.pop()
-            return await in_turn()
-
-        result: T = await tries(one_more)
-        return result, tries.statistics["attempt_number"] - 1
 
     def _failure(self, failed: TryFailed, tries: int) -> TransportFailure:
         """Return the failure of a whole request, made from that of its last try."""

@@ -224,8 +224,16 @@ class Passing:
     async def _fetched(
         self, key: bytes, request: ModelRequest, headers: Mapping[str, str]
     ) -> Answer:
+        """Return the server's answer. Raise Refused with its error, or with why there is none."""
+        dialect = DIALECTS[request.api]
+        body = {name: one for name, one in request.body.items() if name != "stream_options"}
+        model = self._model or request.model
+        if request.api != "gemini":  # its path has both
+            body |= {"stream": False} | ({"model": model} if self._model else {})
+        path = dialect.path.format(model=model)
         try:
-            answer = await self._asked(request, headers)
+            answer = dialect.answer_of(await self._ask(path, body, request.api, headers))
+            _check_message(answer.message)
         except Refused as refused:
             self._lost[key] = str(refused)
             raise
@@ -252,19 +260,6 @@ class Passing:
         query = (value for _, value in self._url.params.multi_items())
         keys = (key or "" for key in self._keys.values())
         return of_environment() | long_enough((*keys, *asked_as, *query))
-
-    async def _asked(self, request: ModelRequest, headers: Mapping[str, str]) -> Answer:
-        """Return the server's answer. Raise Refused with its error, or with why there is none."""
-        dialect = DIALECTS[request.api]
-        body = {name: one for name, one in request.body.items() if name != "stream_options"}
-        model = self._model or request.model
-        if request.api != "gemini":  # its path has both
-            body |= {"stream": False} | ({"model": model} if self._model else {})
-        path = dialect.path.format(model=model)
-        document = await self._ask(path, body, request.api, headers)
-        answer = dialect.answer_of(document)
-        _check_message(answer.message)
-        return answer
 
     async def _ask(
         self, path: str, body: Mapping[str, JsonValue] | None, api: Api, headers: Mapping[str, str]
