@@ -63,7 +63,6 @@ from .episode import Trial, Turn, conclude, read_at_all_levels
 from .grading.grades import Met, grade, obeyed, reported
 from .options import RunOptions
 from .turns import (
-    OUT_OF_TIME,
     Answered,
     FinishedEpisode,
     OutOfTime,
@@ -246,7 +245,7 @@ class _Driver:
 
     async def _reply(self, request: Request) -> Reply | TransportFailure | OutOfTime:
         if self._is_over():
-            return OUT_OF_TIME
+            return OutOfTime()
         loop = asyncio.get_running_loop()
         began = loop.time()
         deadline = Deadline(self._deadline() - began)
@@ -255,17 +254,17 @@ class _Driver:
         self.began += max(0.0, paused)  # time in which the client only waited does not count
         late = isinstance(answer, TransportFailure) and answer.kind == "timeout"
         if late and self._is_over():
-            return OUT_OF_TIME
+            return OutOfTime()
         return self.faulting.reply(answer) if isinstance(answer, Reply) else answer
 
     async def _results(self, calls: tuple[ToolCall, ...]) -> Results | TransportFailure | OutOfTime:
-        """Run the calls; return their results, a server's failure, or `OUT_OF_TIME`."""
+        """Run the calls; return their results, a server's failure, or `OutOfTime`."""
         records: tuple[ResultRecord, ...] | OutOfTime
         try:
             async with asyncio.timeout_at(self._deadline()):
                 records = await self._ran(calls)
         except TimeoutError:
-            records = OUT_OF_TIME
+            records = OutOfTime()
         if faults := [server.fault for server in self.servers if server.fault]:
             return faults[0]
         if not isinstance(records, tuple):

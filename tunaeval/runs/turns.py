@@ -1,8 +1,8 @@
 """One task of many turns from the first question to the grades, as a generator without IO.
 
     task_episode(...) yields        and is sent
-    Request                         a Reply, a TransportFailure, or OUT_OF_TIME
-    Run (calls to be run)           Results, or OUT_OF_TIME
+    Request                         a Reply, a TransportFailure, or OutOfTime
+    Run (calls to be run)           Results, or OutOfTime
     Answered (the user's turn)      the user's message, or None
     Ended (work to be graded)       the graded TaskRecord
 
@@ -21,8 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -58,14 +57,8 @@ from .grading.grades import FinalState, again, grade, recovered
 from .prompts import Asking, dumped, said
 
 
-class _Clock(Enum):
-    OUT_OF_TIME = "out of time"
-
-
-OUT_OF_TIME: Final = _Clock.OUT_OF_TIME
-"""Sent in place of an answer when the episode's time is over."""
-
-OutOfTime: TypeAlias = Literal[_Clock.OUT_OF_TIME]
+class OutOfTime:
+    """Sent in place of an answer when the episode's time is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +115,6 @@ class _EpisodeState:
     user: str | None = None
     answer: str = ""
     users: int = 0
-
-    @property
-    def calls(self) -> int:
-        return sum(len(turn.calls) for turn in self.turns)
-
-    @property
-    def tokens(self) -> int:
-        return sum(turn.reply.usage.completion_tokens or 0 for turn in self.turns)
 
 
 def task_episode(trial: Trial, asking: Asking) -> TaskEpisode:
@@ -206,12 +191,13 @@ def _reaction(state: _EpisodeState, result: ParseResult) -> Generator[Step, Sent
 
 def _limit_reached(state: _EpisodeState, task: Task) -> Ending | None:
     """Return the limit that has been reached ("calls", "tokens" or "turns"), or None."""
-    limits = task.limits
-    if limits.calls is not None and state.calls > limits.calls:
+    limits, turns = task.limits, state.turns
+    if limits.calls is not None and sum(len(turn.calls) for turn in turns) > limits.calls:
         return "calls"
-    if limits.tokens is not None and state.tokens >= limits.tokens:
+    tokens = sum(turn.reply.usage.completion_tokens or 0 for turn in turns)
+    if limits.tokens is not None and tokens >= limits.tokens:
         return "tokens"
-    return "turns" if len(state.turns) >= limits.turns else None
+    return "turns" if len(turns) >= limits.turns else None
 
 
 def _answer(result: ParseResult, asking: Asking) -> str:

@@ -20,6 +20,7 @@ from tunaeval.errors import TunaevalError
 from tunaeval.files.keys import with_keys_covered
 from tunaeval.files.records import decode, encode
 from tunaeval.matching.calls import Verdict, match
+from tunaeval.parsing.message import listed
 from tunaeval.reports.summary import REACTIONS
 from tunaeval.runs.reading import Replies
 from tunaeval.types.calls import JsonObject, JsonValue, Span, ToolCall, Tools
@@ -124,14 +125,13 @@ def _attempt(
         marks = tuple(replace(mark, words=hidden(mark.words)) for mark in marks_of(found))
         pieces, note = pieces_of(text, marks), ""
     given = (record.message.get(key) for key in REASONING_KEYS)
-    items = record.message.get("tool_calls") or record.message.get("function_call") or ()
-    listed = items if isinstance(items, list) else [items] if items else []
+    items = record.message.get("tool_calls") or record.message.get("function_call")
     return AttemptView(
         record=record,
         pieces=pieces,
         marks=marks,
         reasoning=hidden(next((text for text in given if isinstance(text, str)), "")),
-        structured=tuple(hidden(words_of(one)) for one in listed),
+        structured=tuple(hidden(words_of(one)) for one in listed(items)),
         note=note,
         user=hidden(record.user or ""),
         results=tuple((one.tool, hidden(one.content)) for one in record.results),
