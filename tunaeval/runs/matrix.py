@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -104,20 +104,10 @@ class Matrix:
 
 def matrix_object(matrix: Matrix) -> JsonObject:
     """Return a matrix as a JSON object, without the results of its cells."""
-    cells = [
-        {
-            "cell": name.cell,
-            "model": name.model,
-            "system_prompt": name.system_prompt,
-            **summary_object(report),
-        }
-        for name, report in zip(matrix.names, matrix.cells, strict=True)
-    ]
-    return {
-        "cells": cells,
-        "ranking": ranking_object(matrix.ranking),
-        "directory": matrix.directory,
-    }
+    pairs = zip(matrix.names, matrix.cells, strict=True)
+    cells = [{**asdict(name), **summary_object(report)} for name, report in pairs]
+    ranking = ranking_object(matrix.ranking)
+    return {"cells": cells, "ranking": ranking, "directory": matrix.directory}
 
 
 @dataclass(slots=True)
@@ -260,7 +250,7 @@ class MatrixRun:
 
 def _info_of(cells: Sequence[Cell], options: dict[str, Any]) -> MatrixInfo:
     birth = born(f"{cells[0].suite.name}-matrix")
-    infos = [
+    infos = tuple(
         CellInfo(
             cell=f"{number:02}",
             model=cell.model,
@@ -269,14 +259,9 @@ def _info_of(cells: Sequence[Cell], options: dict[str, Any]) -> MatrixInfo:
             prices=cell.prices,
         )
         for number, cell in enumerate(cells, start=1)
-    ]
-    return MatrixInfo(
-        name=birth["run_id"],
-        started_at=birth["started_at"],
-        suite=cells[0].suite.name,
-        cells=tuple(infos),
-        options=options,
     )
+    name, at, suite = birth["run_id"], birth["started_at"], cells[0].suite.name
+    return MatrixInfo(name=name, started_at=at, suite=suite, cells=infos, options=options)
 
 
 def _refuse_doubles(cells: Sequence[Cell]) -> None:
@@ -296,15 +281,12 @@ def _continued(directory: Path, new: MatrixInfo) -> MatrixInfo:
     old = read_matrix(directory)
     was, now = ([cell.name for cell in info.cells] for info in (old, new))
     if was != now:
+        kept, asked = ("; ".join(name.words for name in names) for names in (was, now))
         raise RecordError(
-            f"{directory} has the cells {_listed(was)}; asked for are {_listed(now)}; name the "
-            "same, or begin another matrix"
+            f"{directory} has the cells {kept}; asked for are {asked}; name the same, or begin "
+            "another matrix"
         )
     return old
-
-
-def _listed(names: Sequence[CellName]) -> str:
-    return "; ".join(name.words for name in names)
 
 
 def read_matrix(directory: Path) -> MatrixInfo:

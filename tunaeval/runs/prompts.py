@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import orjson
+from pydantic import TypeAdapter
 
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.files.plain_files import table_of
@@ -110,13 +111,9 @@ def asking(
         raise UnknownNameError("way to ask", ask, ASKS)
     if examples is None:
         examples = EXAMPLES if ask == "schema" else ()
-    given = ""
-    if ask != "api":
-        given = (
-            _WORDS["schema"].format(tools="\n".join(map(_signature, suite.tools.values())))
-            if ask == "schema"
-            else instructions(suite.tools, form)
-        )
+    given = instructions(suite.tools, form) if ask == "prompt" else ""
+    if ask == "schema":
+        given = _WORDS["schema"].format(tools="\n".join(map(_signature, suite.tools.values())))
     opening: list[JsonObject] = []
     system = "\n\n".join(part for part in (suite.system_prompt.strip(), given) if part)
     if system:
@@ -261,14 +258,7 @@ def fitting(examples: Iterable[Example], tools: Tools) -> tuple[Example, ...]:
     return tuple(one for one in examples if all(map(possible, one.calls)))
 
 
-EXAMPLES = tuple(
-    Example(
-        one["question"],
-        tuple(ToolCall(call["name"], call["arguments"]) for call in one.get("calls", ())),
-        one.get("words", ""),
-    )
-    for one in _WORDS["examples"]
-)
+EXAMPLES = TypeAdapter(tuple[Example, ...]).validate_python(_WORDS["examples"])
 
 MAX_STRING = 240  # characters of a string argument
 MAX_ITEMS = 8

@@ -193,6 +193,14 @@ def _count(value: JsonValue) -> int | None:
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 
 
+async def read_whole(
+    response: httpx2.Response, *, seconds: Callable[[], float], source: Source | None
+) -> Reply:
+    """Return the reply in a response of plain JSON, as `read_stream` does for a stream."""
+    answer = read_object(await read_body(response))
+    return read_reply(answer, latency_seconds=seconds(), source=source)
+
+
 async def read_stream(
     response: httpx2.Response, *, seconds: Callable[[], float], source: Source | None
 ) -> Reply:
@@ -312,7 +320,10 @@ class Gathered:
             raise TryFailed("the stream ended without [DONE] and without a finish reason")
         if self._first is None and self._final is None and self._finish is None:
             raise TryFailed("the stream has no choices")
-        seconds, message = self._seconds(), self._message()
+        seconds, texts = self._seconds(), {key: "".join(text) for key, text in self._texts.items()}
+        message: JsonObject = {"role": "assistant", "content": None, **texts}
+        if self._calls:
+            message["tool_calls"] = [self._calls[key] for key in sorted(self._calls)]
         notes = tuple(self._notes(message))
         return Reply(
             message=message if self._first is not None or self._final is None else self._final,
@@ -322,13 +333,6 @@ class Gathered:
             source=source,
             streamed=Streamed(self._first, self._rate(seconds), notes),
         )
-
-    def _message(self) -> JsonObject:
-        texts = {name: "".join(pieces) for name, pieces in self._texts.items()}
-        message: JsonObject = {"role": "assistant", "content": None, **texts}
-        if self._calls:
-            message["tool_calls"] = [self._calls[key] for key in sorted(self._calls)]
-        return message
 
     def _rate(self, seconds: float) -> float | None:
         tokens = self._usage.completion_tokens
@@ -361,15 +365,10 @@ class Gathered:
 def _calls_of(message: JsonObject) -> list[tuple[JsonValue, JsonValue]]:
     """Return the name and the arguments of each call; arguments that are JSON text are decoded."""
     calls = message.get("tool_calls")
-    functions = [
-        call.get("function")
-        for call in (calls if isinstance(calls, list) else ())
-        if isinstance(call, dict)
-    ]
     return [
         (function.get("name"), _read(function.get("arguments")))
-        for function in functions
-        if isinstance(function, dict)
+        for call in (calls if isinstance(calls, list) else ())
+        if isinstance(call, dict) and isinstance(function := call.get("function"), dict)
     ]
 
 

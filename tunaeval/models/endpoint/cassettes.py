@@ -131,7 +131,7 @@ class Cassette:
             for key, waiting in self._waiting.items()
             if waiting and outline is not None and self._loose.get(key) == outline
         ]
-        unlike = [len(differences(waiting[0].request, masked)) for waiting in alike]
+        unlike = [len([*differences(waiting[0].request, masked)]) for waiting in alike]
         return alike[unlike.index(min(unlike))] if alike else None
 
     def _missing(self, masked: JsonObject) -> str:
@@ -163,7 +163,7 @@ class Cassette:
         """
         turn = (_outline(masked) or [])[:2]
         is_other = [(_outline(one.request) or [])[:2] != turn for one in self._exchanges]
-        unlike = [differences(one.request, masked) for one in self._exchanges]
+        unlike = [[*differences(one.request, masked)] for one in self._exchanges]
         near = min(range(len(unlike)), key=lambda at: (is_other[at], len(unlike[at]), -at))
         return near, unlike[near]
 
@@ -503,19 +503,15 @@ _SHOWN = 60
 _NOTHING = object()
 
 
-def differences(recorded: JsonValue, asked: JsonValue) -> list[str]:
-    """Return one sentence for each place in which the requests differ."""
-    return list(_walk(recorded, asked, ""))
-
-
-def _walk(recorded: object, asked: object, place: str) -> Iterator[str]:
+def differences(recorded: object, asked: object, place: str = "") -> Iterator[str]:
+    """Yield one sentence for each place in which the requests differ."""
     if isinstance(recorded, Mapping) and isinstance(asked, Mapping):
         for name in dict.fromkeys((*recorded, *asked)):
             inner = f"{place}.{name}" if place else str(name)
-            yield from _walk(recorded.get(name, _NOTHING), asked.get(name, _NOTHING), inner)
+            yield from differences(recorded.get(name, _NOTHING), asked.get(name, _NOTHING), inner)
     elif isinstance(recorded, list) and isinstance(asked, list):
         for index, (old, new) in enumerate(zip_longest(recorded, asked, fillvalue=_NOTHING)):
-            yield from _walk(old, new, f"{place}[{index}]")
+            yield from differences(old, new, f"{place}[{index}]")
     elif recorded != asked or type(recorded) is not type(asked):
         yield f"{place}: recorded {_shown(recorded, asked)}, asked {_shown(asked, recorded)}"
 

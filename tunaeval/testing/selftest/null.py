@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tunaeval.grammar.format import Format
 from tunaeval.matching.calls import match
 from tunaeval.parsing.api import parse_message, render
-from tunaeval.runs.episode import Episode, Read, episode, read_at_all_levels
+from tunaeval.runs.episode import Episode, Read, Trial, episode, read_at_all_levels
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import asking
 from tunaeval.runs.suites.loading import load_suite, suite_names
@@ -183,8 +183,7 @@ def _answers(
         if same not in readers:
             readers[same] = _reader(parser, tools, reply)
         read = readers[same]
-        talk = episode(scenario, asking=wording, tools=tools, read=read, options=options)
-        yield _ended(talk, reply)
+        yield _ended(episode(Trial(scenario, tools, read, options), wording), reply)
 
 
 def _reader(parser: Parser, tools: Tools, reply: Reply) -> Read:
