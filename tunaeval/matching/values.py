@@ -161,7 +161,7 @@ def _fits(
         return bool(want == have)
     if want != have or {kind, type(have)} != {int, float}:
         return False
-    return type(have) is int or "integer" not in (kinds := kinds_of(schema)) or "number" in kinds
+    return type(have) is int or "integer" not in (named := kinds_of(schema)) or "number" in named
 
 
 _EXACTLY: Compare = partial(_fits, exact=True)
