@@ -364,7 +364,8 @@ def show_ranking(ranking: Ranking, stream: TextIO) -> None:
 def ranking_markdown(ranking: Ranking) -> str:
     """Return a ranking as GitHub's Markdown."""
     lines = [f"| {' | '.join(COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
-    lines += [f"| {' | '.join(map(_cell, row))} |" for row in table_rows(ranking)]
+    rows = ([code(text) if text else "" for text in row] for row in table_rows(ranking))
+    lines += [f"| {' | '.join(row)} |" for row in rows]
     lines += ["", *(f"- {code(line, _LINE)}" for line in lines_below(ranking))]
     return "\n".join(["## Ranking", "", *lines]) + "\n"
 
@@ -376,10 +377,6 @@ def ranking_csv(ranking: Ranking) -> str:
     table.writerow(COLUMNS)
     table.writerows([csv_cell(text) for text in row] for row in table_rows(ranking))
     return page.getvalue()
-
-
-def _cell(text: str) -> str:
-    return code(text) if text else ""
 
 
 _LINE = 1000
