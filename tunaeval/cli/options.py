@@ -73,9 +73,6 @@ def _add(
     parser.add_argument(*names, **settings)
 
 
-# --- how values are read -------------------------------------------------------------------------
-
-
 def whole_number(least: int | None = None, most: int | None = None) -> Callable[[str], int]:
     """Return a function that reads a whole number within these bounds."""
     low, high = -math.inf if least is None else least, math.inf if most is None else most

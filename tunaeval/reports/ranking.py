@@ -317,9 +317,7 @@ def ranking_object(ranking: Ranking) -> JsonObject:
     """Return a ranking as a JSON object, with the headings of cells above their scores."""
     cells = [
         {
-            "cell": cell.name.cell,
-            "model": cell.name.model,
-            "system_prompt": cell.name.system_prompt,
+            **asdict(cell.name),
             "heading": cell.heading,
             **{
                 name: value.model_dump() if isinstance(value, Rate) else value

@@ -175,9 +175,6 @@ def _failed(why: str) -> CategoryFinding:
     return CategoryFinding(None, f"it failed: {why}", failure=why)
 
 
-# --- the total -----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Ending:
     """What decides the total in place of the categories: an outcome with its total and reason."""
