@@ -315,26 +315,13 @@ def _less(tokens: int | None, cached: int) -> int | None:
 
 def ranking_object(ranking: Ranking) -> JsonObject:
     """Return a ranking as a JSON object, with the headings of cells above their scores."""
-    cells = [
-        {
-            **asdict(cell.name),
-            "heading": cell.heading,
-            **{
-                name: value.model_dump() if isinstance(value, Rate) else value
-                for name in RankedCell.__dataclass_fields__
-                if name not in {"name", "heading"}
-                for value in [getattr(cell, name)]
-            },
-        }
-        for cell in ranking.cells
-    ]
     pairs = [
         {"a": pair.a, "b": pair.b, **asdict(pair.difference), "real": pair.is_real}
         for pair in ranking.pairs
     ]
     return {
         "remarks": list(ranking.remarks),
-        "cells": cells,
+        "cells": [_cell_object(cell) for cell in ranking.cells],
         "pairs": pairs,
         "separating": {name: list(cells) for name, cells in ranking.separating.items()},
         "all_pass": list(ranking.all_pass),
@@ -342,16 +329,18 @@ def ranking_object(ranking: Ranking) -> JsonObject:
     }
 
 
+def _cell_object(cell: RankedCell) -> JsonObject:
+    fields = {**asdict(cell), "score": cell.score.model_dump()}
+    return {**fields.pop("name"), "heading": fields.pop("heading"), **fields}
+
+
 def show_ranking(ranking: Ranking, stream: TextIO) -> None:
     """Print a ranking: the table, and below it what separates the cells."""
     page = StringIO()
     console = console_like(stream, page)
     rows = [
-        TableRow("", f"{cell} {name}", cells)
-        for (cell, *cells), name in zip(
-            table_rows(ranking), (one.name.words for one in ranking.cells), strict=True
-        )
-        for cells in [cells[2:]]
+        TableRow("", f"{cell.name.cell} {cell.name.words}", row[3:])
+        for cell, row in zip(ranking.cells, table_rows(ranking), strict=True)
     ]
     draw_table(console, COLUMNS[3:], rows, plain=not speaks_unicode(stream))
     for line in lines_below(ranking):
