@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.registry import words_of
 from tunaeval.tools.recorder import ContextRecorder, Inbox, Recorder, Router, SessionRecorder
 from tunaeval.types.wanted import any_path
 
@@ -168,7 +167,7 @@ class ScoringSession:
     @contextmanager
     def _ending(self, error: BaseException | None) -> Iterator[None]:
         """Surround the scoring: failures are logged, not raised, and cancellations not delayed."""
-        self._ended_by = None if error is None else words_of(error)
+        self._ended_by = None if error is None else _words(error)
         try:
             yield
         except Exception as fault:  # noqa: BLE001 - as above
@@ -232,7 +231,7 @@ class ScoringSession:
         return {**settings, "executions": self.executions, "start": self.start}
 
     def _failed(self, fault: Exception) -> None:
-        self.failure = words_of(fault)
+        self.failure = _words(fault)
         _LOG.warning("the task %.60r was not scored: %s", self.query, self.failure)
 
     def _close(self, error: BaseException | None) -> None:
@@ -251,10 +250,10 @@ class ScoringSession:
         try:
             from .scores import append_score  # noqa: PLC0415 - see the top
 
-            ended_by = None if error is None else words_of(error)
+            ended_by = None if error is None else _words(error)
             append_score(self._out, self.query, self.score, failure=self.failure, ended_by=ended_by)
         except Exception as fault:  # noqa: BLE001 - as above
-            _LOG.warning("a score could not be written to %s: %s", self._out, words_of(fault))
+            _LOG.warning("a score could not be written to %s: %s", self._out, _words(fault))
 
 
 def scoring_session(query: str, **settings: Unpack[SessionKeywords]) -> ScoringSession:
@@ -284,7 +283,7 @@ def wrapped(tool: Tool, recorder: Recorder) -> Tool:
     try:
         return wrap_tool(tool, recorder)
     except Exception as fault:  # noqa: BLE001 - as above
-        _LOG.warning("a tool runs without being recorded: %s", words_of(fault))
+        _LOG.warning("a tool runs without being recorded: %s", _words(fault))
         return tool
 
 
@@ -303,13 +302,20 @@ def routed(tool: Tool, inbox: Inbox) -> Tool:
         for router in routers:
             router.add(inbox)
     except Exception as fault:  # noqa: BLE001 - as above
-        _LOG.warning("a tool runs without being recorded: %s", words_of(fault))
+        _LOG.warning("a tool runs without being recorded: %s", _words(fault))
     return tool
 
 
 def _is_stop(error: BaseException | None) -> bool:
     """Whether a run was stopped (cancelled, Ctrl-C, an exit) rather than failed."""
     return error is not None and not isinstance(error, Exception)
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - an exception's __str__ may raise, too
+        return type(error).__name__
 
 
 class ScoreKeywords(TypedDict, total=False):
