@@ -219,16 +219,11 @@ def rank(
 def _pairs(answers: Sequence[_Answers], names: Sequence[CellName]) -> tuple[Pair, ...]:
     """Compare each two cells that answered a common scenario; p values are adjusted after Holm."""
     tested = [
-        (a, b, differences.difference(names[a].cell, names[b].cell))
+        differences.difference(names[a].cell, names[b].cell)
         for a, b in combinations(range(len(answers)), 2)
         if (differences := _differences(answers[a], answers[b])).scenarios
     ]
-    return tuple(
-        Pair(names[a].cell, names[b].cell, difference)
-        for (a, b, _), difference in zip(
-            tested, adjusted([difference for _, _, difference in tested]), strict=True
-        )
-    )
+    return tuple(Pair(one.section, one.name, one) for one in adjusted(tested))
 
 
 def _remarks(
