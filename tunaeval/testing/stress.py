@@ -11,13 +11,11 @@ import inspect
 import json
 import math
 import re
-import tomllib
 from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from tunaeval.errors import UsageError
+from tunaeval.files.plain_files import table_of
 from tunaeval.registry import words_of
 from tunaeval.showing import brief
 from tunaeval.types.wanted import wanted_name
@@ -131,15 +129,12 @@ def check_exploit(exploit: Exploit, function: Callable[..., Any], **options: Any
     assert verdict != "fooled", f"{exploit} earns {pays}, an honest answer {honest}"
 
 
-# --- the table -----------------------------------------------------------------------------------
-
 _NO_GROUPS = ("tools", "words", "questions")
 
 
-@cache
 def table() -> dict[str, Any]:
     """Return the table as it is written."""
-    return tomllib.loads(files(__package__).joinpath("exploits.toml").read_text("utf-8"))
+    return table_of(__package__, "exploits.toml")
 
 
 def _spelled(text: str) -> str:
