@@ -26,7 +26,7 @@ from pydantic import TypeAdapter
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.files.plain_files import table_of
 from tunaeval.grammar.format import Format
-from tunaeval.parsing.api import format_named, instructions, render
+from tunaeval.parsing.api import format_named, instructions, parser_for, render
 from tunaeval.parsing.constraint import Constraint, breach, constrain, takes_prose
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import Reply, text_of
@@ -142,8 +142,15 @@ def asking_by(suite: Suite, ask: Ask, parser: Parser, constrain: bool | str) -> 
     """Prepare the requests of a run whose replies this parser reads."""
     if not constrain:
         return asking(suite, ask)
-    form = "hermes" if parser.name == "auto" else format_named(parser)
+    form = format_named(reader_of_bound(parser, constrain))
     return asking(suite, ask, form=form, constrain=constrain)
+
+
+def reader_of_bound(parser: Parser, constrain: bool | str) -> Parser:
+    """Return what reads the replies: for `auto` with a grammar it is `hermes` alone, as a grammar
+    has calls of one format, and a call of another one is prose to it.
+    """
+    return parser_for("hermes") if constrain and parser.name == "auto" else parser
 
 
 def constrained_by(constrain: bool | str) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from .directory import InterruptedRun, Journal, RunDirectory, begun, report_of, 
 from .driving import Environment, drive, drive_agent
 from .episode import Trial, conclude, episode
 from .options import RunOptions, model_of, run_info
-from .prompts import Asking, asking_by
+from .prompts import Asking, asking_by, reader_of_bound
 from .reading import keep_tools, kept_tools, reading, tools_of
 from .turns import task_episode
 
@@ -113,6 +113,7 @@ class SuiteRun:
                 f"a grammar is for a client that asks a server, and {client.name!r} does not; "
                 "leave out 'constrain' (--constrain)"
             )
+        parser = reader_of_bound(parser, self.options.constrain)
         self.asking = told or asking_by(suite, self.options.ask, parser, self.options.constrain)
         self.info = run_info(
             suite, client, parser, options=self.options, told=self.asking, run_id=run_id
