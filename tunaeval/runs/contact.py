@@ -61,8 +61,6 @@ class Contact:
 
         Raises ClientSetupError if no request can succeed.
         """
-        if self._is_heard and not self._kept_back:
-            return iter((Placed(place, self._without_stale_advice(result)),))
         self._kept_back.append(Placed(place, result))
         if not self._is_heard and self._refused >= self._most:
             error, hint = result.error or "", "is the server running"
