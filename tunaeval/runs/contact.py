@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TypeAlias
 
 from tunaeval.errors import ClientSetupError, PluginError, TransportFailure
 from tunaeval.registry import reply_of
@@ -25,11 +25,8 @@ _PATIENCE = 5
 """With this many refusals or failures to connect, and no other answer, no request can succeed."""
 
 
-class Placed(NamedTuple):
-    """A result and its place in the run: the scenario's index * repeats + repeat - 1."""
-
-    place: int
-    result: ScenarioResult
+Placed: TypeAlias = tuple[int, ScenarioResult]
+"""A result after its place in the run: the scenario's index * repeats + repeat - 1."""
 
 
 class Contact:
@@ -61,9 +58,7 @@ class Contact:
 
         Raises ClientSetupError if no request can succeed.
         """
-        if self._is_heard and not self._kept_back:
-            return iter((Placed(place, self._without_stale_advice(result)),))
-        self._kept_back.append(Placed(place, result))
+        self._kept_back.append((place, result))
         if not self._is_heard and self._refused >= self._most:
             error, hint = result.error or "", "is the server running"
             has_hint = hint in error or not error.startswith("connect")
@@ -77,7 +72,7 @@ class Contact:
         """Yield the results that were kept back; they are no longer kept."""
         while self._kept_back:
             place, result = self._kept_back.pop(0)
-            yield Placed(place, self._without_stale_advice(result))
+            yield place, self._without_stale_advice(result)
 
     def _without_stale_advice(self, result: ScenarioResult) -> ScenarioResult:
         """Return the result; once requests succeed, without advice on a wrong key or address."""

@@ -187,17 +187,23 @@ def read_info(path: Path) -> RunInfo:
     """Return the `run.json` of a directory. Raises `RecordError`, also for an unknown version."""
     if not (path / RUN_FILE).exists():
         raise RecordError(_no_run(path))
-    document = read_document(path / RUN_FILE)
-    version = document.get("schema_version")
-    if version not in READABLE_VERSIONS:
-        raise RecordError(
-            f"{path / RUN_FILE}: schema_version is {version!r}, this tunaeval reads "
-            f"{' and '.join(map(str, READABLE_VERSIONS))}; use the version that wrote it"
-        )
+    document = versioned(path / RUN_FILE, READABLE_VERSIONS)
     try:
         return RunInfo.model_validate(document)
     except ValidationError as error:
         raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
+
+
+def versioned(path: Path, readable: Sequence[int]) -> JsonObject:
+    """Return the document in a file. Raises `RecordError` if its version is not readable."""
+    document = read_document(path)
+    version = document.get("schema_version")
+    if version not in readable:
+        raise RecordError(
+            f"{path}: schema_version is {version!r}, this tunaeval reads "
+            f"{' and '.join(map(str, readable))}; use the version that wrote it"
+        )
+    return document
 
 
 def found_run(directory: Path | str, *, latest: bool = False) -> Path:

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tunaeval.errors import ClientSetupError, RecordError, UsageError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.plain_files import is_there
-from tunaeval.files.records import read_document, replace_document, write_document
+from tunaeval.files.records import replace_document, write_document
 from tunaeval.reports.json import summary_object
 from tunaeval.reports.ranking import CellName, Ranking, rank, ranking_object
 from tunaeval.showing import counted, shows
@@ -31,7 +31,7 @@ from tunaeval.types.runs import Report, ScenarioResult, Suite
 from tunaeval.types.wanted import wanted_path
 
 from .budget import Budget
-from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report
+from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report, versioned
 from .options import RunOptions, born
 from .prompts import Asking
 from .runner import SuiteRun
@@ -294,15 +294,8 @@ def read_matrix(directory: Path) -> MatrixInfo:
     path = directory / MATRIX_FILE
     if not is_there(path):
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
-    document = read_document(path)
-    version = document.get("schema_version")
-    if version != MATRIX_VERSION:
-        raise RecordError(
-            f"{path}: schema_version is {version!r}, this tunaeval reads {MATRIX_VERSION}; use the "
-            "version that wrote it"
-        )
     try:
-        info = MatrixInfo.model_validate(document)
+        info = MatrixInfo.model_validate(versioned(path, [MATRIX_VERSION]))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import httpx2
 
-from tunaeval.files import records
 from tunaeval.files.records import decode
 from tunaeval.parsing.sse import OTHER_CHOICES, DataLines, chunk_of, first_choice
 from tunaeval.showing import counted
@@ -112,16 +112,20 @@ class Unpacking:
 
 def read_object(body: bytes) -> JsonObject:
     """Return the JSON object in a body. Raises TryFailed if the body is anything else."""
-    try:
-        return records.decode(body)
-    except (ValueError, RecursionError):
-        pass
+    if (found := _object(body)) is not None:
+        return found
     head = body.lstrip()[:100].lower()
     said = body.decode(errors="replace")
     if head.startswith(b"<"):
         kind = "HTML" if b"html" in head else "markup"
         raise TryFailed(f"wanted JSON, found {kind}; is the path of the base URL right?", said=said)
     raise TryFailed("wanted a JSON object, found something else", said=said)
+
+
+def _object(body: bytes) -> JsonObject | None:
+    with suppress(ValueError, RecursionError):
+        return decode(body)
+    return None
 
 
 def read_reply(
@@ -163,10 +167,8 @@ def error_words(answer: JsonObject) -> str | None:
 
 def words_of(body: bytes) -> str:
     """Return the error message in a body, or the whole body as text if it has no such message."""
-    try:
-        words = error_words(records.decode(body))
-    except (ValueError, RecursionError):
-        words = None
+    found = _object(body)
+    words = None if found is None else error_words(found)
     return body.decode(errors="replace") if words is None else words
 
 
@@ -373,9 +375,5 @@ def _calls_of(message: JsonObject) -> list[tuple[JsonValue, JsonValue]]:
 
 
 def _read(arguments: JsonValue) -> JsonValue:
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        return decode(arguments.encode(errors="replace"))
-    except (ValueError, RecursionError):
-        return arguments
+    found = _object(arguments.encode(errors="replace")) if isinstance(arguments, str) else None
+    return arguments if found is None else found

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import TypeAlias
 
 import httpx2
 import orjson
@@ -37,20 +37,14 @@ from tunaeval.types.wanted import wanted_items
 
 from . import apis, dialects
 from .apis import Answer, Api, EndpointTurn, ModelRequest, Refused, is_result
+from .cassettes import Cassette
 from .connections import HttpRequest, HttpResponse, options, streamed, whole
 from .dialects import DIALECTS, SENT_ON, Dialect, Route
 from .parts import result_field, written_name
-from .sources import Passing
+from .sources import Passing, Scripted
 
-
-class Source(Protocol):
-    """Where answers come from: a script, a cassette, or an upstream."""
-
-    async def answer(
-        self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
-    ) -> Answer:
-        """Return the answer; with `keeps`, the next request gets the same one again."""
-        ...
+Source: TypeAlias = Scripted | Cassette | Passing
+"""Where answers come from: a script, a cassette, or an upstream."""
 
 
 class Answering:

@@ -37,7 +37,7 @@ from tunaeval.files.keys import COVER, of_environment, without
 from tunaeval.files.plain_files import table_of
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue, texts_in
 from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import refusal, wanted_path
@@ -414,7 +414,7 @@ class Masker:
         for find, shown in self._masks:
             if shown != COVER:  # old cassettes have a mask for keys
                 every = dict.fromkeys(
-                    text[start:end] for text in _texts(known) for start, end in find(text)
+                    text[start:end] for text in texts_in(known) for start, end in find(text)
                 )
                 found |= {f"{shown[:-1]} {at}>": one for at, one in enumerate(every, start=1)}
         return found
@@ -448,14 +448,6 @@ def replaced(value: JsonValue, words: Mapping[str, str]) -> JsonValue:
         case list() | tuple():
             return [replaced(one, words) for one in value]
     return value
-
-
-def _texts(value: JsonValue) -> Iterator[str]:
-    inner = value.values() if isinstance(value, Mapping) else value
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list | tuple):
-        yield from (text for one in inner for text in _texts(one))
 
 
 def _finder(shown: str, written: str, places: str = "") -> _Find:

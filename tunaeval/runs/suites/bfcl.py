@@ -184,9 +184,8 @@ def _tools(functions: JsonValue, place: Place, called: _Called) -> Tools:
 
 
 def _schema(schema: JsonObject, place: Place) -> JsonObject:
-    kind = schema.get("type")
-    if kind not in _TYPES:
-        raise place.at("type").error(UnknownNameError("BFCL type", str(kind), _TYPES))
+    kind: JsonValue = schema.get("type")
+    place.at("type").refuse_unknown("BFCL type", kind, _TYPES)
     converted = {key: value for key, value in schema.items() if key != "optional"}
     converted["type"] = _TYPES[kind]
     if "properties" in schema:
@@ -212,8 +211,7 @@ def _calls(answer: JsonObject, place: Place, tools: Tools, called: _Called) -> l
             raise at.error(f"found {shown(one)}, wanted an object with one function")
         ((name, gold),) = one.items()
         name = called(name)
-        if name not in tools:
-            raise at.error(UnknownNameError("function", name, tools))
+        at.refuse_unknown("function", name, tools)
         if not isinstance(gold, dict) or not all(isinstance(v, list) for v in gold.values()):
             raise at.error(f"found {shown(gold)}, wanted a list of alternatives for each argument")
         calls.append({"name": name, "arguments": wanted_arguments(gold)})

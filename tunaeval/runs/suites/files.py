@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -59,6 +59,11 @@ class Place:
 
     def error(self, message: object) -> SuiteError:
         return SuiteError(f"{self}: {message}")
+
+    def refuse_unknown(self, kind: str, name: JsonValue, known: Collection[str]) -> None:
+        """Raise a SuiteError with suggestions unless the name is one of those that are known."""
+        if not isinstance(name, str) or name not in known:
+            raise self.error(UnknownNameError(kind, str(name), known))
 
     @contextmanager
     def named_in(self, *kinds: type[Exception]) -> Iterator[None]:
@@ -145,7 +150,7 @@ def known_keys(keys: Iterable[str], known: Iterable[str], kind: str, place: Plac
     known = frozenset(known)
     for key in keys:
         if key not in known:
-            raise place.at(key).error(UnknownNameError(kind, key, known))
+            place.at(key).refuse_unknown(kind, key, known)
 
 
 def _yaml(text: str, file: SuiteFile) -> SuiteFile:

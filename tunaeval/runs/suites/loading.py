@@ -252,9 +252,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
 
 def _source(file: SuiteFile) -> str:
     source = _text(file.header, "from", file.place)
-    if source not in SUITES:
-        at = file.place.at("from")
-        raise at.error(UnknownNameError("built-in suite", source, SUITES))
+    file.place.at("from").refuse_unknown("built-in suite", source, SUITES)
     return source
 
 
@@ -338,8 +336,7 @@ def _chosen_tools(header: JsonObject, place: Place) -> Tools:
 def _picked(names: list[JsonValue], known: Mapping[str, T], kind: str, place: Place) -> Iterator[T]:
     """Yield the named ones, in the order of the names, each of which may be there once."""
     for index, name in enumerate(names):
-        if not isinstance(name, str) or name not in known:
-            raise place.at(index).error(UnknownNameError(kind, str(name), known))
+        place.at(index).refuse_unknown(kind, name, known)
         if name in names[:index]:
             raise place.at(index).error(f"{name!r} is at {names.index(name)} already; keep one")
         yield known[name]
@@ -363,15 +360,12 @@ def _with_paths(tools: Tools, paths: JsonValue, place: Place) -> Tools:
         raise place.error(f'found {shown(paths)}, wanted an object like {{"tool": ["argument"]}}')
     specs: dict[str, ToolSpec] = dict(tools)
     for name, arguments in paths.items():
-        if name not in specs:
-            raise place.at(name).error(UnknownNameError("tool", name, specs))
+        place.at(name).refuse_unknown("tool", name, specs)
         if not isinstance(arguments, list):
             raise place.at(name).error(f"found {shown(arguments)}, wanted a list of arguments")
         known = specs[name].parameters.get("properties", {})
         for index, argument in enumerate(arguments):
-            if argument not in known:
-                unknown = UnknownNameError(f"argument of {name}", str(argument), known)
-                raise place.at(name, index).error(unknown)
+            place.at(name, index).refuse_unknown(f"argument of {name}", argument, known)
         specs[name] = replace(specs[name], paths=specs[name].paths | set(arguments))
     return Tools(specs.values())
 

@@ -160,16 +160,14 @@ def _check_expectation(expect: Expectation, place: Place, tools: Tools) -> None:
         check_expectation(expect)
     for key in ("tools", "forbid"):
         for index, name in enumerate(getattr(expect, key) or ()):
-            if name not in tools:
-                raise place.at(key, index).error(UnknownNameError("tool", name, tools))
+            place.at(key, index).refuse_unknown("tool", name, tools)
     for index, call in enumerate(expect.calls or ()):
         _check_call(call, place.at("calls", index), tools)
 
 
 def _check_call(call: ExpectedCall, place: Place, tools: Tools) -> None:
-    spec = tools.get(call.name)
-    if spec is None:
-        raise place.at("name").error(UnknownNameError("tool", call.name, tools))
+    place.at("name").refuse_unknown("tool", call.name, tools)
+    spec = tools[call.name]
     properties = spec.parameters.get("properties", {})
     others = spec.parameters.get("additionalProperties", False)
     for name, value in call.arguments.items():
@@ -240,15 +238,14 @@ def _check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
             raise here.at("returns").error("has nothing to compare with; give the task a reference")
     for index, stated in enumerate(task.faults):
         check_fault_stated(stated, tools, at.at("faults", index))
-    if task.done is not None and task.done.tool is not None and task.done.tool not in tools:
-        raise at.at("done", "tool").error(UnknownNameError("tool", task.done.tool, tools))
+    if task.done is not None and task.done.tool is not None:
+        at.at("done", "tool").refuse_unknown("tool", task.done.tool, tools)
 
 
 def _check_forbidden(forbidden: Forbidden, tools: Tools, place: Place) -> None:
     for one in forbidden.calls:
         name = one if isinstance(one, str) else one.name
-        if name not in tools:
-            raise place.at("forbid", "calls").error(UnknownNameError("tool", name, tools))
+        place.at("forbid", "calls").refuse_unknown("tool", name, tools)
 
 
 def check_fault_stated(stated: StatedFault, tools: Tools, place: Place) -> None:
