@@ -442,9 +442,7 @@ def _read_event_item(item: object, ended: bool, reading: Reading) -> None:
     elif not ended:
         return  # the completed item has all that is here
     elif kind == "reasoning":
-        if not reading.thinking:
-            reading.begin("assistant")
-        reading.thought(text)
+        reading.think(text)
     elif text:
         join_message(reading, "system" if kind == "error" else "assistant")
         reading.text(text)
