@@ -298,14 +298,12 @@ def _with_arrow(table: Any, new: Any) -> Any:
 
 def _arrow(made: Made, picks: Sequence[int] | None) -> Any:
     pa = _pyarrow()
-    kinds = {
-        "double": pa.float64(),
-        "int32": pa.int32(),
-        "bool": pa.bool_(),
-        "string": pa.string(),
-        "list<string>": pa.list_(pa.string()),
+    texts = pa.list_(pa.string())
+    columns = {
+        name: _array(pa, values, texts if kind == "list<string>" else pa.type_for_alias(kind))
+        for name, (values, kind) in made.items()
     }
-    new = pa.table({name: _array(pa, values, kinds[kind]) for name, (values, kind) in made.items()})
+    new = pa.table(columns)
     return new if picks is None else new.take(pa.array(picks, pa.int64()))
 
 
