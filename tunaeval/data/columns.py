@@ -131,16 +131,9 @@ def score_table(
 
 def _distinct(found: Sequence[Reward | str]) -> tuple[list[Reward | str], list[int]]:
     """Return the distinct rewards, and each row's index among them; all right calls share one."""
-    places: dict[int, int] = {}
-    distinct: list[Reward | str] = []
-    picks: list[int] = []
-    for one in found:  # `found` keeps all of them alive, so no id is reused
-        at = places.get(id(one))
-        if at is None:
-            at = places[id(one)] = len(distinct)
-            distinct.append(one)
-        picks.append(at)
-    return distinct, picks
+    places: dict[int, int] = {}  # `found` keeps all of them alive, so no id is reused
+    picks = [places.setdefault(id(one), len(places)) for one in found]
+    return [*{id(one): one for one in found}.values()], picks
 
 
 def _reward_columns(rows: Sequence[Reward | str]) -> dict[str, tuple[Sequence[Any], str]]:
@@ -305,14 +298,12 @@ def _with_arrow(table: Any, new: Any) -> Any:
 
 def _arrow(made: Made, picks: Sequence[int] | None) -> Any:
     pa = _pyarrow()
-    kinds = {
-        "double": pa.float64(),
-        "int32": pa.int32(),
-        "bool": pa.bool_(),
-        "string": pa.string(),
-        "list<string>": pa.list_(pa.string()),
+    texts = pa.list_(pa.string())
+    columns = {
+        name: _array(pa, values, texts if kind == "list<string>" else pa.type_for_alias(kind))
+        for name, (values, kind) in made.items()
     }
-    new = pa.table({name: _array(pa, values, kinds[kind]) for name, (values, kind) in made.items()})
+    new = pa.table(columns)
     return new if picks is None else new.take(pa.array(picks, pa.int64()))
 
 

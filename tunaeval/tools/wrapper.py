@@ -91,11 +91,10 @@ class RecordedTool(partial[object]):
     def __repr__(self) -> str:
         return f"<recorded {self.__wrapped__!r}>"
 
-    def __copy__(self) -> RecordedTool:
+    def __copy__(self, _memo: object = None) -> RecordedTool:
         return self  # copy.copy of a function returns the function as well
 
-    def __deepcopy__(self, memo: object) -> RecordedTool:
-        return self
+    __deepcopy__ = __copy__
 
     def __reduce__(self) -> Any:
         return record_runs, (self.__wrapped__, vars(self)[_RECORDER])

@@ -157,11 +157,9 @@ def read_responses(item: object, reading: Reading) -> None:
     elif kind == "compaction":
         reading.summary("")
     elif kind == "reasoning":
-        if not reading.thinking:
-            reading.begin("assistant")
         text = CHAT_KINDS["text"]
         kinds = {**CHAT_KINDS, "summary_text": text, "reasoning_text": text}
-        reading.thought(words_of(first(item, ("content", "summary")), kinds))
+        reading.think(words_of(first(item, ("content", "summary")), kinds))
     elif isinstance(get(item, "role"), str):
         join_message(reading, get(item, "role"))
         read_content(get(item, "content"), CHAT_KINDS, reading)
@@ -224,9 +222,7 @@ def read_interactions(step: object, reading: Reading) -> None:
         reading.begin("user")
         read_content(get(step, "content"), CHAT_KINDS, reading)
     elif kind == "thought":
-        if not reading.thinking:
-            reading.begin("assistant")
-        reading.thought(words_of(get(step, "summary"), CHAT_KINDS))
+        reading.think(words_of(get(step, "summary"), CHAT_KINDS))
     elif kind == "model_output":
         join_message(reading, "assistant")
         read_content(get(step, "content"), CHAT_KINDS, reading)

@@ -32,9 +32,9 @@ from tunaeval.types.wanted import wanted_name
 
 from . import dialects, logs, traces
 from .dialects import contents_of, is_request, session_usage, steps_of
-from .fields import fields_of, first, get, identifier, listed, word
+from .fields import KNOWN, fields_of, first, get, identifier, listed, word
 from .logs import is_log, is_sample, is_trajectory, read_sample
-from .reading import Reading, call_of, joined
+from .reading import NOTICES, Reading, call_of, joined
 from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
@@ -96,7 +96,7 @@ def _plain_calls(items: object) -> tuple[ToolCall, ...] | None:
     return tuple(calls)
 
 
-_WANTED_LIST = "a list of messages in one of the shapes that are known"
+_TEXTS = KNOWN["texts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,8 @@ def read_messages(
         else:
             raise UsageError(
                 f"{where}[{reading.source}] is {brief(message)} and has no role; "
-                f"wanted {_WANTED_LIST} ({', '.join(SHAPES)})"
+                "wanted a list of messages in one of the shapes that are known "
+                f"({', '.join(SHAPES)})"
             )
     is_own = bool(messages) and all(isinstance(message, Message) for message in messages)
     return reading.conversation(OWN if is_own else meant.name, len(messages))
@@ -218,7 +219,6 @@ def read_session(session: object) -> Conversation:
     )
 
 
-_WANTED = "a list of messages (dicts or objects) or a document that contains one: {shapes}"
 _QUERIES = ("query", "prompt", "task", "question")
 _MAX_DEPTH = 4
 
@@ -359,13 +359,6 @@ def wanted_shape(shape: str | None) -> None:
         wanted_name(shape, "shape of messages", (*DOCUMENT_SHAPES, *adapters.names()))
 
 
-_SILENT = (
-    "{where}: {length} messages were read as {shape} and have neither a word nor a call, so they "
-    "have another shape, or are empty; name their shape (shape=, --shape on the command line), or "
-    "convert them to messages of OpenAI's chat completions API"
-)
-
-
 def refuse_silence(conversation: Conversation, where: str = "messages") -> None:
     """Raise UsageError if a transcript has messages, but no text and no call was read from them.
     A run that ended in an error is accepted: it may have ended before the first text.
@@ -375,8 +368,9 @@ def refuse_silence(conversation: Conversation, where: str = "messages") -> None:
         for message in conversation.messages
     )
     if conversation.length and not says_something and conversation.failure is None:
+        words = _TEXTS["silent"]
         raise UsageError(
-            _SILENT.format(where=where, length=conversation.length, shape=conversation.shape)
+            words.format(where=where, length=conversation.length, shape=conversation.shape)
         )
 
 
@@ -452,7 +446,10 @@ def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation
     messages = held_messages(thing)
     if messages is None:
         known = ", ".join(DOCUMENT_SHAPES)
-        raise UsageError(f"{where} is {brief(thing)}, wanted {_WANTED.format(shapes=known)}")
+        raise UsageError(
+            f"{where} is {brief(thing)}, wanted a list of messages (dicts or objects) or a "
+            f"document that contains one: {known}"
+        )
     conversation = read_messages(messages, shape, where=f"{where}.messages")
     query = first(thing, _QUERIES)
     text = query if isinstance(query, str) and query else conversation.query
@@ -475,22 +472,12 @@ MAX_RATIO = 50
 
 _CUT = object()
 """Takes the place of the last line of a file if it is cut off."""
-_CUT_OFF = "the last line of the file is cut off; what came before is read"
 
 _ZIP = b"PK\x03\x04"
 _SAMPLES = "samples/"
 _WANTED_FILE = "wanted JSON, JSON lines, or an archive of Inspect (.eval)"
 _ZSTD = 93
 """The number of zstd compression in archives."""
-_NO_ZSTD = (
-    "{file}: its samples are compressed with zstd, which this Python does not read; install "
-    "inspect-ai (or zipfile-zstd, which it brings), or write the log as JSON: "
-    "inspect log convert --to json"
-)
-_PIECES = (
-    "{file}: it has no samples, or has them in pieces; wanted samples/*.json in it. "
-    "Write the log as JSON: inspect log convert --to json"
-)
 
 
 def read_file(
@@ -503,7 +490,7 @@ def read_file(
     for place, document in documents:
         if document is _CUT:
             last = found[-1]
-            cut = Notice("cut-off", f"{place}: {_CUT_OFF}", None)
+            cut = Notice("cut-off", f"{place}: {NOTICES['cut-off']}", None)
             found[-1] = replace(last, warnings=(*last.warnings, cut))
             continue
         where = f"{file}, {place}" if place else file
@@ -597,7 +584,7 @@ def _archived(data: bytes, file: str) -> Iterator[tuple[str, JsonValue]]:
             f"{file}: the archive cannot be read: {brief(error, 200)}; {_WANTED_FILE}"
         ) from error
     if not count:
-        raise UsageError(_PIECES.format(file=file))
+        raise UsageError(_TEXTS["pieces"].format(file=file))
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str, file: str, most: int) -> bytes:
@@ -606,7 +593,7 @@ def _unpacked(archive: zipfile.ZipFile, name: str, file: str, most: int) -> byte
         try:
             import_module("zipfile_zstd")  # registers itself with zipfile; inspect-ai depends on it
         except ImportError as error:
-            raise UsageError(_NO_ZSTD.format(file=file)) from error
+            raise UsageError(_TEXTS["no-zstd"].format(file=file)) from error
     with archive.open(name) as packed:
         text = packed.read(most + 1)
     if len(text) > most:

@@ -27,7 +27,7 @@ from dataclasses import replace
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.conversations import Conversation, Notice
+from tunaeval.types.conversations import Conversation
 from tunaeval.types.exchange import text_of
 
 from .dialects import (
@@ -232,28 +232,19 @@ def read_sample(sample: object) -> Conversation:
     reading = Reading()
     for reading.source, message in enumerate(messages):
         read_inspect(message, reading, get(sample, "attachments"))
+    if (error := get(sample, "error")) is not None:  # without its traceback
+        words = word(error) or word(get(error, "message"))
+        reading.failure = words[:_LONGEST_FAILURE] or "an unknown error"
     given = reading.conversation("inspect-ai", len(messages))
     asked = get(sample, "input")
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
-    failure = _failure(get(sample, "error"))
-    if failure is not None:
-        notice = Notice("failed-run", f"the sample ended in an error: {failure}")
-        given = replace(given, warnings=(*given.warnings, notice), failure=failure)
     return replace(
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
         usage=total_usage(usage_of(one, cached=_CACHED) for one in usages),
         name=f"{get(sample, 'id')} (epoch {get(sample, 'epoch')})",
     )
-
-
-def _failure(error: object) -> str | None:
-    """Return the message of the error that ended a sample, without its traceback."""
-    if error is None:
-        return None
-    words = error if isinstance(error, str) else get(error, "message")
-    return words[:_LONGEST_FAILURE] if isinstance(words, str) and words else "an unknown error"
 
 
 def _read_call(call: object, reading: Reading) -> None:
@@ -279,7 +270,12 @@ def _read_served(part: object, reading: Reading) -> None:
 def _restored(content: JsonValue, attachments: object, reading: Reading) -> JsonValue:
     """Return the content with its attachments in place."""
     if isinstance(content, list | tuple):
-        return [_restored_part(part, attachments, reading) for part in content]
+        return [
+            {"type": "text", "text": _restored(text, attachments, reading)}
+            if word(text := get(part, "text")).startswith(_ATTACHMENT)
+            else part
+            for part in content
+        ]
     if not isinstance(content, str) or not content.startswith(_ATTACHMENT):
         return content
     kept = get(attachments, content.removeprefix(_ATTACHMENT))
@@ -287,13 +283,6 @@ def _restored(content: JsonValue, attachments: object, reading: Reading) -> Json
         return kept
     reading.notice("missing-attachment", f"{content[:80]!r} is not among the attachments")
     return content
-
-
-def _restored_part(part: JsonValue, attachments: object, reading: Reading) -> JsonValue:
-    text = get(part, "text")
-    if not isinstance(text, str) or not text.startswith(_ATTACHMENT):
-        return part
-    return {"type": "text", "text": _restored(text, attachments, reading)}
 
 
 _USER = "user"
@@ -442,9 +431,7 @@ def _read_event_item(item: object, ended: bool, reading: Reading) -> None:
     elif not ended:
         return  # the completed item has all that is here
     elif kind == "reasoning":
-        if not reading.thinking:
-            reading.begin("assistant")
-        reading.thought(text)
+        reading.think(text)
     elif text:
         join_message(reading, "system" if kind == "error" else "assistant")
         reading.text(text)

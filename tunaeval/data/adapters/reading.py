@@ -217,6 +217,12 @@ class Reading:
         if text:
             one.texts.append(text)
 
+    def think(self, text: str) -> None:
+        """Add reasoning to the open message if that has nothing else so far, else to a new one."""
+        if not self.thinking:
+            self.begin("assistant")
+        self.thought(text)
+
     def thought(self, text: str) -> None:
         if text:
             self._opened().thoughts.append(text)
@@ -249,20 +255,15 @@ class Reading:
         """Add a result, which is always a message of its own."""
         one = self._opened()
         self._flush(one)
-        self._append(
-            one.source,
-            Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.head.at),
-        )
+        answer = Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.head.at)
+        self._append(one.source, answer)
 
     def spent(self, usage: Usage | None) -> None:
         """Set the usage of the last reply. In some logs a later line has it."""
         one = self._open
         replies = (at for at, one in enumerate(self._messages) if one.role == "assistant")
-        if (
-            one is not None
-            and one.head.role == "assistant"
-            and (one.texts or one.thoughts or one.calls)
-        ):
+        said = one is not None and (one.texts or one.thoughts or one.calls)
+        if one is not None and said and one.head.role == "assistant":
             one.head = replace(one.head, usage=usage or one.head.usage)
         elif usage is not None and (last := max(replies, default=None)) is not None:
             self._messages[last] = replace(self._messages[last], usage=usage)

@@ -155,10 +155,6 @@ _OPERATION = "gen_ai.operation.name"
 _AGENT, _TOOL = frozenset({"invoke_agent", "create_agent"}), "execute_tool"
 _CHOICE = "gen_ai.choice"
 _TOOLS = "gen_ai.tool.definitions"
-_USAGE = {
-    "input_tokens": "gen_ai.usage.input_tokens",
-    "output_tokens": "gen_ai.usage.output_tokens",
-}
 
 
 def claims(message: object) -> bool:
@@ -198,7 +194,8 @@ class _RequestSpan:
         first_of_all = [{"role": "system", "parts": system}] if system else []
         self.before = _with_roles([*first_of_all, *before])
         self.after = _with_roles(after)
-        usage = {key: attributes.get(name) for key, name in _USAGE.items()}
+        tokens = ("input_tokens", "output_tokens")
+        usage = {key: attributes.get(f"gen_ai.usage.{key}") for key in tokens}
         self.cost: JsonObject = {"usage": usage, "created_at": span.started}
 
 
