@@ -101,6 +101,7 @@ def _console(found: Examination, width: int) -> Iterator[str]:
     for finding in () if nothing else found.findings:
         known = finding.verdict == "server" and not found.is_new(finding)
         again = finding.remedy in shown or finding.verdict == "not tested" or known
+        again = again or SAME in finding.evidence
         shown.add(finding.remedy)
         yield from _short(finding, "KNOWN  " * known) if again else _full(finding, width)
     yield ""

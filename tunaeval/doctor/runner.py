@@ -200,14 +200,16 @@ class Runner:
 
     async def _settle_differences(self) -> None:
         """Ask again in both modes where single answers differ and no raw text decides."""
-        compared = [check.asks for check in self.checks if check.rule is same_in_both]
-        for whole, streamed in (pair for wanted in compared for pair in pairs(wanted)):
-            if self.requests + 2 * _MORE > self._limit:
-                return
-            found = self._answers.get(whole.key, []), self._answers.get(streamed.key, [])
-            if compare_pair(found[0][:1], found[1][:1]).verdict == "note":
-                for ask, had in zip((whole, streamed), found, strict=True):
-                    await self._in_turn([ask] * max(0, 1 + _MORE - len(had)))
+        for check in (check for check in self.checks if check.rule is same_in_both):
+            for asked in pairs(check.asks):
+                if self.requests + 2 * _MORE > self._limit:
+                    return
+                found = [self._answers.get(ask.key, []) for ask in asked]
+                if compare_pair(found[0][:1], found[1][:1]).verdict == "note":
+                    for ask, had in zip(asked, found, strict=True):
+                        await self._in_turn([ask] * max(0, 1 + _MORE - len(had)))
+                if compare_pair(*found).verdict == "server":
+                    break  # one difference that is certain is enough for a check
 
     async def _ask(self, ask: Ask) -> ServerAnswer:
         answer = await self._answer(ask)
