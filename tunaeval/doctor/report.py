@@ -98,25 +98,27 @@ def _console(found: Examination, width: int) -> Iterator[str]:
     nothing = not found.passed and all(one.verdict == "not tested" for one in found.findings)
     yield from () if nothing else _as_table(found, width)
     shown: set[str] = set()
+    short: dict[str, list[str]] = {}
     for finding in () if nothing else found.findings:
         known = finding.verdict == "server" and not found.is_new(finding)
         again = finding.remedy in shown or finding.verdict == "not tested" or known
-        again = again or SAME in finding.evidence
-        shown.add(finding.remedy)
-        yield from _short(finding, "KNOWN  " * known) if again else _full(finding, width)
+        if again or SAME in finding.evidence:
+            words = f"{'KNOWN  ' * known}{finding.verdict.upper()}  {_words_of(finding)}"
+            short.setdefault(words, []).append(f"{finding.group} / {visible(finding.id)}")
+        else:
+            shown.add(finding.remedy)
+            yield from _full(finding, width)
+    yield from (f"{words}: {', '.join(where)}" for words, where in short.items())
     yield ""
     yield from _rates(found)
     yield from (visible(line) for line in (news_lines(found.news) if found.news else ()))
     yield f"{counted(found.requests, 'request')}; {end_words(found)} (exit {found.exit})"
 
 
-def _short(finding: ServerFinding, mark: str = "") -> Iterator[str]:
-    """Yield one line, for a finding that is known, has no evidence, or a remedy that was shown."""
-    summary = visible(str(finding.evidence["summary"]), _WIDTH)
+def _words_of(finding: ServerFinding) -> str:
+    """Return what findings have in common that are shown in one line."""
     same = finding.evidence.get(SAME)
-    cause = f" (the same fault as {same})" if same else ""
-    where = f"{finding.verdict.upper()}  {finding.group} / {visible(finding.id)}"
-    yield f"{mark}{where}: {summary}{cause}"
+    return f"the same fault as {same}" if same else visible(str(finding.evidence["summary"]), _WIDTH)
 
 
 def _as_table(found: Examination, width: int) -> Iterator[str]:
