@@ -27,9 +27,6 @@ from . import asks
 from .reading import raw_in_error
 from .values import ApiCall, Ask, Judgement, ServerAnswer, ServerIdentity, WantedCall
 
-FLAGS = "enable-auto-tool-choice"
-"""The flag of vLLM that its refusal of `tools` names."""
-
 CASES = 2
 """The number of gate calls, of three, that a model has to copy before it is tested further."""
 
@@ -133,7 +130,7 @@ def _says_nothing(answer: ServerAnswer) -> bool:
 
 def mentions_flags(answer: ServerAnswer) -> bool:
     """Whether a refusal names the flags with which vLLM has to be started."""
-    return FLAGS in (answer.error or "")
+    return "enable-auto-tool-choice" in (answer.error or "")
 
 
 def worst(judgements: Iterable[Judgement]) -> Judgement:

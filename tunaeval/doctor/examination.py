@@ -344,10 +344,9 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
 
 def evidence_of(reported: Judgement) -> JsonObject:
     """Return what a finding is based on: the request, the raw text, and what the API gave."""
-    found: JsonObject = {
-        "summary": reported.why,
-        **({"fault": reported.fault} if reported.fault else {}),
-    }
+    found: JsonObject = {"summary": reported.why}
+    if reported.fault:
+        found["fault"] = reported.fault
     answer = reported.answer
     if answer is None:
         return found

@@ -155,16 +155,19 @@ class Runner:
         elif mentions_flags(first):
             await self._ask(asks.UNPARSED)  # shows the format, and so the parser to name
             self._stop("every request with tools is refused until the server has its flags")
-        elif self.model is None and about == "request":
-            self._stop(
-                f"no model is named, and the server lists none: --model NAME ({first.error})"
-            )
+        elif about == "request" and self._is_unlisted(first):
+            self._stop(f"the server wants one of its models: --model NAME ({first.error})")
         elif first.status is not None and about in ("address", "load"):
             self._stop(f"status {first.status}: {first.error}")
         elif first.failure is not None and self._stopped is None:
             self._stop(f"no chat completion came: {first.failure}")
         elif first.status == 200 and self._server.answers_all:
             self._stop(f"no chat completion came: {first.error}")
+
+    def _is_unlisted(self, first: ServerAnswer) -> bool:
+        """Whether no model is named, or one that the server does not list and that it quotes."""
+        name, listed = self.model or "", self._server.models
+        return bool(listed) == bool(name) and name not in listed and name in str(first.error)
 
     async def _find_apis(self) -> None:
         """Ask each other API for one call, and leave out the checks of those that are not there."""
