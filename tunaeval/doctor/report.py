@@ -38,7 +38,7 @@ def _failures(found: Examination) -> Iterator[str]:
     """Yield how many answers failed, what could not be judged for it, and what was asked again."""
     if found.failures:
         checks = ", ".join(f"{name} ({count})" for name, count in found.failed.items())
-        needed = f"; needed by {checks}" if found.failures < found.answers else ""
+        needed = f"; needed by {checks}" if found.exit != UNTESTED else ""
         yield f"{found.failures} of {counted(found.answers, 'answer')} failed{needed}"
     if found.retries:
         yield f"{counted(found.retries, 'request')} failed and had to be sent again"
