@@ -1,8 +1,8 @@
 """Every flag that is advised is one that the servers' own argument parsers take.
 
-`engine_options.json` has what the parsers of vLLM 0.33.0 and SGLang 0.5.23 take, read out of their
-wheels, as they are too heavy to install here: the options that a remedy may name, and their choices
-(None where any text is taken).
+`engine_options.json` has what the parsers of vLLM 0.33.0 and SGLang 0.5.23 take, as they said when
+they were asked (they are too heavy to install for a test): the options that a remedy may name, and
+their choices (None where any text is taken; vLLM checks the names of its parsers later).
 """
 
 from __future__ import annotations

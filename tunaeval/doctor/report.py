@@ -118,8 +118,8 @@ def _console(found: Examination, width: int) -> Iterator[str]:
 
 def _words_of(finding: ServerFinding) -> str:
     """Return what findings have in common that are shown in one line."""
-    same = finding.evidence.get(SAME)
-    return f"the same fault as {same}" if same else visible(str(finding.evidence["summary"]), _WIDTH)
+    same, summary = finding.evidence.get(SAME), str(finding.evidence["summary"])
+    return f"the same fault as {same}" if same else visible(summary, _WIDTH)
 
 
 def _as_table(found: Examination, width: int) -> Iterator[str]:
