@@ -18,6 +18,7 @@ import errno
 import json
 import math
 import os
+import re
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,7 @@ _MAX_BITS = 2_000  # 603 digits: Python reads 640 at any setting of its limit
 _WIDE_INTEGER = b"0" * 19  # orjson would silently read more than 64 bits as a float
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 """Turns every digit into a 0: then a search for 19 of them is 20 times as fast as a regex."""
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BLOCK = 1 << 16
 
 
@@ -159,7 +161,7 @@ def placed(
                     return
                 raise RecordError(
                     f"{path}, line {number}: wanted a JSON object on one line, "
-                    f"found {line[:60]!r} ({error}); repair the line or remove it"
+                    f"found {_quoted(line, error)}; repair the line or remove it"
                 ) from error
             yield start, record
 
@@ -237,8 +239,14 @@ def read_document(path: Path) -> JsonObject:
         return decode(text)
     except (ValueError, RecursionError) as error:
         raise RecordError(
-            f"{path}: wanted one JSON object, found {text[:60]!r} ({error})"
+            f"{path}: wanted one JSON object, found {_quoted(text, error)}"
         ) from error
+
+
+def _quoted(text: bytes, error: Exception) -> str:
+    if b"\0" in text or (isinstance(error, UnicodeDecodeError) and _CONTROL.search(text)):
+        return "bytes that are no text (is it a binary or a compressed file?)"
+    return f"{text[:60]!r} ({error})"
 
 
 @contextmanager
