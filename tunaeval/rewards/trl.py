@@ -18,6 +18,7 @@ from typing import Any
 
 from tunaeval.errors import UsageError
 from tunaeval.showing import counted
+from tunaeval.types.wanted import refusal
 
 from .recipe import Parts, Recipe, recipe_of
 from .scored import Reward, gold_of, reward
@@ -82,8 +83,11 @@ def trl_reward(
     means of the parts, and `/unreadable_rows`, the rows whose gold or tools cannot be read: these
     get None, which TRL leaves out. Raises `UsageError` for an unknown part or column.
     """
-    if part not in {"value", *Parts._fields}:
-        raise UsageError(f"part is {part!r}; wanted 'value', or one of {', '.join(Parts._fields)}")
+    if part not in ("value", *Parts._fields):
+        raise refusal("part", part, f"'value', or one of {', '.join(Parts._fields)}")
+    for option, column in (("gold", gold), ("tools", tools)):
+        if not isinstance(column, str) or not column:
+            raise refusal(option, column, f"the name of the column with the {_CONTENT[option]}")
     name = "tunaeval" if part == "value" else f"tunaeval_{part}"
     return TrlReward(recipe_of("default" if recipe is None else recipe), gold, tools, part, name)
 
