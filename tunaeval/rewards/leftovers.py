@@ -211,6 +211,7 @@ def _ways(formats: Sequence[Format]) -> Iterator[str]:
         behind = rf"(?:(?={_SPACE}(?P<behind>{_NAME}))|)"
         yield rf"(?P<opener>(?P<mark>{_any_of(openers)}){behind})"
     leads = {lead for fmt in formats if not fmt.whole for lead in _leads(fmt)} - openers
+    leads = {lead for lead in leads if not lead.isalpha()}  # a word alone is prose: "the function"
     if leads:
         yield rf"(?:{_any_of(leads)})(?:functions\.)?(?={_SPACE}[\"']?(?P<name>{_NAME}))"
     if any(fmt.python is not None for fmt in formats):
@@ -267,7 +268,7 @@ def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None, *, quotes:
         elif kind == "line":
             outside += doubtful
             doubtful, in_ticks = [], False
-        elif kind == "opener" and not one.named and _is_mentioned(text, one):
+        elif kind == "opener" and not one.named and is_mentioned(text, one.start, one.end):
             continue
         elif (
             kind == "next"
@@ -320,18 +321,22 @@ def _events(beginnings: Beginnings, text: str, tools: Tools | None) -> list[tupl
 def _is_known(match: re.Match[str], kind: str, tools: Tools | None, *, in_python: bool) -> bool:
     """Whether the name that a pattern found is a tool's, or may be if no tools are given."""
     if tools is None:
-        return kind in {"key", "listed"}
+        return kind == "key" or (kind == "listed" and _NAMED.match(match.string, match.end()) is not None)
     return match[kind] in tools and (kind != "next" or in_python)
 
 
-def _is_mentioned(text: str, one: Try) -> bool:
-    """Whether an opener is a word within a sentence: words are before and behind it."""
-    before, behind = text[max(one.start - 3, 0) : one.start], text[one.end : one.end + 4]
+def is_mentioned(text: str, start: int, end: int) -> bool:
+    """Whether an opener is a word within a sentence: words are before and behind it, or its tag."""
+    tag = _TAG.match(text, start)
+    end = max(tag.end() if tag else 0, end)
+    before, behind = text[max(start - 3, 0) : start], text[end : end + 4]
     return bool(_WORD_BEFORE.search(before) and _WORD_BEHIND.match(behind))
 
 
+_TAG = re.compile(r"<[^<>\n]{1,80}>")
 _WORD_BEFORE = re.compile(r"[^\W_],? [\"'(]?\Z")
 _WORD_BEHIND = re.compile(r"[\"')]?(?:,? [^\W\d_]|[.,;:!?]?\s*\Z)")
+_NAMED = re.compile(rf"{_SPACE}(?:\)|\w{{1,64}}{_SPACE}=[^=])")  # an argument with its name, or none
 
 
 def _is_whole(kind: str, text: str, one: Try) -> bool:

@@ -40,7 +40,7 @@ from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
 
 from .engines import Run, run_by
 from .gold import Gold
-from .leftovers import apart, most_tries, tries_inside, tries_left
+from .leftovers import apart, is_mentioned, most_tries, tries_inside, tries_left
 from .recipe import Recipe
 
 NO_COMPLETION = "no_completion"
@@ -172,9 +172,12 @@ def of_result(
         found.diagnoses = result.diagnoses
         found.hedged = {*keys_twice(result.diagnoses, calls)}
         spans = [*_broken(result.diagnoses, calls)]
+        if text and tools is not None and not calls:
+            spans = [*_meant(text, spans, tools)]
+            found.outcome = found.outcome if spans else "no_call"
         found.spans = tuple(BrokenSpan(*span) for span in spans if span.end > span.start)
         found.broken = len(spans)
-    if not found.broken and result.outcome in {"malformed", "truncated"}:
+    if not found.broken and found.outcome in {"malformed", "truncated"}:
         found.broken = 1
     if text:
         found.hedged |= hedged_in(text, calls)
@@ -263,6 +266,21 @@ def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterat
             continue
         last = span
         yield span
+
+
+def _meant(text: str, spans: Sequence[Span], tools: Tools) -> Iterator[Span]:
+    """Yield the spans of broken attempts that an answer in words does more than show.
+
+    What names no given tool is only shown in a closed code fence that words introduce, and as an
+    opener within a sentence. A reply that begins with the fence has attempted the call.
+    """
+    fences = [one for mark in _FENCES for one in _fences(text, mark, ()) if one.end < len(text)]
+    fences = sorted(fences) if fences and has_words(text[: min(fences).start]) else []
+    for span in spans:
+        part = text[span.start : span.end].rstrip()
+        opens = part.find(">") == len(part) - 1 and is_mentioned(text, span.start, span.start)
+        if any(name in part for name in tools) or not (opens or _is_in(span, fences)):
+            yield span
 
 
 # --- messages ------------------------------------------------------------------------------------
