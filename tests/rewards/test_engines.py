@@ -43,6 +43,17 @@ OTHERS = {
     "react": 'Action: get_weather\nAction Input: {"city": "Rome"}',
     "invoke": '<invoke name="get_weather"><parameter name="city">Rome</parameter></invoke>',
     "in-code": f"`{WRONG}`",
+    "arrow": 'get_weather → {"city": "Rome"}',
+    "shell": "$ get_weather --city Rome",
+    "colon": "get_weather: city=Rome",
+    "object-behind": 'get_weather {"city": "Rome"}',
+    "object-below": 'I look it up. get_weather\n{"city": "Rome"}',
+    "a-key-a-line": "get_weather:\n  city: Rome\n  days: 2",
+    "a-list": "['get_weather', {'city': 'Rome'}]",
+    "parentheses": "get_weather(city: New York)",
+    "query": "GET /get_weather?city=Rome",
+    "row": "| get_weather | city=Rome |",
+    "name-in-code": "`get_weather` city=Rome",
 }
 FIXED: dict[str, tuple[str, Any]] = {
     "five-in-code": ("one", f"`{WRONG}` " * 5 + GOOD),

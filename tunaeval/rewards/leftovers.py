@@ -63,8 +63,8 @@ def tries_left(content: str, reader: str, tools: Tools | None, *, quotes: bool) 
 def _odd(content: str, tools: Tools, others: Sequence[Span]) -> Iterator[Span]:
     """Yield the spans of calls as people write them for other programs, apart from `others`.
 
-    These are Python with arguments, an element, a command of curl, and a name in a line of YAML; in
-    inline code they are only spoken of.
+    These are Python with arguments, an element, a command of curl, a name in a line of YAML, and a
+    name followed by one of the tool's arguments; in inline code they are only spoken of.
     """
     known = sorted(others)
     at = ticks = last = 0  # where backticks of the line are counted to, how many; the last span
@@ -76,7 +76,12 @@ def _odd(content: str, tools: Tools, others: Sequence[Span]) -> Iterator[Span]:
         apart_from = all(
             one.end <= span.start or span.end <= one.start for one in known[first : first + 2]
         )
-        if ticks % 2 == 0 and span.start >= last and apart_from:
+        key, before = match["key"], ticks
+        if key is not None:
+            if key not in tools[match["tool"]].parameters.get("properties", {}):
+                continue
+            before += content.count("`", span.start, match.start("key"))
+        if before % 2 == 0 and span.start >= last and apart_from:
             last = span.end
             yield span
 
@@ -91,13 +96,23 @@ def _spoken(tools: Tools) -> re.Pattern[str]:
             rf"(?<!\w)(?:{names})\((?={value})|\[(?:{names})\("
             rf"|<(?:{names})[\s/>]|<\w{{1,32}}>{_SPACE}(?:{names}){_SPACE}</"
             rf"|^[ \t>*-]{{0,8}}\w{{1,32}}:{_SPACE}[\"']?(?:{names})[\"']?[ \t]*$"
-            rf"|\bcurl\b[^\n]{{0,200}}?\b(?:{names})\b",
+            rf"|\bcurl\b[^\n]{{0,200}}?\b(?:{names})\b"
+            rf"|(?<!\w)(?<!```)(?<!~~~)(?P<tool>{names})(?={_GIVEN})",
             re.MULTILINE,
         )
     return pattern
 
 
 _SPOKEN = " spoken"  # a key of `prepared` that is no tool's name
+_GIVEN = (
+    r"[^\w\n]{0,12}(?:\n[^\w\n]{1,12})?(?P<dash>-)?(?P<key>\w{1,64})[\"'`*]{0,3}(?(dash)[ =][\"'\w]"
+    r"|[ \t]{0,4}(?:(?P<colon>:)|[=-]?>|=|\u2192)[ \t]{0,4}(?!(?i:str|string|int|integer|float|number"
+    r"|bool|boolean|list|array|dict|object|any|optional|required|the|an?)\b)(?:[\"'\u201c{\[\d-]"
+    r"|(?(colon)(?:\w{1,40}|[A-Z]\w*(?: [A-Z]\w*){1,3})[ \t]*(?:[])},;|\n]|\Z)|\w)))"
+)
+"""What follows a tool's name that is called in words: an argument (`key`) with a value, which is no
+explanation of a signature.
+"""
 
 
 def most_tries(content: str, tools: Tools | None) -> int:
