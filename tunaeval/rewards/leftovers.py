@@ -93,11 +93,11 @@ def _spoken(tools: Tools) -> re.Pattern[str]:
         names = _any_of(filter(None, tools)) or "(?!)"
         value = rf"{_SPACE}(?:\w{{1,64}}{_SPACE}=[^=]|[\"'\u201c{{\[\d-])"
         pattern = tools.prepared[_SPOKEN] = re.compile(
-            rf"(?<!\w)(?:{names})\((?={value})|\[(?:{names})\("
+            rf"(?<!\w)(?<!def )(?:(?:{names})\((?={value})"
+            rf"|(?<!```)(?<!~~~)(?P<tool>{names})(?={_GIVEN}))|\[(?:{names})\("
             rf"|<(?:{names})[\s/>]|<\w{{1,32}}>{_SPACE}(?:{names}){_SPACE}</"
-            rf"|^[ \t>*-]{{0,8}}\w{{1,32}}:{_SPACE}[\"']?(?:{names})[\"']?[ \t]*$"
-            rf"|\bcurl\b[^\n]{{0,200}}?\b(?:{names})\b"
-            rf"|(?<!\w)(?<!```)(?<!~~~)(?P<tool>{names})(?={_GIVEN})",
+            rf"|^[ \t>*-]{{0,8}}\w{{1,32}}:\*{{0,2}}{_SPACE}[\"'`]?(?:{names})[\"'`]?[ \t]*$"
+            rf"|\bcurl\b[^\n]{{0,200}}?\b(?:{names})\b",
             re.MULTILINE,
         )
     return pattern
@@ -105,7 +105,8 @@ def _spoken(tools: Tools) -> re.Pattern[str]:
 
 _SPOKEN = " spoken"  # a key of `prepared` that is no tool's name
 _GIVEN = (
-    r"[^\w\n]{0,12}(?:\n[^\w\n]{1,12})?(?P<dash>-)?(?P<key>\w{1,64})[\"'`*]{0,3}(?(dash)[ =][\"'\w]"
+    r"[^\w\n]{0,12}(?:(?:json|data|body|HTTP/1.1)\b[^\w\n]{0,12})?"
+    r"(?:\n{1,2}[^\w\n]{1,12}|(?<=\])\n)?(?P<dash>-)?(?P<key>\w{1,64})[\"'`*]{0,3}(?(dash)[ =][\"'\w]"
     r"|[ \t]{0,4}(?:(?P<colon>:)|[=-]?>|=|\u2192)[ \t]{0,4}(?!(?i:str|string|int|integer|float|number"
     r"|bool|boolean|list|array|dict|object|any|optional|required|the|an?)\b)(?:[\"'\u201c{\[\d-]"
     r"|(?(colon)(?:\w{1,40}|[A-Z]\w*(?: [A-Z]\w*){1,3})[ \t]*(?:[])},;|\n]|\Z)|\w)))"
@@ -283,7 +284,7 @@ def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None, *, quotes:
         elif kind == "line":
             outside += doubtful
             doubtful, in_ticks = [], False
-        elif kind == "opener" and not one.named and is_mentioned(text, one.start, one.end):
+        elif kind == "opener" and not one.named and _is_mentioned(text, one.start, one.end):
             continue
         elif (
             kind == "next"
@@ -340,7 +341,7 @@ def _is_known(match: re.Match[str], kind: str, tools: Tools | None, *, in_python
     return match[kind] in tools and (kind != "next" or in_python)
 
 
-def is_mentioned(text: str, start: int, end: int) -> bool:
+def _is_mentioned(text: str, start: int, end: int) -> bool:
     """Whether an opener is a word within a sentence: words are before and behind it, or its tag."""
     tag = _TAG.match(text, start)
     end = max(tag.end() if tag else 0, end)

@@ -40,7 +40,7 @@ from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
 
 from .engines import Run, run_by
 from .gold import Gold
-from .leftovers import apart, is_mentioned, most_tries, tries_inside, tries_left
+from .leftovers import apart, most_tries, tries_inside, tries_left
 from .recipe import Recipe
 
 NO_COMPLETION = "no_completion"
@@ -129,8 +129,7 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe, *, called: bool = F
     if has_observations(text):
         others = observations(text, [call.span for call in result.calls if call.span])
         if not called and not result.calls and not result.diagnoses:
-            line = "\nObservation:"
-            others = [span for span in others if not text.startswith(line, span.start)]
+            others = [span for span in others if not text.startswith(_OF_WORDS, span.start)]
         if others:
             forged = [span for span in others if not (recipe.observations and _is_turn(text, span))]
             text = without(text, others)
@@ -271,15 +270,14 @@ def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterat
 def _meant(text: str, spans: Sequence[Span], tools: Tools) -> Iterator[Span]:
     """Yield the spans of broken attempts that an answer in words does more than show.
 
-    What names no given tool is only shown in a closed code fence that words introduce, and as an
-    opener within a sentence. A reply that begins with the fence has attempted the call.
+    What names no given tool is only shown in a closed code fence that words introduce. A reply that
+    begins with the fence has attempted the call.
     """
     fences = [one for mark in _FENCES for one in _fences(text, mark, ()) if one.end < len(text)]
     fences = sorted(fences) if fences and has_words(text[: min(fences).start]) else []
     for span in spans:
-        part = text[span.start : span.end].rstrip()
-        opens = part.find(">") == len(part) - 1 and is_mentioned(text, span.start, span.start)
-        if any(name in part for name in tools) or not (opens or _is_in(span, fences)):
+        part = text[span.start : span.end]
+        if not _is_in(span, fences) or any(name in part for name in tools):
             yield span
 
 
@@ -442,7 +440,7 @@ def two_guesses(value: object, name: str) -> bool:
     if any(one != names[0] for one in names) or any(one != inputs[0] for one in inputs):
         return True
     return any(
-        one not in _EMPTY and not (key in _MARKS and _is_mark(str(one)))
+        (one not in _EMPTY or not _is_mark(str(key))) and not (key in _MARKS and _is_mark(str(one)))
         for key, one in value.items()
         if key not in NAME_KEYS and key not in ARGUMENTS_KEYS
     )
@@ -450,7 +448,7 @@ def two_guesses(value: object, name: str) -> bool:
 
 _LEAST = 2
 """The keys of an object that may be a hedge."""
-_EMPTY: tuple[object, ...] = (None, False, True, "", [], {})
+_EMPTY: tuple[object, ...] = (None, False, "", [], {})
 _MARKS = frozenset({"id", "call_id", "tool_call_id", "type", "index", "format"})
 _is_mark = re.compile(r"[\w.:-]{0,64}\Z").match
 
@@ -550,7 +548,10 @@ def _fences(text: str, mark: str, calls: Sequence[Span]) -> list[Span]:
     return found if start < 0 else [Span(first, len(text))]
 
 
-_PADS = ("<scratchpad>", "<scratch_pad>", "<reflection>", "<reasoning>", "<analysis>", "<plan>")
+_PADS = tuple(
+    f"<{name}>"
+    for name in "scratchpad scratch_pad reflection reasoning analysis plan draft notes example".split()
+)
 """Elements in which a model writes for itself, and which no format takes for its reasoning."""
 
 
@@ -565,29 +566,24 @@ def _pads(text: str) -> Iterator[list[Span]]:
             yield found
 
 
-_BLOCKS = (
-    ("<tool_response>", "</tool_response>"),
-    ("<function_results>", "</function_results>"),
-    ("<function_response>", "</function_response>"),
-    ("<tool_result>", "</tool_result>"),
-    ("<tool_output>", "</tool_output>"),
-    ("\nObservation:", "\n"),
-    ("<|observation|>", "<|assistant|>"),
-    ("<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>"),
-    ("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
-    ("<|im_start|>tool", "<|im_start|>assistant"),
-    ("<|im_start|>user", "<|im_start|>assistant"),
-    ("<|im_start|>system", "<|im_start|>assistant"),
-    ("<|start_header_id|>ipython", "<|start_header_id|>assistant"),
-    ("<|start_header_id|>tool", "<|start_header_id|>assistant"),
-    ("<|start_header_id|>user", "<|start_header_id|>assistant"),
+_TURNS = re.compile(
+    r"<(?P<element>(?:tool|function)_(?:response|result|output)s?|observation|result|output)>"
+    r"|(?P<line>\n[*_# \t]{0,4}(?i:observation)[*_]{0,2}:)"
+    r"|(?P<head><\|im_start\|>|<\|start_header_id\|>)(?:tool|user|system|ipython)"
+    "|<\\|observation\\|>|<\uff5ctool\u2581outputs\u2581begin\uff5c>|\\[TOOL_RESULTS\\]"
 )
-"""Markers around answers and other turns in the chat templates of Qwen and Hermes, GLM, DeepSeek,
-Mistral, ChatML and Llama 3, and around answers in prompts; a block without its end continues to the
-end of the text.
+"""Matches markers before answers and other turns in the chat templates of Qwen and Hermes, GLM,
+DeepSeek, Mistral, ChatML and Llama 3, and before answers in prompts; a block without its end
+continues to the end of the text.
 """
+_ENDS = {
+    "<|observation|>": "<|assistant|>",
+    "<\uff5ctool\u2581outputs\u2581begin\uff5c>": "<\uff5ctool\u2581outputs\u2581end\uff5c>",
+    "[TOOL_RESULTS]": "[/TOOL_RESULTS]",
+}
+_OF_WORDS = ("\n", "<observation>", "<result>", "<output>")
+"""Those of these markers that an answer in words has, too, if nothing is called."""
 
-_OF_A_TURN = tuple(opener for opener, _ in _BLOCKS if opener.startswith(("<|", "<\uff5c", "[")))
 _after_role = re.compile(r"(?:^|\n)\s*(?:user|tool|ipython)\s*\Z").search
 
 
@@ -596,12 +592,12 @@ def _is_turn(text: str, span: Span) -> bool:
 
     Decoded without special tokens, such a turn begins with a line that is only its role.
     """
-    if text.startswith(_OF_A_TURN, span.start):
+    if text.startswith(("<|", "<\uff5c", "[TOOL_"), span.start):
         return True
     return _after_role(text[max(span.start - 32, 0) : span.start]) is not None
 
 
-_OTHERS = r"<(?:[|\uff5c]|tool_(?:re|out)|function_res)|\[TOOL_|Observation:"
+_OTHERS = r"<(?:[|\uff5c]|(?:tool|function)_(?:re|out)|observ|result>|output>)|\[TOOL_|bservation"
 has_observations = re.compile(_OTHERS).search
 """Finds what may be a marker of a tool's answer, or of another speaker's turn."""
 has_others = re.compile("|".join([_OTHERS, *_FENCES, *_PADS])).search
@@ -623,23 +619,17 @@ def without(text: str, spans: Sequence[Span]) -> str:
 
 
 def _other_turns(text: str, calls: list[Span]) -> Iterator[Span]:
-    at, call = 0, 0
-    nearest = {opener: text.find(opener) for opener, _ in _BLOCKS}
-    while True:
-        for opener, found in nearest.items():
-            if 0 <= found < at:
-                nearest[opener] = text.find(opener, at)
-        starts = [(found, opener) for opener, found in nearest.items() if found >= 0]
-        if not starts:
-            return
-        start, opener = min(starts)
+    at = call = 0
+    while match := _TURNS.search(text, at):
+        start, end = match.span()
         while call < len(calls) and calls[call].end <= start:
             call += 1
         if call < len(calls) and calls[call].start <= start:
             at = max(calls[call].end, start + 1)
             continue
-        closer = dict(_BLOCKS)[opener]
-        end = text.find(closer, start + len(opener))
+        closer = "\n" if match["line"] else _ENDS.get(match[0])
+        closer = closer or (f"{match['head']}assistant" if match["head"] else f"</{match[0][1:]}")
+        end = text.find(closer, end)
         at = len(text) if end < 0 else end + len(closer)
         yield Span(start, at)
 
