@@ -107,7 +107,7 @@ PAID: dict[str, tuple[Gold, Any]] = {
     "its-arguments": (GOLDS["none"], "get_weather: city is the name of a city, days a number."),
     "its-definition": (
         GOLDS["none"],
-        'So:\n```python\ndef get_weather(city, days=1):\n    ...\ndef get_weather(days=1): ...\n```',
+        "So:\n```python\ndef get_weather(city, days=1): ...\ndef get_weather(days=1): ...\n```",
     ),
     "its-result": (GOLDS["none"], "The get_weather in Rome says 20 degrees; days: 2."),
     "a-shell-of-its-name": (
@@ -124,7 +124,7 @@ PAID: dict[str, tuple[Gold, Any]] = {
             "json": 'json\n{"name": "add", "arguments": {"a": 1}}',
             "another-json": 'json\n{"name": "server", "command": "node", "args": ["a.js"]}',
             "hermes": '\n<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>',
-            "definition": 'json\n{"name": "add", "parameters": {"type": "object", "properties": {}}}',
+            "definition": 'json\n{"name": "a", "parameters": {"type": "object", "properties": {}}}',
         }.items()
     },
     "element-of-another-tool": (GOLDS["none"], 'Claude writes <invoke name="add"> for a call.'),

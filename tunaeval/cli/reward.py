@@ -13,7 +13,6 @@ from .budget import TOO_MANY_FAILURES
 from .named_tools import named_object, working_directory_first
 from .output import Output, print_listing
 
-_FOOLED = 1
 _COLUMNS = ("verdict", "group", "exploit", "pays", "honest", "why")
 
 
@@ -37,9 +36,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         f"the honest answer; it abstains from {verdicts['abstains']}"
         + f"; the honest answer earns nothing in {counted(verdicts['void'], 'row')}, which are void"
         * bool(verdicts["void"])
-        + f"; {len(cases) - len(rows)} need messages and are left out"
-        * as_text
+        + f"; {len(cases) - len(rows)} need messages and are left out" * as_text
     )
     if not verdicts.keys() - {"void", "abstains"}:
         return TOO_MANY_FAILURES
-    return _FOOLED if verdicts["fooled"] or verdicts["void"] else 0
+    return 1 if verdicts["fooled"] or verdicts["void"] else 0

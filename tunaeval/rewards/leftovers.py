@@ -51,7 +51,7 @@ def tries_left(content: str, reader: str, tools: Tools | None, *, quotes: bool) 
     In `code` or in a closed code fence an opener alone is only mentioned, and a call of no known
     tool; with `quotes`, a call of a tool is, too. A fence that stays open hides nothing.
     """
-    if not _may_have_one(content, tools):
+    if not (_MAY_BE_ONE.search(content) or _may_name_one(content, tools)):
         return []
     beginnings = _beginnings(reader)
     found = _unquoted(beginnings, content, tools, quotes=quotes)
@@ -105,10 +105,10 @@ def _spoken(tools: Tools) -> re.Pattern[str]:
 
 _SPOKEN = " spoken"  # a key of `prepared` that is no tool's name
 _GIVEN = (
-    r"[^\w\n]{0,12}(?:(?:json|data|body|HTTP/1.1)\b[^\w\n]{0,12})?"
-    r"(?:\n{1,2}[^\w\n]{1,12}|(?<=\])\n)?(?P<dash>-)?(?P<key>\w{1,64})[\"'`*]{0,3}(?(dash)[ =][\"'\w]"
-    r"|[ \t]{0,4}(?:(?P<colon>:)|[=-]?>|=|\u2192)[ \t]{0,4}(?!(?i:str|string|int|integer|float|number"
-    r"|bool|boolean|list|array|dict|object|any|optional|required|the|an?)\b)(?:[\"'\u201c{\[\d-]"
+    r"[^\w\n]{0,12}(?:(?:json|data|body|HTTP/1.1)\b[^\w\n]{0,12})?(?:\n{1,2}[^\w\n]{1,12}|(?<=\])\n)?"
+    r"(?P<dash>-)?(?P<key>\w{1,64})[\"'`*]{0,3}(?(dash)[ =][\"'\w]|[ \t]{0,4}(?:(?P<colon>:)|[=-]?>"
+    r"|=|\u2192)[ \t]{0,4}(?!(?i:str(?:ing)?|int(?:eger)?|float|number|bool(?:ean)?|list|array|dict"
+    r"|object|any|optional|required|the|an?)\b)(?:[\"'\u201c{\[\d-]"
     r"|(?(colon)(?:\w{1,40}|[A-Z]\w*(?: [A-Z]\w*){1,3})[ \t]*(?:[])},;|\n]|\Z)|\w)))"
 )
 """What follows a tool's name that is called in words: an argument (`key`) with a value, which is no
@@ -122,12 +122,8 @@ def most_tries(content: str, tools: Tools | None) -> int:
         return len(content)
     openers = content.count("<") - content.count("</")
     names = [name for name in tools if name in content]
-    if (
-        openers == 1
-        and len(names) == 1
-        and "(" not in content
-        and content.find("<") < content.find(names[0])
-    ):
+    is_one = openers == 1 and len(names) == 1 and "(" not in content
+    if is_one and content.find("<") < content.find(names[0]):
         return content.count(names[0])
     return openers + sum(map(content.count, names))
 
@@ -157,13 +153,6 @@ def apart(text: str, left: Sequence[Span], others: Sequence[Span]) -> list[Span]
         if not near:
             found.append(span)
     return found
-
-
-def _may_have_one(text: str, tools: Tools | None) -> bool:
-    """Whether the text may have the beginning of a call: a cheap test before the full search."""
-    if not text:
-        return False
-    return "<" in text or "[" in text or "\u273f" in text or _may_name_one(text, tools)
 
 
 def _may_name_one(text: str, tools: Tools | None) -> bool:
@@ -337,7 +326,7 @@ def _events(beginnings: Beginnings, text: str, tools: Tools | None) -> list[tupl
 def _is_known(match: re.Match[str], kind: str, tools: Tools | None, *, in_python: bool) -> bool:
     """Whether the name that a pattern found is a tool's, or may be if no tools are given."""
     if tools is None:
-        return kind == "key" or (kind == "listed" and _NAMED.match(match.string, match.end()) is not None)
+        return kind == "key" or bool(kind == "listed" and _NAMED.match(match.string, match.end()))
     return match[kind] in tools and (kind != "next" or in_python)
 
 
@@ -352,7 +341,7 @@ def _is_mentioned(text: str, start: int, end: int) -> bool:
 _TAG = re.compile(r"<[^<>\n]{1,80}>")
 _WORD_BEFORE = re.compile(r"[^\W_],? [\"'(]?\Z")
 _WORD_BEHIND = re.compile(r"[\"')]?(?:,? [^\W\d_]|[.,;:!?]?\s*\Z)")
-_NAMED = re.compile(rf"{_SPACE}(?:\)|\w{{1,64}}{_SPACE}=[^=])")  # an argument with its name, or none
+_NAMED = re.compile(rf"{_SPACE}(?:\)|\w{{1,64}}{_SPACE}=[^=])")  # no argument, or a named one
 
 
 def _is_whole(kind: str, text: str, one: Try) -> bool:

@@ -59,11 +59,7 @@ class TrlReward:
         if log_metric is not None and self.part == "value":
             for name, number in metrics(found):
                 log_metric(name, number)
-        return [None if one is None else self._number(one) for one in found]
-
-    def _number(self, found: Reward) -> float:
-        number: float = found.value if self.part == "value" else getattr(found.parts, self.part)
-        return number
+        return [None if one is None else getattr(one.parts, self.part, one.value) for one in found]
 
 
 def trl_reward(
@@ -85,7 +81,8 @@ def trl_reward(
     """
     if part not in ("value", *Parts._fields):
         raise refusal("part", part, f"'value', or one of {', '.join(Parts._fields)}")
-    for option, column in (("gold", gold), ("tools", tools)):
+    columns: dict[str, object] = {"gold": gold, "tools": tools}
+    for option, column in columns.items():
         if not isinstance(column, str) or not column:
             raise refusal(option, column, f"the name of the column with the {_CONTENT[option]}")
     name = "tunaeval" if part == "value" else f"tunaeval_{part}"
@@ -102,8 +99,9 @@ def metrics(found: Sequence[Reward | None]) -> list[tuple[str, float]]:
         "broken_rate": sum(one.broken > 0 for one in read) / rows,
         "truncated_rate": sum(one.outcome == "truncated" for one in read) / rows,
     }
-    for name in Parts._fields:
-        counts[name] = fsum(getattr(one.parts, name) for one in read) / rows
+    counts |= {
+        part: fsum(getattr(one.parts, part) for one in read) / rows for part in Parts._fields
+    }
     counts["unreadable_rows"] = float(len(found) - len(read))
     return [(f"tool_calls/{name}", number) for name, number in counts.items()]
 
