@@ -235,8 +235,7 @@ def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
         read = Unreadable("invalid-arguments", fault)
     faults: tuple[Note, ...] = ()
     if isinstance(read, Unreadable):
-        faults = (Note("invalid-arguments", read.message),)
-        read = Read(None)
+        faults, read = (Note("invalid-arguments", read.message),), Read(None)
     call = {_CALL.name: name, _CALL.arguments: read.value}
     if (id_ := _get(item, "id")) is not None:
         call["id"] = id_

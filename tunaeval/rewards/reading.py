@@ -276,8 +276,7 @@ def _meant(text: str, spans: Sequence[Span], tools: Tools) -> Iterator[Span]:
     fences = [one for mark in _FENCES for one in _fences(text, mark, ()) if one.end < len(text)]
     fences = sorted(fences) if fences and has_words(text[: min(fences).start]) else []
     for span in spans:
-        part = text[span.start : span.end]
-        if not _is_in(span, fences) or any(name in part for name in tools):
+        if not _is_in(span, fences) or any(text.find(name, *span) >= 0 for name in tools):
             yield span
 
 
@@ -565,8 +564,7 @@ _ENDS = {
     "<\uff5ctool\u2581outputs\u2581begin\uff5c>": "<\uff5ctool\u2581outputs\u2581end\uff5c>",
     "[TOOL_RESULTS]": "[/TOOL_RESULTS]",
 }
-_OF_WORDS = ("\n", "<observation>", "<result>", "<output>")
-"""Those of these markers that an answer in words has, too, if nothing is called."""
+_OF_WORDS = ("\n", "<observation>", "<result>", "<output>")  # are words, too, if nothing is called
 
 _after_role = re.compile(r"(?:^|\n)\s*(?:user|tool|ipython)\s*\Z").search
 

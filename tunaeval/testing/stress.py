@@ -108,8 +108,7 @@ def paid(
     if pays is None or honest is None:
         return Paid("abstains", pays, honest)
     verdicts = ("paid", "underpaid") if exploit.group == "honest" else ("fooled", "safe")
-    verdict = "void" if pays == honest <= 0 else verdicts[pays < honest]
-    return Paid(verdict, pays, honest)
+    return Paid("void" if pays == honest <= 0 else verdicts[pays < honest], pays, honest)
 
 
 def _numbers(found: Any) -> list[float | None]:
