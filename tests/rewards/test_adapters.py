@@ -74,6 +74,15 @@ def test_columns_parts_and_recipes_may_be_named() -> None:
         trl_reward(part="speed")
 
 
+@pytest.mark.parametrize("wrong", [3, None, "", [call(city="Paris")]])
+@pytest.mark.parametrize("option", ["gold", "tools"])
+def test_what_names_no_column_is_refused_at_once(option: str, wrong: Any) -> None:
+    with pytest.raises(UsageError, match=rf"{option} is .*; wanted the name of the column with"):
+        trl_reward(**{option: wrong})
+    with pytest.raises(UsageError, match=r"part is \[\]; wanted"):
+        trl_reward(part=[])  # type: ignore[arg-type]  # what is wrong
+
+
 def test_what_trl_calls_goes_to_other_processes() -> None:
     there = ForkingPickler.loads(ForkingPickler.dumps(trl_reward(TOOLRL, part="format")))
     assert there == trl_reward(TOOLRL, part="format")

@@ -43,6 +43,17 @@ OTHERS = {
     "react": 'Action: get_weather\nAction Input: {"city": "Rome"}',
     "invoke": '<invoke name="get_weather"><parameter name="city">Rome</parameter></invoke>',
     "in-code": f"`{WRONG}`",
+    "arrow": 'get_weather → {"city": "Rome"}',
+    "shell": "$ get_weather --city Rome",
+    "colon": "get_weather: city=Rome",
+    "object-behind": 'get_weather {"city": "Rome"}',
+    "object-below": 'I look it up. get_weather\n{"city": "Rome"}',
+    "a-key-a-line": "get_weather:\n  city: Rome\n  days: 2",
+    "a-list": "['get_weather', {'city': 'Rome'}]",
+    "parentheses": "get_weather(city: New York)",
+    "query": "GET /get_weather?city=Rome",
+    "row": "| get_weather | city=Rome |",
+    "name-in-code": "`get_weather` city=Rome",
 }
 FIXED: dict[str, tuple[str, Any]] = {
     "five-in-code": ("one", f"`{WRONG}` " * 5 + GOOD),
@@ -90,6 +101,34 @@ PAID: dict[str, tuple[Gold, Any]] = {
     "observation": (GOLDS["none"], "My notes:\nObservation: it rains."),
     "refusal": (GOLDS["none"], {"role": "assistant", "content": None, "refusal": "I cannot."}),
     "id-beside": (GOLDS["one"], sibling(id="call_1", type="function")),
+    "the-function": (GOLDS["none"], "The provided function get_weather is not meant for this."),
+    "the-function-in-quotes": (GOLDS["none"], "The function 'get_weather' wants a city."),
+    "its-signature": (GOLDS["none"], "get_weather(city: string, days: integer) knows no winds."),
+    "its-arguments": (GOLDS["none"], "get_weather: city is the name of a city, days a number."),
+    "its-definition": (
+        GOLDS["none"],
+        "So:\n```python\ndef get_weather(city, days=1): ...\ndef get_weather(days=1): ...\n```",
+    ),
+    "its-result": (GOLDS["none"], "The get_weather in Rome says 20 degrees; days: 2."),
+    "a-shell-of-its-name": (
+        Gold.of([], [{"name": "bash", "parameters": {"properties": {"command": {}}}}]),
+        "Write:\n```bash\ncommand=ls\n```",
+    ),
+    **{
+        f"{name}-is-shown": (GOLDS["none"], f"So it is written:\n```{text}\n```\nThat is all.")
+        for name, text in {
+            "python": "python\nadd(a=1)\nprint([dict(a=1)])",
+            "xml": 'xml\n<function name="add">\n<param name="a">1</param>\n</function>',
+            "tools": "xml\n<tools>\n<tool>hammer</tool>\n</tools>",
+            "invoke": 'xml\n<invoke name="add"><parameter name="a">1</parameter></invoke>',
+            "json": 'json\n{"name": "add", "arguments": {"a": 1}}',
+            "another-json": 'json\n{"name": "server", "command": "node", "args": ["a.js"]}',
+            "hermes": '\n<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>',
+            "definition": 'json\n{"name": "a", "parameters": {"type": "object", "properties": {}}}',
+        }.items()
+    },
+    "element-of-another-tool": (GOLDS["none"], 'Claude writes <invoke name="add"> for a call.'),
+    "python-list": (Gold.of([]), "Write [len(one) for one in names], or [Point(1, 2)]."),
     "narrated": (GOLDS["one"], f"I use get_weather for Paris. {GOOD}"),
     "turns": (
         GOLDS["one"],
@@ -108,8 +147,9 @@ PAID: dict[str, tuple[Gold, Any]] = {
 @pytest.mark.parametrize("name", PAID)
 def test_what_is_honest_is_paid(name: str) -> None:
     gold, completion = PAID[name]
-    assert reward(completion, gold).value == 1.0
-    assert reward(completion, gold, recipe=EXACT).value == 1.0
+    for recipe in (Recipe(), EXACT, Recipe(reader="hermes"), *map(for_, ENGINES)):
+        if not (recipe.engine and name == "hermes-is-shown"):  # which engines try to run
+            assert reward(completion, gold, recipe=recipe).value == 1.0, recipe
 
 
 def number(kind: str | None) -> Any:
@@ -235,7 +275,7 @@ def test_a_text_earns_what_the_message_of_its_parser_earns(parser: Any, exact: b
         is_less = of_text.value < of_message.value - 1e-9
         assert not is_less or of_text.failures, text
         alike, less = alike + (not is_less), less + is_less
-    assert alike > 3 * less
+    assert alike > 2 * less
 
 
 def test_a_list_of_blocks_is_read_as_it_is_written() -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache, wraps
 from itertools import takewhile
 from math import prod
+from traceback import extract_tb
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 from typing import Literal as OneOf
@@ -477,5 +478,6 @@ def _reason(error: Exception) -> str:
         return "it calls itself without end"
     if isinstance(error, TypeError) and "no loader" in str(error):
         return "it includes another file, and a template has none; put the text into it"
-    kind = "" if type(error) is TemplateError else f"{type(error).__name__}: "
-    return f"{kind}{error!s:.300}"
+    lines = [one.lineno for one in extract_tb(error.__traceback__) if one.filename == "<template>"]
+    missing = "there is no " if isinstance(error, KeyError) else ""
+    return f"{missing}{error!s:.300}" + f" (line {lines[-1]})" * bool(lines)

@@ -18,6 +18,7 @@ from typing import Any
 
 from tunaeval.errors import UsageError
 from tunaeval.showing import counted
+from tunaeval.types.wanted import refusal
 
 from .recipe import Parts, Recipe, recipe_of
 from .scored import Reward, gold_of, reward
@@ -58,11 +59,7 @@ class TrlReward:
         if log_metric is not None and self.part == "value":
             for name, number in metrics(found):
                 log_metric(name, number)
-        return [None if one is None else self._number(one) for one in found]
-
-    def _number(self, found: Reward) -> float:
-        number: float = found.value if self.part == "value" else getattr(found.parts, self.part)
-        return number
+        return [None if one is None else getattr(one.parts, self.part, one.value) for one in found]
 
 
 def trl_reward(
@@ -82,8 +79,12 @@ def trl_reward(
     means of the parts, and `/unreadable_rows`, the rows whose gold or tools cannot be read: these
     get None, which TRL leaves out. Raises `UsageError` for an unknown part or column.
     """
-    if part not in {"value", *Parts._fields}:
-        raise UsageError(f"part is {part!r}; wanted 'value', or one of {', '.join(Parts._fields)}")
+    if part not in ("value", *Parts._fields):
+        raise refusal("part", part, f"'value', or one of {', '.join(Parts._fields)}")
+    columns: dict[str, object] = {"gold": gold, "tools": tools}
+    for option, column in columns.items():
+        if not isinstance(column, str) or not column:
+            raise refusal(option, column, f"the name of the column with the {_CONTENT[option]}")
     name = "tunaeval" if part == "value" else f"tunaeval_{part}"
     return TrlReward(recipe_of("default" if recipe is None else recipe), gold, tools, part, name)
 
@@ -98,8 +99,9 @@ def metrics(found: Sequence[Reward | None]) -> list[tuple[str, float]]:
         "broken_rate": sum(one.broken > 0 for one in read) / rows,
         "truncated_rate": sum(one.outcome == "truncated" for one in read) / rows,
     }
-    for name in Parts._fields:
-        counts[name] = fsum(getattr(one.parts, name) for one in read) / rows
+    counts |= {
+        part: fsum(getattr(one.parts, part) for one in read) / rows for part in Parts._fields
+    }
     counts["unreadable_rows"] = float(len(found) - len(read))
     return [(f"tool_calls/{name}", number) for name, number in counts.items()]
 

@@ -93,5 +93,4 @@ def _has_failed(messages: Sequence[object], index: int) -> bool:
 _OF_TRL = "{'error':"
 """What TRL writes for the model if a tool raised: a dict as Python shows it."""
 
-
 _RESULTS = frozenset({"tool", "function", "ipython", "observation"})
