@@ -1,12 +1,14 @@
 """The calls that a row of a data set wants of a model (the "gold"), given in any of these shapes:
 
-    None, "", "null", [], "[]", {}                          no call
+    None, []                                                no call
     {"name": "f", "arguments": {...}}, or a list of these   flat; xLAM's `answers` are such a list
     {"function": {"name": "f", "arguments": "{...}"}}       OpenAI's tool_calls, and a message of it
-    {"calls": [...]}, {"none": true}                        an expectation of tunaeval
-    ToolCall, or a list of these
+    {"role": "assistant", "content": "..."}                 a message whose text is read, strictly
+    {"calls": [...], "match": "exactly"}, {"none": true}    an expectation of tunaeval
+    ToolCall, or a list of these; a result of `tunaeval.parse`
 
-Each shape may also be given as JSON text, and so may the arguments in it.
+Each shape may also be given as JSON text, and so may the arguments in it. A gold that no reply can
+meet is refused, and so is what may be a mistake: a call without arguments that has an unknown key.
 """
 
 from __future__ import annotations
@@ -14,18 +16,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
-from tunaeval.errors import UsageError
+from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.matching.matchers import matcher_faults
+from tunaeval.parsing.api import parse
+from tunaeval.parsing.repair.machine import read_json
 from tunaeval.parsing.repair.schema import admitted
+from tunaeval.parsing.repair.values import Unreadable
 from tunaeval.showing import brief
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import ParseResult
-from tunaeval.types.wanted import wanted_name
+from tunaeval.types.wanted import refusal, wanted_name
 
 GoldMatch: TypeAlias = Literal["any_order", "exactly", "in_order", "superset"]
 
@@ -84,14 +91,17 @@ class Gold:
 
         Completions are read with `tools`, whose schemas also show which nulls Arrow has added to
         the gold: nulls that the schema forbids or does not declare are dropped. With `literal` an
-        object with a `$` key is data; without, it is a matcher (`{"$any_of": [...]}`). Raises
-        `UsageError` for an invalid gold, with its place, and `ToolsError` for the tools.
+        object with a `$` key is data; without, it is a matcher (`{"$any_of": [...]}`). A `match`
+        beside `calls` in the gold counts before that of the caller. Raises `UsageError` for an
+        invalid gold, with its place, and `ToolsError` for the tools.
         """
         if isinstance(gold, Gold):
             return gold
+        value, known = _decoded(gold, "gold"), tools_of(tools)
+        if isinstance(value, Mapping) and "calls" in value:
+            match = value.get("match") or match
         wanted_name(match, "match", MATCHES)
-        known = tools_of(tools)
-        calls = tuple(_wanted(*call, known, literal=literal) for call in _calls(_decoded(gold)))
+        calls = tuple(_wanted(*call, known, literal=literal) for call in _calls(value, known))
         return cls(_key(calls, known, literal, match), calls, known, literal, match)
 
     def with_tools(self, tools: AnyTools) -> Gold:
@@ -161,53 +171,64 @@ def _canonical(value: object) -> bytes | None:
 # --- the shapes ----------------------------------------------------------------------------------
 
 
-def _decoded(gold: object) -> Any:
+_WANTED = (
+    'a list of calls such as [{"name": "ls", "arguments": {}}], JSON text of it, '
+    "or [] or None for no call"
+)
+
+
+def _decoded(value: object, where: str, wanted: str = _WANTED) -> Any:
     """Return the value of JSON text, even if it was encoded twice; keep all other values."""
     for _ in range(2):
-        if not isinstance(gold, str):
+        if not isinstance(value, str):
             break
-        if not gold.strip():
-            return None
-        try:
-            gold = orjson.loads(gold)
-        except orjson.JSONDecodeError as error:
-            raise UsageError(
-                f"gold is {brief(gold)}, which is no JSON ({error}); wanted a list of calls such "
-                'as [{"name": "ls", "arguments": {}}], [] for none, or JSON text of it'
-            ) from error
-    return gold
+        read = read_json(value)
+        notes = [read] if isinstance(read, Unreadable) else [*read.repairs, *read.notes]
+        for note in notes:
+            if note.code not in {"nul", "lone-surrogate"}:
+                how = "in which a key is" if note.code == "duplicate-key" else "which is no JSON:"
+                said = f"{how} {note.message.partition(';')[0]}"
+                raise UsageError(f"{where} is {brief(value)}, {said}; wanted {wanted}")
+        value = read.value  # type: ignore[union-attr]  # what is unreadable has raised
+    return value
 
 
-def _calls(gold: Any) -> Iterator[tuple[str, JsonValue, str]]:
+def _calls(gold: Any, tools: Tools | None) -> Iterator[tuple[str, JsonValue, str]]:
     """Yield the name, the arguments and the place ("gold[0]") of each call in a gold."""
-    if gold is None or gold == {}:
-        return
-    if isinstance(gold, ParseResult):
-        gold = gold.calls
     if isinstance(gold, Mapping):
-        gold = _listed(gold)
-    elif isinstance(gold, ToolCall):
-        gold = [gold]
-    if isinstance(gold, bytes) or not isinstance(gold, Sequence):
+        gold = _listed(gold, tools)
+    if isinstance(gold, ParseResult):
+        gold = _sound(gold)
+    elif isinstance(gold, ToolCall) or gold is None:
+        gold = [] if gold is None else [gold]
+    if isinstance(gold, str | bytes) or not isinstance(gold, Sequence):
         if not (hasattr(gold, "tolist") and hasattr(gold, "__len__")):
-            raise UsageError(
-                f"gold is {brief(gold)}; wanted a list of calls, JSON text of it, or None"
-            )
+            hint = "; decode it" if isinstance(gold, bytes | bytearray) else ""
+            raise refusal("gold", gold, _WANTED + hint)
         gold = list(gold)
     for index, item in enumerate(gold):
-        yield _call(_decoded(item), f"gold[{index}]")
+        yield _call(_decoded(item, f"gold[{index}]"), f"gold[{index}]")
 
 
-def _listed(gold: Mapping[str, Any]) -> Any:
+def _listed(gold: Mapping[str, Any], tools: Tools | None) -> Any:
     if gold.get("none") is True and len(gold) == 1:
         return []
     for key in ("calls", "tool_calls", "answers"):
-        inner = _decoded(gold.get(key))
-        if isinstance(inner, list | tuple):
+        inner = gold.get(key)
+        inner = _decoded(inner, f"gold.{key}") if inner else inner
+        if isinstance(inner, list | tuple) and (inner or "role" not in gold):
             return inner
     if "role" in gold and not gold.get("function_call"):
-        return []
+        return parse(text_of(gold.get("content")), tools=tools, level="strict")
     return [gold.get("function_call") or gold]
+
+
+def _sound(result: ParseResult) -> Sequence[ToolCall]:
+    """Return the calls of a text, in which nothing else may have been meant as a call."""
+    for note in result.diagnoses:
+        if note.is_attempt:
+            raise UsageError(f"gold has a call in its text that cannot be read: {note.message}")
+    return result.calls
 
 
 def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
@@ -218,11 +239,18 @@ def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
     source = inner if isinstance(inner, Mapping) else _fields(inner) or outer
     name = next((source[key] for key in NAME_KEYS if isinstance(source.get(key), str)), None)
     if not name:
-        raise UsageError(
-            f'{where} is {brief(item)}; wanted a call such as {{"name": "ls", "arguments": {{}}}}'
-        )
-    arguments = next((source[key] for key in ARGUMENTS_KEYS if key in source), None)
-    return name, arguments, where
+        raise UsageError(f"{where} is {brief(item)}, which has no name; wanted {_WANTED}")
+    both = (source, outer)
+    given = [each[key] for each in both for key in ARGUMENTS_KEYS if key in each]
+    for key in [key for each in both for key in each if each[key] is not None and not given]:
+        if key not in NAME_KEYS and key not in MARKS:
+            fault = UnknownNameError("key for them", key, ARGUMENTS_KEYS)
+            raise UsageError(f"{where} has no arguments: {fault}")
+    return name, given[0] if given else None, where
+
+
+MARKS = frozenset({"id", "call_id", "tool_call_id", "type", "index", "format"})
+"""Keys that a call may have beside its name and its arguments."""
 
 
 def _fields(thing: object) -> Mapping[str, Any]:
@@ -239,19 +267,36 @@ _OF_A_CALL = ("function", "name", "arguments")
 def _wanted(
     name: str, arguments: JsonValue, where: str, tools: Tools | None, *, literal: bool
 ) -> Wanted:
-    found = _decoded(arguments)
+    place, wanted = f"{where}.arguments", "an object, or JSON text of it"
+    is_blank = isinstance(arguments, str) and not arguments.strip()
+    found = None if is_blank else _decoded(arguments, place, wanted)
     if found is None or found == []:
         found = {}
     if not isinstance(found, Mapping):
-        raise UsageError(
-            f"{where}.arguments is {brief(found)}; wanted an object, or JSON text of it"
-        )
+        raise refusal(place, found, wanted)
+    try:
+        found = _plain(found, place)
+    except RecursionError as error:
+        raise UsageError(f"{place} are nested too deeply to be compared") from error
     spec = tools.get(name) if tools is not None else None
-    kept = dict(found) if spec is None else _kept(found, spec.parameters, spec.parameters)
+    kept: JsonObject = found if spec is None else _kept(found, spec.parameters, spec.parameters)
     if not literal:
-        for fault in matcher_faults(kept, f"{where}.arguments"):
+        for fault in matcher_faults(kept, place):
             raise UsageError(fault)
     return Wanted(name, kept, _canonical(kept) if literal else None)
+
+
+def _plain(value: object, where: str) -> Any:
+    """Return a value as JSON has it; refuse those that no call can have."""
+    if isinstance(value, Mapping):
+        if odd := [key for key in value if type(key) is not str]:
+            raise refusal(f"a key in {where}", odd[0], "a text")
+        return {key: _plain(inner, f"{where}.{key}") for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner, f"{where}[{index}]") for index, inner in enumerate(value)]
+    if type(value) in {str, int, bool, type(None)} or (type(value) is float and isfinite(value)):
+        return value
+    raise refusal(where, value, "a value of JSON, as no call can have another")
 
 
 def _kept(value: Mapping[str, JsonValue], schema: Any, root: object) -> JsonObject:

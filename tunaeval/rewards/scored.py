@@ -375,7 +375,7 @@ def _plain(completion: object) -> tuple[str | None, int | None]:
         return None, None
     message = completion[0]
     content, items = message.get("content"), message.get("tool_calls")
-    if message.get("role") != "assistant" or message.get("function_call"):
+    if message.get("role") != "assistant" or any(map(message.get, _ON_THE_SLOW_PATH)):
         return None, None
     if type(content) is str and not items:
         return content, 0
@@ -399,6 +399,7 @@ def _are_short(items: list[object]) -> bool:
 
 
 _FEW, _SHORT = 16, 4096
+_ON_THE_SLOW_PATH = ("function_call", "refusal", "type")
 
 
 def _size(gold: Gold, recipe: Recipe) -> int:
