@@ -160,8 +160,8 @@ class Credit:
             quality *= 1.0 if fits(call.name, call.arguments, self._tools) else recipe.misfit
         worth = quality * grade
         size = 1 + len(wanted.arguments) if recipe.grading == "toolrl" else 1
-        pull = (recipe.arguments or _LITTLE) * worth * size
-        pull += (recipe.name or _LITTLE) * quality + _LITTLE
+        pull = max(recipe.arguments, _LITTLE) * worth * size
+        pull += max(recipe.name, _LITTLE) * quality + _LITTLE
         return CallPair(quality, worth, whole, pull)
 
     def _graded(self, wanted: Wanted, call: ToolCall) -> tuple[bool, float]:
