@@ -57,7 +57,8 @@ def test_trl_gets_a_number_for_each_and_its_metrics() -> None:
 
 
 def test_a_row_whose_gold_cannot_be_read_is_left_out_and_counted() -> None:
-    found, logged = as_trl(trl_reward(), [GOOD, GOOD], gold=["{", GOLD], tools=[None, "none"])
+    with pytest.warns(UserWarning, match=r"2 rows .* row 0, is: gold is '{', which is no JSON"):
+        found, logged = as_trl(trl_reward(), [GOOD, GOOD], gold=["{", GOLD], tools=[None, "none"])
     assert found == [None, None]
     assert logged["tool_calls/unreadable_rows"] == 2.0
 
@@ -140,6 +141,10 @@ def test_a_column_that_is_named_has_to_be_there() -> None:
             as_trl(named, [GOOD], **columns)
     with pytest.raises(UsageError, match="column 'gold' has 1 value for 2 completions"):
         as_trl(trl_reward(), [GOOD, GOOD], **columns)
+    with pytest.raises(UsageError, match=r"column 'gold' is '\[\]'; wanted a list"):
+        trl_reward()(completions=[GOOD], gold="[]")
+    with pytest.raises(UsageError, match=r"completions is '<tool_call>.*; wanted a list"):
+        trl_reward()(completions=GOOD, gold=[GOLD])
 
 
 def test_verl_refuses_a_recipe_in_a_sentence() -> None:

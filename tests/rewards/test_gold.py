@@ -70,7 +70,10 @@ def test_a_call_may_have_no_arguments(call: object) -> None:
 @pytest.mark.parametrize(
     ("call", "piece"),
     [
-        ({"argument": {"city": "Paris"}}, "no key for them is called 'argument'; did you mean 'arg"),
+        (
+            {"argument": {"city": "Paris"}},
+            "no key for them is called 'argument'; did you mean 'arg",
+        ),
         ({"kwargs": {}}, "no key for them is called 'kwargs'; did you mean 'args'?"),
         ({"city": "Paris"}, "no key for them is called 'city'; known: args, arguments, input"),
     ],
@@ -106,7 +109,7 @@ def test_the_match_of_a_gold_counts() -> None:
         ("[{'name': 'f'}]", "which is no JSON"),
         (json.dumps(json.dumps(json.dumps([PARIS]))), "; wanted a list of calls"),
         ({"role": "assistant", "content": "<tool_call>{"}, "that cannot be read"),
-        (f'{{"role": "assistant", "content": "<tool_call>{{"}}', "that cannot be read"),
+        ('{"role": "assistant", "content": "<tool_call>{"}', "that cannot be read"),
         ([{"role": "assistant", "content": written(PARIS)}], "which has no name"),
         ([call(city=object())], "gold[0].arguments.city is <object"),
         ([call(city=b"Paris")], "gold[0].arguments.city is b'Paris'; wanted a value of JSON"),

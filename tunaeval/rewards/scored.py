@@ -13,7 +13,7 @@ from itertools import islice
 from math import fsum, log
 from typing import Literal, NamedTuple, TypeAlias
 
-from tunaeval.errors import UsageError
+from tunaeval.errors import ToolsError, UsageError
 from tunaeval.matching.assignment import best_pairs, ordered_pairs
 from tunaeval.matching.values import Failure, call_misses, likeness
 from tunaeval.parsing.api import parse
@@ -440,10 +440,9 @@ def rewards(
             raise UsageError(
                 f"{len(completions)} completions, but {len(rows)} {name}; wanted one for each"
             )
-    compiled = Golds()
+    compiled = golds_of(wanted, given)
     return [
-        reward(completion, compiled(gold, known), recipe=recipe)
-        for completion, gold, known in zip(completions, wanted, given, strict=True)
+        reward(one, gold, recipe=recipe) for one, gold in zip(completions, compiled, strict=True)
     ]
 
 
@@ -457,6 +456,18 @@ def gold_of(gold: object, tools: AnyTools) -> Gold:
     if isinstance(gold, str | None) and isinstance(tools, str | None):
         return _gold_of_text(gold, tools)
     return Gold.of(gold, tools)
+
+
+def golds_of(golds: Sequence[object], tools: Sequence[AnyTools]) -> Iterator[Gold]:
+    """Yield the compiled golds. Raises as `Gold.of` does, with the index of the gold."""
+    compiled = Golds()
+    for index, (gold, known) in enumerate(zip(golds, tools, strict=True)):
+        try:
+            yield compiled(gold, known)
+        except ToolsError:
+            raise
+        except UsageError as error:
+            raise UsageError(f"golds[{index}]: {error}") from error
 
 
 class Golds:

@@ -11,6 +11,7 @@ a list of numbers, None for a row without a reward. (TRL 1.16, `GRPOTrainer._cal
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import fsum
@@ -18,6 +19,7 @@ from typing import Any
 
 from tunaeval.errors import UsageError
 from tunaeval.showing import counted
+from tunaeval.types.wanted import refusal
 
 from .recipe import Parts, Recipe, recipe_of
 from .scored import Reward, gold_of, reward
@@ -42,19 +44,28 @@ class TrlReward:
         self, completions: Sequence[object], log_metric: Log | None = None, **columns: Any
     ) -> list[float | None]:
         """Return a number for each completion, or None if a row's gold or tools are unreadable."""
+        if isinstance(completions, str):
+            raise refusal("completions", completions, "a list, with one for each prompt")
         rows = len(completions)
         golds = _column(columns, "gold", self.gold, rows)
         tools: Sequence[Any] = [None] * rows
         if self.tools != "tools" or columns.get("tools"):
             tools = _column(columns, "tools", self.tools, rows)
         found: list[Reward | None] = []
+        faults: list[str] = []
         for completion, gold, known in zip(completions, golds, tools, strict=True):
             try:
                 compiled = gold_of(gold, known)
-            except UsageError:  # the fault is in the data; counted below
+            except UsageError as error:  # the fault is in the data; counted below
+                faults.append(f"row {len(found)}, is: {error}")
                 found.append(None)
                 continue
             found.append(reward(completion, compiled, recipe=self.recipe))
+        if faults:
+            number = counted(len(faults), "row")
+            warnings.warn(
+                f"{number} of this batch cannot be read; the first, {faults[0]}", stacklevel=2
+            )
         if log_metric is not None and self.part == "value":
             for name, number in metrics(found):
                 log_metric(name, number)
@@ -80,7 +91,8 @@ def trl_reward(
 
     Each batch logs `tool_calls/parse_rate`, `/exact_rate`, `/broken_rate`, `/truncated_rate`, the
     means of the parts, and `/unreadable_rows`, the rows whose gold or tools cannot be read: these
-    get None, which TRL leaves out. Raises `UsageError` for an unknown part or column.
+    get None, which TRL leaves out, and a warning has the reason for the first of them. Raises
+    `UsageError` for an unknown part or column.
     """
     if part not in {"value", *Parts._fields}:
         raise UsageError(f"part is {part!r}; wanted 'value', or one of {', '.join(Parts._fields)}")
@@ -115,6 +127,8 @@ def _column(columns: dict[str, Any], option: str, name: str, rows: int) -> Seque
             f"the data set has no column {name!r}; it has {known or 'none'}. "
             f"Name the one with the {_CONTENT[option]}: trl_reward({option}=...)"
         )
+    if isinstance(column, str):
+        raise refusal(f"column {name!r}", column, "a list, with a value for each completion")
     if len(column) != rows:
         raise UsageError(
             f"column {name!r} has {counted(len(column), 'value')} for {counted(rows, 'completion')}"

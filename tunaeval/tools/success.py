@@ -33,7 +33,7 @@ _WANTED = "a Success(ok=True or False, reason='why'), or None"
 _FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
 _PREFIXES = (
     "Error:", "ERROR:", "error:", "Error executing tool", "Tool execution failed", "Unknown tool:",
-    "<tool_use_error>",
+    "<tool_use_error>", "{'error': '", "{'error': \"",
 )  # fmt: skip
 
 SILENT = frozenset({type(None), bool, int, float, complex, bytes, list, tuple, set})
@@ -168,7 +168,7 @@ def declares_nothing(fields: dict[str, JsonValue]) -> bool:
     for field in few:
         if field in _DECLARING and _DECLARING[field](fields[field]):
             return False
-    return "error" not in fields or _lone_error(fields) is None
+    return _lone_error(fields) is None
 
 
 def _is_silent_text(text: str) -> bool:
@@ -262,14 +262,18 @@ def _exit_code(text: str) -> str | None:
 _REFUSED = re.compile(
     r"(?:[^\s:][^:\n]*: ){0,4}(?:permission denied|no such file or directory)\.?"
     r"|(?:\S+: (?:line )?(?:\d+: )?)?(?:\S+: command not found|command not found: \S+)"
-    r"|\S*sh: (?:\d+: )?\S+: not found",
+    r"|\S*sh: (?:\d+: )?\S+: not found"
+    r"|(?-i:(?:\w{1,40}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception): \S.*"
+    r"|HTTP(?:/[\d.]{1,3})? (?:[Ee]rror )?[45]\d\d(?:: .*| [A-Z].*)?)",
     re.IGNORECASE,
 )
-"""What a shell answers for a command that it could not run, if it answers nothing else."""
+"""What a shell answers for a command that it could not run, an exception with its message, and an
+HTTP status of an error, if it is all of the answer.
+"""
 
 
 def _error_prefix(text: str) -> str | None:
-    """Return the first line if it begins like an error, or if it is a shell's refusal, alone."""
+    """Return the first line if it begins like an error, or if it is one of `_REFUSED`, alone."""
     head = text[:_EDGE].lstrip()
     line, _, rest = head.partition("\n")
     is_bare = line.strip() in ("Error", "ERROR") and bool(rest.strip())
@@ -296,14 +300,15 @@ def _traceback(text: str) -> str | None:
 
 
 _BESIDE_AN_ERROR = frozenset({
-    "code", "details", "error", "error_code", "error_type", "hint", "message", "status_code",
+    "code", "details", "error", "error_code", "error_type", "errors", "hint", "message", "status_code",
     "traceback", "type",
 })  # fmt: skip
 
 
 def _lone_error(fields: Fields) -> str | None:
-    """Return the `error` if all other fields are only details of it, else None."""
-    said = fields.get("error")
+    """Return the `error`, or a list of `errors`, if all other fields are only details, or None."""
+    several = fields.get("errors")
+    said = fields.get("error") or (several if isinstance(several, list) else None)
     if not said or fields.keys() - _BESIDE_AN_ERROR:
         return None
     return said if isinstance(said, str) else repr(said)
