@@ -163,7 +163,7 @@ def declares_nothing(fields: dict[str, JsonValue]) -> bool:
     for field in few:
         if field in _DECLARING and _DECLARING[field](fields[field]):
             return False
-    return "error" not in fields or _lone_error(fields) is None
+    return _lone_error(fields) is None
 
 
 def _is_silent_text(text: str) -> bool:
@@ -251,14 +251,16 @@ def _exit_code(text: str) -> str | None:
 _REFUSED = re.compile(
     r"(?:[^\s:][^:\n]*: ){0,4}(?:permission denied|no such file or directory)\.?"
     r"|(?:\S+: (?:line )?(?:\d+: )?)?(?:\S+: command not found|command not found: \S+)"
-    r"|\S*sh: (?:\d+: )?\S+: not found",
+    r"|\S*sh: (?:\d+: )?\S+: not found"
+    r"|(?-i:(?:\w{1,40}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception): \S.*"
+    r"|HTTP(?:/[\d.]{1,3})? (?:[Ee]rror )?[45]\d\d(?:: .*| [A-Z].*)?)",
     re.IGNORECASE,
 )
-"""What a shell answers for a command that it could not run, if it answers nothing else."""
+"""A shell's answer to a command that it could not run, an exception, an HTTP status of an error."""
 
 
 def _error_prefix(text: str) -> str | None:
-    """Return the first line if it begins like an error, or if it is a shell's refusal, alone."""
+    """Return the first line if it begins like an error, or if it is one of `_REFUSED`, alone."""
     head = text[:_EDGE].lstrip()
     line, _, rest = head.partition("\n")
     is_bare = line.strip() in ("Error", "ERROR") and bool(rest.strip())
@@ -288,8 +290,9 @@ _DETAILS = frozenset(_KNOWN["details"])
 
 
 def _lone_error(fields: Fields) -> str | None:
-    """Return the `error` if all other fields are only details of it, else None."""
-    said = fields.get("error")
+    """Return the `error`, or a list of `errors`, if all other fields are only details, or None."""
+    several = fields.get("errors")
+    said = fields.get("error") or (several if isinstance(several, list) else None)
     if not said or fields.keys() - _DETAILS:
         return None
     return said if isinstance(said, str) else repr(said)
