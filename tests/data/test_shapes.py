@@ -418,7 +418,7 @@ LOOK = {"name": "look", "parameters": {"properties": {"city": {"type": "string"}
 @pytest.mark.parametrize(("call", "code"), LOSING.values(), ids=LOSING)
 def test_what_a_structured_call_loses_is_warned_of(call: dict[str, Any], code: str) -> None:
     said = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": [call]}]
-    (row,) = read_rows([{"messages": said, "tools": [LOOK]}])
+    row = read({"messages": said, "tools": [LOOK]})
     with pytest.warns(UserWarning, match=code):
         as_openai(row)
 
@@ -428,18 +428,12 @@ def test_errors_and_signed_thinking_of_anthropic_are_carried() -> None:
     call = {"type": "tool_use", "id": "t", "name": "look", "input": {"city": "a"}}
     result = {"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": "no"}
     picture = {"type": "image", "source": {"type": "base64", "data": "aaaa"}}
-    (row,) = read_rows(
-        [
-            {
-                "messages": [
-                    {"role": "user", "content": [{"type": "text", "text": "?"}, picture]},
-                    {"role": "assistant", "content": [thought, call]},
-                    {"role": "user", "content": [result]},
-                ],
-                "tools": [LOOK],
-            }
-        ]
-    )
+    said = [
+        {"role": "user", "content": [{"type": "text", "text": "?"}, picture]},
+        {"role": "assistant", "content": [thought, call]},
+        {"role": "user", "content": [result]},
+    ]
+    row = read({"messages": said, "tools": [LOOK]})
     with pytest.warns(UserWarning, match="foreign-part"):
         made = as_openai(row)
     _, reply, answer = made["messages"]
@@ -451,5 +445,4 @@ def test_other_fields_of_a_preferences_input_are_kept() -> None:
     said = [{"role": "assistant", "content": "a"}]
     asked = {"messages": [{"role": "user", "content": "?"}], "parallel_tool_calls": False}
     row = {"input": asked, "preferred_output": said, "non_preferred_output": said}
-    (read,) = read_rows([row])
-    assert as_openai(read)["parallel_tool_calls"] is False
+    assert as_openai(read(row))["parallel_tool_calls"] is False
