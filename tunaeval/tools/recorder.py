@@ -297,11 +297,6 @@ class Inbox:
     An inbox without a recorder records nothing itself, but leads to the inboxes around it.
     """
 
-    __slots__ = (
-        "_doubted", "_recorder", "_warned", "alone", "around", "ended", "is_open", "recorder",
-        "title",
-    )  # fmt: skip
-
     recorder: Callable[[], Recorder | None]
     """Return the session's recorder while the inbox is open, else None."""
     alone: Callable[[], Recorder | None]

@@ -368,7 +368,9 @@ def recorded_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
                 try:
                     resume = partial(steps.send, (yield item))
                 except GeneratorExit:
+                    begun = perf_counter()
                     steps.close()
+                    seconds += perf_counter() - begun
                     raise
                 except BaseException as error:  # noqa: BLE001 - the generator decides what to do
                     resume = partial(steps.throw, error)

@@ -27,7 +27,7 @@ from dataclasses import replace
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.conversations import Conversation
+from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.exchange import text_of
 
 from .dialects import (
@@ -232,13 +232,15 @@ def read_sample(sample: object) -> Conversation:
     reading = Reading()
     for reading.source, message in enumerate(messages):
         read_inspect(message, reading, get(sample, "attachments"))
-    if (error := get(sample, "error")) is not None:  # without its traceback
-        words = word(error) or word(get(error, "message"))
-        reading.failure = words[:_LONGEST_FAILURE] or "an unknown error"
     given = reading.conversation("inspect-ai", len(messages))
     asked = get(sample, "input")
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
+    if (error := get(sample, "error")) is not None:  # without its traceback
+        words = word(error) or word(get(error, "message"))
+        failure = words[:_LONGEST_FAILURE] or "an unknown error"
+        notice = Notice("failed-run", f"the sample ended in an error: {failure}")
+        given = replace(given, warnings=(*given.warnings, notice), failure=failure)
     return replace(
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
