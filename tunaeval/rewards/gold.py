@@ -13,10 +13,10 @@ meet is refused, and so is what may be a mistake: a call without arguments that 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
@@ -26,11 +26,11 @@ from tunaeval.matching.matchers import matcher_faults
 from tunaeval.parsing.api import parse
 from tunaeval.parsing.repair.machine import read_json
 from tunaeval.parsing.repair.schema import admitted
-from tunaeval.parsing.repair.values import Unreadable
+from tunaeval.parsing.repair.values import Read
 from tunaeval.showing import brief
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, JsonObject, JsonValue, ToolCall, Tools
-from tunaeval.types.exchange import text_of
+from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal, wanted_name
 
@@ -171,10 +171,7 @@ def _canonical(value: object) -> bytes | None:
 # --- the shapes ----------------------------------------------------------------------------------
 
 
-_WANTED = (
-    'a list of calls such as [{"name": "ls", "arguments": {}}], JSON text of it, '
-    "or [] or None for no call"
-)
+_WANTED = 'calls such as [{"name": "ls", "arguments": {}}], JSON text of it, or [] for no call'
 
 
 def _decoded(value: object, where: str, wanted: str = _WANTED) -> Any:
@@ -183,13 +180,11 @@ def _decoded(value: object, where: str, wanted: str = _WANTED) -> Any:
         if not isinstance(value, str):
             break
         read = read_json(value)
-        notes = [read] if isinstance(read, Unreadable) else [*read.repairs, *read.notes]
-        for note in notes:
+        for note in (*read.repairs, *read.notes) if isinstance(read, Read) else (read,):
             if note.code not in {"nul", "lone-surrogate"}:
-                how = "in which a key is" if note.code == "duplicate-key" else "which is no JSON:"
-                said = f"{how} {note.message.partition(';')[0]}"
-                raise UsageError(f"{where} is {brief(value)}, {said}; wanted {wanted}")
-        value = read.value  # type: ignore[union-attr]  # what is unreadable has raised
+                fault = f"which is no sound JSON ({note.message.partition(';')[0]})"
+                raise UsageError(f"{where} is {brief(value)}, {fault}; wanted {wanted}")
+        value = read.value if isinstance(read, Read) else None
     return value
 
 
@@ -218,8 +213,9 @@ def _listed(gold: Mapping[str, Any], tools: Tools | None) -> Any:
         inner = _decoded(inner, f"gold.{key}") if inner else inner
         if isinstance(inner, list | tuple) and (inner or "role" not in gold):
             return inner
-    if "role" in gold and not gold.get("function_call"):
-        return parse(text_of(gold.get("content")), tools=tools, level="strict")
+    content = gold.get("content")
+    if "role" in gold and not (gold.get("function_call") or foreign_calls(content)):
+        return parse(text_of(content), tools=tools, level="strict")
     return [gold.get("function_call") or gold]
 
 
@@ -240,13 +236,15 @@ def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
     name = next((source[key] for key in NAME_KEYS if isinstance(source.get(key), str)), None)
     if not name:
         raise UsageError(f"{where} is {brief(item)}, which has no name; wanted {_WANTED}")
-    both = (source, outer)
-    given = [each[key] for each in both for key in ARGUMENTS_KEYS if key in each]
-    for key in [key for each in both for key in each if each[key] is not None and not given]:
-        if key not in NAME_KEYS and key not in MARKS:
+    for each in (source, outer):
+        for key in ARGUMENTS_KEYS:
+            if key in each:
+                return name, each[key], where
+    for key, value in (*source.items(), *outer.items()):
+        if value is not None and key not in MARKS and key not in NAME_KEYS:
             fault = UnknownNameError("key for them", key, ARGUMENTS_KEYS)
             raise UsageError(f"{where} has no arguments: {fault}")
-    return name, given[0] if given else None, where
+    return name, None, where
 
 
 MARKS = frozenset({"id", "call_id", "tool_call_id", "type", "index", "format"})
@@ -268,35 +266,22 @@ def _wanted(
     name: str, arguments: JsonValue, where: str, tools: Tools | None, *, literal: bool
 ) -> Wanted:
     place, wanted = f"{where}.arguments", "an object, or JSON text of it"
-    is_blank = isinstance(arguments, str) and not arguments.strip()
-    found = None if is_blank else _decoded(arguments, place, wanted)
+    found = _decoded(None if arguments == "" else arguments, place, wanted)
     if found is None or found == []:
         found = {}
     if not isinstance(found, Mapping):
         raise refusal(place, found, wanted)
     try:
-        found = _plain(found, place)
-    except RecursionError as error:
-        raise UsageError(f"{place} are nested too deeply to be compared") from error
+        found = json.loads(json.dumps(dict(found), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        fault = f"which no call can have ({error})"
+        raise UsageError(f"{place} is {brief(found)}, {fault}; wanted {wanted}") from error
     spec = tools.get(name) if tools is not None else None
     kept: JsonObject = found if spec is None else _kept(found, spec.parameters, spec.parameters)
     if not literal:
         for fault in matcher_faults(kept, place):
             raise UsageError(fault)
     return Wanted(name, kept, _canonical(kept) if literal else None)
-
-
-def _plain(value: object, where: str) -> Any:
-    """Return a value as JSON has it; refuse those that no call can have."""
-    if isinstance(value, Mapping):
-        if odd := [key for key in value if type(key) is not str]:
-            raise refusal(f"a key in {where}", odd[0], "a text")
-        return {key: _plain(inner, f"{where}.{key}") for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner, f"{where}[{index}]") for index, inner in enumerate(value)]
-    if type(value) in {str, int, bool, type(None)} or (type(value) is float and isfinite(value)):
-        return value
-    raise refusal(where, value, "a value of JSON, as no call can have another")
 
 
 def _kept(value: Mapping[str, JsonValue], schema: Any, root: object) -> JsonObject:

@@ -18,7 +18,7 @@ from tunaeval.grammar.formats import AUTO
 from tunaeval.parsing.api import parser_for
 from tunaeval.parsing.reader import Reader
 from tunaeval.types.exchange import text_of
-from tunaeval.types.wanted import wanted_items, wanted_name
+from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .gold import AnyTools
 from .leftovers import NEAR
@@ -102,8 +102,7 @@ def _with_marks(text: str, span: AttemptSpan, reader: str) -> AttemptSpan:
     return span._replace(start=start, end=end)
 
 
-_LANGUAGE = re.compile(r"(?<=```)\w{1,16}\Z")
-"""The word behind the mark of a code fence."""
+_LANGUAGE = re.compile(r"(?<=```)\w{1,16}\Z")  # of a code fence
 
 
 @lru_cache(maxsize=64)
@@ -129,7 +128,6 @@ def token_offsets(
 
     Tokens that are parts of one character all have that character's place. `decode` turns a list
     of ids into text, as a tokenizer's does (with the same treatment of special tokens as the text).
-    Raises `UsageError` if it returns anything else.
     """
     found: list[tuple[int, int]] = []
     at = known = begun = 0  # characters so far; the first token of the text before; the first open
@@ -176,10 +174,7 @@ def loss_mask(
     offsets: Sequence[tuple[int, int]],
     kinds: Collection[str] = ("wrong", "extra", "broken"),
 ) -> list[int]:
-    """Return 0 for each token in a span of one of these kinds, and 1 for all others.
-
-    Raises `UsageError` for unknown kinds, and for spans of several messages.
-    """
+    """Return 0 for each token in a span of one of these kinds, and 1 for all others."""
     for kind in wanted_items(kinds, "kinds", str, "kinds of attempts"):
         wanted_name(kind, "kind of attempt", get_args(AttemptKind))
     mask = [1] * len(offsets)
