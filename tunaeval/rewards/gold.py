@@ -91,9 +91,9 @@ class Gold:
 
         Completions are read with `tools`, whose schemas also show which nulls Arrow has added to
         the gold: nulls that the schema forbids or does not declare are dropped. With `literal` an
-        object with a `$` key is data; without, it is a matcher (`{"$any_of": [...]}`). A `match`
-        beside `calls` in the gold counts before that of the caller. Raises `UsageError` for an
-        invalid gold, with its place, and `ToolsError` for the tools.
+        object with a `$` key is data; without, it is a matcher (`{"$any_of": [...]}`). The gold's
+        own `match` counts before that of the caller. Raises `UsageError` for an invalid gold, with
+        its place, and `ToolsError` for the tools.
         """
         if isinstance(gold, Gold):
             return gold
@@ -177,14 +177,13 @@ _WANTED = 'calls such as [{"name": "ls", "arguments": {}}], JSON text of it, or 
 def _decoded(value: object, where: str, wanted: str = _WANTED) -> Any:
     """Return the value of JSON text, even if it was encoded twice; keep all other values."""
     for _ in range(2):
-        if not isinstance(value, str):
-            break
-        read = read_json(value)
-        for note in (*read.repairs, *read.notes) if isinstance(read, Read) else (read,):
-            if note.code not in {"nul", "lone-surrogate"}:
-                fault = f"which is no sound JSON ({note.message.partition(';')[0]})"
-                raise UsageError(f"{where} is {brief(value)}, {fault}; wanted {wanted}")
-        value = read.value if isinstance(read, Read) else None
+        if isinstance(value, str):
+            read = read_json(value)
+            for note in (*read.repairs, *read.notes) if isinstance(read, Read) else (read,):
+                if note.code not in {"nul", "lone-surrogate"}:
+                    fault = f"which is no sound JSON ({note.message.partition(';')[0]})"
+                    raise UsageError(f"{where} is {brief(value)}, {fault}; wanted {wanted}")
+            value = read.value if isinstance(read, Read) else None
     return value
 
 
@@ -193,9 +192,12 @@ def _calls(gold: Any, tools: Tools | None) -> Iterator[tuple[str, JsonValue, str
     if isinstance(gold, Mapping):
         gold = _listed(gold, tools)
     if isinstance(gold, ParseResult):
-        gold = _sound(gold)
+        for note in gold.diagnoses:
+            if note.is_attempt:
+                raise UsageError(f"gold has a call in its text that cannot be read: {note.message}")
+        gold = gold.calls
     elif isinstance(gold, ToolCall) or gold is None:
-        gold = [] if gold is None else [gold]
+        gold = [gold] if gold else []
     if isinstance(gold, str | bytes) or not isinstance(gold, Sequence):
         if not (hasattr(gold, "tolist") and hasattr(gold, "__len__")):
             hint = "; decode it" if isinstance(gold, bytes | bytearray) else ""
@@ -219,14 +221,6 @@ def _listed(gold: Mapping[str, Any], tools: Tools | None) -> Any:
     return [gold.get("function_call") or gold]
 
 
-def _sound(result: ParseResult) -> Sequence[ToolCall]:
-    """Return the calls of a text, in which nothing else may have been meant as a call."""
-    for note in result.diagnoses:
-        if note.is_attempt:
-            raise UsageError(f"gold has a call in its text that cannot be read: {note.message}")
-    return result.calls
-
-
 def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
     if isinstance(item, ToolCall):
         return item.name, item.arguments, where
@@ -236,27 +230,22 @@ def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
     name = next((source[key] for key in NAME_KEYS if isinstance(source.get(key), str)), None)
     if not name:
         raise UsageError(f"{where} is {brief(item)}, which has no name; wanted {_WANTED}")
-    for each in (source, outer):
-        for key in ARGUMENTS_KEYS:
-            if key in each:
-                return name, each[key], where
-    for key, value in (*source.items(), *outer.items()):
-        if value is not None and key not in MARKS and key not in NAME_KEYS:
+    fields = {**outer, **source}
+    given = [fields[key] for key in ARGUMENTS_KEYS if key in fields]
+    for key in fields if not given else ():
+        if fields[key] is not None and key not in MARKS and key not in NAME_KEYS:
             fault = UnknownNameError("key for them", key, ARGUMENTS_KEYS)
             raise UsageError(f"{where} has no arguments: {fault}")
-    return name, None, where
+    return name, given[0] if given else None, where
 
 
-MARKS = frozenset({"id", "call_id", "tool_call_id", "type", "index", "format"})
-"""Keys that a call may have beside its name and its arguments."""
+MARKS = frozenset({"id", "call_id", "tool_call_id", "type", "index", "format"})  # beside a call
 
 
 def _fields(thing: object) -> Mapping[str, Any]:
     """Return the fields of a call that is an object of an API's client, and no mapping."""
-    return {key: getattr(thing, key) for key in _OF_A_CALL if hasattr(thing, key)}
-
-
-_OF_A_CALL = ("function", "name", "arguments")
+    keys = ("function", "name", "arguments")
+    return {key: getattr(thing, key) for key in keys if hasattr(thing, key)}
 
 
 # --- one call ------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, get_args
 
-from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format, spellings
 from tunaeval.grammar.formats import AUTO
 from tunaeval.parsing.api import parser_for
@@ -89,9 +88,7 @@ def _with_marks(text: str, span: AttemptSpan, reader: str) -> AttemptSpan:
         is_its = at >= 0 and text[start:end] not in text[end:at]
         return span._replace(end=at + len(closer) if is_its else end)
     before = text[max(start - NEAR, 0) : start]
-    before, blanks = before.rstrip(), len(before) - len(before.rstrip())
-    language = _LANGUAGE.search(before)
-    head = text[: start - blanks - (len(language[0]) if language else 0)]
+    head = text[: start - len(before) + len(_LANGUAGE.sub("", before.rstrip()))]
     if not text.startswith(tuple(openers), start):
         start = len(head) - max((len(one) for one in openers if head.endswith(one)), default=0)
         start = start if start < len(head) else span.start
@@ -158,10 +155,7 @@ def token_spans(
     """
     spans = [*spans]
     if len(messages := sorted({one.message or 0 for one in spans})) > 1:
-        raise UsageError(
-            f"spans are of messages {' and '.join(map(str, messages))}; wanted those of one, which "
-            f"the offsets are of: [span for span in spans if span.message == {messages[0]}]"
-        )
+        raise refusal("the list of the spans' messages", messages, "one, as offsets are of one")
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     return [
         one._replace(start=bisect_right(ends, one.start), end=bisect_left(starts, one.end))

@@ -57,15 +57,12 @@ class TrlReward:
             try:
                 compiled = gold_of(gold, known)
             except UsageError as error:  # the fault is in the data; counted below
-                faults.append(f"row {len(found)}, is: {error}")
+                faults.append(f"{len(found)}: {error}")
                 found.append(None)
                 continue
             found.append(reward(completion, compiled, recipe=self.recipe))
         if faults:
-            number = counted(len(faults), "row")
-            warnings.warn(
-                f"{number} of this batch cannot be read; the first, {faults[0]}", stacklevel=2
-            )
+            warnings.warn(f"{len(faults)} of {rows} rows unreadable; row {faults[0]}", stacklevel=2)
         if log_metric is not None and self.part == "value":
             for name, number in metrics(found):
                 log_metric(name, number)

@@ -83,8 +83,7 @@ def _has_failed(messages: Sequence[object], index: int) -> bool:
         if is_of_model(message):
             return False
         if field_of(message, "role") in _RESULTS:
-            content = field_of(message, "content")
-            text = content if isinstance(content, str) else text_of(content)
+            text = text_of(field_of(message, "content"))
             if not (returned(message).ok and returned(text).ok):
                 return True
     return False

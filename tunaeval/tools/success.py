@@ -267,9 +267,7 @@ _REFUSED = re.compile(
     r"|HTTP(?:/[\d.]{1,3})? (?:[Ee]rror )?[45]\d\d(?:: .*| [A-Z].*)?)",
     re.IGNORECASE,
 )
-"""What a shell answers for a command that it could not run, an exception with its message, and an
-HTTP status of an error, if it is all of the answer.
-"""
+"""A shell's answer to a command that it could not run, an exception, an HTTP status of an error."""
 
 
 def _error_prefix(text: str) -> str | None:
@@ -300,8 +298,8 @@ def _traceback(text: str) -> str | None:
 
 
 _BESIDE_AN_ERROR = frozenset({
-    "code", "details", "error", "error_code", "error_type", "errors", "hint", "message", "status_code",
-    "traceback", "type",
+    "code", "details", "error", "error_code", "error_type", "errors", "hint", "message",
+    "status_code", "traceback", "type",
 })  # fmt: skip
 
 
