@@ -143,7 +143,7 @@ def test_an_unknown_group_or_module_is_refused(here: Tuna, module: str) -> None:
     assert "reward stress 'no_such_module:f': there is no module" in done.stderr
     for path in (f"./{module}.py", f"{module}.py", f"sub/{module}.py", f".{module}"):
         done = here("reward", "stress", f"{path}:strict")
-        assert "wanted MODULE:NAME, a module as `import` names it, and no path" in done.stderr
+        assert "MODULE:NAME, as in my_agent.tools:TOOLS; MODULE is no path" in done.stderr
 
 
 # --- as parameters of pytest ---------------------------------------------------------------------

@@ -176,7 +176,7 @@ def named_object(place: str, option: str) -> object:
     module, _, name = place.partition(":")
     option = f"{option} {place!r}"
     if not (module.strip() and name.strip()) or module.endswith(".py") or module.startswith("."):
-        what = "MODULE:NAME, a module as `import` names it, and no path: my_agent.tools:TOOLS"
+        what = "MODULE:NAME, as in my_agent.tools:TOOLS; MODULE is no path, but what `import` takes"
         raise UsageError(f"{option}: wanted {what}")
     found, inside = _imported(module, option), module
     for part in name.split("."):

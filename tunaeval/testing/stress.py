@@ -103,8 +103,8 @@ def paid(
         raise UsageError(
             f"exploit {exploit}: the function failed with {words_of(error)}; wanted a list of "
             f"2 finite numbers for 2 completions. They are {'texts' if as_text else 'messages'}, "
-            f"and the keywords {', '.join(columns)}. If it makes the function, name what it returns, "
-            "as in f = trl_reward()"
+            f"and the keywords {', '.join(columns)}. If it makes the function, name what it "
+            "returns, as in f = trl_reward()"
         ) from error
     if pays is None or honest is None:
         return Paid("abstains", pays, honest)
