@@ -125,7 +125,8 @@ def test_the_match_of_a_gold_counts() -> None:
         ([{"name": "f", "arguments": "x"}], "no sound JSON"),
         ([{"name": "f", "arguments": [1]}], "gold[0].arguments is [1]"),
         (b"[]", "gold is b'[]'; wanted calls such as"),
-        (b"[]", "decode it"),
+        (b"[]", "decode bytes"),
+        (bytearray(b"[]"), "decode bytes"),
     ],
 )
 def test_what_is_no_gold_is_refused_with_its_place(gold: object, piece: str) -> None:

@@ -26,7 +26,7 @@ from tunaeval.matching.matchers import matcher_faults
 from tunaeval.parsing.api import parse
 from tunaeval.parsing.repair.machine import read_json
 from tunaeval.parsing.repair.schema import admitted
-from tunaeval.parsing.repair.values import Read
+from tunaeval.parsing.repair.values import Note, Read, Unreadable
 from tunaeval.showing import brief
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, JsonObject, JsonValue, ToolCall, Tools
@@ -171,7 +171,9 @@ def _canonical(value: object) -> bytes | None:
 # --- the shapes ----------------------------------------------------------------------------------
 
 
-_WANTED = 'calls such as [{"name": "ls", "arguments": {}}], JSON text of it, or [] for no call'
+_WANTED = (
+    'calls such as [{"name": "ls", "arguments": {}}], their JSON (decode bytes), or [] for none'
+)
 
 
 def _decoded(value: object, where: str, wanted: str = _WANTED) -> Any:
@@ -179,11 +181,13 @@ def _decoded(value: object, where: str, wanted: str = _WANTED) -> Any:
     for _ in range(2):
         if isinstance(value, str):
             read = read_json(value)
-            for note in (*read.repairs, *read.notes) if isinstance(read, Read) else (read,):
+            if isinstance(read, Unreadable):
+                read = Read(None, notes=(Note(read.code, read.message),))
+            for note in read.repairs + read.notes:
                 if note.code not in {"nul", "lone-surrogate"}:
                     fault = f"which is no sound JSON ({note.message.partition(';')[0]})"
                     raise UsageError(f"{where} is {brief(value)}, {fault}; wanted {wanted}")
-            value = read.value if isinstance(read, Read) else None
+            value = read.value
     return value
 
 
@@ -198,10 +202,9 @@ def _calls(gold: Any, tools: Tools | None) -> Iterator[tuple[str, JsonValue, str
         gold = gold.calls
     elif isinstance(gold, ToolCall) or gold is None:
         gold = [gold] if gold else []
-    if isinstance(gold, str | bytes) or not isinstance(gold, Sequence):
+    if isinstance(gold, str | bytes | bytearray) or not isinstance(gold, Sequence):
         if not (hasattr(gold, "tolist") and hasattr(gold, "__len__")):
-            hint = "; decode it" if isinstance(gold, bytes | bytearray) else ""
-            raise refusal("gold", gold, _WANTED + hint)
+            raise refusal("gold", gold, _WANTED)
         gold = list(gold)
     for index, item in enumerate(gold):
         yield _call(_decoded(item, f"gold[{index}]"), f"gold[{index}]")
@@ -211,8 +214,7 @@ def _listed(gold: Mapping[str, Any], tools: Tools | None) -> Any:
     if gold.get("none") is True and len(gold) == 1:
         return []
     for key in ("calls", "tool_calls", "answers"):
-        inner = gold.get(key)
-        inner = _decoded(inner, f"gold.{key}") if inner else inner
+        inner = _decoded(gold.get(key), f"gold.{key}")
         if isinstance(inner, list | tuple) and (inner or "role" not in gold):
             return inner
     content = gold.get("content")

@@ -123,7 +123,7 @@ def _is_message(thing: object) -> bool:
 def _of_text(
     text: str, tools: Tools | None, recipe: Recipe, *, called: bool = False, turns: bool = False
 ) -> Attempts:
-    """Return a text's attempts; `called`: beside structured calls; `turns`: others may have some."""
+    """Return a text's attempts; `called`: beside structured calls; `turns`: others have turns."""
     if len(text) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     text = str.__str__(text)  # makes a plain str of a subclass

@@ -13,7 +13,7 @@ from itertools import islice
 from math import fsum, log
 from typing import Literal, NamedTuple, TypeAlias
 
-from tunaeval.errors import ToolsError, UsageError
+from tunaeval.errors import UsageError
 from tunaeval.matching.assignment import best_pairs, ordered_pairs
 from tunaeval.matching.values import Failure, call_misses, likeness
 from tunaeval.parsing.api import parse
@@ -461,11 +461,9 @@ def gold_of(gold: object, tools: AnyTools) -> Gold:
 def golds_of(golds: Sequence[object], tools: Sequence[AnyTools]) -> Iterator[Gold]:
     """Yield the compiled golds. Raises as `Gold.of` does, with the index of the gold."""
     compiled = Golds()
-    for index, (gold, known) in enumerate(zip(golds, tools, strict=True)):
+    for index, (gold, known) in enumerate(zip(golds, map(tools_of, tools), strict=True)):
         try:
             yield compiled(gold, known)
-        except ToolsError:
-            raise
         except UsageError as error:
             raise UsageError(f"golds[{index}]: {error}") from error
 

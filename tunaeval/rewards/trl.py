@@ -11,13 +11,13 @@ a list of numbers, None for a row without a reward. (TRL 1.16, `GRPOTrainer._cal
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from typing import Any
 
 from tunaeval.errors import UsageError
+from tunaeval.registry import warn_once
 from tunaeval.showing import counted
 from tunaeval.types.wanted import refusal
 
@@ -62,7 +62,7 @@ class TrlReward:
                 continue
             found.append(reward(completion, compiled, recipe=self.recipe))
         if faults:
-            warnings.warn(f"{len(faults)} of {rows} rows unreadable; row {faults[0]}", stacklevel=2)
+            warn_once(self, "reward", f"cannot read {len(faults)} of {rows} rows; row {faults[0]}")
         if log_metric is not None and self.part == "value":
             for name, number in metrics(found):
                 log_metric(name, number)
@@ -88,7 +88,7 @@ def trl_reward(
 
     Each batch logs `tool_calls/parse_rate`, `/exact_rate`, `/broken_rate`, `/truncated_rate`, the
     means of the parts, and `/unreadable_rows`, the rows whose gold or tools cannot be read: these
-    get None, which TRL leaves out, and a warning has the reason for the first of them. Raises
+    get None, which TRL leaves out, and the reason for the first of them is logged, once. Raises
     `UsageError` for an unknown part or column.
     """
     if part not in {"value", *Parts._fields}:
