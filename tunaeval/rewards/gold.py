@@ -171,9 +171,7 @@ def _canonical(value: object) -> bytes | None:
 # --- the shapes ----------------------------------------------------------------------------------
 
 
-_WANTED = (
-    'calls such as [{"name": "ls", "arguments": {}}], their JSON (decode bytes), or [] for none'
-)
+_WANTED = 'calls such as [{"name": "ls", "arguments": {}}], their JSON (decode bytes), [] for none'
 
 
 def _decoded(value: object, where: str, wanted: str = _WANTED) -> Any:
