@@ -130,7 +130,7 @@ def constrain(
     try:
         root = grammar.reply(known, parallel=parallel, text=text, reasoning=reasoning)
     except RecursionError:
-        raise grammar.fault("its schema is nested too deep for a grammar; flatten it") from None
+        raise grammar.fault("its schema is too deep or has too many properties") from None
     written = grammar.lark(root) if kind == "lark" else grammar.gbnf(root)
     made = Constraint(written, kind, (*grammar.omitted,))
     return replace(made, text=made.as_tag()) if kind == "structural-tag" else made
@@ -297,9 +297,12 @@ class _Grammar(Rules):
             bare = ("{", "[") if any(not other.marked for other in form.also) else ()
             listed = ("[",) if form.python and not form.marked else ()
             stops = (*_marks_of_start(form), *self._marks, *bare, *listed)
-            # In code, which backticks begin, no call would be read.
-            prose = self.until("\n", (*stops, "`"))
-            calls = f"{self.until('', stops)} | ({prose})* {calls}"
+            # In code no call would be read: backticks begin it, and a list is code behind a comma,
+            # "=" or "(", even on a line of its own.
+            ends = (".\n", ":\n", "!\n", "?\n") if listed else ("\n",)
+            prose = either(self.until(end, (*stops, "`")) for end in ends)
+            blank = quote("\n") + "*" if listed else ""
+            calls = f"{self.until('', stops)} | ({prose} {blank})* {calls}"
         if reasoning and not form.envelope:
             marker = form.reasoning[0]
             thought = self.until(marker.close, (marker.open, *_marks_of_thought(form)))
