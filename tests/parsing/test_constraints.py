@@ -82,9 +82,9 @@ def _tool(properties: dict[str, Any]) -> Tools:
     return tunaeval.to_tools([given])
 
 
-def grammars(name: str) -> tuple[Lark, Gbnf]:
+def grammars(name: str, text: Any = "none") -> tuple[Lark, Gbnf]:
     lark, gbnf = (
-        tunaeval.constrain(TOOLS, format=name, kind=kind, text="none").text
+        tunaeval.constrain(TOOLS, format=name, kind=kind, text=text).text
         for kind in ("lark", "gbnf")
     )
     return Lark(lark), Gbnf(gbnf)
@@ -98,6 +98,14 @@ def test_what_render_writes_is_accepted_and_damage_is_refused(name: str) -> None
         assert (lark.accepts(text), gbnf.accepts(text)) == (True, True), text
     for other in damaged(name):
         assert (lark.accepts(other), gbnf.accepts(other)) == (False, False), other
+
+
+@pytest.mark.parametrize("name", [name for name in CONSTRAINED if name not in WITHOUT_PROSE])
+def test_prose_may_come_before_calls_in_each_kind(name: str) -> None:
+    call = tunaeval.render(CALLS[0], name)
+    for grammar in grammars(name, "before"):
+        found = [grammar.accepts(text) for text in (call, f"See: é.\n{call}", "Só?", call[:-2])]
+        assert found == [True, True, True, False]
 
 
 def damaged(name: str) -> Iterator[str]:

@@ -200,17 +200,23 @@ def _automaton(name: str, end: str, without: tuple[str, ...]) -> list[str]:
     after: dict[str, dict[str, str]] = {"": {mark[0]: mark[0] for mark in marks}}
     """The states after a state, by the next character."""
     ends = dict.fromkeys(after[""], "")
+
+    def known(state: str) -> dict[str, str]:
+        """Return what is after a state, or after its longest end that is not a whole marker."""
+        while state not in after:
+            state = ends[state]
+        return after[state]
+
     for state in sorted({mark[:at] for mark in marks for at in range(2, len(mark) + 1)}, key=len):
-        before = state[:-1]
-        ends[state] = after[ends[before]].get(state[-1], "")
-        after.setdefault(before, dict(after[ends[before]]))[state[-1]] = state
+        before = known(ends[state[:-1]])
+        ends[state] = before.get(state[-1], "")
+        after.setdefault(state[:-1], dict(before))[state[-1]] = state
     names, lines = {"": name}, []
     for state in (waiting := [""]):
-        known = after.get(state) or after[ends[state]]
-        others = "".join(map(_in_class, known))
+        others = "".join(map(_in_class, known(state)))
         options = [f"[^{others}] {name}" if others else f"[^\\x00] {name}"]
-        for char, follows in known.items():
-            if end and follows == end:
+        for char, follows in known(state).items():
+            if end and follows.endswith(end):
                 options.append(quote(char))
             elif follows.endswith(without):
                 # The marker is inside of the end, which has to go on then.
