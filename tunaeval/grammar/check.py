@@ -213,6 +213,8 @@ def _word_faults(word: Word) -> Iterator[str | None]:
     match word:
         case Literal() if not all(word.spellings):
             yield "fixed text is empty, so it is found everywhere"
+        case words.Space() if word.text.strip():
+            yield f"white space is read there, and {word.text!r} has more; write it as fixed text"
         case Name() | words.Key() if not _fitting(word.pattern):
             yield f"the pattern {word.pattern!r} matches no single character; begin it with one"
         case words.Attribute() if not (word.text and word.json):

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
+import orjson
+
 from tunaeval import limits
 from tunaeval.grammar import CallObject, Literal, Markup, Name, Space, Word, spellings
 from tunaeval.grammar.format import Format
-from tunaeval.types.calls import JsonValue, Repair, Span, ToolCall, Tools
+from tunaeval.limits import MAX_DIGITS, MAX_FAST
+from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, ToolCall, Tools
 from tunaeval.types.parsing import Level
 
 from .collect import Collector, LiveCall, LiveObject
@@ -29,11 +32,12 @@ from .judge import (
     judge,
     may_have_ended_early,
     object_at,
+    sound_call,
     unreadable,
 )
 from .repair.dialects import BraceReader, PythonReader, plain_arguments
 from .repair.machine import JsonReader
-from .repair.values import QUOTES, Read, Unreadable
+from .repair.values import ATOMS, QUOTES, Read, Unreadable, nothing_hidden
 from .window import Reading, T, Window
 
 _SPACE = re.compile(SPACE)
@@ -349,6 +353,75 @@ def _parts_of(
     return words[1:at], again, call, between, stops_of(form, words[-1:])
 
 
+SoundReader: TypeAlias = Callable[[str, int, int, Tools | None], tuple[ToolCall, int] | None]
+"""Reads a block that is one valid call and needs no repair: takes a complete text, the index of the
+opener in it, the offset of the text's first character and the tools; returns the call and the index
+of the block's end, or None if the block has to be read step by step.
+"""
+
+
+def no_block(*_: object) -> None:
+    """Return None: the format's blocks are read step by step."""
+
+
+@lru_cache(maxsize=256)
+def sound_block(form: Format) -> SoundReader:
+    """Return the reader of a sound block, for a format with a JSON object between fixed texts.
+
+    The text up to the first `}` before the fixed ending is decoded at once; one valid object ends
+    there for every other reader, too. White space around the object may be missing.
+    """
+    word = form.call
+    if word is None or word.keyed or form.opener is None or not form.marked:
+        return no_block
+    at, fixed = form.words.index(word), [each for each in form.words if each is not word]
+    texts = [each.text for each in fixed if isinstance(each, Literal | Space)]
+    marks = [each.text if isinstance(each, Literal) else "" for each in fixed]
+    # White space after the object is skipped, so that a closer beginning with it is never found.
+    if len(texts) < len(fixed) or "".join(marks[at:])[:1].isspace():
+        return no_block
+    ways = [("".join(some[:at]) + "{", "}" + "".join(some[at:])) for some in (texts, marks)]
+
+    def read(text: str, at: int, base: int, tools: Tools | None) -> tuple[ToolCall, int] | None:
+        for beginning, ending in ways:
+            if text.startswith(beginning, at):
+                first = at + len(beginning) - 1
+                last = text.find(ending, first, first + MAX_FAST) + 1
+                if last:
+                    break
+        else:
+            return None
+        piece = text[first:last]
+        try:
+            value = orjson.loads(piece)
+            name, arguments = value[word.name], value[word.arguments]
+        except (orjson.JSONDecodeError, KeyError):
+            return None
+        call = sound_call(name, arguments, form.name, Span(base + first, base + last), tools)
+        if call is None or len(value) != 2:
+            return None
+        outer = word.name, word.arguments, name
+        if _is_plain(arguments, piece) or nothing_hidden(arguments, piece, outer):
+            return call, last + len(ending) - 1
+        return None
+
+    return read
+
+
+def _is_plain(arguments: JsonObject, piece: str) -> bool:
+    """Whether a simple check suffices to show what `nothing_hidden` would: that nothing was lost.
+
+    Then no value is nested, and the text has no escapes and only the quotes of keys and strings.
+    """
+    unseen = piece.count('"') - 6 - 2 * len(arguments)
+    for each in arguments.values():
+        if type(each) is str:
+            unseen -= 2
+        elif type(each) not in ATOMS:
+            return False
+    return not unseen and "\\" not in piece and len(piece) <= MAX_DIGITS
+
+
 class ObjectBlock(Begun):
     """Reads a block whose calls are JSON objects with name and arguments."""
 
@@ -360,7 +433,12 @@ class ObjectBlock(Begun):
         self._extra = 0
 
     def read(self) -> Reading[None]:
-        """Read the block; see `Begun.read`."""
+        """Read the block, at once if it is sound and all of it is there; see `Begun.read`."""
+        if not (self._window.final and self._read_sound()):
+            yield from self._read_on()
+
+    def _read_on(self) -> Reading[None]:
+        """Read the block step by step, with repairs."""
         before, again, call, between, stops = _parts_of(self._form)
         closer, window = self._form.closer, self._window
         if not (yield from self._before(before, again)):
@@ -385,6 +463,19 @@ class ObjectBlock(Begun):
                 self._extra_closer()
                 window.pos += 1
         self._close_at(window.offset)
+
+    def _read_sound(self) -> bool:
+        """Read the block at once if it is sound; return whether it was."""
+        window = self._window
+        base = window.base
+        found = sound_block(self._form)(window.text, self._start - base, base, self._setting.tools)
+        if found is None or self._quoted:
+            return False
+        call, window.pos = found
+        self.had_body = self.closed = True
+        self._held.append(call)
+        self._close_at(window.offset)
+        return True
 
     def _before(self, words: tuple[Word, ...], again: tuple[str, ...]) -> Reading[bool]:
         """Skip the text between the opener and the calls; return whether a call may follow."""

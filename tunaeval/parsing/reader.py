@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-import orjson
-
 from tunaeval.errors import UsageError
-from tunaeval.grammar import Literal, Space
 from tunaeval.grammar.format import Format
-from tunaeval.limits import MAX_DIGITS, MAX_FAST, MAX_TEXT
+from tunaeval.limits import MAX_TEXT
 from tunaeval.tools.specs import ToolLike, to_tools
-from tunaeval.types.calls import JsonObject, JsonValue, Span, Tools
+from tunaeval.types.calls import JsonValue, Tools
 from tunaeval.types.parsing import LEVELS, Diagnosis, Level, ParseResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .audit import audit
+from .block import SoundReader, no_block, sound_block
 from .collect import TEXTS, Collector, Event, Kind, new_result, widened, without_abstaining
 from .finder import Finder, finder_of
-from .judge import Objects, sound_call
+from .judge import Objects
 from .message import Deltas
-from .repair.values import ATOMS, nothing_hidden
 from .scanner import Scanner, scanner_of
 from .sse import Delta, Lines, delta_in
 
@@ -114,11 +111,11 @@ class Reader:
         return finder_of(self.formats, wants_tools=self.wants_tools)
 
     @cached_property
-    def _at_once(self) -> TextReader:
-        """A fast reader of texts that are exactly one call in the first format."""
+    def _sound(self) -> SoundReader:
+        """The reader of a sound block, if a text that begins with the first format's is read so."""
         first = self.formats[0]
         begins = first.opener is not None and self._finder.begins(first.opener.text, first)
-        return _sound_block(first) if begins else _no_block
+        return sound_block(first) if begins else no_block
 
     def parse(
         self,
@@ -139,8 +136,10 @@ class Reader:
     def _result(
         self, text: str, tools: Tools | None, level: Level, objects: Objects
     ) -> ParseResult:
-        found = self._at_once(text, tools)
-        return found or read_whole(self._finder, tools, level, text, objects)[0]
+        found = self._sound(text, 0, 0, tools)
+        if found is not None and found[1] == len(text):
+            return new_result((found[0],), outcome="calls")
+        return read_whole(self._finder, tools, level, text, objects)[0]
 
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
@@ -173,69 +172,6 @@ class Reader:
         """Return a reader for a text that arrives in pieces."""
         known = known_tools(tools)
         return Stream(self._finder, tools=known, level=level, abstain=names_of(abstain))
-
-
-TextReader: TypeAlias = Callable[[str, Tools | None], ParseResult | None]
-"""Reads a whole text; returns None if another reader has to read it."""
-
-
-def _sound_block(form: Format) -> TextReader:
-    """Return a fast reader of texts that are one valid JSON call of a format, and nothing else.
-
-    The text between the fixed beginning and end is decoded at once; one valid object ends there for
-    every other reader, too. White space around the object may be missing.
-    """
-    word = form.call
-    if word is None or word.keyed or form.opener is None or not form.marked:
-        return _no_block
-    at, fixed = form.words.index(word), [each for each in form.words if each is not word]
-    texts = [each.text for each in fixed if isinstance(each, Literal | Space)]
-    if len(texts) < len(fixed):
-        return _no_block
-    marks = [each.text if isinstance(each, Literal) else "" for each in fixed]
-    written, bare = (("".join(some[:at]), "".join(some[at:])) for some in (texts, marks))
-
-    def read(text: str, tools: Tools | None) -> ParseResult | None:
-        for beginning, ending in (written, bare):
-            first, last = len(beginning), len(text) - len(ending)
-            is_one = text.startswith(beginning + "{") and text.find("}" + ending) + 1 == last
-            if is_one:
-                break
-        else:
-            return None
-        piece = text[first:last]
-        try:
-            value = orjson.loads(piece) if len(piece) <= MAX_FAST else {}
-            name, arguments = value[word.name], value[word.arguments]
-        except (orjson.JSONDecodeError, KeyError):
-            return None
-        call = sound_call(name, arguments, form.name, Span(first, last), tools)
-        if call is None or len(value) != 2:
-            return None
-        outer = word.name, word.arguments, name
-        if _is_plain(arguments, piece) or nothing_hidden(arguments, piece, outer):
-            return new_result((call,), outcome="calls")
-        return None
-
-    return read
-
-
-def _is_plain(arguments: JsonObject, piece: str) -> bool:
-    """Whether a simple check suffices to show what `nothing_hidden` would: that nothing was lost.
-
-    Then no value is nested, and the text has no escapes and only the quotes of keys and strings.
-    """
-    unseen = piece.count('"') - 6 - 2 * len(arguments)
-    for each in arguments.values():
-        if type(each) is str:
-            unseen -= 2
-        elif type(each) not in ATOMS:
-            return False
-    return not unseen and "\\" not in piece and len(piece) <= MAX_DIGITS
-
-
-def _no_block(*_: object) -> None:
-    """Return None: the format has no fast reader."""
 
 
 @lru_cache(maxsize=256)
