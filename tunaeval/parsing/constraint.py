@@ -77,7 +77,7 @@ class Constraint:
         >>> tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}]
         >>> grammar = tunaeval.constrain(tools, format="hermes", allow_looser=True)
         >>> grammar.omitted
-        ("tool 'f': a value of any type may contain an object, whose keys may repeat",)
+        ("tool 'f': the keys of an object with undeclared properties may repeat",)
     """
 
     text: str
@@ -249,8 +249,10 @@ def _as_regex(pattern: str) -> str:
 
     It is empty if llguidance cannot read the pattern, or reads it differently.
     """
+    found = _PATTERN.fullmatch(pattern)
     with suppress(re.error, OverflowError):
-        if (found := _PATTERN.fullmatch(pattern)) and re.compile(pattern):
+        if found:
+            re.compile(pattern)
             before, inside, after = found.groups()
             parts = "" if before else "(?s:.*)", f"(?:{inside})", "" if after else "(?s:.*)"
             return re.sub(r"\\.|/", lambda one: "\\/" if one[0] == "/" else one[0], "".join(parts))
@@ -292,7 +294,7 @@ class _Grammar(Rules):
             if not takes_prose(form):
                 raise UsageError(
                     f"format {form.name!r} has no marker that ends prose before a call; "
-                    "constrain with text='none'"
+                    "constrain with text='none' (--text none)"
                 )
             bare = ("{", "[") if any(not other.marked for other in form.also) else ()
             listed = ("[",) if form.python and not form.marked else ()
