@@ -13,7 +13,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import combinations
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
@@ -545,7 +544,8 @@ class _Grammar(Rules):
                 if set(one) - _ANNOTATIONS:
                     self.omit(f"{word} beside other keywords is not enforced")
                     continue
-                if word == "oneOf" and self._overlap(options):
+                kinds = [admitted(option, self._root) for option in options]
+                if word == "oneOf" and sum(map(len, kinds)) > len(frozenset().union(*kinds)):
                     self.omit("oneOf admits a value that fits several of its schemas")
                 return [leaf for option in options for leaf in self._leaves(option, seen)]
         null: list[JsonObject] = [{"type": "null"}] if one.pop("nullable", False) is True else []
@@ -566,10 +566,6 @@ class _Grammar(Rules):
         if any(merged[key] != part[key] for part in parts for key in rules & part.keys()):
             self.omit("of allOf with the same keyword twice, only the last is enforced")
         return merged
-
-    def _overlap(self, options: Sequence[object]) -> bool:
-        kinds = [admitted(option, self._root) for option in options]
-        return any(one & other for one, other in combinations(kinds, 2))
 
     def _leaf(self, schema: JsonObject, notation: _Notation) -> str:
         """Return the expression of the values that fit a schema of one type."""
