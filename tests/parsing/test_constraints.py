@@ -171,6 +171,7 @@ CANNOT_BE_SAID = {
     "lookahead": ({"type": "string", "pattern": "(?=a)"}, "hermes", "pattern"),
     "a length in words": ({"type": "string", "minLength": "x"}, "hermes", "minLength is 'x'"),
     "a bound in words": ({"type": "integer", "minimum": "3"}, "hermes", "minimum is '3'"),
+    "a type that is none": ({"type": "strng"}, "hermes", "type is 'strng'"),
     "a list that is none": ({"type": "string", "anyOf": 5}, "glm45", "anyOf is 5"),
     "an object that is none": ({"type": "object", "properties": 5}, "minimax-m3", "is 5"),
     "no regular expression": ({"type": "string", "pattern": "["}, "hermes", "pattern"),

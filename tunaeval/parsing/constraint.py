@@ -41,7 +41,7 @@ from .api import format_named
 from .judge import as_json, trimmed
 from .reader import AnyTools, known_tools
 from .repair.dialects import BRACE_KEY
-from .repair.schema import CLASSES, admitted, choices_of, is_of, kinds_named, resolved
+from .repair.schema import ANY, CLASSES, admitted, choices_of, is_of, kinds_named, resolved
 from .rules import Rules, either, quote, whole_numbers
 from .write import (
     around_objects,
@@ -557,6 +557,8 @@ class _Grammar(Rules):
     def _sound(self, schema: Mapping[str, JsonValue]) -> JsonObject:
         """Return a schema without the keywords whose values are none of theirs."""
         wrong = {k: v for k, v in schema.items() if not isinstance(v, _CLASSES.get(k, object))}
+        if not ANY.issuperset(map(str, kinds_named(schema))):
+            wrong["type"] = schema["type"]
         for word, value in wrong.items():
             self.omit(f"{word} is {brief(value, 60)}, which is not enforced")
         return {key: value for key, value in schema.items() if key not in wrong}
