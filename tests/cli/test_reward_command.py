@@ -138,6 +138,10 @@ def test_to_abstain_is_said_and_judges_nothing(here: Tuna, module: str) -> None:
         ("words", "its result is ['1.0', '0.5']; wanted"),
         ("infinite", "its result is [inf, 1.0]; wanted"),
         ("few", "the keywords prompts, completions, completion_ids"),
+        (
+            "trl_reward",
+            "tools. If it makes the function, name what it returns, as in f = trl_reward()",
+        ),
         ("reads_text", "They are messages, and the keywords"),
         ("number", "TypeError: 'int' object is not callable"),
         ("nave", "there is no 'nave' in"),
@@ -157,6 +161,9 @@ def test_an_unknown_group_or_module_is_refused(here: Tuna, module: str) -> None:
     assert (done.returncode, "did you mean 'guesses'" in done.stderr) == (2, True)
     done = here("reward", "stress", "no_such_module:f")
     assert "reward stress 'no_such_module:f': there is no module" in done.stderr
+    for path in (f"./{module}.py", f"{module}.py", f"sub/{module}.py", f".{module}"):
+        done = here("reward", "stress", f"{path}:strict")
+        assert "MODULE:NAME, as in my_agent.tools:TOOLS; MODULE is no path" in done.stderr
 
 
 # --- as parameters of pytest ---------------------------------------------------------------------

@@ -56,9 +56,16 @@ def test_trl_gets_a_number_for_each_and_its_metrics() -> None:
     assert {name for name in logged if not name.startswith("tool_calls/")} == set()
 
 
-def test_a_row_whose_gold_cannot_be_read_is_left_out_and_counted() -> None:
-    found, logged = as_trl(trl_reward(), [GOOD, GOOD], gold=["{", GOLD], tools=[None, "none"])
+def test_a_row_whose_gold_cannot_be_read_is_left_out_and_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    function = trl_reward()
+    for _ in range(2):
+        found, logged = as_trl(function, [GOOD] * 2, gold=["{", GOLD], tools=[None, "none"])
     assert found == [None, None]
+    (said,) = caplog.messages
+    start = "reward 'tunaeval' cannot read 2 of 2 rows; row 0: gold is '{', which is no sound JSON"
+    assert said.startswith(start)
     assert logged["tool_calls/unreadable_rows"] == 2.0
 
 
@@ -149,6 +156,10 @@ def test_a_column_that_is_named_has_to_be_there() -> None:
             as_trl(named, [GOOD], **columns)
     with pytest.raises(UsageError, match="column 'gold' has 1 value for 2 completions"):
         as_trl(trl_reward(), [GOOD, GOOD], **columns)
+    with pytest.raises(UsageError, match=r"column 'gold' is '\[\]'; wanted a list"):
+        trl_reward()(completions=[GOOD], gold="[]")
+    with pytest.raises(UsageError, match=r"completions is '<tool_call>.*; wanted a list"):
+        trl_reward()(completions=GOOD, gold=[GOLD])
 
 
 def test_verl_refuses_a_recipe_in_a_sentence() -> None:

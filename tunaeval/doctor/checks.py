@@ -27,9 +27,9 @@ from .blame import (
     is_refused,
     leak,
     misshapen,
-    no_answer,
     same_calls,
     thought_in,
+    unanswered,
     worst,
 )
 from .values import APIS, Ask, Judgement, ServerAnswer, Verdict
@@ -52,7 +52,7 @@ def each(judge: Judge, refusal: Verdict | None = None) -> Rule:
         elif refusal is not None and is_refused(answer):
             found = Judgement(refusal, f"refused: {answer.error}")
         else:
-            found = no_answer(answer)
+            found = unanswered(answer)
         return replace(found, answer=found.answer or answer)
 
     def rule(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
@@ -146,8 +146,8 @@ def enforced(seen: Seen, answer: ServerAnswer) -> Judgement:
     return Judgement("pass", "enforced")
 
 
-_CONSTRAIN = ("vLLM", "SGLang", "llama.cpp", "TGI")
-"""Servers that force calls by a grammar of the tool's schema."""
+_CONSTRAIN = ("llama.cpp", "TGI")
+"""Servers that force calls by a grammar of the tool's schema, whether or not it is `strict`."""
 _OUTSIDE = {"wrong-type", "missing-argument", "unknown-argument", "not-allowed", "invalid-json"}
 
 
@@ -246,16 +246,16 @@ def reaches(what: str, *, against: Ask, times: int = 1) -> Rule:
         if is_shown and (answer.prompt or "").count(asks.TEXT) < times:
             words = f"{what} is not in the prompt that the server shows"
             return Judgement("server", words, "", answer)
-        if unit < _LEAST_GROWTH:
+        if is_shown and unit < _LEAST_GROWTH:
+            return Judgement("pass", f"{what} is in the prompt that the server shows")
+        if unit < _LEAST_GROWTH and not plain.skipped:
             words = "prompt_tokens do not grow with a message, so they show nothing"
-            if is_shown:
-                return Judgement("pass", f"{what} is in the prompt that the server shows")
             return Judgement("not tested", words)
         if not answer.ok:
             if times > 1 and is_refused(answer):
                 return Judgement("pass", f"refused clearly: {answer.error}", answer=answer)
             # Separate checks test whether requests like this one are accepted at all.
-            return Judgement("not tested", no_answer(answer).why, answer=answer)
+            return Judgement("not tested", unanswered(answer).why, answer=answer)
         growth = _growth(seen, wanted[0], against)
         if growth is None:
             return Judgement("not tested", "prompt_tokens are not counted", answer=answer)
@@ -273,7 +273,7 @@ def result_reaches(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     """
     answer = seen.one(wanted[0])
     if not answer.ok:
-        return no_answer(answer)
+        return unanswered(answer)
     if _says_code(answer):
         return Judgement("pass", "the answer says what the tool's result says", answer=answer)
     by_count = reaches("a tool's result", against=asks.PAST)(seen, wanted[2:])
@@ -306,8 +306,7 @@ def without(prefixes: tuple[str, ...], fine: str) -> Judge:
     """Return a rule that a stream has no fault whose code begins with one of the prefixes."""
 
     def judge(_: Seen, answer: ServerAnswer) -> Judgement:
-        faults = answer.streamed.faults if answer.streamed else ()
-        found = [(code, words) for code, words in faults if code.startswith(prefixes)]
+        found = [fault for fault in answer.stream_faults if fault[0].startswith(prefixes)]
         if not found:
             return Judgement("pass", fine)
         first, *others = [

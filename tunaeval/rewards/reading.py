@@ -15,8 +15,9 @@ A call may offer two values for one thing: by a repeated key, by two keys with t
 every JSON reader; of keys with the same meaning, that of the call's format.
 
 Texts of several turns have parts that the model did not write: turns of tools and of others (verl
-passes them to rewards like this). Blanks replace them, so that offsets stay the same. An answer of
-a tool within the model's turn is invented: it is blanked as well, and is a broken attempt.
+passes them to rewards like this). Blanks replace them, so that offsets stay the same. A message is
+one turn. Another's turn in a message, and an answer of a tool within the model's turn, are
+invented: they are blanked as well, and are broken attempts.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
 
 from .engines import Run, run_by
-from .gold import Gold
+from .gold import MARKS, Gold
 from .leftovers import apart, most_tries, tries_inside, tries_left
 from .recipe import Recipe
 
@@ -112,13 +113,13 @@ def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Atte
     """Return the attempts in a completion. It never raises, whatever a model wrote."""
     if isinstance(completion, str):
         if recipe.engine is not None:
-            return _of_message({"content": completion}, tools, recipe)
-        return _of_text(completion, tools, recipe)
+            return _of_message({"content": completion}, tools, recipe, turns=recipe.observations)
+        return _of_text(completion, tools, recipe, turns=recipe.observations)
     if isinstance(completion, ParseResult):
         return of_result(completion, recipe, tools=tools)
     if isinstance(completion, Sequence) and not isinstance(completion, bytes | bytearray):
         return _of_messages(completion, tools, recipe)
-    if _is_message(completion):
+    if _is_message(completion) and is_of_model(completion):
         return _of_message(completion, tools, recipe)
     return Attempts([], set(), outcome=NO_COMPLETION)
 
@@ -127,8 +128,10 @@ def _is_message(thing: object) -> bool:
     return isinstance(thing, Mapping) or hasattr(thing, "content") or hasattr(thing, "tool_calls")
 
 
-def _of_text(text: str, tools: Tools | None, recipe: Recipe, *, called: bool = False) -> Attempts:
-    """Return a text's attempts; `called`: there are structured calls beside it."""
+def _of_text(
+    text: str, tools: Tools | None, recipe: Recipe, *, called: bool = False, turns: bool = False
+) -> Attempts:
+    """Return a text's attempts; `called`: beside structured calls; `turns`: others have turns."""
     if len(text) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     text = str.__str__(text)  # makes a plain str of a subclass
@@ -139,7 +142,7 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe, *, called: bool = F
         if not called and not result.calls and not result.diagnoses:
             others = [span for span in others if not text.startswith(_OF_WORDS, span.start)]
         if others:
-            forged = [span for span in others if not (recipe.observations and _is_turn(text, span))]
+            forged = [span for span in others if not (turns and _is_turn(text, span))]
             text = without(text, others)
             result = parse(text, recipe.reader, tools, recipe.level, abstain=recipe.abstain)
     found = of_result(result, recipe, text, tools)
@@ -292,7 +295,7 @@ def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe
             found.speaks = False
             continue
         if isinstance(message, str):
-            one = attempts_of(message, tools, recipe)
+            one = _of_message({"content": message}, tools, recipe)
         elif _is_message(message):
             one = _of_message(message, tools, recipe)
         else:
@@ -310,7 +313,9 @@ def is_of_model(message: object) -> bool:
     return role is None or (isinstance(role, str) and role in _MODELS)
 
 
-def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempts:
+def _of_message(
+    message: object, tools: Tools | None, recipe: Recipe, *, turns: bool = False
+) -> Attempts:
     """Return a message's attempts; calls in its text besides structured ones are broken."""
     if _size(message) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
@@ -323,13 +328,13 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     prose = text_of(content) if content else ""
     runs: list[Run] = []
     if recipe.engine is not None and not items and prose:
-        turns = [*filter(partial(_is_turn, prose), observations(prose, ()))]
-        prose = without(prose, turns)
+        others = filter(partial(_is_turn, prose), observations(prose, ())) if turns else ()
+        prose = without(prose, [*others])
         runs, spans = run_by(recipe.engine, prose, recipe.reader, tools)
         prose, items = without(prose, spans), [run.item for run in runs]
     text = Attempts([], set())
     if prose:
-        text = _of_text(prose, tools, recipe, called=bool(items))
+        text = _of_text(prose, tools, recipe, called=bool(items), turns=turns)
     refused = field_of(message, "refusal")
     text.speaks = text.speaks or (isinstance(refused, str) and has_words(refused))
     foreign = foreign_calls(content, items)
@@ -425,7 +430,7 @@ def two_guesses(value: object, name: str) -> bool:
     if any(one != names[0] for one in names) or any(one != inputs[0] for one in inputs):
         return True
     return any(
-        (one not in _EMPTY or not _is_mark(str(key))) and not (key in _MARKS and _is_mark(str(one)))
+        (one not in _EMPTY or not _is_mark(str(key))) and not (key in MARKS and _is_mark(str(one)))
         for key, one in value.items()
         if key not in NAME_KEYS and key not in ARGUMENTS_KEYS
     )
@@ -433,7 +438,6 @@ def two_guesses(value: object, name: str) -> bool:
 
 _SOUND = frozenset({"name", "arguments"})  # the keys of almost every call
 _EMPTY: tuple[object, ...] = (None, False, "", [], {})
-_MARKS = frozenset({"id", "call_id", "tool_call_id", "type", "index", "format"})
 _is_mark = re.compile(r"[\w.:-]{0,64}\Z").match
 
 

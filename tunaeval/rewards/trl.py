@@ -17,6 +17,7 @@ from math import fsum
 from typing import Any
 
 from tunaeval.errors import UsageError
+from tunaeval.registry import warn_once
 from tunaeval.showing import counted
 from tunaeval.types.wanted import refusal
 
@@ -43,19 +44,25 @@ class TrlReward:
         self, completions: Sequence[object], log_metric: Log | None = None, **columns: Any
     ) -> list[float | None]:
         """Return a number for each completion, or None if a row's gold or tools are unreadable."""
+        if isinstance(completions, str):
+            raise refusal("completions", completions, "a list, with one for each prompt")
         rows = len(completions)
         golds = _column(columns, "gold", self.gold, rows)
         tools: Sequence[Any] = [None] * rows
         if self.tools != "tools" or columns.get("tools"):
             tools = _column(columns, "tools", self.tools, rows)
         found: list[Reward | None] = []
+        faults: list[str] = []
         for completion, gold, known in zip(completions, golds, tools, strict=True):
             try:
                 compiled = gold_of(gold, known)
-            except UsageError:  # the fault is in the data; counted below
+            except UsageError as error:  # the fault is in the data; counted below
+                faults.append(f"{len(found)}: {error}")
                 found.append(None)
                 continue
             found.append(reward(completion, compiled, recipe=self.recipe))
+        if faults:
+            warn_once(self, "reward", f"cannot read {len(faults)} of {rows} rows; row {faults[0]}")
         if log_metric is not None and self.part == "value":
             for name, number in metrics(found):
                 log_metric(name, number)
@@ -77,7 +84,8 @@ def trl_reward(
 
     Each batch logs `tool_calls/parse_rate`, `/exact_rate`, `/broken_rate`, `/truncated_rate`, the
     means of the parts, and `/unreadable_rows`, the rows whose gold or tools cannot be read: these
-    get None, which TRL leaves out. Raises `UsageError` for an unknown part or column.
+    get None, which TRL leaves out, and the reason for the first of them is logged, once. Raises
+    `UsageError` for an unknown part or column.
     """
     if part not in ("value", *Parts._fields):
         raise refusal("part", part, f"'value', or one of {', '.join(Parts._fields)}")
@@ -117,6 +125,8 @@ def _column(columns: dict[str, Any], option: str, name: str, rows: int) -> Seque
             f"the data set has no column {name!r}; it has {known or 'none'}. "
             f"Name the one with the {_CONTENT[option]}: trl_reward({option}=...)"
         )
+    if isinstance(column, str):
+        raise refusal(f"column {name!r}", column, "a list, with a value for each completion")
     if len(column) != rows:
         raise UsageError(
             f"column {name!r} has {counted(len(column), 'value')} for {counted(rows, 'completion')}"

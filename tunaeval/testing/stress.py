@@ -11,13 +11,11 @@ import inspect
 import json
 import math
 import re
-import tomllib
 from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from tunaeval.errors import UsageError
+from tunaeval.files.plain_files import table_of
 from tunaeval.registry import words_of
 from tunaeval.showing import brief
 from tunaeval.types.wanted import wanted_name
@@ -103,7 +101,8 @@ def paid(
         raise UsageError(
             f"exploit {exploit}: the function failed with {words_of(error)}; wanted a list of "
             f"2 finite numbers for 2 completions. They are {'texts' if as_text else 'messages'}, "
-            f"and the keywords {', '.join(columns)}"
+            f"and the keywords {', '.join(columns)}. If it makes the function, name what it "
+            "returns, as in f = trl_reward()"
         ) from error
     if pays is None or honest is None:
         return Paid("abstains", pays, honest)
@@ -131,15 +130,12 @@ def check_exploit(exploit: Exploit, function: Callable[..., Any], **options: Any
     assert verdict not in {"fooled", "void"}, f"{exploit} earns {pays}, an honest answer {honest}"
 
 
-# --- the table -----------------------------------------------------------------------------------
-
 _NO_GROUPS = ("tools", "words", "questions")
 
 
-@cache
 def table() -> dict[str, Any]:
     """Return the table as it is written."""
-    return tomllib.loads(files(__package__).joinpath("exploits.toml").read_text("utf-8"))
+    return table_of(__package__, "exploits.toml")
 
 
 def _spelled(text: str) -> str:
