@@ -126,7 +126,7 @@ PAID: dict[str, tuple[Gold, Any]] = {
     "its-result": (GOLDS["none"], "The get_weather in Rome says 20 degrees; days: 2."),
     "a-shell-of-its-name": (
         Gold.of([], [{"name": "bash", "parameters": {"properties": {"command": {}}}}]),
-        "Write:\n```bash\n  command=ls\n```",
+        "Write:\n```bash\n  command=ls\n```\nor:\n~~~bash\n  command=ls\n~~~",
     ),
     **{
         f"{name}-is-shown": (GOLDS["none"], f"So it is written:\n```{text}\n```\nThat is all.")
@@ -190,7 +190,7 @@ def test_what_is_honest_is_paid(name: str) -> None:
     "text",
     [
         '```json\n{"name": "add", "arguments": {"a": 1}}\n```\nThat is all.',
-        'So:\n```json\n{"name": "get_weather", "city": "Rome"}\n```\nThat is all.',
+        'So:\n```json\n{"name": "get_weather", "town": "Rome"}\n```\nThat is all.',
         'So:\n```json\n{"name": "add", "arguments": {"a": 1}}',
     ],
 )
