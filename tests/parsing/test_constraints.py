@@ -162,6 +162,22 @@ def test_one_call_at_most_unless_parallel() -> None:
     assert (grammar.accepts(one), grammar.accepts(two)) == (True, False)
 
 
+def test_many_members_come_in_any_order_in_lark() -> None:
+    keys = [f"k{number}" for number in range(7)]
+    given = {"properties": {key: {"type": "null"} for key in keys}, "required": keys[:2]}
+    made = tunaeval.constrain([{"name": "f", "parameters": given}], format="hermes", text="none")
+    assert made.omitted == ()
+    grammar = Lark(made.text)
+
+    def accepts(*names: str) -> bool:
+        call = ToolCall("f", dict.fromkeys(names))
+        return grammar.accepts(tunaeval.render([call], "hermes"))
+
+    assert all(accepts(*keys[at:], *keys[:at]) for at in range(7))
+    assert accepts("k5", "k1", "k0")
+    assert not accepts("k5", "k1")
+
+
 CANNOT_BE_SAID = {
     "open object": ({"type": "object"}, "hermes", "may repeat"),
     "any value": ({}, "hermes", "may repeat"),
@@ -254,9 +270,10 @@ def test_definitions_that_others_use_twice_are_written_once(name: str) -> None:
     assert len(tunaeval.constrain(tools, format=name, text="none", kind="gbnf").text) < 120_000
 
 
-def test_members_in_order_take_a_rule_each() -> None:
+@pytest.mark.parametrize("kind", ["lark", "gbnf"])
+def test_members_in_order_take_a_rule_each(kind: Any) -> None:
     small, large = (
-        len(constraint_of({f"a{i}": {"type": "null"} for i in range(n)}, "hermes").text)
+        len(constraint_of({f"a{i}": {"type": "null"} for i in range(n)}, "hermes", kind=kind).text)
         for n in (20, 200)
     )
     assert large < 11 * small

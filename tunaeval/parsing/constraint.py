@@ -62,7 +62,9 @@ _Argument: TypeAlias = tuple[str, object]
 
 MOST_IN_ANY_ORDER = 5
 """Most properties that rules list in any order, as n of them need 2**n rules. More than that are in
-the schema's order."""
+any order only in Lark, and in the schema's order in the other kinds."""
+_FEW, _BITS = 3, 64
+"""Between these numbers of properties Lark has one rule with a parameter, which has 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,6 +465,8 @@ class _Grammar(Rules):
         items = _properties(schema)
         names = {key: self.rule(write(key, inner)) for key, inner in items.items()}
         required = {key for key in schema.get("required", ()) if key in items}
+        if self.kind == "lark" and _FEW < len(items) <= _BITS:
+            return self._members_as_bits(names, required, comma, least)
         ordered = len(items) > MOST_IN_ANY_ORDER
         if ordered:
             self.note(f"{len(items)} properties come in the schema's order")
@@ -481,6 +485,22 @@ class _Grammar(Rules):
             return self.rule(either(filter(None, options))) if left else "".join(options)
 
         return rest(tuple(items), None)
+
+    def _members_as_bits(
+        self, names: Mapping[str, str], required: set[str], comma: str, least: int
+    ) -> str:
+        """Return the same for many members: llguidance's rules may count which ones are there."""
+        bits = sorted(names, key=lambda key: key not in required)
+        every = f"%if is_ones([0:{len(required)}])" if required else ""
+        rest = self.rule("", ("bits", *names.items(), *bits, comma))
+        options = [
+            f"{comma} {names[key]} {rest}::set_bit({bit}) %if bit_clear({bit})"
+            for bit, key in enumerate(bits)
+        ]
+        self.rules[f"{rest}::_"] = " | ".join([*options, f'"" {every}'])
+        self.rules.pop(rest, None)
+        first = [f"{names[key]} {rest}::{1 << bit}" for bit, key in enumerate(bits)]
+        return self.rule(either([*first, '""'] if not (required or least) else first))
 
     def _value(self, schema: object, notation: _Notation) -> str:
         """Return the expression of all values that fit a schema."""
