@@ -28,8 +28,10 @@ from .blame import (
     leak,
     misshapen,
     no_answer,
+    reading_of,
     same_calls,
     thought_in,
+    trusted_raw,
     worst,
 )
 from .values import APIS, Ask, Judgement, ServerAnswer, Verdict
@@ -195,7 +197,7 @@ def cut_is_cut(_: Seen, answer: ServerAnswer) -> Judgement:
         words = f"a call was cut, and the finish reason is {answer.finish!r}"
         return Judgement("server", words, "cut-finish")
     if not answer.cut:
-        return Judgement("not tested", "the model stopped by itself")
+        return _not_called_cut(answer)
     if not answer.calls and (answer.reasoning or thought_in(answer.raw)):
         written = (answer.raw or "") + answer.text
         if not CALL_MARKUP.search(written):
@@ -204,6 +206,22 @@ def cut_is_cut(_: Seen, answer: ServerAnswer) -> Judgement:
         words = "the markup of the call that was cut is in the content, with 'length'"
         return Judgement("note", words, "cut-markup")
     return Judgement("pass", "reported as length")
+
+
+def _not_called_cut(answer: ServerAnswer) -> Judgement:
+    """Judge an answer without a whole call and without the finish reason that says why.
+
+    A model may end its text at the very token that is the last one allowed, but hardly in a call.
+    """
+    finish, tokens, most = answer.finish, answer.completion_tokens, answer.ask.max_tokens
+    inside = reading_of(answer, trusted_raw(answer) or "").outcome == "truncated"
+    if tokens is not None and tokens >= most:
+        words = f"max_tokens ended it after {tokens} tokens, and the finish reason is {finish!r}"
+        return Judgement("server" if inside else "note", words, "cut-finish")
+    words = f"whether max_tokens ended it is not known: the finish reason is {finish!r}"
+    if finish == "stop" and tokens is not None:
+        words = "the model stopped by itself"
+    return Judgement("not tested", words)
 
 
 def thought_apart(seen: Seen, answer: ServerAnswer) -> Judgement:

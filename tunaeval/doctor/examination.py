@@ -195,7 +195,10 @@ def chosen(only: Sequence[str] = (), skip: Sequence[str] = (), *, quick: bool) -
         raise UsageError("no check is left: --skip leaves out all that --only names")
     if not quick:
         return tuple(checks)
-    return tuple(in_quick(check) for check in checks if check.quick and check.group != "stability")
+    checks = [in_quick(check) for check in checks if check.quick and check.group != "stability"]
+    if not checks:
+        raise UsageError("no check is left: --quick leaves out all that --only names")
+    return tuple(checks)
 
 
 def _examined(
@@ -229,7 +232,8 @@ def _examined(
     elif faults:
         code = SERVER_FAULT
     else:
-        code = UNTESTED if wants_copying and not seen.capable else FINE
+        judged_any = any(reported.verdict != "not tested" for _, reported in judged)
+        code = FINE if judged_any and (seen.capable or not wants_copying) else UNTESTED
     return Examination(
         server=_about(seen, runner, connection),
         findings=tuple(

@@ -98,7 +98,7 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
     choices = [choice for o in frames.objects if (choice := _first(o.get("choices")))]
     deltas = [delta for c in choices if isinstance(delta := c.get("delta"), dict)]
     calls, wrong = fold(deltas)
-    faults += delta_faults(deltas)
+    faults += [*delta_faults(deltas), *_late(choices)]
     usages = [o["usage"] for o in frames.objects if isinstance(o.get("usage"), dict)]
     usage = read_usage(usages[-1] if usages else None)
     finishes = [c["finish_reason"] for c in choices if c.get("finish_reason") is not None]
@@ -378,6 +378,22 @@ def delta_faults(deltas: Sequence[JsonObject]) -> Iterator[Fault]:
     before, last = texts[:-1], "".join(texts[-1:])
     if len(before) > 1 and len(last) >= _LONG and last.strip() == "".join(before).strip():
         yield "text-again", f"the last delta repeats the whole text: {last[:_QUOTED]!r}"
+
+
+_LATE = {"tool_calls": "a call", "content": "text"}
+
+
+def _late(choices: Sequence[JsonObject]) -> Iterator[Fault]:
+    """Yield a fault if a call or text comes after the finish reason, where many clients stop."""
+    ended: JsonValue = None
+    for choice in choices:
+        delta = choice.get("delta")
+        parts = delta if isinstance(delta, dict) else {}
+        late = next((words for key, words in _LATE.items() if parts.get(key)), None)
+        if ended and late:
+            yield "frame-after-finish", f"{late} comes after the finish reason {ended!r}"
+            return
+        ended = ended or choice.get("finish_reason")
 
 
 LOGPROBS: JsonObject = {"logprobs": True, "top_logprobs": 0}

@@ -25,13 +25,14 @@ from .blame import Seen, compare_pair, mentions_flags, same_calls, thought_in
 from .checks import REPEATED, Check, pairs, same_in_both
 from .reading import detokenized, extras, prompt_extras
 from .recognise import by_answer, look, recognise
-from .values import APIS, Ask, ServerAnswer, ServerIdentity, json_object
+from .values import APIS, Api, Ask, ServerAnswer, ServerIdentity, json_object
 from .wording import HEADERS, PATHS, read_worded, worded
 
 REQUESTS = 110
 """The most requests made, not counting `--repeats` above 3 and repeats of requests that failed."""
 REPEATS = 3  # answers of each repeated ask by default
 _KEY_REFUSED = "the server refuses the key"
+_NO_SUCH_METHOD = 501
 _MORE = 4
 """Extra repeats of each mode where streamed and whole answers differ: five of each in all."""
 _PATIENCE = 3
@@ -111,7 +112,7 @@ class Runner:
         await self._recognise()
         if self._stopped is None:
             await self._first_contact()
-            await self._find_apis()
+        await self._find_apis()
         wanted = [ask for ask in _in_order(self.checks) if not self._known(ask)]
         if self.settings.quick:
             wanted = [ask for ask in wanted if ask.quick]
@@ -159,6 +160,8 @@ class Runner:
             self._stop(
                 f"no model is named, and the server lists none: --model NAME ({first.error})"
             )
+        elif about in ("request", "server") and await self._fails_plainly(first):
+            self._stop(f"every request fails with {first.status}: {first.error}")
         elif first.status is not None and about in ("address", "load"):
             self._stop(f"status {first.status}: {first.error}")
         elif first.failure is not None and self._stopped is None:
@@ -166,14 +169,32 @@ class Runner:
         elif first.status == 200 and self._server.answers_all:
             self._stop(f"no chat completion came: {first.error}")
 
+    async def _fails_plainly(self, first: ServerAnswer) -> bool:
+        """Whether a request without tools fails as the first one did, which is then not refused for
+        its tools.
+        """
+        return (await self._ask(asks.PLAIN)).status == first.status
+
     async def _find_apis(self) -> None:
         """Ask each other API for one call, and leave out the checks of those that are not there."""
         for api in {check.asks[0].api: None for check in self.checks if check.group in APIS}:
-            first = await self._ask(replace(asks.ONE[0], api=api))
-            absent = meaning(first.status).about == "address" or first.status in (200, 501)
-            if absent and not first.ok:
-                del self._answers[first.ask.key]
-                self.checks = [check for check in self.checks if check.group != api]
+            if await self._is_there(api):
+                continue
+            for key in [key for key, (one, *_) in self._answers.items() if one.ask.api == api]:
+                del self._answers[key]
+            self.checks = [check for check in self.checks if check.group != api]
+            if not self.checks:
+                self._stop(f"the server has no /v1/{PATHS[api]}")
+
+    async def _is_there(self, api: Api) -> bool:
+        """Whether the server has an API; one that fails whatever it is asked is none."""
+        answer = await self._ask(replace(asks.ONE[0], api=api))
+        if answer.failure is not None and not answer.skipped:  # a hang says nothing
+            answer = await self._ask(replace(asks.ONE[1], api=api))
+        if meaning(answer.status).about == "server" and answer.status != _NO_SUCH_METHOD:
+            answer = await self._ask(replace(asks.PLAIN, api=api))
+        absent = answer.skipped or meaning(answer.status).about in ("address", "server")
+        return answer.ok or not (absent or answer.status == 200)
 
     def _stop(self, why: str) -> None:
         self._stopped = self._stopped or why
@@ -213,10 +234,12 @@ class Runner:
         answer = await self._answer(ask)
         if not answer.skipped:
             self._answers.setdefault(ask.key, []).append(answer)
-            self._failed = self._failed + 1 if answer.lost else 0
+            about = meaning(answer.status).about
+            self._failed = self._failed + 1 if answer.lost or about == "key" else 0
             if self._failed >= _PATIENCE:
                 why = answer.failure or f"status {answer.status}: {answer.error}"
-                self._stop(f"the server does not answer any more: {why}")
+                words = _KEY_REFUSED if about == "key" else "the server does not answer"
+                self._stop(f"{words} any more: {why}")
             if self._on_answer is not None:
                 self._on_answer(answer)
         return answer
@@ -232,7 +255,8 @@ class Runner:
         while self._left() is not None and self._hangs[ask.mode] < _HANGS:
             payload = self._fields.payload(ask, self.model)
             response = await self._fetch(PATHS[ask.api], payload, HEADERS.get(ask.api))
-            answer = replace(read_worded(ask, response), tries=tries)
+            asked = replace(ask, max_tokens=ask.max_tokens + self._fields.for_thought(ask))
+            answer = replace(read_worded(asked, response), tries=tries)
             # A connection that ends before anything comes may have been idle for too long.
             most = 2 if response.dropped else 1 if response.timed_out else _PATIENCE
             if answer.lost and tries < most and (left := self._left()) is not None:
@@ -332,16 +356,17 @@ class _Fields:
         self.thought = 0
         """The tokens of a short call with the thought before it; 0 if the model does not think."""
 
-    def payload(self, ask: Ask, model: str | None) -> dict[str, JsonValue]:
-        thought = 0
+    def for_thought(self, ask: Ask) -> int:
+        """Return how many tokens a request gets beyond those of its answer."""
         if self.thought and ask.max_tokens > asks.CUT_TOKENS:
-            thought = _THOUGHT_TOKENS
-        elif ask.max_tokens == asks.CUT_TOKENS:
-            thought = self.thought
+            return _THOUGHT_TOKENS
+        return self.thought if ask.max_tokens == asks.CUT_TOKENS else 0
+
+    def payload(self, ask: Ask, model: str | None) -> dict[str, JsonValue]:
         made = {
             **({"model": model} if model else {}),
             "messages": list(ask.messages),
-            self._limit_field: ask.max_tokens + thought,
+            self._limit_field: ask.max_tokens + self.for_thought(ask),
             **self._temperature,
             **({"tools": list(ask.tools)} if ask.tools else {}),
             **({"stream": True} if ask.streamed else {}),
