@@ -357,6 +357,11 @@ def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
 fragments_sound = without(("index", "id", "name", "type"), "one index, id and name for each call")
 
 
+AROUND_WHOLE: tuple[Judge, ...] = (sound_ids, honest_finish)
+AROUND_STREAM: tuple[Judge, ...] = (honest_finish, _sound, fragments_sound)
+"""What is judged beside the calls of any answer, whatever was asked."""
+
+
 def _usage(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that token counts are reported; a stream has them in a frame of its own."""
     if answer.uncounted and answer.prompt_tokens is None:

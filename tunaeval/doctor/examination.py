@@ -61,6 +61,8 @@ class Examination:
     findings: tuple[ServerFinding, ...]
     passed: tuple[tuple[str, str], ...]
     """The group and name of each check that passed."""
+    asked: Mapping[str, Sequence[str]] = field(default_factory=dict, kw_only=True)
+    """The requests that each check that passed, or found a fault, was judged by."""
     rates: Mapping[str, Rate]
     exit: int
     stopped: str | None
@@ -83,8 +85,8 @@ class Examination:
         fault alone.
         """
         found = comparison.news(known, self.as_json())
-        judged = self.exit if self.undecided else int(bool(found.new))
-        return replace(self, news=found, exit=judged)
+        judged = INCOMPLETE if found.nothing else int(bool(found.new))
+        return replace(self, news=found, exit=self.exit if self.undecided else judged)
 
     @property
     def undecided(self) -> bool:
@@ -108,6 +110,7 @@ class Examination:
             "findings": [asdict(finding) for finding in self.findings],
             "exit": self.exit,
             "passed": [{"check": name, "group": group} for group, name in self.passed],
+            "asked": {check: list(keys) for check, keys in self.asked.items()},
             "rates": {name: rate.model_dump() for name, rate in self.rates.items()},
             "requests": self.requests,
             "stopped": self.stopped,
@@ -244,6 +247,11 @@ def _examined(
         passed=tuple(
             (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
         ),
+        asked={
+            check.name: _asked(check, seen, made)
+            for check, reported in judged
+            if reported.verdict in ("pass", "server")
+        },
         rates=_rates(seen, made),
         exit=code,
         stopped=connection.hide(seen.stopped) if seen.stopped else None,
@@ -273,6 +281,12 @@ def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Seq
     if check.group != "prompt":
         wanted = _answered(check, wanted, checks, seen)
     return wanted, "every request of it fails, which other checks report"
+
+
+def _asked(check: Check, seen: Seen, checks: Sequence[Check]) -> list[str]:
+    """Return the names and modes of the requests whose answers a check was judged by."""
+    wanted, _ = _asks_judged(check, seen, checks)
+    return [ask.words for ask in wanted if any(one.ok or one.error for one in seen.all(ask))]
 
 
 def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgement:

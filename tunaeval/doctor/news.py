@@ -5,12 +5,15 @@ A report is the JSON object of an examination. A file of known findings is a sho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tunaeval.errors import RecordError
 from tunaeval.files.records import read_document
-from tunaeval.types.calls import JsonObject
+from tunaeval.types.calls import JsonObject, JsonValue
+
+from .values import listed
 
 SCHEMA = 1
 """The number of the shape of a report; it changes when an earlier reader would misread it."""
@@ -26,6 +29,11 @@ class News:
     known: tuple[str, ...] = ()
     cured: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
+
+    @property
+    def nothing(self) -> bool:
+        """Whether faults were known, and none of them could be judged this time."""
+        return bool(self.unjudged) and not (self.new or self.known or self.cured)
 
 
 def read_report(path: str | Path) -> JsonObject:
@@ -54,19 +62,40 @@ def _is_finding(row: object) -> bool:
 def news(before: JsonObject, now: JsonObject) -> News:
     """Return what the report `now` has that `before` lacks, and the other way round.
 
-    A known fault is cured if its check passed, or reports other faults in its place.
+    A known fault is cured if its check passed, or reports other faults in its place, and if the
+    request that showed it was made and judged again.
     """
     old, new = _faults(before), _faults(now)
-    passed = now.get("passed")
-    rows = [*new.values(), *(passed if isinstance(passed, list) else ())]
-    judged = {str(row.get("check")) for row in rows if isinstance(row, dict)}
+    asked = now.get("asked")
+    judged = asked if isinstance(asked, dict) else {}
     gone = [id_ for id_ in old if id_ not in new]
+    cured = [id_ for id_ in gone if _is_asked(old[id_], listed(judged.get(old[id_]["check"])))]
     return News(
         new=tuple(id_ for id_ in new if id_ not in old),
         known=tuple(id_ for id_ in new if id_ in old),
-        cured=tuple(id_ for id_ in gone if old[id_]["check"] in judged),
-        unjudged=tuple(id_ for id_ in gone if old[id_]["check"] not in judged),
+        cured=tuple(cured),
+        unjudged=tuple(id_ for id_ in gone if id_ not in cured),
     )
+
+
+def _is_asked(row: JsonObject, asked: Sequence[JsonValue]) -> bool:
+    """Whether the request that showed a fault is among those that were judged.
+
+    A file of known faults may name no request; then all that was asked in its mode counts.
+    """
+    _, mode, *_ = [*row["id"].removeprefix(row["check"]).split("/"), "whole"]
+    found = row.get("evidence")
+    name = found.get("ask") if isinstance(found, dict) else None
+    modes = ("whole", "streamed") if mode == "both" else (mode,)
+    if isinstance(name, str):
+        return all(f"{name}, {one}" in asked for one in modes)
+    return all(any(str(key).endswith(f", {one}") for key in asked) for one in modes)
+
+
+def judges_nothing(report: JsonObject) -> bool:
+    """Whether no check of a report has a verdict."""
+    verdicts = {row["verdict"] for row in report["findings"]}
+    return not report.get("passed") and verdicts <= {"not tested"}
 
 
 def _faults(report: JsonObject) -> dict[str, JsonObject]:
@@ -87,5 +116,7 @@ def known_findings(report: JsonObject, before: JsonObject | None = None) -> Json
 
 
 def _summary(row: JsonObject) -> JsonObject:
+    """Return what was found, and the request that showed it."""
     found = row.get("evidence")
-    return {"summary": found.get("summary") if isinstance(found, dict) else None}
+    evidence = found if isinstance(found, dict) else {}
+    return {key: evidence.get(key) for key in ("summary", "ask", "mode")}

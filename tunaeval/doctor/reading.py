@@ -92,7 +92,8 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
         )
     if heard.failure or not frames.objects:
         written = heard.body[:_QUOTED].decode(errors="replace")
-        words = heard.failure or f"no frame in the stream: {written!r}"
+        none = "it has [DONE] alone" if frames.done else repr(written)
+        words = heard.failure or f"no frame in the stream: {none}"
         return ServerAnswer(ask, 200, failure=words, streamed=StreamedAnswer(len(frames.objects)))
     failed = next((o for o in frames.objects if o.get("error")), None)
     choices = [choice for o in frames.objects if (choice := _first(o.get("choices")))]

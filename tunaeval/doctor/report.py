@@ -54,6 +54,10 @@ def end_words(found: Examination) -> str:
     if found.news is None:
         return _SHAKY if shaky else _ENDS[found.exit]
     words = news_words(found.news)
+    if found.news.nothing:
+        words = f"{words}; none of the known ones could be judged"
+    if found.exit == INCOMPLETE and not found.failures:  # it is for the news alone
+        return words
     return f"{_ENDS[found.exit]}; {words}" if found.undecided else words
 
 
