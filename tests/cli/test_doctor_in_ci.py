@@ -70,6 +70,8 @@ def test_reports_are_written_by_suffix_and_compared_without_a_server(here: Tuna)
         "cured: value-closers/streamed/calls-in-content",
         "1 new fault, 0 known, 2 cured",
     ]
+    done = here("doctor", "compare", "old.json", "new.json", "--markdown")
+    assert done.stdout.startswith(f"- `new: {INDEX}`\n")
     done = here("doctor", "compare", "new.json", "new.json", "--json")
     assert (done.returncode, json.loads(done.stdout)["known"]) == (0, [INDEX])
 
@@ -132,6 +134,7 @@ def test_what_is_no_report_is_a_sentence(here: Tuna, text: str, words: str) -> N
     ("arguments", "words"),
     [
         (("--report", "page.html"), "cannot be written as html"),
+        (("--report", "page.foo"), "cannot be written as foo; wanted a name that ends in .xml"),
         (("compare", "a.json"), "wanted --base-url URL, compare OLD NEW, or replay FILE"),
         ((), "name the server to examine"),
     ],

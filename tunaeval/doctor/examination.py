@@ -30,6 +30,7 @@ from .checks import (
     AS_WRITTEN,
     CHECKS,
     GROUPS,
+    MANY_IN_PROMPT,
     REPEATED,
     STREAM_FRAMES,
     TOOLS_ACCEPTED,
@@ -74,6 +75,8 @@ class Examination:
     answers: int = 0
     retries: int = 0
     """How many requests were sent again because the server failed."""
+    limited: int = 0
+    """How many requests were sent again because the server limits their rate."""
     settings: JsonObject = field(default_factory=dict)
     started_at: str = ""
     seconds: float = 0.0
@@ -116,6 +119,7 @@ class Examination:
             "stopped": self.stopped,
             "failed": {"answers": self.failures, "of": self.answers, "by_check": dict(self.failed)},
             "retries": self.retries,
+            "limited": self.limited,
         }
 
 
@@ -225,8 +229,10 @@ def _examined(
         )
     faults = any(finding.verdict == "server" for finding in findings)
     wants_copying = any(check.needs == "copying" for check in checks)
-    failed = {check.name: seen.failed(check.asks)[0] for check in made}
-    failures, answers = seen.failed({ask.key: ask for check in made for ask in check.asks}.values())
+    broken = {check.asks[0].api for check, found in judged if found.fault == "frame-cut"}
+    failed = {check.name: seen.failed(check.asks, broken)[0] for check in made}
+    asked = {ask.key: ask for check in made for ask in check.asks}
+    failures, answers = seen.failed(asked.values(), broken)
     budget = runner.settings.max_errors
     if seen.nobody:
         code = UNTESTED
@@ -260,6 +266,7 @@ def _examined(
         failures=failures,
         answers=answers,
         retries=runner.retries,
+        limited=runner.limited,
     )
 
 
@@ -274,13 +281,18 @@ def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
 def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Sequence[Ask], str]:
     """Return the requests that a check is judged by, and the reason in case there are none."""
     wanted: Sequence[Ask] = check.asks
-    if not check.name.endswith(STREAM_FRAMES):
+    none = "" if check.name.endswith(STREAM_FRAMES) else max(map(seen.streams_nothing, wanted))
+    if none:
         wanted = [ask for ask in wanted if not seen.streams_nothing(ask)]
-    if not wanted:
-        return (), f"the server does not stream ({STREAM_FRAMES})"
+    streamed = any(ask.streamed for ask in wanted)
+    if none and not (streamed if check.rule is same_in_both else wanted):
+        return (), f"{none} ({STREAM_FRAMES})"
     if check.group != "prompt":
         wanted = _answered(check, wanted, checks, seen)
     return wanted, "every request of it fails, which other checks report"
+
+
+_NO_TOOLS = f"the tools never reach the prompt ({TOOLS_IN_PROMPT})"
 
 
 def _asked(check: Check, seen: Seen, checks: Sequence[Check]) -> list[str]:
@@ -299,6 +311,10 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
     if check.name != TOOLS_ACCEPTED and seen.refused is not None and check.group != "prompt":
         return Judgement("not tested", f"requests with tools are refused: {seen.refused}")
     wanted, why_none = _asks_judged(check, seen, checks)
+    in_prompt = _named(TOOLS_IN_PROMPT)
+    no_tools = in_prompt.rule(seen, in_prompt.asks).verdict == "server"
+    if no_tools and check.name == MANY_IN_PROMPT:
+        wanted, why_none = (), _NO_TOOLS
     if not wanted:
         return Judgement("not tested", why_none)
     if check.needs == "nothing" or seen.capable:
@@ -309,12 +325,14 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
         return found
     if seen.stopped is not None and all(answer.skipped for answer in answers):
         return Judgement("not tested", seen.stopped)
-    in_prompt = _named(TOOLS_IN_PROMPT)
-    if in_prompt.rule(seen, in_prompt.asks).verdict == "server":
-        return Judgement("not tested", "the tools never reach the prompt (tools-in-prompt)")
+    if no_tools:
+        return Judgement("not tested", _NO_TOOLS)
     counts = [seen.failed(pair) for pair in asks.GATE]
     lost = sum(bad == of for bad, of in counts)
     words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"
+    found = check.rule(seen, wanted) if check.name.endswith(AS_WRITTEN) else None
+    if found and found.undecided and found.answer and found.answer.calls:
+        return replace(found, why=f"{found.why} ({words}, unless the server changed them)")
     if seen.right + lost >= CASES:
         words = f"{lost} of the 3 calls that show what the model can do were not answered"
     return Judgement("not tested", words)
@@ -359,6 +377,7 @@ def evidence_of(reported: Judgement) -> JsonObject:
     found: JsonObject = {
         "summary": reported.why,
         **({"fault": reported.fault} if reported.fault else {}),
+        **({"undecided": True} if reported.undecided else {}),
     }
     answer = reported.answer
     if answer is None:

@@ -89,9 +89,10 @@ class Runner:
         self._server = ServerIdentity()
         self.model: str | None = settings.model
         self.requests = 0
-        self._put_off = 0
         self.retries = 0
         """How many requests were sent again because the server failed, not for its load."""
+        self.limited = 0
+        """How many requests were sent again because the server limits their rate."""
         self._hangs: dict[str, float] = {"whole": 0, "streamed": 0}
         self._stopped: str | None = None
 
@@ -106,6 +107,11 @@ class Runner:
         others = {ask.key for check in self.checks for ask in check.asks if ask.api != "chat"}
         more = max(0, self.settings.repeats - REPEATS) * len(REPEATED)
         return REQUESTS + more + len(others)
+
+    @property
+    def _made(self) -> int:
+        """How many requests were made, not counting those that were sent again."""
+        return self.requests - self.retries - self.limited
 
     async def run(self) -> Seen:
         """Send all requests that can be sent and return what was seen; no server error raises."""
@@ -238,8 +244,8 @@ class Runner:
             self._failed = self._failed + 1 if answer.lost or about == "key" else 0
             if self._failed >= _PATIENCE:
                 why = answer.failure or f"status {answer.status}: {answer.error}"
-                words = _KEY_REFUSED if about == "key" else "the server does not answer"
-                self._stop(f"{words} any more: {why}")
+                refuses = "take the key" if about == "key" else "answer"
+                self._stop(f"the server does not {refuses} any more: {why}")
             if self._on_answer is not None:
                 self._on_answer(answer)
         return answer
@@ -261,8 +267,10 @@ class Runner:
             most = 2 if response.dropped else 1 if response.timed_out else _PATIENCE
             if answer.lost and tries < most and (left := self._left()) is not None:
                 tries += 1
-                self._put_off += 1
-                self.retries += meaning(response.status).about != "load"
+                if meaning(response.status).about == "load":
+                    self.limited += 1
+                else:
+                    self.retries += 1
                 await asyncio.sleep(min(response.retry_after or 10.0 ** (tries - 3), left))
                 continue
             self._hangs[ask.mode] += response.timed_out
@@ -289,7 +297,7 @@ class Runner:
 
     def _spare(self) -> int:
         """Return how many requests are left over after all that are planned."""
-        return self._limit - (self.requests - self._put_off) - max(0, self._to_ask)
+        return self._limit - self._made - max(0, self._to_ask)
 
     async def _fetch(
         self,
@@ -312,7 +320,7 @@ class Runner:
         left = self._until - time.monotonic()
         if left <= 0:
             self._stop(f"the deadline of {self.settings.deadline_seconds:g} s has passed")
-        elif self.requests - self._put_off >= self._limit:
+        elif self._made >= self._limit:
             self._stop(f"{self._limit} requests were made, and no more are allowed")
         return None if self._stopped else left
 
