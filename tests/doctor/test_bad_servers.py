@@ -205,7 +205,7 @@ def test_a_key_that_expires_stops_the_examination() -> None:
     with Expiring() as server:
         found = examined(server.base_url)
     assert (first(found), found.exit) == (
-        "the server does not take the key any more: status 401: key expired",
+        "the server does not answer any more: status 401: key expired",
         3,
     )
     assert len(server.requests) < 36

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tunaeval.doctor.ci import WRITERS
 from tunaeval.doctor.examination import FINE, INCOMPLETE, UNTESTED, Examination, examine
-from tunaeval.doctor.news import judges_nothing, known_findings, news, read_report
+from tunaeval.doctor.news import known_findings, news, read_report, too_little
 from tunaeval.doctor.recorded import decoder, pairs_in, replay
 from tunaeval.doctor.report import markdown, news_lines, news_words, show_examination
 from tunaeval.doctor.runner import DoctorSettings
@@ -141,7 +141,7 @@ def _compared(old: str, new: str, arguments: argparse.Namespace, output: Output)
     else:
         for line in (*news_lines(found), news_words(found)):
             output.result(f"- {code(line)}" if arguments.markdown else line)
-    ended = INCOMPLETE if found.nothing or judges_nothing(now) else now.get("exit")
+    ended = INCOMPLETE if too_little(found, now) else now.get("exit")
     if ended in _UNDECIDED:
         output.note(f"tunaeval: for {new!r} too little could be judged (exit code {ended})")
         return int(ended)

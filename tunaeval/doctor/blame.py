@@ -61,8 +61,9 @@ class Seen:
         answers = [answer for ask in wanted for answer in self.all(ask)]
         if mentions_flags(self.one(asks.ONE[0])):
             return 0, len(answers)
-        known = [a for a in answers if a.streamed and a.failure and a.ask.api in broken]
-        return sum(map(_says_nothing, answers)) - len(known), len(answers)
+        streams = [a for a in answers if a.ask.streamed and a.failure and not a.skipped]
+        known = sum(answer.ask.api in broken for answer in streams)
+        return sum(map(_says_nothing, answers)) - known, len(answers)
 
     @cached_property
     def right(self) -> int:
@@ -173,11 +174,9 @@ def compare_pair(wholes: Sequence[ServerAnswer], streams: Sequence[ServerAnswer]
 def _by_repeats(wholes: Sequence[ServerAnswer], streams: Sequence[ServerAnswer]) -> Judgement:
     count = min(len(wholes), len(streams))
     steady = all(alike(found[0], other) for found in (wholes, streams) for other in found)
-    if count < CASES:
-        words = "they differ once; repeats were not asked"
-        return Judgement("note", words, answer=streams[0], undecided=True)
-    if not steady:
+    if count < CASES or not steady:
         words = f"they differ, and so do {count} repeats of one mode: unstable"
+        words = words if count >= CASES else "they differ once; repeats were not asked"
         return Judgement("note", words, answer=streams[0], undecided=True)
     chance = 2 / comb(2 * count, count)
     words = (
@@ -333,21 +332,14 @@ def same_calls(calls: Sequence[ApiCall | WantedCall], wanted: Sequence[WantedCal
 def same(a: JsonValue, b: JsonValue) -> bool:
     """Whether two JSON values are equal: 3 equals 3.0 but not true, and key order is ignored."""
     try:
-        return _same(a, b)
+        if isinstance(a, dict) and isinstance(b, dict):
+            return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+        if isinstance(a, list) and isinstance(b, list):
+            return len(a) == len(b) and all(map(same, a, b))
     except RecursionError:  # deeper than anything that was asked for
         return False
-
-
-def _same(a: JsonValue, b: JsonValue) -> bool:
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_same, a, b))
-    if isinstance(a, int | float) and isinstance(b, int | float):
-        return a == b
-    return type(a) is type(b) and bool(a == b)
+    numbers = {type(a), type(b)} == {int, float}
+    return (numbers or type(a) is type(b)) and bool(a == b)
 
 
 def _without_raw(answer: ServerAnswer, *, cut: bool) -> Judgement:

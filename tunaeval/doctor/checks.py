@@ -8,7 +8,6 @@ adds to a plain message.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -95,20 +94,6 @@ def sound_ids(_: Seen, answer: ServerAnswer) -> Judgement:
     elif kinds := [call.type for call in answer.calls if call.type != "function"]:
         words = f"a call's type is {kinds[0]!r}"
     return _fault_or("each call has an id", words, "call-ids")
-
-
-def ids_apart(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
-    """Check the ids of each answer, and that no two answers, which a client may put into one
-    conversation, have an id in common. Those of Kimi K2's format name the call and may.
-    """
-    judged = each(sound_ids)(seen, wanted)
-    answers = [answer for ask in wanted for answer in seen.all(ask)]
-    found = Counter(id_ for answer in answers for id_ in {str(call.id) for call in answer.calls})
-    again = [id_ for id_, count in found.items() if count > 1 and ":" not in id_]
-    if judged.verdict != "pass" or not again:
-        return judged
-    words = f"the id {again[0]!r:.40} comes in {found[again[0]]} of {len(answers)} answers"
-    return Judgement("note", words, "ids-again", next(one for one in answers if one.calls))
 
 
 def honest_finish(_: Seen, answer: ServerAnswer) -> Judgement:
@@ -228,16 +213,17 @@ def _not_called_cut(answer: ServerAnswer) -> Judgement:
 
     A model may end its text at the very token that is the last one allowed, but hardly in a call.
     """
-    finish, tokens, most = answer.finish, answer.completion_tokens, answer.ask.max_tokens
-    inside = reading_of(answer, trusted_raw(answer) or "").outcome == "truncated"
-    if tokens is not None and tokens >= most:
-        words = f"max_tokens ended it after {tokens} tokens, and the finish reason is {finish!r}"
-        verdict: Verdict = "server" if inside else "note"
-        return Judgement(verdict, words, "cut-finish", undecided=not inside)
-    words = f"whether max_tokens ended it is not known: the finish reason is {finish!r}"
-    if finish == "stop" and tokens is not None:
-        words = "the model stopped by itself"
-    return Judgement("not tested", words)
+    tokens, words = answer.completion_tokens, f"the finish reason is {answer.finish!r}"
+    if tokens is None or tokens < answer.ask.max_tokens:
+        by_itself = answer.finish == "stop" and tokens is not None
+        words = (
+            "the model stopped by itself" if by_itself else f"nobody knows if it is cut: {words}"
+        )
+        return Judgement("not tested", words)
+    words = f"max_tokens ended it after {tokens} tokens, and {words}"
+    if reading_of(answer, trusted_raw(answer) or "").outcome == "truncated":
+        return Judgement("server", words, "cut-finish")
+    return Judgement("note", words, "cut-finish", undecided=True)
 
 
 def thought_apart(seen: Seen, answer: ServerAnswer) -> Judgement:
@@ -373,9 +359,8 @@ def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
 fragments_sound = without(("index", "id", "name", "type"), "one index, id and name for each call")
 
 
-AROUND_WHOLE: tuple[Judge, ...] = (sound_ids, honest_finish)
-AROUND_STREAM: tuple[Judge, ...] = (honest_finish, _sound, fragments_sound)
-"""What is judged beside the calls of any answer, whatever was asked."""
+AROUND: tuple[Judge, ...] = (sound_ids, honest_finish, _sound, fragments_sound)
+"""What is judged beside the calls of any answer; the first rule is for whole ones alone."""
 
 
 def _usage(_: Seen, answer: ServerAnswer) -> Judgement:
@@ -454,7 +439,6 @@ TOOLS_ACCEPTED = "tools-accepted"
 AS_WRITTEN = "calls-as-written"
 """The check of plain calls, whose fault other calls have, too."""
 
-MANY_IN_PROMPT = "many-tools-in-prompt"
 TOOLS_IN_PROMPT = "tools-in-prompt"
 """The check whose failure means that no model can be asked for a call."""
 
@@ -479,7 +463,7 @@ _PROMPTS = (
     ("arguments-in-prompt", "past arguments", asks.LONG_ARGUMENTS, asks.PAST, 1, "past"),
     ("content-in-prompt", "content beside a past call", asks.LONG_CONTENT, asks.PAST, 1, "past"),
     ("parts-in-prompt", "a text in parts", asks.IN_PARTS, asks.PLAIN, 1, "past"),
-    (MANY_IN_PROMPT, f"{MANY} tools", asks.MANY_TOOLS, asks.PLAIN, MANY, "context"),
+    ("many-tools-in-prompt", f"{MANY} tools", asks.MANY_TOOLS, asks.PLAIN, MANY, "context"),
 )
 """Checks of what reaches the prompt: the name, what reaches it, requests with and without it,
 how often the text is in it, and the remedy.
@@ -497,7 +481,7 @@ _OF_CHAT: tuple[Check, ...] = (
     Check(AS_WRITTEN, "calls", _GATE, each(as_written), "calls-lost"),
     Check("no-call-wanted", "calls", asks.HELLO, each(as_written), "calls-lost"),
     Check("no-arguments", "calls", asks.EMPTY, each(as_written), "empty-arguments"),
-    Check("call-ids", "calls", _CALLING[::2], ids_apart, "call-ids", "nothing"),
+    Check("call-ids", "calls", _CALLING[::2], each(sound_ids), "call-ids", "nothing"),
     Check(
         "finish-reason", "calls", (*_CALLING, *asks.HELLO), each(honest_finish), "finish-reason",
         "nothing",

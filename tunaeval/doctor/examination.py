@@ -30,7 +30,6 @@ from .checks import (
     AS_WRITTEN,
     CHECKS,
     GROUPS,
-    MANY_IN_PROMPT,
     REPEATED,
     STREAM_FRAMES,
     TOOLS_ACCEPTED,
@@ -87,8 +86,8 @@ class Examination:
         """Return the examination compared with an earlier report: 1 is then the exit code of a new
         fault alone.
         """
-        found = comparison.news(known, self.as_json())
-        judged = INCOMPLETE if found.nothing else int(bool(found.new))
+        found = comparison.news(known, now := self.as_json())
+        judged = INCOMPLETE if comparison.too_little(found, now) else int(bool(found.new))
         return replace(self, news=found, exit=self.exit if self.undecided else judged)
 
     @property
@@ -198,13 +197,10 @@ def chosen(only: Sequence[str] = (), skip: Sequence[str] = (), *, quick: bool) -
         if (not only or {check.name, check.group} & {*only})
         and not {check.name, check.group} & {*skip}
     ]
+    if quick:
+        checks = [in_quick(check) for check in checks if check.quick and check.group != "stability"]
     if not checks:
-        raise UsageError("no check is left: --skip leaves out all that --only names")
-    if not quick:
-        return tuple(checks)
-    checks = [in_quick(check) for check in checks if check.quick and check.group != "stability"]
-    if not checks:
-        raise UsageError("no check is left: --quick leaves out all that --only names")
+        raise UsageError("no check is left: --skip or --quick leaves out all that --only names")
     return tuple(checks)
 
 
@@ -228,7 +224,7 @@ def _examined(
             0, ServerFinding("answers", "reach", none.verdict, evidence_of(none), advice, "answers")
         )
     faults = any(finding.verdict == "server" for finding in findings)
-    wants_copying = any(check.needs == "copying" for check in checks)
+    weak = not seen.capable and any(check.needs == "copying" for check in checks)
     broken = {check.asks[0].api for check, found in judged if found.fault == "frame-cut"}
     failed = {check.name: seen.failed(check.asks, broken)[0] for check in made}
     asked = {ask.key: ask for check in made for ask in check.asks}
@@ -241,8 +237,8 @@ def _examined(
     elif faults:
         code = SERVER_FAULT
     else:
-        judged_any = any(reported.verdict != "not tested" for _, reported in judged)
-        code = FINE if judged_any and (seen.capable or not wants_copying) else UNTESTED
+        none = all(reported.verdict == "not tested" for _, reported in judged)
+        code = UNTESTED if weak or none else FINE
     return Examination(
         server=_about(seen, runner, connection),
         findings=tuple(
@@ -254,8 +250,9 @@ def _examined(
             (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
         ),
         asked={
-            check.name: _asked(check, seen, made)
+            check.name: [f"{ask.name}, {ask.mode}" for ask in wanted if not seen.failed([ask])[0]]
             for check, reported in judged
+            for wanted, _ in [_asks_judged(check, seen, made)]
             if reported.verdict in ("pass", "server")
         },
         rates=_rates(seen, made),
@@ -266,7 +263,7 @@ def _examined(
         failures=failures,
         answers=answers,
         retries=runner.retries,
-        limited=runner.limited,
+        limited=runner.put_off - runner.retries,
     )
 
 
@@ -281,24 +278,14 @@ def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
 def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Sequence[Ask], str]:
     """Return the requests that a check is judged by, and the reason in case there are none."""
     wanted: Sequence[Ask] = check.asks
-    none = "" if check.name.endswith(STREAM_FRAMES) else max(map(seen.streams_nothing, wanted))
-    if none:
+    none = max(map(seen.streams_nothing, wanted))
+    if none and not check.name.endswith(STREAM_FRAMES):
         wanted = [ask for ask in wanted if not seen.streams_nothing(ask)]
-    streamed = any(ask.streamed for ask in wanted)
-    if none and not (streamed if check.rule is same_in_both else wanted):
+    if not any(ask.streamed or check.rule is not same_in_both for ask in wanted):
         return (), f"{none} ({STREAM_FRAMES})"
     if check.group != "prompt":
         wanted = _answered(check, wanted, checks, seen)
     return wanted, "every request of it fails, which other checks report"
-
-
-_NO_TOOLS = f"the tools never reach the prompt ({TOOLS_IN_PROMPT})"
-
-
-def _asked(check: Check, seen: Seen, checks: Sequence[Check]) -> list[str]:
-    """Return the names and modes of the requests whose answers a check was judged by."""
-    wanted, _ = _asks_judged(check, seen, checks)
-    return [ask.words for ask in wanted if any(one.ok or one.error for one in seen.all(ask))]
 
 
 def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgement:
@@ -311,13 +298,11 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
     if check.name != TOOLS_ACCEPTED and seen.refused is not None and check.group != "prompt":
         return Judgement("not tested", f"requests with tools are refused: {seen.refused}")
     wanted, why_none = _asks_judged(check, seen, checks)
-    in_prompt = _named(TOOLS_IN_PROMPT)
-    no_tools = in_prompt.rule(seen, in_prompt.asks).verdict == "server"
-    if no_tools and check.name == MANY_IN_PROMPT:
-        wanted, why_none = (), _NO_TOOLS
     if not wanted:
         return Judgement("not tested", why_none)
-    if check.needs == "nothing" or seen.capable:
+    in_prompt = _named(TOOLS_IN_PROMPT)
+    no_tools = in_prompt.rule(seen, in_prompt.asks).verdict == "server"
+    if (check.needs == "nothing" or seen.capable) and not (no_tools and check.remedy == "context"):
         return check.rule(seen, wanted)
     answers = [answer for ask in wanted for answer in seen.all(ask)]
     plain = [found for answer in answers if (found := _model_free(answer)) is not None]
@@ -326,7 +311,7 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
     if seen.stopped is not None and all(answer.skipped for answer in answers):
         return Judgement("not tested", seen.stopped)
     if no_tools:
-        return Judgement("not tested", _NO_TOOLS)
+        return Judgement("not tested", "the tools never reach the prompt (tools-in-prompt)")
     counts = [seen.failed(pair) for pair in asks.GATE]
     lost = sum(bad == of for bad, of in counts)
     words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"

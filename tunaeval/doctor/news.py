@@ -30,11 +30,6 @@ class News:
     cured: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
 
-    @property
-    def nothing(self) -> bool:
-        """Whether faults were known, and none of them could be judged this time."""
-        return bool(self.unjudged) and not (self.new or self.known or self.cured)
-
 
 def read_report(path: str | Path) -> JsonObject:
     """Return a report that `--json`, `--report` or `--write-known` wrote. Raises RecordError."""
@@ -83,19 +78,17 @@ def _is_asked(row: JsonObject, asked: Sequence[JsonValue]) -> bool:
 
     A file of known faults may name no request; then all that was asked in its mode counts.
     """
-    _, mode, *_ = [*row["id"].removeprefix(row["check"]).split("/"), "whole"]
-    found = row.get("evidence")
-    name = found.get("ask") if isinstance(found, dict) else None
+    *_, mode, _ = f"/{row['id']}".split("/")
     modes = ("whole", "streamed") if mode == "both" else (mode,)
-    if isinstance(name, str):
-        return all(f"{name}, {one}" in asked for one in modes)
-    return all(any(str(key).endswith(f", {one}") for key in asked) for one in modes)
+    ends = [f"{_evidence(row)['ask'] or ''}, {one}" for one in modes]
+    return all(any(str(key).endswith(end) for key in asked) for end in ends)
 
 
-def judges_nothing(report: JsonObject) -> bool:
-    """Whether no check of a report has a verdict."""
-    verdicts = {row["verdict"] for row in report["findings"]}
-    return not report.get("passed") and verdicts <= {"not tested"}
+def too_little(found: News, now: JsonObject) -> bool:
+    """Whether the report `now` has no verdict, or none on any of the faults that were known."""
+    verdicts = {row["verdict"] for row in now["findings"]} - {"not tested"}
+    no_news = found.unjudged and not (found.new or found.known or found.cured)
+    return bool(no_news or not (verdicts or now.get("passed")))
 
 
 def _faults(report: JsonObject) -> dict[str, JsonObject]:
@@ -109,14 +102,13 @@ def known_findings(report: JsonObject, before: JsonObject | None = None) -> Json
     kept = news(before, report).unjudged if before else ()
     rows = {id_: row for id_, row in _faults(before or report).items() if id_ in kept}
     listed: list[JsonObject] = [
-        {**{key: row[key] for key in ("id", "check", "verdict")}, "evidence": _summary(row)}
+        {**{key: row[key] for key in ("id", "check", "verdict")}, "evidence": _evidence(row)}
         for _, row in sorted((rows | _faults(report)).items())
     ]
     return {"schema": SCHEMA, "findings": listed}
 
 
-def _summary(row: JsonObject) -> JsonObject:
+def _evidence(row: JsonObject) -> JsonObject:
     """Return what was found, and the request that showed it."""
-    found = row.get("evidence")
-    evidence = found if isinstance(found, dict) else {}
-    return {key: evidence.get(key) for key in ("summary", "ask", "mode")}
+    found = row["evidence"] if isinstance(row.get("evidence"), dict) else {}
+    return {key: found.get(key) for key in ("summary", "ask", "mode")}

@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.models.clients.answers import error_words, read_usage
@@ -381,20 +382,12 @@ def delta_faults(deltas: Sequence[JsonObject]) -> Iterator[Fault]:
         yield "text-again", f"the last delta repeats the whole text: {last[:_QUOTED]!r}"
 
 
-_LATE = {"tool_calls": "a call", "content": "text"}
-
-
 def _late(choices: Sequence[JsonObject]) -> Iterator[Fault]:
     """Yield a fault if a call or text comes after the finish reason, where many clients stop."""
-    ended: JsonValue = None
-    for choice in choices:
-        delta = choice.get("delta")
-        parts = delta if isinstance(delta, dict) else {}
-        late = next((words for key, words in _LATE.items() if parts.get(key)), None)
-        if ended and late:
-            yield "frame-after-finish", f"{late} comes after the finish reason {ended!r}"
-            return
-        ended = ended or choice.get("finish_reason")
+    after = [*dropwhile(lambda choice: not choice.get("finish_reason"), choices)][1:]
+    deltas = [delta for choice in after if isinstance(delta := choice.get("delta"), dict)]
+    if any(delta.get("tool_calls") or delta.get("content") for delta in deltas):
+        yield "frame-after-finish", "calls or text come after the finish reason"
 
 
 LOGPROBS: JsonObject = {"logprobs": True, "top_logprobs": 0}

@@ -24,7 +24,7 @@ from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .blame import Seen, blame, compare_pair, format_of, written
-from .checks import AROUND_STREAM, AROUND_WHOLE
+from .checks import AROUND
 from .examination import INCOMPLETE, SERVER_FAULT, Examination, evidence_of
 from .reading import read_answer, without_ending
 from .remedies import remedy
@@ -56,7 +56,7 @@ def replay(pairs: Iterable[JsonObject], *, decode: Decode | None = None) -> Exam
         if name in asked:
             raise RecordError(f"{name}: this is the id of two pairs; give each pair its own")
         answers = list(_answers(name, pair, decode))
-        asked[name] = [one.ask.words for one in answers if one.ok or one.error]
+        asked[name] = [f"{name}, {one.ask.mode}" for one in answers if one.ok or one.error]
         judged: list[tuple[str, Judgement]] = [
             (one.ask.mode, found)
             for one in answers
@@ -83,11 +83,10 @@ _SERVER: JsonObject = {
 
 def _around(answer: ServerAnswer, pair: JsonObject) -> Iterator[Judgement]:
     """Yield what is wrong around the calls of an answer that was recorded whole."""
-    if not answer.ok or not (answer.ask.streamed or "response" in pair):
-        return
-    for rule in AROUND_STREAM if answer.ask.streamed else AROUND_WHOLE:
-        found = rule(Seen(ServerIdentity()), answer)
-        yield from (replace(one, answer=answer) for one in (found, *found.others))
+    if answer.ok and (answer.ask.streamed or "response" in pair):
+        judged = [rule(Seen(ServerIdentity()), answer) for rule in AROUND[answer.ask.streamed :]]
+        found = [one for first in judged for one in (first, *first.others)]
+        yield from (replace(one, answer=answer) for one in found)
 
 
 def _finding(name: str, mode: str, judged: Judgement) -> ServerFinding:
@@ -110,13 +109,11 @@ def _answers(name: str, pair: JsonObject, decode: Decode | None) -> Iterator[Ser
     ask = Ask(name, (), tuple(tools), tuple(written(read)))
     whole = _heard(pair["response"]) if "response" in pair else _whole(pair.get("message"))
     found = [(False, whole)] if {"response", "message"} & pair.keys() else []
-    for key in pair.keys() & {"response", "message"}:
-        if not isinstance(pair[key], dict):
-            raise RecordError(f"{name}: {key!r} is {brief(pair[key])}; wanted an object")
-    if "stream" in pair:
-        chunks = pair["stream"]
-        if not isinstance(chunks, list) or not all(isinstance(one, dict) for one in chunks):
-            raise RecordError(f"{name}: 'stream' is {brief(chunks)}; wanted a list of chunks")
+    for key, kind in (("response", dict), ("message", dict), ("stream", list)):
+        if key in pair and not isinstance(pair[key], kind):
+            wanted = "a list of chunks" if kind is list else "an object"
+            raise RecordError(f"{name}: {key!r} is {brief(pair[key])}; wanted {wanted}")
+    if isinstance(chunks := pair.get("stream"), list):
         events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
         found.append((True, Heard(200, {}, "".join([*events, "data: [DONE]\n\n"]).encode())))
     published = _published(pair, raw)

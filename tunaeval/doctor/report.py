@@ -29,14 +29,14 @@ _ENDS = {
     FINE: "nothing is wrong with the server's tool calling",
     SERVER_FAULT: "the server is at fault",
     UNTESTED: "tool calling could not be tested",
-    INCOMPLETE: "too many answers failed, so what they were to show is not known",
+    INCOMPLETE: "too little could be judged for a verdict",
 }
 _SHAKY = "no fault of tool calling was seen, though the server failed now and then"
 
 
 def _failures(found: Examination) -> Iterator[str]:
     """Yield how many answers failed, what could not be judged for it, and what was asked again."""
-    if found.failures and (found.passed or not found.stopped):
+    if found.failures:
         checks = ", ".join(f"{name} ({count})" for name, count in found.failed.items())
         yield f"{found.failures} of {counted(found.answers, 'answer')} failed; needed by {checks}"
     if found.retries:
@@ -52,18 +52,15 @@ def title(found: Examination) -> str:
 
 def end_words(found: Examination) -> str:
     """Return the result; an examination in which the server failed is never called all right."""
-    open_ = {one.check for one in found.findings if one.evidence.get("undecided")}
+    undecided = sum("undecided" in one.evidence for one in found.findings)
     if found.news is None and found.exit == FINE and (found.failures or found.retries):
         return _SHAKY
-    if found.news is None and found.exit == FINE and open_:
-        return f"no fault could be shown; in {counted(len(open_), 'check')} it could not be decided"
+    if found.news is None and found.exit == FINE and undecided:
+        checks = counted(undecided, "check")
+        return f"no fault could be shown; in {checks} it could not be decided"
     if found.news is None:
         return _ENDS[found.exit]
     words = news_words(found.news)
-    if found.news.nothing:
-        words = f"{words}; none of the known ones could be judged"
-    if found.exit == INCOMPLETE and not found.failures:  # it is for the news alone
-        return words
     return f"{_ENDS[found.exit]}; {words}" if found.undecided else words
 
 
@@ -108,27 +105,15 @@ def _console(found: Examination, width: int) -> Iterator[str]:
     nothing = not found.passed and all(one.verdict == "not tested" for one in found.findings)
     yield from () if nothing else _as_table(found, width)
     shown: set[str] = set()
-    reasons = Counter(_reason(one) for one in found.findings)
     for finding in () if nothing else found.findings:
-        if reasons[reason := _reason(finding)] > 1 and reason:
-            continue
         known = finding.verdict == "server" and not found.is_new(finding)
         again = finding.remedy in shown or finding.verdict == "not tested" or known
         shown.add(finding.remedy)
         yield from _short(finding, "KNOWN  " * known) if again else _full(finding, width)
-    for reason, count in () if nothing else reasons.items():
-        names = [finding.check for finding in found.findings if _reason(finding) == reason]
-        if reason and count > 1:
-            yield f"NOT TESTED  {counted(count, 'check')}: {visible(reason)}: {', '.join(names)}"
     yield ""
     yield from _rates(found)
     yield from (visible(line) for line in (news_lines(found.news) if found.news else ()))
     yield f"{counted(found.requests, 'request')}; {end_words(found)} (exit {found.exit})"
-
-
-def _reason(finding: ServerFinding) -> str:
-    """Return why a check was not tested; many have the same reason, which is printed once."""
-    return str(finding.evidence["summary"]) if finding.verdict == "not tested" else ""
 
 
 def _short(finding: ServerFinding, mark: str = "") -> Iterator[str]:

@@ -32,7 +32,6 @@ REQUESTS = 110
 """The most requests made, not counting `--repeats` above 3 and repeats of requests that failed."""
 REPEATS = 3  # answers of each repeated ask by default
 _KEY_REFUSED = "the server refuses the key"
-_NO_SUCH_METHOD = 501
 _MORE = 4
 """Extra repeats of each mode where streamed and whole answers differ: five of each in all."""
 _PATIENCE = 3
@@ -89,17 +88,12 @@ class Runner:
         self._server = ServerIdentity()
         self.model: str | None = settings.model
         self.requests = 0
+        self.put_off = 0
+        """How many requests were sent again."""
         self.retries = 0
         """How many requests were sent again because the server failed, not for its load."""
-        self.limited = 0
-        """How many requests were sent again because the server limits their rate."""
         self._hangs: dict[str, float] = {"whole": 0, "streamed": 0}
         self._stopped: str | None = None
-
-    @property
-    def seen(self) -> Seen:
-        """The server's identity and its answers up to now."""
-        return Seen(self._server, self._answers, self._stopped)
 
     @property
     def _limit(self) -> int:
@@ -108,18 +102,13 @@ class Runner:
         more = max(0, self.settings.repeats - REPEATS) * len(REPEATED)
         return REQUESTS + more + len(others)
 
-    @property
-    def _made(self) -> int:
-        """How many requests were made, not counting those that were sent again."""
-        return self.requests - self.retries - self.limited
-
     async def run(self) -> Seen:
         """Send all requests that can be sent and return what was seen; no server error raises."""
         await self._recognise()
         if self._stopped is None:
             await self._first_contact()
         await self._find_apis()
-        wanted = [ask for ask in _in_order(self.checks) if not self._known(ask)]
+        wanted = [ask for ask in _in_order(self.checks) if ask.key not in self._answers]
         if self.settings.quick:
             wanted = [ask for ask in wanted if ask.quick]
         self._to_ask = len(wanted) + len(REPEATED) * (self.settings.repeats - 1)
@@ -129,12 +118,12 @@ class Runner:
         late = [ask for ask in wanted if ask is asks.MANY_TOOLS]
         await self._together([ask for ask in wanted if ask not in early and ask not in late])
         if not self.settings.quick:
-            known = [ask for ask in REPEATED if self._known(ask)]
+            known = [ask for ask in REPEATED if ask.key in self._answers]
             for _ in range(self.settings.repeats - 1):
                 await self._in_turn(known)
         await self._settle_differences()
         await self._in_turn(late)  # last, because a slow server may need very long for it
-        return self.seen
+        return Seen(self._server, self._answers, self._stopped)
 
     async def _recognise(self) -> None:
         signs = await look(self._fetch, self._connection.root_path)
@@ -166,47 +155,35 @@ class Runner:
             self._stop(
                 f"no model is named, and the server lists none: --model NAME ({first.error})"
             )
-        elif about in ("request", "server") and await self._fails_plainly(first):
-            self._stop(f"every request fails with {first.status}: {first.error}")
+        elif about in ("request", "server"):
+            if (await self._ask(asks.PLAIN)).status == first.status:  # it has no tools
+                self._stop(f"every request fails with {first.status}: {first.error}")
         elif first.status is not None and about in ("address", "load"):
             self._stop(f"status {first.status}: {first.error}")
-        elif first.failure is not None and self._stopped is None:
-            self._stop(f"no chat completion came: {first.failure}")
-        elif first.status == 200 and self._server.answers_all:
-            self._stop(f"no chat completion came: {first.error}")
-
-    async def _fails_plainly(self, first: ServerAnswer) -> bool:
-        """Whether a request without tools fails as the first one did, which is then not refused for
-        its tools.
-        """
-        return (await self._ask(asks.PLAIN)).status == first.status
+        elif first.failure is not None or (first.status == 200 and self._server.answers_all):
+            self._stop(f"no chat completion came: {first.failure or first.error}")
 
     async def _find_apis(self) -> None:
         """Ask each other API for one call, and leave out the checks of those that are not there."""
-        for api in {check.asks[0].api: None for check in self.checks if check.group in APIS}:
-            if await self._is_there(api):
-                continue
-            for key in [key for key, (one, *_) in self._answers.items() if one.ask.api == api]:
-                del self._answers[key]
-            self.checks = [check for check in self.checks if check.group != api]
-            if not self.checks:
-                self._stop(f"the server has no /v1/{PATHS[api]}")
+        apis = {check.asks[0].api: None for check in self.checks if check.group in APIS}
+        for api in apis:
+            if not await self._is_there(api):
+                self.checks = [check for check in self.checks if check.group != api]
+        if not self.checks:
+            self._stop(f"the server has no {' and no '.join(f'/v1/{PATHS[api]}' for api in apis)}")
 
     async def _is_there(self, api: Api) -> bool:
         """Whether the server has an API; one that fails whatever it is asked is none."""
         answer = await self._ask(replace(asks.ONE[0], api=api))
         if answer.failure is not None and not answer.skipped:  # a hang says nothing
             answer = await self._ask(replace(asks.ONE[1], api=api))
-        if meaning(answer.status).about == "server" and answer.status != _NO_SUCH_METHOD:
+        if meaning(answer.status).about == "server":
             answer = await self._ask(replace(asks.PLAIN, api=api))
         absent = answer.skipped or meaning(answer.status).about in ("address", "server")
         return answer.ok or not (absent or answer.status == 200)
 
     def _stop(self, why: str) -> None:
         self._stopped = self._stopped or why
-
-    def _known(self, ask: Ask) -> bool:
-        return ask.key in self._answers
 
     async def _in_turn(self, wanted: Sequence[Ask]) -> None:
         for ask in wanted:
@@ -240,12 +217,11 @@ class Runner:
         answer = await self._answer(ask)
         if not answer.skipped:
             self._answers.setdefault(ask.key, []).append(answer)
-            about = meaning(answer.status).about
-            self._failed = self._failed + 1 if answer.lost or about == "key" else 0
+            lost = answer.lost or meaning(answer.status).about == "key"
+            self._failed = self._failed + 1 if lost else 0
             if self._failed >= _PATIENCE:
                 why = answer.failure or f"status {answer.status}: {answer.error}"
-                refuses = "take the key" if about == "key" else "answer"
-                self._stop(f"the server does not {refuses} any more: {why}")
+                self._stop(f"the server does not answer any more: {why}")
             if self._on_answer is not None:
                 self._on_answer(answer)
         return answer
@@ -267,10 +243,8 @@ class Runner:
             most = 2 if response.dropped else 1 if response.timed_out else _PATIENCE
             if answer.lost and tries < most and (left := self._left()) is not None:
                 tries += 1
-                if meaning(response.status).about == "load":
-                    self.limited += 1
-                else:
-                    self.retries += 1
+                self.put_off += 1
+                self.retries += meaning(response.status).about != "load"
                 await asyncio.sleep(min(response.retry_after or 10.0 ** (tries - 3), left))
                 continue
             self._hangs[ask.mode] += response.timed_out
@@ -297,7 +271,7 @@ class Runner:
 
     def _spare(self) -> int:
         """Return how many requests are left over after all that are planned."""
-        return self._limit - self._made - max(0, self._to_ask)
+        return self._limit - (self.requests - self.put_off) - max(0, self._to_ask)
 
     async def _fetch(
         self,
@@ -320,7 +294,7 @@ class Runner:
         left = self._until - time.monotonic()
         if left <= 0:
             self._stop(f"the deadline of {self.settings.deadline_seconds:g} s has passed")
-        elif self._made >= self._limit:
+        elif self.requests - self.put_off >= self._limit:
             self._stop(f"{self._limit} requests were made, and no more are allowed")
         return None if self._stopped else left
 

@@ -73,12 +73,7 @@ class Ask:
     @property
     def key(self) -> str:
         """The key under which answers to this request are kept."""
-        return f"{'' if self.api == 'chat' else f'{self.api}/'}{self.words}"
-
-    @property
-    def words(self) -> str:
-        """The request as reports call it, whatever its API."""
-        return f"{self.name}, {self.mode}"
+        return f"{'' if self.api == 'chat' else f'{self.api}/'}{self.name}, {self.mode}"
 
 
 @dataclass(frozen=True, slots=True)
