@@ -208,7 +208,7 @@ def test_where_nothing_could_be_judged_the_exit_code_is_3(here: Tuna) -> None:
         reach = ("--base-url", server.base_url, "--quiet", "--only", "reach")
         done = here("doctor", *reach, "--known", "old.json", "--report", "new.json")
     assert done.returncode == 3
-    assert "too little could be judged for a verdict; 0 new faults, 0 known, 0 cured (exit 3)" in done.stdout
+    assert "too little could be judged for a verdict; 0 new faults, 0 known" in done.stdout
     Path("empty.json").write_text('{"schema": 1, "findings": []}')
     for name in ("new.json", "empty.json"):
         done = here("doctor", "compare", "old.json", name)

@@ -218,11 +218,9 @@ def _examined(
         ]
     )
     if seen.stopped is not None:
-        none = Judgement("not tested", seen.stopped)
-        advice = remedy("answers", seen.server)
-        findings.insert(
-            0, ServerFinding("answers", "reach", none.verdict, evidence_of(none), advice, "answers")
-        )
+        advice, why = remedy("answers", seen.server), {"summary": seen.stopped}
+        stopped = ServerFinding("answers", "reach", "not tested", why, advice, "answers")
+        findings.insert(0, stopped)
     faults = any(finding.verdict == "server" for finding in findings)
     weak = not seen.capable and any(check.needs == "copying" for check in checks)
     broken = {check.asks[0].api for check, found in judged if found.fault == "frame-cut"}
