@@ -71,7 +71,8 @@ def public_names(module: str) -> list[str]:
     if stated:
         return stated.split()
     found = importlib.import_module(module)
-    tree = ast.parse(inspect.getsource(found))
+    stub = Path(inspect.getfile(found)).with_suffix(".pyi")
+    tree = ast.parse(stub.read_text("utf-8") if stub.exists() else inspect.getsource(found))
     starred = any(
         isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in tree.body
     )

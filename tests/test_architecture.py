@@ -341,15 +341,17 @@ print(missing, list(tunaeval.__all__) == sorted(tunaeval.__all__))
     assert python(program) == "[] True\n"
 
 
-def test_type_checkers_read_the_same_names() -> None:
-    stub = ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8"))
+@pytest.mark.parametrize("package", ["tunaeval", "tunaeval.testing"])
+def test_type_checkers_read_the_same_names(package: str) -> None:
+    place = PACKAGE.parent / package.replace(".", "/") / "__init__.pyi"
+    stub = ast.parse(place.read_text("utf-8"))
     written = {
-        name.name: f"tunaeval.{node.module}"
+        name.name: node.module
         for node in stub.body
         if isinstance(node, ast.ImportFrom)
         for name in node.names
     }
-    program = "import tunaeval; print({n: f'tunaeval.{m}' for n, m in tunaeval._HOMES.items()})"
+    program = f"import {package}; print({package}._HOMES)"
     assert written == ast.literal_eval(python(program))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import os
@@ -249,6 +250,25 @@ def test_a_broken_document_is_told(tmp_path: Path) -> None:
     path.write_text('{"a": ')
     with pytest.raises(RecordError, match="wanted one JSON object"):
         read_document(path)
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (b"\x7fELF\x02\x01\0\0", "bytes that are no text"),
+        (gzip.compress(b'{"a": 1}\n', mtime=0), "bytes that are no text"),
+        ('{"a": "é"}'.encode("latin-1"), "codec can't decode byte"),
+        (b"[1, 2", "Expecting"),
+        (b'{"a": "\x01"}', "control character"),
+    ],
+    ids=["program", "gzip", "latin-1", "cut", "control"],
+)
+def test_a_binary_file_is_named_as_what_it_is(tmp_path: Path, found: bytes, words: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_bytes(found + b"\n")
+    for reading in (read_document, lambda path: list(read(path))):
+        with pytest.raises(RecordError, match=words):
+            reading(path)
 
 
 def test_plain_records_are_written_as_orjson_writes_them() -> None:

@@ -130,13 +130,14 @@ def remember(thing: object, who: str) -> None:
 
 def who(thing: object, kind: str, name: str | None = None) -> str:
     """Return a plug-in's description for messages, such as "client 'mine' of my-package 1.0". A
-    thing that was passed as a value is described by `name`, or else by its own `name` attribute.
+    thing that was passed as a value is described by `name`, or else by its `name` or `__name__`.
     """
     for known in (thing, type(thing)):
         if id(known) in _BROUGHT:
             return _BROUGHT[id(known)][1]
     try:
-        called: object = getattr(thing, "name", None) if name is None else name
+        own = getattr(thing, "name", None) or getattr(thing, "__name__", None)
+        called: object = own if name is None else name
     except Exception:  # noqa: BLE001 - a plug-in's attributes may run code
         called = None
     return f"{kind} {called!r}" if isinstance(called, str) else f"{kind} {shown(thing)}"

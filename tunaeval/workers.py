@@ -63,11 +63,15 @@ def spread(
     workers: int,
 ) -> Iterator[_Answer]:
     """Yield the answer to each task, in order, from up to `workers` processes. Each process calls
-    `prepare(given)` once, and then the function that this returns for one task after the other.
+    `prepare(given)` once, and then the function that this returns for one task after the other. A
+    single worker is this process.
 
     A process is started when there is a task for it. Raises what a function raises, `UsageError` if
     `given` cannot be sent to a process, `TunaevalError` if a process dies.
     """
+    if workers == 1:
+        yield from map(prepare(given), tasks)
+        return
     if reason := why_unsendable((prepare, given)):
         raise UsageError(f"{given!r:.80} cannot be sent to another process: {reason}")
     crew: list[_Worker] = []

@@ -69,6 +69,8 @@ def test_another_server_gets_it_in_the_field_that_is_named(suite: str) -> None:
         (LS.replace("ls", "rm"), "unknown-tool"),
         (LS.replace("2", '"2"'), "wrong-type"),
         (LS.replace("depth", "deep"), "undeclared-argument"),
+        (LS.replace("2}", "2,}"), "begins no call"),
+        ("I write <tool_call> here.", "begins no call"),
     ],
 )
 def test_a_run_notices_that_a_reply_breaks_its_grammar(
@@ -80,6 +82,12 @@ def test_a_run_notices_that_a_reply_breaks_its_grammar(
     noted = any("breaks the grammar that it was asked with" in one for one in remarks(report))
     assert (breach is not None, noted) == (why is not None, why is not None)
     assert why is None or why in str(breach)
+
+
+def test_a_call_of_another_format_is_prose_to_the_grammar_and_no_call(suite: str) -> None:
+    with FaultServer(then=chat('[TOOL_CALLS]ls[ARGS]{"depth": 2}')) as server:
+        report = asked(suite, server)
+    assert (report.passed, report.run.format) == (0, "hermes")
 
 
 def test_a_reply_that_was_cut_off_breaks_nothing(suite: str) -> None:

@@ -55,6 +55,9 @@ def test_the_console_shows_raw_text_spans_and_the_remedy(here: Tuna) -> None:
     span = lines[raw][marked.index("^") : marked.rindex("^") + 1]
     assert span.startswith('{"name": "get_weather"')
     assert "--enable-auto-tool-choice --tool-call-parser hermes" in done.stdout
+    same = [line for line in lines if line.startswith("SERVER  the same fault as")]
+    assert len(same) == 1
+    assert "calls / no-arguments/streamed/calls-in-content" in same[0]
 
 
 def test_markdown_is_for_an_issue(here: Tuna) -> None:

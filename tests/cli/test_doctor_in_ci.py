@@ -161,6 +161,10 @@ def test_recorded_pairs_are_replayed_with_the_same_reports(here: Tuna) -> None:
     done = here("doctor", "replay", "ids.jsonl")
     assert (done.returncode, done.stdout) == (2, "")
     assert "token ids alone, and nothing decodes them; give --tokenizer FILE" in done.stderr
+    Path("cut.jsonl").write_text(json.dumps(lost)[:-9])
+    done = here("doctor", "replay", "cut.jsonl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cut.jsonl, line 1: wanted a JSON object" in done.stderr
 
 
 def row(name: str, mode: str = "whole", verdict: str = "server", **evidence: str) -> dict[str, Any]:

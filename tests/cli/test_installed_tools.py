@@ -169,7 +169,7 @@ def test_tools_of_frameworks_are_taken(ask: Tuna, tmp_path: Path, framework: str
         ),
         ("raising:TOOLS", "importing 'raising' failed with ZeroDivisionError: division by zero"),
         ("leaving:TOOLS", "importing 'leaving' failed with SystemExit: 3"),
-        (".my_agent:TOOLS", "importing '.my_agent' failed with TypeError"),
+        (".my_agent:TOOLS", "MODULE is no path, but what `import` takes"),
         ("my_agent:TOOL", "there is no 'TOOL' in my_agent; did you mean 'TOOLS'"),
         ("my_agent:Agent.tols", "there is no 'tols' in my_agent.Agent; did you mean 'tools'"),
         ("my_agent:EMPTY", "'my_agent:EMPTY' has no tool"),

@@ -33,6 +33,12 @@ async def later(completions, **columns):
 def abstains(completions, **columns):
     return [None, float("nan")]
 
+def nothing(completions, **columns):
+    return [-3.0] * len(completions)
+
+def reads_words(completions, **columns):
+    return [float("Paris" in str(one[-1]["content"])) for one in completions]
+
 def raises(completions, **columns):
     raise ValueError("no grader")
 
@@ -101,9 +107,23 @@ def test_texts_leave_out_exploits_in_messages_and_say_so(here: Tuna, module: str
     assert f"{len(exploits()) - len(rows)} need messages and are left out" in done.stderr
 
 
-def test_to_abstain_is_said_and_is_no_pass(here: Tuna, module: str) -> None:
+@pytest.mark.parametrize(("function", "code"), [("nothing", 3), ("reads_words", 1)])
+def test_beside_an_honest_answer_that_earns_nothing_a_comparison_is_void(
+    here: Tuna, module: str, function: str, code: int
+) -> None:
+    done = here("reward", "stress", f"{module}:{function}", "--json")
+    rows = json.loads(done.stdout)["exploits"]
+    void = [row for row in rows if row["verdict"] == "void"]
+    assert all(row["pays"] == row["honest"] <= 0 for row in void)
+    assert {row["group"] for row in void} >= {"structured"}
+    assert (len(void) == len(rows)) == (function == "nothing")
+    assert done.returncode == code
+    assert f"the honest answer earns nothing in {len(void)} rows, which are void" in done.stderr
+
+
+def test_to_abstain_is_said_and_judges_nothing(here: Tuna, module: str) -> None:
     done = here("reward", "stress", f"{module}:abstains", "--only", "guesses", "--json")
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert {row["verdict"] for row in json.loads(done.stdout)["exploits"]} == {"abstains"}
     assert "it abstains from 6" in done.stderr
 
@@ -118,6 +138,10 @@ def test_to_abstain_is_said_and_is_no_pass(here: Tuna, module: str) -> None:
         ("words", "its result is ['1.0', '0.5']; wanted"),
         ("infinite", "its result is [inf, 1.0]; wanted"),
         ("few", "the keywords prompts, completions, completion_ids"),
+        (
+            "trl_reward",
+            "tools. If it makes the function, name what it returns, as in f = trl_reward()",
+        ),
         ("reads_text", "They are messages, and the keywords"),
         ("number", "TypeError: 'int' object is not callable"),
         ("nave", "there is no 'nave' in"),
@@ -137,6 +161,9 @@ def test_an_unknown_group_or_module_is_refused(here: Tuna, module: str) -> None:
     assert (done.returncode, "did you mean 'guesses'" in done.stderr) == (2, True)
     done = here("reward", "stress", "no_such_module:f")
     assert "reward stress 'no_such_module:f': there is no module" in done.stderr
+    for path in (f"./{module}.py", f"{module}.py", f"sub/{module}.py", f".{module}"):
+        done = here("reward", "stress", f"{path}:strict")
+        assert "MODULE:NAME, as in my_agent.tools:TOOLS; MODULE is no path" in done.stderr
 
 
 # --- as parameters of pytest ---------------------------------------------------------------------
@@ -151,6 +178,8 @@ def test_a_check_says_what_is_paid_or_skips() -> None:
     [twice] = [one for one in exploits("guesses") if one.name == "twice"]
     with pytest.raises(AssertionError, match=r"twice earns 1\.0, an honest answer 1\.0"):
         check_exploit(twice, lambda completions, **_: [1.0] * len(completions))
+    with pytest.raises(AssertionError, match=r"twice earns 0\.0, an honest answer 0\.0"):
+        check_exploit(twice, lambda completions, **_: [0.0] * len(completions))
     with pytest.raises(pytest.skip.Exception, match="twice: the function abstains"):
         check_exploit(twice, lambda **_: [None, 1.0])
 

@@ -40,6 +40,37 @@ def test_the_exit_code_says_whether_calls_are_read_back(
         assert found["equal"] == (format_ is not None)
 
 
+def test_the_template_of_a_tokenizers_configuration_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "tokenizer_config.json"
+    file.write_text(json.dumps({"chat_template": HERMES}), "utf-8")
+    assert main(["template", "check", str(file)]) == 0
+    assert "read back as hermes" in capsys.readouterr().out
+    file.write_text("{}", "utf-8")
+    assert main(["template", "check", str(file)]) == 2
+    assert "is JSON without a template" in capsys.readouterr().err
+
+
+FIRST_ALONE = """{% for m in messages %}{{ m.role }}: {% if m.tool_calls %}<tool_call>
+{{ m.tool_calls[0].function | tojson }}
+</tool_call>{% else %}{{ m.content }}{% endif %}{% endfor %}"""
+
+
+def test_what_a_template_leaves_out_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "template.jinja"
+    file.write_text(FIRST_ALONE, "utf-8")
+    assert main(["template", "check", str(file)]) == 0
+    said = capsys.readouterr().err
+    assert "of two calls in one turn only the first is read back" in said
+    assert "words beside calls are left out" in said
+    file.write_text(HERMES, "utf-8")
+    assert main(["template", "check", str(file)]) == 0
+    assert not capsys.readouterr().err
+
+
 def test_replies_are_written_by_a_template(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

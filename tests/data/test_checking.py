@@ -119,6 +119,20 @@ def test_each_fault_is_found_with_its_reason(code: str, row: dict[str, Any]) -> 
     assert all(finding.reason for finding in found(row))
 
 
+@pytest.mark.parametrize("arguments", ['{"city": ', "[1]", "Oslo", "5", '{"city": 1e999}'])
+@pytest.mark.parametrize("as_text", [False, True])
+def test_an_unknown_tool_with_broken_arguments_is_two_findings(
+    arguments: str, as_text: bool
+) -> None:
+    item = {"type": "function", "function": {"name": "rm", "arguments": arguments}}
+    made = {"role": "assistant", "content": "", "tool_calls": [item]}
+    written = f"<tool_call>{json.dumps(item['function'])}</tool_call>"
+    row = said(written) if as_text else openai()
+    if not as_text:
+        row["messages"] = [*row["messages"][:1], made]
+    assert {one.code for one in found(row)} >= {"unknown-tool", "broken-call"}
+
+
 def test_a_gold_that_no_reply_matches_says_why() -> None:
     (_, unpayable) = found(wanting({**CALL, "arguments": {"city": "Oslo", "days": "2"}}))
     assert unpayable.reason.endswith("wanted days='2', got 2")

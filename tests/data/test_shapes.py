@@ -398,3 +398,51 @@ def test_a_reason_says_what_is_wrong(row: dict[str, Any], reason: str) -> None:
     (fault,) = read_rows([row])
     assert isinstance(fault, Fault)
     assert fault.reason.startswith(reason)
+
+
+LOSING = {
+    "a tool that is not listed": ({"function": {"name": "other", "arguments": "{}"}}, "lost-call"),
+    "unreadable arguments": ({"function": {"name": "look", "arguments": '{"city": '}}, "lost-call"),
+    "a value that the schema changes": (
+        {"function": {"name": "look", "arguments": '{"city": 3}'}},
+        "changed-call",
+    ),
+    "a weight of its own": (
+        {"function": {"name": "look", "arguments": '{"city": "a"}'}, "weight": 0},
+        "lost-field",
+    ),
+}
+LOOK = {"name": "look", "parameters": {"properties": {"city": {"type": "string"}}}}
+
+
+@pytest.mark.parametrize(("call", "code"), LOSING.values(), ids=LOSING)
+def test_what_a_structured_call_loses_is_warned_of(call: dict[str, Any], code: str) -> None:
+    said = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": [call]}]
+    row = read({"messages": said, "tools": [LOOK]})
+    with pytest.warns(UserWarning, match=code):
+        as_openai(row)
+
+
+def test_errors_and_signed_thinking_of_anthropic_are_carried() -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "x"}
+    call = {"type": "tool_use", "id": "t", "name": "look", "input": {"city": "a"}}
+    result = {"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": "no"}
+    picture = {"type": "image", "source": {"type": "base64", "data": "aaaa"}}
+    said = [
+        {"role": "user", "content": [{"type": "text", "text": "?"}, picture]},
+        {"role": "assistant", "content": [thought, call]},
+        {"role": "user", "content": [result]},
+    ]
+    row = read({"messages": said, "tools": [LOOK]})
+    with pytest.warns(UserWarning, match="foreign-part"):
+        made = as_openai(row)
+    _, reply, answer = made["messages"]
+    assert reply["thinking_blocks"] == [thought]
+    assert answer["is_error"] is True
+
+
+def test_other_fields_of_a_preferences_input_are_kept() -> None:
+    said = [{"role": "assistant", "content": "a"}]
+    asked = {"messages": [{"role": "user", "content": "?"}], "parallel_tool_calls": False}
+    row = {"input": asked, "preferred_output": said, "non_preferred_output": said}
+    assert as_openai(read(row))["parallel_tool_calls"] is False

@@ -31,7 +31,7 @@ pytestmark = [
 
 def examined(template: str | None, only: str | None = None) -> Examination:
     with llama_server(CONTEXT, template) as url:
-        settings = DoctorSettings(quick=True, deadline_seconds=1500.0)
+        settings = DoctorSettings(quick=True, deadline_seconds=1500.0, timeout_seconds=600.0)
         return asyncio.run(examine(url, settings, only=only, environment={}))
 
 

@@ -121,3 +121,9 @@ def test_the_remedy_says_to_look_behind_a_gateway() -> None:
     remedies = [finding.remedy for finding in found.findings if finding.verdict == "server"]
     assert remedies
     assert all("pin one vendor" in remedy for remedy in remedies)
+
+
+def test_the_version_of_sglang_is_on_a_page_of_its_own() -> None:
+    pages = {"/server_info": {"version": "0.5.23"}, "/version": {"version": "1"}}
+    found = recognise(Signs(heard(owned("sglang")), Heard(404), Heard(404), pages))
+    assert (found.kind, found.version) == ("SGLang", "0.5.23")

@@ -1,20 +1,23 @@
 """Every flag that is advised is one that the servers' own argument parsers take.
 
-`engine_options.json` has what the parsers of vLLM 0.33.0 and SGLang 0.5.23 take, read out of their
-wheels, as they are too heavy to install here: the options that a remedy may name, and their choices
-(None where any text is taken).
+`engine_options.json` has what the parsers of vLLM 0.33.0 and SGLang 0.5.23 take, as they said when
+they were asked (they are too heavy to install for a test): the options that a remedy may name, and
+their choices (None where any text is taken; vLLM checks the names of its parsers later).
 """
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.doctor.loopback import Loopback
 from tests.doctor.other_defects import DEFECTS
+from tests.doctor.other_server import Defect
 from tests.doctor.other_wire import Habits
 from tests.doctor.test_flaky import examined
 from tests.doctor.test_other_server import examined as examined_other
@@ -22,6 +25,7 @@ from tunaeval.doctor import asks
 from tunaeval.doctor.blame import Seen, alike, blame, compare_pair, thought_in, trusted_raw
 from tunaeval.doctor.checks import CHECKS, enforced
 from tunaeval.doctor.remedies import OFFERED, REMEDIES, parser_name, remedy
+from tunaeval.doctor.report import show_examination
 from tunaeval.doctor.values import ApiCall, Ask, ServerAnswer, ServerIdentity
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import formats
@@ -89,6 +93,9 @@ def test_every_parser_that_the_registry_knows_is_advised_for_some_format(kind: s
         ("vLLM", "hermes", "<seed:think>", "seed_oss"),
         ("SGLang", None, "<|channel|>analysis", "gpt-oss"),
         ("SGLang", None, "◁think▷", "kimi"),
+        ("vLLM", "mistral", None, "mistral"),
+        # With another tokenizer, it reads what older models write.
+        ("vLLM", "mistral-v11", None, "mistral --tokenizer-mode mistral"),
         ("vLLM", "no-such-format", None, None),
         ("Ollama", "hermes", None, None),
     ],
@@ -105,8 +112,9 @@ def test_what_a_server_does_already_is_not_advised() -> None:
     assert "--reasoning-parser" not in remedy(
         "reasoning-leaks", server, "hermes", thought="<think>"
     )
-    words = remedy("calls-in-content", ServerIdentity("vLLM", "0.33.0"), "hermes", parses=True)
-    assert "--tool-call-parser" not in words
+    for fault in ("calls-in-content", "calls-lost"):
+        words = remedy(fault, ServerIdentity("vLLM", "0.33.0"), "hermes", parses=True)
+        assert "--tool-call-parser" not in words
 
 
 def test_threads_are_those_of_the_server() -> None:
@@ -146,6 +154,8 @@ def test_a_server_without_flags_is_asked_once_for_its_format() -> None:
     assert "--enable-auto-tool-choice --tool-call-parser hermes" in finding.remedy
     asked = [body for _, body in server.requests if body and "tool_choice" in body]
     assert len(asked) == 1
+    why = {one.evidence["summary"] for one in found.findings if one.group == "prompt"}
+    assert why == {found.stopped}
 
 
 # --- no false alarm ------------------------------------------------------------------------------
@@ -186,8 +196,12 @@ def test_a_choice_is_judged_by_the_raw_text_beside_the_answer() -> None:
     assert enforced(seen, prose).fault == "choice-ignored"
 
 
-@pytest.mark.parametrize(("kind", "verdict"), [("vLLM", "server"), ("unknown", "note")])
+@pytest.mark.parametrize(
+    ("kind", "verdict"),
+    [("llama.cpp", "server"), ("vLLM", "note"), ("SGLang", "note"), ("unknown", "note")],
+)
 def test_a_forced_call_has_to_keep_its_schema(kind: str, verdict: str) -> None:
+    """vLLM 0.33 and SGLang 0.5 force a call; its schema they force if a tool is strict."""
     seen = Seen(ServerIdentity(kind))
     required = asks.REQUIRED[0]
     assert enforced(seen, answer(required)).verdict == "pass"
@@ -217,6 +231,21 @@ def test_a_prompt_that_lacks_a_plain_message_is_not_the_one_that_was_rendered() 
 
     assert judged(asks.TEXT) == "server", "the text of a message is shown, and the tool is not"
     assert judged("a template that shows nothing") == "pass", "its tokens are counted"
+
+
+def test_a_crash_is_repaired_like_a_crash_and_its_remedy_is_shown_once() -> None:
+    def crashes(body: dict[str, Any]) -> tuple[int, str] | None:
+        return (500, "list index out of range") if "Call the tool" in str(body) else None
+
+    found, _ = examined_other(Habits(), Defect(refuse=crashes))
+    faults = [one for one in found.findings if one.verdict == "server"]
+    plain = [one for one in faults if one.group in ("reach", "calls", "parallel", "values")]
+    advice = remedy("error", ServerIdentity())
+    assert len(plain) > 5
+    assert {one.remedy for one in plain} == {advice}
+    lines = io.StringIO()
+    show_examination(found, lines)
+    assert lines.getvalue().count("remedy ") == 1 + ("fails (200)" in lines.getvalue())
 
 
 def test_an_error_in_a_stream_is_quoted() -> None:

@@ -43,6 +43,14 @@ def test_a_model_that_seems_too_weak_is_shown_by_an_answer() -> None:
     assert "model too weak: 1 of 3" in str(of("two-calls", found).evidence["summary"])
 
 
+def test_an_id_that_comes_again_in_another_answer_is_a_note() -> None:
+    with Loopback("ids-again") as server:
+        found = examined(server)
+    note = of("call-ids", found)
+    assert (note.verdict, found.exit, len(found.findings)) == ("note", 0, 1)
+    assert "there are 5 calls with the id 'call_0'" in str(note.evidence["summary"])
+
+
 def test_tools_that_never_reach_the_prompt_are_one_fault() -> None:
     with Loopback("tools-dropped") as server:
         found = asyncio.run(examine(server.base_url, only="prompt", environment={}))

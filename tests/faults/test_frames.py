@@ -16,7 +16,7 @@ from tunaeval.files.keys import Secret
 from tunaeval.models.clients.openai import OpenAIClient
 from tunaeval.models.clients.server import Server, read_key
 from tunaeval.models.endpoint.connections import HttpRequest, HttpResponse, Loopback, whole
-from tunaeval.models.endpoint.sources import Upstream
+from tunaeval.models.endpoint.sources import Passing
 from tunaeval.types.exchange import Request
 
 PART = CANARY_KEY[:12]
@@ -78,7 +78,9 @@ def _of_nobody(_: pytest.MonkeyPatch) -> None:
 def _through_an_upstream(_: pytest.MonkeyPatch) -> None:
     never: Any = "never"
     asked = tunaeval.ModelRequest("chat", {"messages": []}, (), None, "m")
-    upstream = Upstream("http://127.0.0.1:9/v1", model=None, timeout_seconds=never)
+    upstream = Passing(
+        "http://127.0.0.1:9/v1", None, {}, record=False, model=None, timeout_seconds=never
+    )
     asyncio.run(upstream.answer(asked, {"authorization": Secret(f"Bearer {CANARY_KEY}")}))
 
 
@@ -118,7 +120,7 @@ def _everything(thing: object, depth: int = 4) -> Iterator[str]:
 def test_no_repr_shows_the_key_however_deep_one_looks() -> None:
     client = OpenAIClient(base_url="http://h/v1", model="m")
     server = Server("http://h/v1", key=read_key(), attempt_timeout=1.0)
-    upstream = Upstream("http://h/v1", model=None, timeout_seconds=1.0)
+    upstream = Passing("http://h/v1", None, {}, record=False, model=None, timeout_seconds=1.0)
     for thing in (client, server, upstream):
         assert [one for one in _everything(thing) if PART in one] == []
 

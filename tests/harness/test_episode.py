@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tunaeval.errors import TransportFailure
 from tunaeval.parsing.api import parser_for
-from tunaeval.runs.episode import Read, episode
+from tunaeval.runs.episode import Read, Trial, episode
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Asking
 from tunaeval.runs.reading import reading
@@ -45,13 +45,7 @@ def play(make_suite: Callable[..., Suite], api: Asking, read: Read) -> Play:
         expect: str, *answers: str | Reply | TransportFailure, **rules: Any
     ) -> tuple[ScenarioResult, list[Request]]:
         suite = make_suite(1, expect)
-        talk = episode(
-            suite.scenarios[0],
-            asking=api,
-            tools=suite.tools,
-            read=read,
-            options=RunOptions(**rules),
-        )
+        talk = episode(Trial(suite.scenarios[0], suite.tools, read, RunOptions(**rules)), api)
         requests = [next(talk)]
         for answer in answers:
             try:
@@ -184,13 +178,7 @@ def test_a_structured_call_is_the_answer_whatever_stands_beside_it(
     """It was finished, so what the text beside it leaves open does not ask again."""
     suite = make_suite(1, "call")
     read = reading(parser_for("auto"), suite.tools, calls)
-    talk = episode(
-        suite.scenarios[0],
-        asking=api,
-        tools=suite.tools,
-        read=read,
-        options=RunOptions(level=level),
-    )
+    talk = episode(Trial(suite.scenarios[0], suite.tools, read, RunOptions(level=level)), api)
     next(talk)
     call = {"id": "1", "type": "function", "function": json.loads(GOOD)}
     message = {"role": "assistant", "content": beside, "tool_calls": [call]}
@@ -243,12 +231,14 @@ def test_each_repeat_has_a_seed_of_its_own(
     suite = make_suite(1)
     talks = [
         episode(
-            suite.scenarios[0],
-            asking=api,
-            tools=suite.tools,
-            read=read,
-            options=RunOptions(seed=7, max_tokens=50, temperature=0.5),
-            repeat=repeat,
+            Trial(
+                suite.scenarios[0],
+                suite.tools,
+                read,
+                RunOptions(seed=7, max_tokens=50, temperature=0.5),
+                repeat,
+            ),
+            api,
         )
         for repeat in (1, 2)
     ]

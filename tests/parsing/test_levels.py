@@ -177,7 +177,7 @@ LONG = '{"name": "bash", "arguments": {"a": ' + "1" * 4301 + "}}"
         ("missing-name", tagged('{"command": 1}'), '{"command": 1}'),
         ("invalid-name", tagged('{"name": 1}'), '{"name": 1}'),
         ("invalid-name", tagged('{"name": ""}'), '{"name": ""}'),
-        ("unknown-tool", 'a {"name": "x", "args": 1} b', '{"name": "x", "args": 1}'),
+        ("unknown-tool", 'a {"name": "x", "args": {}} b', '{"name": "x", "args": {}}'),
         ("missing-arguments", tagged('{"name": "bash", "x": 1}'), '{"name": "bash", "x": 1}'),
         ("invalid-arguments", call_with("[1]"), '{"name": "bash", "arguments": [1]}'),
         ("schema-echo", f"a {SCHEMA} b", SCHEMA),

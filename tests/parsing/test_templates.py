@@ -260,15 +260,19 @@ HOSTILE = {
     "{{ ''.__class__.__mro__ }}": "is unsafe",
     "{{ messages.append(1) }}": "is unsafe",
     "{{ raise_exception('only one call') }}": "it says 'only one call'",
-    "{{ 1 / 0 }}": "division by zero",
+    "{{ 1 / 0 }}": "rendered: division by zero (line 1)",
+    "a\n{{ 'a' + 1 }}": "rendered: can only concatenate",
+    "a\n{{ messages.role.of }}": "rendered: 'list object' has no attribute 'role' (line 2)",
+    "{{ '{x}'.format() }}": "rendered: there is no 'x' (line 1)",
     "{% for %}": "line 1 of the template is no Jinja",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("template", HOSTILE, ids=lambda text: text[:60])
 def test_a_hostile_template_gets_a_clear_sentence(template: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(HOSTILE[template])):
-        render_by(template, [{"role": "user", "content": "aa"}])
+    with pytest.raises(UsageError, match=re.escape(HOSTILE[template])) as caught:
+        render_by(template, [{"role": "user", "content": "aa"}] * 2)
+    assert "Error" not in str(caught.value), "no name that only Python has"
 
 
 def test_a_long_conversation_is_within_the_limits() -> None:

@@ -56,9 +56,16 @@ def test_trl_gets_a_number_for_each_and_its_metrics() -> None:
     assert {name for name in logged if not name.startswith("tool_calls/")} == set()
 
 
-def test_a_row_whose_gold_cannot_be_read_is_left_out_and_counted() -> None:
-    found, logged = as_trl(trl_reward(), [GOOD, GOOD], gold=["{", GOLD], tools=[None, "none"])
+def test_a_row_whose_gold_cannot_be_read_is_left_out_and_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    function = trl_reward()
+    for _ in range(2):
+        found, logged = as_trl(function, [GOOD] * 2, gold=["{", GOLD], tools=[None, "none"])
     assert found == [None, None]
+    (said,) = caplog.messages
+    start = "reward 'tunaeval' cannot read 2 of 2 rows; row 0: gold is '{', which is no sound JSON"
+    assert said.startswith(start)
     assert logged["tool_calls/unreadable_rows"] == 2.0
 
 
@@ -72,6 +79,15 @@ def test_columns_parts_and_recipes_may_be_named() -> None:
         as_trl(trl_reward(), [GOOD], answers=[GOLD])
     with pytest.raises(UsageError, match="part is 'speed'; wanted 'value', or one of format"):
         trl_reward(part="speed")
+
+
+@pytest.mark.parametrize("wrong", [3, None, "", [call(city="Paris")]])
+@pytest.mark.parametrize("option", ["gold", "tools"])
+def test_what_names_no_column_is_refused_at_once(option: str, wrong: Any) -> None:
+    with pytest.raises(UsageError, match=rf"{option} is .*; wanted the name of the column with"):
+        trl_reward(**{option: wrong})
+    with pytest.raises(UsageError, match=r"part is \[\]; wanted"):
+        trl_reward(part=[])  # type: ignore[arg-type]  # what is wrong
 
 
 def test_what_trl_calls_goes_to_other_processes() -> None:
@@ -140,6 +156,10 @@ def test_a_column_that_is_named_has_to_be_there() -> None:
             as_trl(named, [GOOD], **columns)
     with pytest.raises(UsageError, match="column 'gold' has 1 value for 2 completions"):
         as_trl(trl_reward(), [GOOD, GOOD], **columns)
+    with pytest.raises(UsageError, match=r"column 'gold' is '\[\]'; wanted a list"):
+        trl_reward()(completions=[GOOD], gold="[]")
+    with pytest.raises(UsageError, match=r"completions is '<tool_call>.*; wanted a list"):
+        trl_reward()(completions=GOOD, gold=[GOLD])
 
 
 def test_verl_refuses_a_recipe_in_a_sentence() -> None:

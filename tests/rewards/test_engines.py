@@ -43,7 +43,19 @@ OTHERS = {
     "react": 'Action: get_weather\nAction Input: {"city": "Rome"}',
     "invoke": '<invoke name="get_weather"><parameter name="city">Rome</parameter></invoke>',
     "in-code": f"`{WRONG}`",
+    "arrow": 'get_weather → {"city": "Rome"}',
+    "shell": "$ get_weather --city Rome",
+    "colon": "get_weather: city=Rome",
+    "object-behind": 'get_weather {"city": "Rome"}',
+    "object-below": 'I look it up. get_weather\n{"city": "Rome"}',
+    "a-key-a-line": "get_weather:\n  city: Rome\n  days: 2",
+    "a-list": "['get_weather', {'city': 'Rome'}]",
+    "parentheses": "get_weather(city: New York)",
+    "query": "GET /get_weather?city=Rome",
+    "row": "| get_weather | city=Rome |",
+    "name-in-code": "`get_weather` city=Rome",
 }
+TURN = "<|im_end|>\n<|im_start|>"
 FIXED: dict[str, tuple[str, Any]] = {
     "five-in-code": ("one", f"`{WRONG}` " * 5 + GOOD),
     "a-guess-beside": ("one", sibling(alternative=call(city="Rome"))),
@@ -60,6 +72,15 @@ FIXED: dict[str, tuple[str, Any]] = {
     "in-a-reflection": ("one", f"<reflection>{GOOD}</reflection>"),
     "invented-observation": ("one", f"{GOOD}\nObservation: sunny"),
     "invented-results": ("one", f"{GOOD}\n<function_results>sunny</function_results>"),
+    "invented-user-in-a-message": (
+        "one",
+        [{"role": "assistant", "content": f"{GOOD}{TURN}user\n{WRONG}{TURN}assistant\nSunny."}],
+    ),
+    "invented-tool-in-a-message": (
+        "one",
+        {"role": "assistant", "content": f"{GOOD}{TURN}tool\nsunny{TURN}assistant\nSunny."},
+    ),
+    "another-role": ("one", {"role": "user", "content": GOOD}),
     "invented-response": ("one", f"{GOOD}\n<tool_response>\nsunny\n</tool_response>"),
     "structured-observation": ("one", structured({"city": "Paris"}, "\nObservation: sunny")),
     "needless-null": ("none", "null"),
@@ -89,7 +110,39 @@ PAID: dict[str, tuple[Gold, Any]] = {
     "name": (GOLDS["none"], "I would need get_weather() or get_weather(city) for this."),
     "observation": (GOLDS["none"], "My notes:\nObservation: it rains."),
     "refusal": (GOLDS["none"], {"role": "assistant", "content": None, "refusal": "I cannot."}),
+    "refusal-in-a-list": (
+        GOLDS["none"],
+        [{"role": "assistant", "content": "", "refusal": "I cannot do that."}],
+    ),
     "id-beside": (GOLDS["one"], sibling(id="call_1", type="function")),
+    "the-function": (GOLDS["none"], "The provided function get_weather is not meant for this."),
+    "the-function-in-quotes": (GOLDS["none"], "The function 'get_weather' wants a city."),
+    "its-signature": (GOLDS["none"], "get_weather(city: string, days: integer) knows no winds."),
+    "its-arguments": (GOLDS["none"], "get_weather: city is the name of a city, days a number."),
+    "its-definition": (
+        GOLDS["none"],
+        "So:\n```python\ndef get_weather(city, days=1): ...\ndef get_weather(days=1): ...\n```",
+    ),
+    "its-result": (GOLDS["none"], "The get_weather in Rome says 20 degrees; days: 2."),
+    "a-shell-of-its-name": (
+        Gold.of([], [{"name": "bash", "parameters": {"properties": {"command": {}}}}]),
+        "Write:\n```bash\ncommand=ls\n```",
+    ),
+    **{
+        f"{name}-is-shown": (GOLDS["none"], f"So it is written:\n```{text}\n```\nThat is all.")
+        for name, text in {
+            "python": "python\nadd(a=1)\nprint([dict(a=1)])",
+            "xml": 'xml\n<function name="add">\n<param name="a">1</param>\n</function>',
+            "tools": "xml\n<tools>\n<tool>hammer</tool>\n</tools>",
+            "invoke": 'xml\n<invoke name="add"><parameter name="a">1</parameter></invoke>',
+            "json": 'json\n{"name": "add", "arguments": {"a": 1}}',
+            "another-json": 'json\n{"name": "server", "command": "node", "args": ["a.js"]}',
+            "hermes": '\n<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>',
+            "definition": 'json\n{"name": "a", "parameters": {"type": "object", "properties": {}}}',
+        }.items()
+    },
+    "element-of-another-tool": (GOLDS["none"], 'Claude writes <invoke name="add"> for a call.'),
+    "python-list": (Gold.of([]), "Write [len(one) for one in names], or [Point(1, 2)]."),
     "narrated": (GOLDS["one"], f"I use get_weather for Paris. {GOOD}"),
     "turns": (
         GOLDS["one"],
@@ -105,11 +158,32 @@ PAID: dict[str, tuple[Gold, Any]] = {
 }
 
 
+@pytest.mark.parametrize("name", ["invented-user-in-a-message", "invented-tool-in-a-message"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_another_turn_in_a_message_is_invented_for_every_engine(name: str, engine: Any) -> None:
+    gold, completion = FIXED[name]
+    for key, recipe in RECIPES.items():
+        assert reward(completion, GOLDS[gold], recipe=for_(engine, recipe)).value < HONEST[key]
+    text = completion[0]["content"] if isinstance(completion, list) else completion["content"]
+    assert reward(text, GOLDS[gold], recipe=for_(engine)).value == 1.0
+    alone = replace(for_(engine), observations=False)
+    assert reward(text, GOLDS[gold], recipe=alone).value < 1.0
+
+
+@pytest.mark.parametrize("role", ["user", "tool", "system"])
+def test_a_message_of_another_role_is_none_of_the_models(role: str) -> None:
+    message = {"role": role, "content": GOOD}
+    for completion in (message, [message]):
+        found = reward(completion, GOLDS["one"])
+        assert (found.value, found.outcome) == (0.0, "no_completion")
+
+
 @pytest.mark.parametrize("name", PAID)
 def test_what_is_honest_is_paid(name: str) -> None:
     gold, completion = PAID[name]
-    assert reward(completion, gold).value == 1.0
-    assert reward(completion, gold, recipe=EXACT).value == 1.0
+    for recipe in (Recipe(), EXACT, Recipe(reader="hermes"), *map(for_, ENGINES)):
+        if not (recipe.engine and name == "hermes-is-shown"):  # which engines try to run
+            assert reward(completion, gold, recipe=recipe).value == 1.0, recipe
 
 
 def number(kind: str | None) -> Any:
@@ -235,7 +309,7 @@ def test_a_text_earns_what_the_message_of_its_parser_earns(parser: Any, exact: b
         is_less = of_text.value < of_message.value - 1e-9
         assert not is_less or of_text.failures, text
         alike, less = alike + (not is_less), less + is_less
-    assert alike > 3 * less
+    assert alike > 2 * less
 
 
 def test_a_list_of_blocks_is_read_as_it_is_written() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tunaeval
 from tests.rewards.table import TOOLS, call, written
 from tunaeval import to_tools
 from tunaeval.errors import ToolsError, UsageError
@@ -22,9 +23,7 @@ PARIS = call(city="Paris")
 OPENAI = {"id": "c1", "type": "function", "function": {**PARIS, "arguments": '{"city": "Paris"}'}}
 
 
-@pytest.mark.parametrize(
-    "gold", [None, "", " ", "null", [], "[]", {}, "{}", {"none": True}, '"[]"']
-)
+@pytest.mark.parametrize("gold", [None, "null", [], "[]", {"none": True}, '"[]"'])
 def test_nothing_wanted_is_no_call(gold: object) -> None:
     assert Gold.of(gold).wants_none
 
@@ -45,6 +44,10 @@ def test_nothing_wanted_is_no_call(gold: object) -> None:
         {"name": "get_weather", "parameters": {"city": "Paris"}},
         {"calls": [PARIS]},
         {"query": "?", "answers": json.dumps([PARIS])},
+        {"role": "assistant", "content": f"So: {written(PARIS)}", "tool_calls": []},
+        {"type": "function", "function": {"name": "get_weather"}, "arguments": PARIS["arguments"]},
+        [{**PARIS, "argument": None, "status": "completed", "server": "weather"}],
+        tunaeval.parse(written(PARIS)),
         ToolCall("get_weather", {"city": "Paris"}),
     ],
 )
@@ -56,18 +59,74 @@ def test_every_shape_wants_the_same_call(gold: object) -> None:
 
 def test_a_message_without_calls_wants_none() -> None:
     assert Gold.of({"role": "assistant", "content": "No."}).wants_none
+    assert Gold.of({"role": "assistant", "content": "No.", "tool_calls": []}).wants_none
+
+
+@pytest.mark.parametrize("call", [{"name": "now"}, {"name": "now", "id": "c1", "argument": None}])
+def test_a_call_may_have_no_arguments(call: object) -> None:
+    assert Gold.of([call]) == Gold.of([{"name": "now", "arguments": {}}])
+
+
+@pytest.mark.parametrize(
+    ("call", "piece"),
+    [
+        (
+            {"argument": {"city": "Paris"}},
+            "no key for them is called 'argument'; did you mean 'arg",
+        ),
+        ({"kwargs": {}}, "no key for them is called 'kwargs'; did you mean 'args'?"),
+        ({"city": "Paris"}, "no key for them is called 'city'; known: args, arguments, input"),
+    ],
+)
+def test_a_mistyped_key_of_arguments_is_refused(call: dict[str, object], piece: str) -> None:
+    named = {"name": "get_weather", **call}
+    for gold in ([named], [{"type": "function", "function": named}], json.dumps([named])):
+        with pytest.raises(UsageError) as caught:
+            Gold.of(gold)
+        assert str(caught.value).startswith(f"gold[0] has no arguments: {piece}")
+
+
+def test_the_match_of_a_gold_counts() -> None:
+    calls = [PARIS, call(city="Oslo")]
+    assert Gold.of({"calls": calls, "match": "exactly"}).match == "exactly"
+    assert Gold.of({"calls": calls, "match": None}, match="superset").match == "superset"
+    with pytest.raises(UsageError, match="no match is called 'exact'; did you mean 'exactly'"):
+        Gold.of({"calls": calls, "match": "exact"})
 
 
 @pytest.mark.parametrize(
     ("gold", "piece"),
     [
-        ("call it", "no JSON"),
+        ("call it", "gold is 'call it', which is no sound JSON"),
+        ("", "gold is '', which is no sound JSON"),
+        (" ", "gold is ' ', which is no sound JSON"),
+        ({}, "{}, which has no name; wanted calls such as"),
+        ("{}", "{}, which has no name; wanted calls such as"),
+        (["weather"], "gold[0] is 'weather', which is no sound JSON"),
+        ([PARIS, "x"], "gold[1] is 'x', which is no sound JSON"),
+        (
+            '[{"name": "f", "arguments": {"a": 1, "a": 2}}]',
+            "which is no sound JSON (more than once: 'a')",
+        ),
+        ('[{"name": "f", "arguments": {"a": NaN}}]', "which is no sound JSON"),
+        ("[{'name': 'f'}]", "which is no sound JSON"),
+        (json.dumps(json.dumps(json.dumps([PARIS]))), "; wanted calls such as"),
+        ({"role": "assistant", "content": "<tool_call>{"}, "that cannot be read"),
+        ('{"role": "assistant", "content": "<tool_call>{"}', "that cannot be read"),
+        ([{"role": "assistant", "content": written(PARIS)}], "which has no name"),
+        ([call(city=object())], "gold[0].arguments is {'city': <object"),
+        ([call(city=b"Paris")], "gold[0].arguments is {'city': b'Paris'}, which no call can have"),
+        ([call(days=[1, float("nan")])], "gold[0].arguments is {'days': [1, nan]}, which no call"),
+        ([call(days={"least": float("inf")})], "gold[0].arguments is {'days': {'least': inf}}, wh"),
+        ({"role": "assistant", "content": [{"type": "tool_use", "name": "ls"}]}, "has no name"),
         (7, "gold is 7"),
         ([7], "gold[0] is 7"),
         ([PARIS, {"city": "Paris"}], "gold[1] is"),
-        ([{"name": "f", "arguments": "x"}], "no JSON"),
+        ([{"name": "f", "arguments": "x"}], "no sound JSON"),
         ([{"name": "f", "arguments": [1]}], "gold[0].arguments is [1]"),
-        (b"[]", "gold is b'[]'"),
+        (b"[]", "gold is b'[]'; wanted calls such as"),
+        (b"[]", "decode bytes"),
+        (bytearray(b"[]"), "decode bytes"),
     ],
 )
 def test_what_is_no_gold_is_refused_with_its_place(gold: object, piece: str) -> None:

@@ -9,7 +9,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tests.rewards.table import TOOLS, WORDS, call, written
@@ -96,6 +96,7 @@ def test_the_same_completion_earns_the_same_however_it_is_given(
     assert hash(there[0]) == hash(gold)
     assert reward(text, there[0], recipe=there[1]) == found
     message = reward([{"role": "assistant", "content": text}], gold, recipe=recipe)
+    found = reward(text, gold, recipe=replace(recipe, observations=False))
     assert (message.value, message.broken) == (found.value, found.broken)
 
 
@@ -186,6 +187,8 @@ def test_what_is_opened_and_is_no_call_is_a_broken_one(name: str) -> None:
 
 
 @given(st.lists(calls(), max_size=3), st.lists(calls(), max_size=3), recipes())
+@example([call(city="Rome"), call(city="Oslo")], [call(city="Oslo"), call(city="Rome")],
+         Recipe(format=0, name=1, arguments=1e-180, grading="whole"))  # fmt: skip
 def test_the_order_of_calls_changes_nothing_where_any_will_do(
     made: list[dict[str, Any]], wanted: list[dict[str, Any]], recipe: Recipe
 ) -> None:

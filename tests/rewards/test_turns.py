@@ -18,6 +18,7 @@ from tunaeval.rewards import (
     attempt_spans,
     loss_mask,
     reward_turns,
+    rewards,
     token_offsets,
     token_spans,
 )
@@ -45,7 +46,14 @@ def values(messages: list[Any], *steps: list[Any], **more: Any) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    "failed", [FAILED, {**RAN, "is_error": True}, {**RAN, "content": "{'error': 'no such city'}"}]
+    "failed",
+    [
+        FAILED,
+        {**RAN, "is_error": True},
+        {**RAN, "status": "error"},
+        {**RAN, "content": [{"type": "text", "text": "KeyError: 'city'"}]},
+        {**RAN, "content": "{'error': 'no such city'}"},
+    ],
 )
 def test_a_fix_after_an_error_is_paid_and_its_step_only_once(failed: dict[str, Any]) -> None:
     fixed = [made(ROME), failed, made(PARIS), RAN, said("Sunny.")]
@@ -106,6 +114,39 @@ def test_each_attempt_has_a_span_with_its_markers() -> None:
         ("extra", WRONG),
         ("right", GOOD),
     ]
+
+
+def test_the_span_of_a_call_in_a_fence_has_both_its_marks() -> None:
+    for language in ("json", "", "python"):
+        fenced = f"```{language}\n{WRONG[11:-12]}\n```"
+        assert spans(f"So:\n{fenced}\nDone.") == [("wrong", fenced)]
+    assert spans(f"```json\n{WRONG}\n```") == [("wrong", WRONG)]
+
+
+def test_what_a_mask_cannot_mean_is_refused() -> None:
+    several = attempt_spans([said(WRONG), RAN, said(WRONG)], GOLDS["one"])
+    offsets = [(0, len(WRONG))]
+    for function in (token_spans, loss_mask):
+        with pytest.raises(UsageError, match=r"messages is \[0, 2\]; wanted one"):
+            function(several, offsets)
+    assert loss_mask([one for one in several if one.message == 0], offsets) == [0]
+    with pytest.raises(UsageError, match="no kind of attempt is called 'wrng'; did you mean 'wr"):
+        loss_mask(several[:1], offsets, kinds=("wrng",))
+    with pytest.raises(UsageError, match=r"kinds is 'wrong'; wanted .*write \['wrong'\]"):
+        loss_mask(several[:1], offsets, kinds="wrong")
+    with pytest.raises(UsageError, match="what decode returns is None; wanted a text"):
+        token_offsets([1, 2], lambda _: None)  # type: ignore[arg-type, return-value]  # refused
+
+
+def test_a_gold_that_cannot_be_read_is_named() -> None:
+    for golds, said_of in (
+        ([[PARIS], 5], "golds[1]: gold is 5; "),
+        ([["x"]], "golds[0]: gold[0] "),
+    ):
+        for function in (reward_turns, rewards):
+            with pytest.raises(UsageError) as caught:
+                function([said(GOOD)] * len(golds), golds)
+            assert str(caught.value).startswith(said_of)
 
 
 def decode(ids: Any) -> str:

@@ -11,8 +11,8 @@ import pytest
 
 from tests.tools.samples import BrokenError, fail, fetch, only, read
 from tunaeval import call_id
+from tunaeval.tools.frameworks import wrap_tool
 from tunaeval.tools.recorder import Recorder
-from tunaeval.tools.wrapper import wrap_tool
 
 
 def test_a_run_answers_the_call_it_is_told() -> None:

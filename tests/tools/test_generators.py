@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tools.samples import BrokenError, only
+from tunaeval.tools.frameworks import wrap_tool
 from tunaeval.tools.recorder import Recorder
-from tunaeval.tools.wrapper import wrap_tool
 
 Reply: TypeAlias = str
 """What a generator does when it is resumed: yield, return, raise, or let what was thrown pass."""

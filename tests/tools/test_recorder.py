@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.tools.samples import BrokenError, fail, fetch, made, only, read, search
 from tunaeval.errors import UsageError
+from tunaeval.tools.frameworks import wrap_tool
 from tunaeval.tools.recorder import Recorder
-from tunaeval.tools.wrapper import wrap_tool
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.tools.samples import BrokenError, fail, fetch, only, read
 from tunaeval import busy_seconds, call_id
 from tunaeval.errors import UsageError
+from tunaeval.tools.frameworks import wrap_tool
 from tunaeval.tools.recorder import ContextRecorder, Recorder, ResultRecorder
-from tunaeval.tools.wrapper import wrap_tool
 from tunaeval.types.messages import ToolExecution
 
 STORAGES = {"collector": Recorder, "context": ContextRecorder, "result": ResultRecorder}

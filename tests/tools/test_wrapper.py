@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from tests.tools.samples import BrokenError, fail, fetch, made, only, read, search
 from tunaeval.errors import UsageError
+from tunaeval.tools.frameworks import wrap_tool
 from tunaeval.tools.recorder import Recorder
 from tunaeval.tools.specs import to_tools
-from tunaeval.tools.wrapper import wrap_tool
 from tunaeval.types.messages import ToolExecution
 
 

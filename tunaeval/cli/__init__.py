@@ -3,7 +3,7 @@
 Results go to stdout, progress and diagnostics to stderr. Exit codes: 0 fine, 1 below the bar that
 was asked for, 2 wrong use or could not run, 3 too many failures to judge, 130 interrupted, 143
 terminated. A command is a module with `run(arguments, output) -> int`, which is imported when it
-runs; its options are in `options`.
+runs; its options are in a TOML file beside it, as `options` says.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tunaeval import __version__
 from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageError
 
 from .ending import Terminated
-from .options import OPTIONS, USAGE, add_options
+from .options import add_options, options_in, usage_of
 from .output import Output, print_listing
 from .settings import apply, settings_of, shown, visible_value
 
@@ -150,8 +150,8 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
         if name in argv[:1]:
-            command.usage = USAGE.get(name)
-            add_options(command, OPTIONS[name])
+            command.usage = usage_of(name)
+            add_options(command, options_in(name))
             command.add_argument(
                 "--show-config",
                 action="store_true",

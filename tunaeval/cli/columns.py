@@ -17,12 +17,13 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tunaeval.api.matrices import named_prompts, paired, prompt_text
 from tunaeval.errors import UsageError
 from tunaeval.types.runs import Suite
 
-from .options import COLUMN_OPTIONS, add_options
+from .options import add_options, options_in
 from .settings import COLUMNS, Settings, apply, options_of, prices_of, tables_by_name, visible_value
 
 LISTS = ("model", "base_url", "system_prompt")
@@ -60,7 +61,7 @@ def _column(
     one.model, one.base_url, one.system_prompt = model, address, None
     if settings.options:
         parser = argparse.ArgumentParser(add_help=False)
-        add_options(parser, COLUMN_OPTIONS)
+        add_options(parser, _own_options())
         known = options_of(parser)
         for key in settings.options:
             of_command = hasattr(arguments, key.replace("-", "_"))
@@ -90,6 +91,24 @@ def _column(
             "--price-in and --price-out, or a table [prices.MODEL] in tunaeval.toml"
         )
     return Column(model or str(visible_value("base-url", address or "")), one)
+
+
+def _own_options() -> dict[str, Any]:
+    """Return the options that a column may have of its own."""
+    groups = options_in("run")
+    found = {**groups["the model"], **groups["what to ask"], **groups["the rules"]}
+    return {
+        title: settings
+        for title, settings in found.items()
+        if title.split()[0] in _OF_COLUMNS
+        or (title in groups["the model"] and title.split()[0] not in _OF_COMMAND)
+    }
+
+
+_OF_COLUMNS = frozenset(
+    {"--format", "--timeout", "--tools", "--free-text", "--constrain", "--constrain-field"}
+)
+_OF_COMMAND = frozenset({"--max-cost", "--max-total-tokens", "--max-requests", "--dry-run"})
 
 
 def prompts_of(arguments: argparse.Namespace) -> list[tuple[str | None, str | None]]:

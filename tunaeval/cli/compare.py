@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from functools import partial
 
 from tunaeval.reports.compare import Comparison, compare_runs
@@ -32,7 +31,9 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     )
     _print(found, arguments, output)
     runs = (found[0].a, *(comparison.b for comparison in found))
-    _warn(runs, output)
+    for figures in runs:
+        for words in figures.warnings:
+            output.note(f"tunaeval: warning: run {visible(figures.run_id)}: {words}")
     margin = arguments.fail_if_worse
     failed = [
         is_over(
@@ -55,12 +56,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             f"interval of the difference begins at {100 * one.overall.low:+.1f} points"
         )
     return 1 if worse else 0
-
-
-def _warn(runs: Sequence[RunFigures], output: Output) -> None:
-    for run in runs:
-        for words in run.warnings:
-            output.note(f"tunaeval: warning: run {visible(run.run_id)}: {words}")
 
 
 def _failures(run: RunFigures) -> dict[str, int]:

@@ -63,9 +63,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     return _FOUND if unread or (arguments.strict and (report.faulty or not report.rows)) else 0
 
 
-# --- files ---------------------------------------------------------------------------------------
-
-
 def _line(row: Row | Fault) -> bytes:
     """Return the row's own line if it has one, else the row as a line of JSON."""
     if row.line is not None:
@@ -77,9 +74,6 @@ def _rejected(row: Row | Fault, findings: Iterable[Finding]) -> bytes:
     reasons = [{"code": one.code, "reason": one.reason, "message": one.message} for one in findings]
     unread = row.line.decode("utf-8", "backslashreplace") if row.raw is None and row.line else None
     return json_line({"row": row.number, "reasons": reasons, "data": unread or row.raw})
-
-
-# --- what is shown -------------------------------------------------------------------------------
 
 
 def _show(report: Report, arguments: argparse.Namespace, output: Output) -> None:

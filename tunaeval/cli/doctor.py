@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 from tunaeval.doctor.ci import WRITERS
@@ -82,15 +82,7 @@ def _examined(arguments: argparse.Namespace, output: Output) -> Examination:
     if arguments.base_url is None:
         raise UsageError("name the server to examine: --base-url http://127.0.0.1:8000/v1")
     settings = DoctorSettings(
-        model=arguments.model,
-        repeats=arguments.repeats,
-        concurrency=arguments.concurrency,
-        deadline_seconds=arguments.deadline,
-        quick=arguments.quick,
-        timeout_seconds=arguments.timeout,
-        extra_body=arguments.extra_body,
-        max_errors=arguments.max_errors,
-        allow_plain_http=arguments.allow_plain_http,
+        **{one.name: getattr(arguments, one.name) for one in fields(DoctorSettings)}
     )
     network, key_variables = reached_by(arguments)
     return asyncio.run(

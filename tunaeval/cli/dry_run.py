@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass
 from tunaeval.models.clients.cached import CachedClient
 from tunaeval.models.clients.server import chat_payload
 from tunaeval.reports.json import json_text
-from tunaeval.runs.episode import request_of
+from tunaeval.runs.episode import Trial
 from tunaeval.runs.matrix import Cell
 from tunaeval.runs.prompts import asking_by, retry_prompt, said
+from tunaeval.runs.reading import reading
 from tunaeval.showing import counted
 from tunaeval.types.messages import Usage
 
@@ -72,11 +73,13 @@ def forecast_of(cell: Cell) -> Forecast:
     told = cell.told or asking_by(cell.suite, options.ask, cell.parser, options.constrain)
     characters = most_requests = 0
     for scenario in cell.suite.scenarios:
-        own = told
+        own, tools = told, cell.suite.tools
         if scenario.tools is not None:
-            own = told.remade(cell.suite.with_(tools=scenario.tools))
+            tools = scenario.tools
+            own = told.remade(cell.suite.with_(tools=tools))
         messages = own.messages(scenario.prompt, scenario.messages)
-        request = request_of(scenario, own, options, messages, repeat=1, attempt=1)
+        trial = Trial(scenario, tools, reading(cell.parser, tools), options)
+        request = trial.request(own, messages)
         attempts = 1 if scenario.task else options.attempts
         # Each attempt repeats the one before it, with its reply and the request to try again.
         again = [said({}), {"role": "user", "content": retry_prompt(scenario.prompt)}]

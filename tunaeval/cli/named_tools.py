@@ -175,8 +175,9 @@ def named_object(place: str, option: str) -> object:
     """Return what MODULE:NAME names. Raises UsageError, which names the option, if it cannot."""
     module, _, name = place.partition(":")
     option = f"{option} {place!r}"
-    if not (module.strip() and name.strip()):
-        raise UsageError(f"{option}: wanted MODULE:NAME, as in my_agent.tools:TOOLS")
+    if not (module.strip() and name.strip()) or module.endswith(".py") or module.startswith("."):
+        what = "MODULE:NAME, as in my_agent.tools:TOOLS; MODULE is no path, but what `import` takes"
+        raise UsageError(f"{option}: wanted {what}")
     found, inside = _imported(module, option), module
     for part in name.split("."):
         try:

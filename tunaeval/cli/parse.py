@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -181,7 +181,7 @@ def parse_rows(arguments: argparse.Namespace, setting: ReadingSetting, output: O
     writing = _Writing(arguments, output)
     with writing, opened(arguments.file) as file:
         progress = _Progress(output, began)
-        for answer in _answers(setting, chunks_of(lines_of(file)), arguments.workers):
+        for answer in spread(reading, setting, chunks_of(lines_of(file)), arguments.workers):
             for bad in answer.bad:
                 writing.refuse(bad)
             writing.sink(answer.said)
@@ -195,14 +195,6 @@ def parse_rows(arguments: argparse.Namespace, setting: ReadingSetting, output: O
     if writing.bad and writing.aside is not None:
         output.note(f"tunaeval: the bad lines are in {writing.aside}")
     return 1 if writing.bad else 0
-
-
-def _answers(
-    setting: ReadingSetting, chunks: Iterable[Chunk], workers: int
-) -> Iterator[LineOutput]:
-    if workers == 1:
-        return map(reading(setting), chunks)
-    return spread(reading, setting, chunks, workers)
 
 
 class _Writing:

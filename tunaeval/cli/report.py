@@ -23,7 +23,7 @@ from tunaeval.runs.matrix import Matrix, is_matrix, load_matrix, matrix_object
 from tunaeval.types.roles import Writer
 from tunaeval.types.runs import Report
 
-from .options import SHAPES
+from .options import options_in
 from .output import Output
 from .show import taken_runs
 
@@ -31,8 +31,8 @@ from .show import taken_runs
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 0, or 2 if the writer failed."""
     if not (arguments.writer or arguments.out):
-        shapes = ", ".join(f"--{name}" for name in SHAPES)
-        raise UsageError(f"say what to write: {shapes} or --writer NAME, or -o FILE with a suffix")
+        shapes = ", ".join(options_in("report")["one of"])
+        raise UsageError(f"say what to write: {shapes}, or -o FILE with a suffix")
     writer = writer_called(arguments.writer or by_suffix(arguments.out))
     if len(arguments.runs) > 1:
         several_with(writer)

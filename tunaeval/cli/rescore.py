@@ -17,7 +17,6 @@ from tunaeval.runs.rescore_bfcl import BfclModel, rescore_bfcl
 from tunaeval.runs.suites.loading import load_suite
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import LEVELS
-from tunaeval.types.runs import Rate
 
 from .output import Output, print_listing
 
@@ -128,12 +127,12 @@ def _print(models: Sequence[JsonObject], output: Output) -> None:
 
 def _scores(model: JsonObject) -> JsonObject:
     summary, theirs = model["summary"], model["bfcl"]
-    levels: JsonObject = {one: _percent(Rate(**summary["levels"][one])) for one in LEVELS}
+    rates = {one: summary["levels"][one]["value"] for one in LEVELS}
     outcomes = summary["outcomes"]
     return {
         "model": model["model"],
         "replies": summary["scenarios"],
-        **levels,
+        **{one: "-" if rate is None else f"{100 * rate:.1f}" for one, rate in rates.items()},
         "BFCL": f"{100 * theirs['passed'] / theirs['total']:.1f}" if theirs["total"] else "-",
         "here alone": theirs["passed_here_alone"] if theirs["total"] else "-",
         "there alone": theirs["passed_there_alone"] if theirs["total"] else "-",
@@ -142,10 +141,6 @@ def _scores(model: JsonObject) -> JsonObject:
 
 
 _OUTCOMES = ("calls", "no_call", "malformed", "truncated", "transport_failure")
-
-
-def _percent(rate: Rate) -> str:
-    return "-" if rate.value is None else f"{100 * rate.value:.1f}"
 
 
 def _most(counts: Mapping[str, int]) -> str:

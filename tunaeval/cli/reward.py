@@ -9,15 +9,15 @@ from typing import Any
 from tunaeval.showing import counted
 from tunaeval.testing.stress import exploits, paid
 
+from .budget import TOO_MANY_FAILURES
 from .named_tools import named_object, working_directory_first
 from .output import Output, print_listing
 
-_FOOLED = 1
 _COLUMNS = ("verdict", "group", "exploit", "pays", "honest", "why")
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
-    """Return 1 if an exploit earns as much as an honest answer, or the function always abstains."""
+    """Return 1 if an exploit earns as much as an honest answer, 3 if no two could be compared."""
     place, as_text, rows = arguments.function, arguments.text, []
     options = {"as_text": as_text, "gold": arguments.gold, "tools": arguments.tools}
     cases = exploits(*arguments.only)
@@ -34,7 +34,10 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     output.note(
         f"tunaeval: {place}: {verdicts['fooled']} of {counted(tried, 'exploit')} earn as much as "
         f"the honest answer; it abstains from {verdicts['abstains']}"
-        + f"; {len(cases) - len(rows)} need messages and are left out"
-        * as_text
+        + f"; the honest answer earns nothing in {counted(verdicts['void'], 'row')}, which are void"
+        * bool(verdicts["void"])
+        + f"; {len(cases) - len(rows)} need messages and are left out" * as_text
     )
-    return _FOOLED if verdicts["fooled"] or verdicts["abstains"] == len(rows) else 0
+    if not verdicts.keys() - {"void", "abstains"}:
+        return TOO_MANY_FAILURES
+    return 1 if verdicts["fooled"] or verdicts["void"] else 0

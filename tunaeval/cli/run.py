@@ -291,9 +291,6 @@ def _verdict(
     return 0
 
 
-# --- several models or system prompts ------------------------------------------------------------
-
-
 def _run_matrix(
     columns: Sequence[Column],
     prompts: Sequence[tuple[str | None, str | None]],

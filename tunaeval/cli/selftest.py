@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from tunaeval.errors import UsageError
 from tunaeval.testing.selftest import MEASURINGS
 from tunaeval.testing.selftest.measured import Extent, subjects
 
@@ -13,6 +14,8 @@ from .output import Output
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 0 if every measurement reaches its bar, else 1."""
+    if unknown := [name for name in arguments.measuring if name not in MEASURINGS]:
+        raise UsageError(f"found {unknown[0]!r}; wanted {', '.join(MEASURINGS)}")
     measured = subjects(arguments.format)
     extent = Extent(arguments.examples, arguments.seed, arguments.largest)
     fine = True

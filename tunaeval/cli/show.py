@@ -75,7 +75,7 @@ def _several(runs: list[str]) -> str:
 
 
 def _conversation(report: Report, arguments: argparse.Namespace, output: Output) -> None:
-    viewer, name, wanted = Viewer.of(report), arguments.scenario, arguments.repeat
+    viewer, name, wanted = Viewer(report), arguments.scenario, arguments.repeat
     found = [one for one in report.results if one.scenario == name]
     if not found:
         ids = {one.scenario: None for one in report.results}

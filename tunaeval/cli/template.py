@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from dataclasses import asdict
 
 from tunaeval.errors import UsageError
@@ -24,16 +25,25 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         alike = "and `render` writes the same" if found.equal else "which `render` writes otherwise"
         read = f"read back as {found.format}, {alike}" if found.format else "not read back"
         output.result(f"{arguments.file}: {read}\narguments: {found.arguments}\n{found.text}")
-        if found.fault:
-            output.note(f"tunaeval: {found.fault}")
+        for note in filter(None, (found.fault, *found.notes)):
+            output.note(f"tunaeval: {note}")
     return 0 if found.format else _NOT_READ
 
 
 def read_template(file: str) -> str:
-    """Return the text of a template's file."""
+    """Return the text of a template's file, or of the one in a `tokenizer_config.json`."""
     with opened(file) as source:
         data = source.read()
     try:
-        return data.decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is no template: it is not UTF-8 ({error})") from None
+    try:
+        config = json.loads(text)
+    except (ValueError, RecursionError):  # as almost always
+        return text
+    template = config.get("chat_template") if isinstance(config, dict) else None
+    if not isinstance(template, str):
+        wanted = "a Jinja template, or a tokenizer_config.json with one as `chat_template`"
+        raise UsageError(f"{file} is JSON without a template; wanted {wanted}")
+    return template

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import orjson
 
-from tunaeval.parsing.repair.schema import fits
+from tunaeval.parsing.repair.schema import fit, fits
 from tunaeval.rewards.gold import Gold
 from tunaeval.rewards.scored import reward
 from tunaeval.showing import brief, counted
@@ -18,29 +18,12 @@ from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.runs import Suite
 
-from .rows import LOSSES, Fault, Row
+from .rows import LOSSES, NAMES, Fault, Row
 
-FINDINGS: Mapping[str, str] = {
-    "unreadable-row": "the row cannot be read",
-    "unknown-tool": "a call of a tool that the row does not list",
-    "misfit": "a call whose arguments do not fit the tool's schema",
-    "broken-beside-good": "a call that cannot be read, in a message with one that can",
-    "broken-call": "a call that cannot be read, and no other beside it",
-    "repaired-call": "a call that was read only after a repair",
-    "unanswered-call": "a call without a result, although the conversation goes on",
-    "stray-result": "a result of no call of the message before it",
-    "faulty-rejected": "a rejected reply that is broken, cannot be read, or equals the chosen one",
-    "unreadable-gold": "a gold that is no list of calls",
-    "unpayable-gold": "a gold that no reply earns the full reward for",
-    "duplicate-row": "the same conversation as an earlier row",
-    "contaminated": "a question that a suite asks, word for word",
-}
+FINDINGS: Mapping[str, str] = NAMES["findings"]
 """Every code of a finding with its meaning."""
 
-HARMLESS = LOSSES.keys() | {
-    "quoted", "lone-surrogate", "nul", "unclosed-fence", "trailing-ellipsis", "missing-argument",
-    "wrong-type", "unknown-argument", "undeclared-argument", "not-allowed", "unresolved-ref",
-}  # fmt: skip
+HARMLESS = LOSSES.keys() | NAMES["diagnoses"]["harmless"]
 """Codes of notes that do not mean that a call was lost."""
 
 
@@ -185,9 +168,12 @@ def _call(row: Row, call: ToolCall, index: int | None) -> Iterator[Finding]:
         names = ", ".join([*row.tools][:8])
         yield Finding("unknown-tool", f"{brief(call.name)} is none of: {names}", index)
     elif not fits(call.name, call.arguments, row.tools):
+        fitted = fit(call.arguments, row.tools[call.name].parameters)
         messages = [note.message for at, note in row.notes if at == index]
-        why = f": {messages[0]}" if messages else ": its arguments do not fit the schema"
-        yield Finding("misfit", f"{call.name}{why}", index)
+        messages += [*(note.message for note in fitted.notes)]
+        messages += [*(repair.message for repair in fitted.repairs)]
+        why = messages[0] if messages else "its arguments do not fit the schema"
+        yield Finding("misfit", f"{call.name}: {why}", index)
 
 
 def _answers(row: Row) -> Iterator[Finding]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
 from typing import Any, TypeVar
 
 from tunaeval.errors import ToolsError, UsageError
@@ -63,7 +62,8 @@ def parse_table(
     known = [tools_of(tools)] * rows_of(table)
     every = values_of(table, tools_column) if tools_column is not None else known
     rows = [_row(one, of, recipe) for one, of in zip(texts, every, strict=True)]
-    return with_columns(table, _parse_columns(rows))
+    made = {name: ([row.get(name) for row in rows], kind) for name, kind in _COLUMNS.items()}
+    return with_columns(table, made)
 
 
 _COLUMNS = {
@@ -75,27 +75,23 @@ _COLUMNS = {
     "parse_error": "string",
 }
 
-_Row = tuple[str | None, list[str] | None, list[str] | None, int | None, int | None, str | None]
 
-
-def _parse_columns(rows: Sequence[_Row]) -> dict[str, tuple[Sequence[Any], str]]:
-    columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
-    made = zip(_COLUMNS.items(), columns, strict=True)
-    return {name: (values, kind) for (name, kind), values in made}
-
-
-def _row(text: object, tools: Any, recipe: Recipe) -> _Row:
+def _row(text: object, tools: Any, recipe: Recipe) -> dict[str, Any]:
+    """Return the values of the new columns for one row; those that it leaves out are null."""
     if (fault := fault_of(text)) is not None:
-        return None, None, None, None, None, fault
+        return {"parse_error": fault}
     try:
         known = tools if tools is None or isinstance(tools, Tools) else tools_of(tools)
     except ToolsError as error:
-        return None, None, None, None, None, str(error)
+        return {"parse_error": str(error)}
     found = attempts_of(text, known, recipe)
-    names = [call.name for call in found.calls]
-    arguments = [_ENCODER.encode(call.arguments) for call in found.calls]
-    repaired = sum(bool(call.repairs) for call in found.calls)
-    return found.outcome, names, arguments, repaired, found.broken, None
+    return {
+        "parse_outcome": found.outcome,
+        "parse_names": [call.name for call in found.calls],
+        "parse_arguments": [_ENCODER.encode(call.arguments) for call in found.calls],
+        "parse_repaired": sum(bool(call.repairs) for call in found.calls),
+        "parse_broken": found.broken,
+    }
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
@@ -135,16 +131,9 @@ def score_table(
 
 def _distinct(found: Sequence[Reward | str]) -> tuple[list[Reward | str], list[int]]:
     """Return the distinct rewards, and each row's index among them; all right calls share one."""
-    places: dict[int, int] = {}
-    distinct: list[Reward | str] = []
-    picks: list[int] = []
-    for one in found:  # `found` keeps all of them alive, so no id is reused
-        at = places.get(id(one))
-        if at is None:
-            at = places[id(one)] = len(distinct)
-            distinct.append(one)
-        picks.append(at)
-    return distinct, picks
+    places: dict[int, int] = {}  # `found` keeps all of them alive, so no id is reused
+    picks = [places.setdefault(id(one), len(places)) for one in found]
+    return [*{id(one): one for one in found}.values()], picks
 
 
 def _reward_columns(rows: Sequence[Reward | str]) -> dict[str, tuple[Sequence[Any], str]]:
@@ -234,7 +223,8 @@ def values_of(table: Any, name: str) -> list[Any]:
         case "polars":
             return table[name].to_list()  # type: ignore[no-any-return]  # nor is Polars typed here
         case "pandas":
-            return [None if _is_missing(value) else value for value in table[name].tolist()]
+            rows = zip(table[name].tolist(), table[name].isna(), strict=True)
+            return [None if missing else value for value, missing in rows]  # NaN, NaT or NA
     values = list(table[name])
     if isinstance(table, dict) and len(values) != rows_of(table):
         raise UsageError(
@@ -254,15 +244,6 @@ def fault_of(completion: object) -> str | None:
     if hasattr(completion, "content") or hasattr(completion, "tool_calls"):
         return None
     return f"the text is {type(completion).__name__}; wanted a text, or messages"
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether a value of pandas is missing: NaN, NaT or NA."""
-    if isinstance(value, str | list | dict | tuple):
-        return False
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return True
-    return isinstance(value, float) and isnan(value)
 
 
 def rows_of(table: Any) -> int:
@@ -289,7 +270,9 @@ def with_columns(table: T, made: Made, picks: Sequence[int] | None = None) -> T:
     given: Any = table
     match kind_of(table):
         case "dict":
-            return {**given, **_lists(made, picks)}  # type: ignore[return-value]  # T is this kind of table
+            rows = range(rows_of(given)) if picks is None else picks
+            new = {name: [values[at] for at in rows] for name, (values, _) in made.items()}
+            return {**given, **new}  # type: ignore[return-value]  # T is this kind of table
         case "arrow":
             return _with_arrow(given, _arrow(made, picks))  # type: ignore[no-any-return]  # T is this kind of table
         case "polars":
@@ -300,12 +283,6 @@ def with_columns(table: T, made: Made, picks: Sequence[int] | None = None) -> T:
     new = _arrow(made, picks).to_pandas()
     new.index = given.index
     return given.assign(**{name: new[name] for name in made})  # type: ignore[no-any-return]  # as above
-
-
-def _lists(made: Made, picks: Sequence[int] | None) -> dict[str, list[Any]]:
-    if picks is None:
-        return {name: list(values) for name, (values, _) in made.items()}
-    return {name: [values[at] for at in picks] for name, (values, _) in made.items()}
 
 
 def _with_arrow(table: Any, new: Any) -> Any:
@@ -321,14 +298,12 @@ def _with_arrow(table: Any, new: Any) -> Any:
 
 def _arrow(made: Made, picks: Sequence[int] | None) -> Any:
     pa = _pyarrow()
-    kinds = {
-        "double": pa.float64(),
-        "int32": pa.int32(),
-        "bool": pa.bool_(),
-        "string": pa.string(),
-        "list<string>": pa.list_(pa.string()),
+    texts = pa.list_(pa.string())
+    columns = {
+        name: _array(pa, values, texts if kind == "list<string>" else pa.type_for_alias(kind))
+        for name, (values, kind) in made.items()
     }
-    new = pa.table({name: _array(pa, values, kinds[kind]) for name, (values, kind) in made.items()})
+    new = pa.table(columns)
     return new if picks is None else new.take(pa.array(picks, pa.int64()))
 
 

@@ -41,9 +41,10 @@ from tunaeval.parsing.write import lost_call, misread, render_calls
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.exchange import openai_call
 from tunaeval.types.parsing import Level, ParseResult
 
-from .rows import openai_call, results_in, written_arguments
+from .rows import results_in, written_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +195,12 @@ def _runs(tiles: Iterable[tuple[Kind, int, int]], result: ParseResult) -> list[_
     """Merge adjacent tiles into runs of content, of reasoning, or of markup with its calls."""
     waiting = iter(result.calls)
     runs: list[_Run] = []
-    for kind, group in groupby(tiles, key=lambda tile: _RUNS.get(tile[0], "frame")):
+    kept = {"content", "reasoning"}
+    for kind, group in groupby(tiles, key=lambda tile: tile[0] if tile[0] in kept else "frame"):
         run = list(group)
         calls = [next(waiting) for tile in run if tile[0] == "call"]
         runs.append((kind, run[0][1], run[-1][2], calls))
     return runs
-
-
-_RUNS = {"content": "content", "reasoning": "reasoning"}
 
 
 def _parts(text: str, runs: list[_Run], source: Reader) -> Iterator[_Part]:

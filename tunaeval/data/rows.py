@@ -6,9 +6,7 @@ the reason takes its place.
 
 A row is written as messages in OpenAI's shape, which TRL and most trainers read. Arguments are
 objects, since almost all chat templates want objects; a template that wants text says so in
-`as_openai`. Tools are JSON text. Beware of Arrow, which gives every object of a column the keys of
-all others: `{"city": "Oslo"}` becomes `{"city": "Oslo", "days": None}`. It does not with
-`Dataset.from_list(rows, on_mixed_types="use_json")`, or from a file of JSON lines (datasets 5).
+`as_openai`. Tools are JSON text: Arrow gives every object of a column the keys of all others.
 """
 
 from __future__ import annotations
@@ -24,9 +22,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
-from tunaeval.files.plain_files import open_plain
+from tunaeval.files.plain_files import open_plain, table_of
 from tunaeval.rewards.gold import Gold
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.exchange import openai_call
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import refusal
@@ -70,28 +69,11 @@ class UnreadableRowError(ValueError):
     """A row that is no conversation; `read_row` catches it and returns a `Fault`."""
 
 
-LOSSES: Mapping[str, str] = {
-    "made-id": "a call has no id, so one was made for it",
-    "unlinked-result": "a result names no call and follows none, so it has no tool_call_id",
-    "user-call": "the user makes a call, which chat templates leave out",
-    "moved-part": "an image or another part of a reply with calls is now before its text",
-    "unread-rejected": "a rejected reply cannot be read, and is left as it is",
-}
+NAMES = table_of(__package__, "names.toml")
+"""The names in rows, and the codes of what is found in them."""
+
+LOSSES: Mapping[str, str] = NAMES["losses"]
 """Every code of a note that says what a row loses as `as_openai` writes it."""
-
-_USED = frozenset({
-    "messages", "conversations", "conversation", "system", "tools", "functions", "query", "answers",
-    "chat", "prompt", "completion", "chosen", "chosen_response", "question", "correct_answer",
-})  # fmt: skip
-"""Fields of a row from which messages are made; all other fields are kept."""
-
-_OF_A_SHAPE: Mapping[str, frozenset[str]] = {
-    "bfcl": frozenset({"function"}),
-    "openai-preference": frozenset({"input", "preferred_output"}),
-    "swe-agent": frozenset({"history", "trajectory"}),
-}
-_NONE: frozenset[str] = frozenset()
-_REJECTED = frozenset({"rejected", "rejected_response", "non_preferred_output"})
 
 
 def as_openai(row: Row, arguments: str = "object") -> JsonObject:
@@ -121,8 +103,12 @@ def as_openai(row: Row, arguments: str = "object") -> JsonObject:
 def exported(row: Row, written: str) -> JsonObject:
     """Like `as_openai`, without warnings; arguments are written as "object" or as "text"."""
     raw = row.raw if isinstance(row.raw, dict) else {}
+    if row.shape == "openai-preference":  # whose `input` has more than messages and tools
+        raw = {**raw["input"], **raw}
     worse = row.rejected if isinstance(row.rejected, Row) else None
-    used = _USED | _OF_A_SHAPE.get(row.shape, _NONE) | (_REJECTED if worse else _NONE)
+    known = NAMES["fields"]
+    used = {*known["used"], *known["of_a_shape"].get(row.shape, ())}
+    used.update(known["rejected"] if worse else ())
     made: JsonObject = {key: value for key, value in raw.items() if key not in used}
     said = [*chat_messages(row.messages, written, row.others)]
     if row.prompt is None:
@@ -149,7 +135,7 @@ def written_arguments(arguments: str) -> str:
     """Return "object" or "text": what was asked for, or what a chat template wants."""
     if arguments in {"object", "text"}:
         return arguments
-    if "{" not in arguments:
+    if "{" not in str(arguments):
         raise refusal("arguments", arguments, "'object', 'text', or the text of a chat template")
     from tunaeval.parsing import templates  # noqa: PLC0415 - it loads jinja2
 
@@ -196,13 +182,6 @@ def linked(messages: Sequence[Message]) -> Iterator[tuple[list[str], Diagnosis |
             ids = [answered] if answered else []
             code = "" if answered else "unlinked-result"
         yield ids, Diagnosis(code, LOSSES[code]) if code else None
-
-
-def openai_call(call: ToolCall, id_: str, arguments: str) -> JsonObject:
-    """Return the call in OpenAI's shape, its arguments as an "object" or as JSON "text"."""
-    is_text = arguments == "text"
-    written = json.dumps(call.arguments, ensure_ascii=False) if is_text else call.arguments
-    return {"id": id_, "type": "function", "function": {"name": call.name, "arguments": written}}
 
 
 _RESPONSE = ("<tool_response>", "</tool_response>")
@@ -258,6 +237,8 @@ def rows_of_lines(lines: Iterable[bytes]) -> Iterator[Raw]:
             continue
         try:
             raw = Raw(json.loads(line.decode("utf-8-sig")), line=line)
+        except json.JSONDecodeError as error:  # whose line is always 1, or 2 after a cut
+            raw = Raw(None, f"no JSON: {error.msg} (at character {error.pos + 1})", line)
         except (ValueError, RecursionError) as error:
             raw = Raw(None, f"no JSON: {error}", line)
         yield raw

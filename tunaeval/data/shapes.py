@@ -1,24 +1,9 @@
 """The shapes of rows in public data sets: how each is recognized, and how it is read.
 
-openai          messages, as objects or as JSON text (Toucan, SWE-smith), tools as objects, as text
-                or as a list of texts; When2Call's SFT rows
-sharegpt        conversations of from/value, calls in the text, tools in the system's turn (Hermes)
-llama-factory   conversations with function_call and observation (LLaMA-Factory, APIGen-MT)
-xlam            query, answers and tools, the last two as JSON text (xLAM, APIGen)
-toolace         system with a list of tools in it, calls as `[Get Weather(city="Oslo")]`
-glaive          system and one text with the names of the speakers (Glaive v2)
-when2call       messages and a chosen response (preferences), or a question and its answers
-trl             prompt and completion, texts or messages; or chosen and rejected
-gold            prompt, gold and tools, as `trl_reward` reads them
-verl            prompt, reward_model.ground_truth and extra_info.tools, as verl reads them
-bfcl            question, function and, if it is there, ground_truth (Berkeley leaderboard)
-swe-agent       a trajectory of SWE-agent
-openai-preference  input, preferred_output and non_preferred_output (OpenAI's fine-tuning)
-transcript      messages of another API, with parts such as `tool_use` (Anthropic)
-
-Names of ToolACE's tools may contain spaces, which no wire format allows. They are replaced by
-identifiers before the text is parsed, and put back afterwards. In Glaive's text, arguments are JSON
-text in single quotes, which belong to this shape and do not count as a repair:
+docs/how-to/clean-a-data-set.md describes them all. Names of ToolACE's tools may contain spaces,
+which no wire format allows. They are replaced by identifiers before the text is parsed, and put
+back afterwards. In Glaive's text, arguments are JSON text in single quotes, which belong to this
+shape and do not count as a repair:
 
     USER: ... ASSISTANT: <functioncall> {"name": "f", "arguments": '{"a": 1}'} <|endoftext|>
     FUNCTION RESPONSE: {"b": 2} ASSISTANT: ... <|endoftext|>
@@ -35,9 +20,9 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from tunaeval.errors import ToolsError, UsageError
+from tunaeval.files.plain_files import table_of
 from tunaeval.matching.bfcl import wanted_arguments
 from tunaeval.parsing.api import parse, parse_message
-from tunaeval.parsing.message import listed
 from tunaeval.parsing.repair.machine import read_json
 from tunaeval.parsing.repair.values import Unreadable, scan
 from tunaeval.rewards.gold import Gold
@@ -49,11 +34,13 @@ from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import wanted_name
 
+from .adapters.dialects import ANTHROPIC_KINDS
 from .adapters.documents import read_conversation
-from .adapters.providers import ANTHROPIC_KINDS
+from .adapters.fields import get, has, listed
 from .adapters.reading import Media, Text
 from .rows import LOSSES, Fault, Raw, Row, Source, UnreadableRowError, linked, raw_rows, results_in
 
+_NAMES = table_of(__package__, "names.toml")
 _SPEAKER = re.compile(r"(?:^|\n|(?<=\s)|(?<=\|>))(USER|ASSISTANT|FUNCTION RESPONSE|SYSTEM): ?")
 _GLAIVE_CALL = "<functioncall>"
 _GLAIVE_END = "<|endoftext|>"
@@ -108,18 +95,14 @@ def tools_in(system: str) -> list[Any] | None:
             continue
         value, at = read[0], read[1]
         items = value if isinstance(value, list) else [value]
-        if items and all(isinstance(one, Mapping) and _is_tool(one) for one in items):
+        inner = [get(one, "function") or one for one in items]
+        if inner and all(has(one, "name") and has(one, "parameters") for one in inner):
             found += items
     return found or None
 
 
 _MOST_TRIES = 1_000
 """How many brackets are tried: a prompt of only brackets would take quadratic time."""
-
-
-def _is_tool(value: Mapping[str, Any]) -> bool:
-    inner = value.get("function", value)
-    return isinstance(inner, Mapping) and "name" in inner and "parameters" in inner
 
 
 def pythonic_calls(turns: Iterable[JsonObject], listed: list[Any] | None) -> Iterator[JsonObject]:
@@ -188,12 +171,7 @@ class Told(NamedTuple):
     gold: tuple[Any, bool] | None = None
 
 
-_ROLES = {
-    "human": "user", "user": "user", "system": "system", "gpt": "assistant", "model": "assistant",
-    "assistant": "assistant", "ai": "assistant", "function_call": "function_call",
-    "tool_call": "function_call", "observation": "tool", "tool": "tool", "function": "tool",
-    "tool_response": "tool", "ipython": "tool", "developer": "developer",
-}  # fmt: skip
+_ROLES: Mapping[str, str] = _NAMES["roles"]
 
 
 def read_rows(source: Source, shape: str = "auto") -> Iterator[Row | Fault]:
@@ -229,6 +207,8 @@ def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
     except _UNREADABLE as error:
         own = isinstance(error, UnreadableRowError | UsageError | RecursionError)
         why = str(error) if own else f"not of this shape ({type(error).__name__}: {error})"
+        if type(error) is KeyError:
+            why = f"not of this shape: it has no {error}"
         return Fault(number, f"{found}: {why}", raw.value, raw.line)
 
 
@@ -238,8 +218,15 @@ def _shapeless(row: JsonObject) -> str:
             return f"its {key!r} is {brief(row[key], 40)}, wanted a list of messages"
     if not row:
         return "the row is an empty object"
+    for key, value in row.items():
+        if isinstance(value, list) and any(map(shape_of, filter(_is_row, value))):
+            return f"its rows are in {key!r}; write that list alone, or its items as JSON lines"
     keys = ", ".join(repr(str(key)[:40]) for key in [*row][:8])
     return f"no shape is known that has {keys}; the shapes are {', '.join(SHAPES)}"
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, Mapping)
 
 
 def shape_of(row: Mapping[str, Any]) -> str | None:
@@ -247,7 +234,7 @@ def shape_of(row: Mapping[str, Any]) -> str | None:
     row = _decoded(row)
     if isinstance(row.get("conversations", row.get("conversation")), list):
         turns = row.get("conversations", row.get("conversation")) or []
-        if any(_get(one, "from") in _CALLERS for one in turns):  # or null
+        if any(get(one, "from") in _CALLERS for one in turns):  # or null
             return "llama-factory"
         system = row.get("system")
         in_system = isinstance(system, str) and "<tools>" not in system and not row.get("tools")
@@ -255,9 +242,12 @@ def shape_of(row: Mapping[str, Any]) -> str | None:
     if "correct_answer" in row or "chosen_response" in row:
         return "when2call"
     if isinstance(row.get("messages"), list):
-        if any(foreign_calls(_get(one, "content"), _calls_of(one)) for one in row["messages"]):
+        if any(
+            foreign_calls(get(one, "content"), listed(get(one, "tool_calls")))
+            for one in row["messages"]
+        ):
             return "transcript"
-        called = any(_get(one, "role") in _CALLERS for one in row["messages"])
+        called = any(get(one, "role") in _CALLERS for one in row["messages"])
         return "llama-factory" if called else "openai"
     return next((shape for shape, fits in _KEYS.items() if fits(row)), None)
 
@@ -278,27 +268,24 @@ _KEYS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
 }  # fmt: skip
 """How each shape is told by its keys, in the order in which they are tried."""
 
-_OF_MESSAGES = (
-    "messages", "conversations", "conversation", "prompt", "completion", "chosen", "rejected",
-    "trajectory",
-)  # fmt: skip
-
 
 def _decoded(row: Mapping[str, Any]) -> JsonObject:
     """Return the row with lists of messages in place of their JSON text."""
     made = dict(row)
-    for key in _OF_MESSAGES:
+    for key in _NAMES["fields"]["of_messages"]:
         text = row.get(key)
         if isinstance(text, str) and text.lstrip()[:1] == "[":
             with suppress(ValueError, RecursionError):
                 found = json.loads(text)
-                if found and all(_get(one, "role") or _get(one, "from") for one in found):
+                if found and all(get(one, "role") or get(one, "from") for one in found):
                     made[key] = found
     return made
 
 
 def _read(told: Told, number: int, shape: str, raw: Raw) -> Row:
     found = _Found(to_tools(told.tools) if told.tools else None)
+    if any(get(get(one, "function") or one, "strict") for one in listed(told.tools)):
+        found.lose("lost-field", 0)
     found.add(told.prompt or ())
     prompt = None if told.prompt is None else len(found.messages)
     found.add(told.turns)
@@ -347,6 +334,8 @@ class _Found:
                 words = [{"type": "text", "text": read.content}] * bool(read.content)
                 content = [*(part for part in content if part.get("text") is None), *words]
                 self.lose("moved-part", index)
+            if any(get(part, "source") for part in content):  # as Anthropic's API has them
+                self.lose("foreign-part", index)
             more = _carried(message, read) | ({"content": content} if content else {})
             for text in results_in(read.content) if read.is_result else [read.content]:
                 self.messages.append(replace(read, content=text))
@@ -373,8 +362,12 @@ class _Found:
         if _ROLES[role] == "assistant":
             read, odd = _reply(message, self.tools, index)
             self.notes += [(index, note) for note in odd]
+            for code in _lost_in(message, read):
+                self.lose(code, index)
             return read
-        calls = parse_message({"role": role, "tool_calls": _calls_of(message)}).calls
+        calls = parse_message(
+            {"role": role, "tool_calls": listed(get(message, "tool_calls"))}
+        ).calls
         if calls:
             self.lose("user-call", index)
         answered = self._answered(message) if result else None
@@ -382,7 +375,8 @@ class _Found:
 
     def _answered(self, message: Mapping[str, Any]) -> str | None:
         """Return the id of the call that a result answers, under one of the names in use."""
-        for known in (message.get("tool_call_id"), *listed(message.get("tool_call_ids"))):
+        several = message.get("tool_call_ids")
+        for known in (message.get("tool_call_id"), several, *listed(several)):
             if isinstance(known, str):
                 return known
         own = message.get("id")
@@ -392,16 +386,29 @@ class _Found:
 
 _UNREADABLE = (UsageError, RecursionError, TypeError, AttributeError, LookupError, ValueError)
 
-_READ = frozenset({
-    "role", "content", "tool_calls", "function_call", "tool_call_id", "from", "value", "text",
-    "system_prompt",
-})  # fmt: skip
-"""Fields of a message that are read; all others are carried."""
+
+def _lost_in(message: Mapping[str, Any], read: Message) -> Iterator[str]:
+    """Yield the codes of what a reply's structured calls lose as they are written."""
+    made = listed(get(message, "tool_calls"))
+    if len(read.tool_calls) < len(made):
+        yield "lost-call"
+    if any(call.repairs for call in read.tool_calls):
+        yield "changed-call"
+    fields = {
+        key for one in made if isinstance(one, Mapping) for key in one if one[key] is not None
+    }
+    if fields - _OF_CALLS:
+        yield "lost-field"
+
+
+_OF_CALLS = frozenset(_NAMES["fields"]["of_calls"])
 
 
 def _carried(message: Mapping[str, Any], read: Message) -> JsonObject:
     """Return the other fields of a message, without nulls, which Arrow adds."""
-    more = {key: value for key, value in message.items() if key not in _READ and value is not None}
+    read_here = _NAMES["fields"]["read"]
+    others = ((key, value) for key, value in message.items() if key not in read_here)
+    more = {key: value for key, value in others if value is not None}
     if read.reasoning:
         more["reasoning" if "reasoning" in more else "reasoning_content"] = read.reasoning
     return more
@@ -409,7 +416,7 @@ def _carried(message: Mapping[str, Any], read: Message) -> JsonObject:
 
 def _are_parts(content: object) -> bool:
     """Whether a content is a list of parts that name their type, as opposed to a tool's values."""
-    return isinstance(content, list) and all(isinstance(_get(one, "type"), str) for one in content)
+    return isinstance(content, list) and all(isinstance(get(one, "type"), str) for one in content)
 
 
 def _parts_of(message: Mapping[str, Any]) -> list[Any]:
@@ -419,17 +426,13 @@ def _parts_of(message: Mapping[str, Any]) -> list[Any]:
     return parts if fields - {"type", "text"} else []
 
 
-def _calls_of(message: object) -> list[Any]:
-    found = _get(message, "tool_calls")
-    return found if isinstance(found, list) else []
-
-
 def _reply(
     message: Mapping[str, Any], tools: Tools | None, index: int
 ) -> tuple[Message, Iterable[Diagnosis]]:
     """Return an assistant's message and its diagnoses; `ToolCall`s in it are read already."""
-    content, made = message.get("content"), _calls_of(message)
-    if content is None and not any(message.get(key) for key in _IN_PLACE_OF_WORDS):
+    content, made = message.get("content"), listed(get(message, "tool_calls"))
+    in_place = _NAMES["fields"]["in_place_of_words"]
+    if content is None and not any(message.get(key) for key in in_place):
         raise UnreadableRowError(f"message {index}, of the model, has neither content nor calls")
     if kinds := foreign_calls(content, made):
         raise UnreadableRowError(
@@ -441,11 +444,6 @@ def _reply(
     result = parse_message(message, tools=tools)
     read = Message("assistant", result.content, result.calls, reasoning=result.reasoning)
     return read, result.diagnoses
-
-
-_IN_PLACE_OF_WORDS = (
-    "tool_calls", "function_call", "reasoning_content", "reasoning", "thinking", "refusal", "audio",
-)  # fmt: skip
 
 
 def _sharegpt(row: JsonObject) -> Told:
@@ -473,15 +471,15 @@ def _conversation(row: JsonObject) -> Iterator[JsonObject]:
     if turns is None:
         raise UnreadableRowError("there are no conversations in it")
     for index, one in enumerate(turns):
-        speaker = _get(one, "from") or _get(one, "role")
-        texts = (_get(one, key) for key in ("value", "content", "text", "system_prompt"))
+        speaker = get(one, "from") or get(one, "role")
+        texts = (get(one, key) for key in ("value", "content", "text", "system_prompt"))
         value = next((text for text in texts if text is not None), None)
         role = _ROLES.get(speaker) if isinstance(speaker, str) else None
         if role is None:
             raise UnreadableRowError(
                 f"message {index} is from the unknown speaker {brief(speaker, 40)}"
             )
-        more = {key: one[key] for key in one if key not in _READ}
+        more = {key: one[key] for key in one if key not in _NAMES["fields"]["read"]}
         if role == "function_call":
             more["tool_calls"] = _written(value, f"message {index}")
             role, value = "assistant", None
@@ -550,7 +548,7 @@ def _as_messages(said: Any, role: str) -> list[Any]:
 
 
 def _verl(row: JsonObject) -> Told:
-    tools = _get(row.get("extra_info"), "tools") or row.get("tools")
+    tools = get(row.get("extra_info"), "tools") or row.get("tools")
     prompt = _as_messages(row["prompt"], "user")
     return Told((), tools, prompt, gold=(row["reward_model"]["ground_truth"], False))
 
@@ -573,7 +571,7 @@ def _preference(row: JsonObject) -> Told:
 
 def _with_system(row: JsonObject, turns: list[Any]) -> list[Any]:
     system = text_of(row.get("system"))
-    if not system or (turns and _get(turns[0], "role") == "system"):
+    if not system or (turns and get(turns[0], "role") == "system"):
         return turns
     return [{"role": "system", "content": system}, *turns]
 
@@ -597,10 +595,16 @@ def _transcript(row: JsonObject, document: JsonObject | None = None) -> Told:
             raise UnreadableRowError(f"message {notice.source} has {notice.message}")
     turns = []
     for message, source in zip(found.messages, found.sources, strict=True):
+        thoughts = [
+            one for one in listed(get(said[source], "content"))
+            if get(one, "type") in {"thinking", "redacted_thinking"}
+            and (get(one, "signature") or get(one, "data"))
+        ]  # fmt: skip
         turns.append({
             **said[source], "role": message.role, "content": _media(said[source], message),
             "tool_calls": [*message.tool_calls], "tool_call_id": message.tool_call_id,
-            "reasoning_content": message.reasoning,
+            "reasoning_content": message.reasoning, "thinking_blocks": thoughts or None,
+            "is_error": get(_result_in(said[source], message), "is_error"),
         })  # fmt: skip
     return Told(_with_system(row, turns), row.get("tools"))
 
@@ -609,17 +613,18 @@ def _media(said: Mapping[str, Any], read: Message) -> JsonValue:
     """Return the content of a message: with its images and documents if it has some."""
     parts = said.get("content")
     if read.is_result and isinstance(parts, list):
-        own = (one for one in parts if _get(one, "tool_use_id") == read.tool_call_id)
-        parts = _get(next(own, None), "content")
+        parts = get(_result_in(said, read), "content")
     kept = [
         one for one in (parts if isinstance(parts, list) else ())
-        if isinstance(ANTHROPIC_KINDS.get(_get(one, "type")), Text | Media)
+        if isinstance(ANTHROPIC_KINDS.get(get(one, "type")), Text | Media)
     ]  # fmt: skip
-    return read.content if all(_get(one, "text") for one in kept) else kept
+    return read.content if all(get(one, "text") for one in kept) else kept
 
 
-def _get(thing: object, key: str) -> Any:
-    return thing.get(key) if isinstance(thing, Mapping) else None
+def _result_in(said: Mapping[str, Any], read: Message) -> Any:
+    """Return the part of a message that is this result; None if there is none."""
+    parts = listed(said.get("content")) if read.is_result else ()
+    return next((one for one in parts if get(one, "tool_use_id") == read.tool_call_id), None)
 
 
 SHAPES: Mapping[str, Callable[[JsonObject], Told]] = {

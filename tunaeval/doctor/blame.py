@@ -27,9 +27,6 @@ from . import asks
 from .reading import raw_in_error
 from .values import Api, ApiCall, Ask, Judgement, ServerAnswer, ServerIdentity, WantedCall
 
-FLAGS = "enable-auto-tool-choice"
-"""The flag of vLLM that its refusal of `tools` names."""
-
 CASES = 2
 """The number of gate calls, of three, that a model has to copy before it is tested further."""
 
@@ -121,8 +118,7 @@ class Seen:
         answered = [a for a in self.all(ask) if not a.skipped and meaning(a.status).about != "key"]
         if not ask.streamed or not answered:
             return ""
-        streams = (one.streamed.faults if one.streamed else () for one in answered)
-        came_whole = (any(code == "frame-none" for code, _ in faults) for faults in streams)
+        came_whole = ("frame-none" in dict(one.stream_faults) for one in answered)
         good = (one.ask for one in chain(*self.answers.values()) if one.ok)
         if not all(came_whole) and {one.streamed for one in good if one.api == ask.api} != {False}:
             return ""
@@ -134,14 +130,13 @@ class Seen:
 
 
 def _says_nothing(answer: ServerAnswer) -> bool:
-    judged = unanswered(answer)
     named = answer.lost or "model" not in answer.ask.more  # one is to be refused as unknown
-    return judged is not None and judged.verdict == "not tested" and named
+    return not answer.ok and unanswered(answer).verdict == "not tested" and named
 
 
 def mentions_flags(answer: ServerAnswer) -> bool:
     """Whether a refusal names the flags with which vLLM has to be started."""
-    return FLAGS in (answer.error or "")
+    return "enable-auto-tool-choice" in (answer.error or "")
 
 
 def worst(judgements: Iterable[Judgement]) -> Judgement:
@@ -233,8 +228,8 @@ def blame(answer: ServerAnswer, native: str | None = None) -> Judgement:
 
 
 def _blamed(answer: ServerAnswer, native: str | None) -> Judgement:
-    if (reported := unanswered(answer)) is not None:
-        return reported
+    if not answer.ok:
+        return unanswered(answer)
     cut = answer.cut
     if thought_in(answer.text):
         words = "reasoning is in the content: the server does not know how this model thinks"
@@ -511,12 +506,10 @@ LOST_TOKENS = 8
 """An answer with this many tokens cannot be empty."""
 
 
-def unanswered(answer: ServerAnswer) -> Judgement | None:
-    """Return the judgement of a request that got no message, or None if it got one."""
-    if answer.skipped or answer.failure is not None:
-        return Judgement("not tested", answer.failure or "not asked", answer=answer)
+def unanswered(answer: ServerAnswer) -> Judgement:
+    """Return the judgement of a request that got no message."""
     if answer.error is None:
-        return None
+        return Judgement("not tested", answer.failure or "not asked", answer=answer)
     if meaning(answer.status).about in ("address", "key", "load", "absence"):
         return Judgement("not tested", f"status {answer.status}: {answer.error}", answer=answer)
     kind = "refuses the request" if answer.status and answer.status < 500 else "fails"
@@ -528,15 +521,10 @@ def unanswered(answer: ServerAnswer) -> Judgement | None:
     return Judgement("server", words, "error", answer)
 
 
-def no_answer(answer: ServerAnswer) -> Judgement:
-    """Return the judgement of a request without a message."""
-    return unanswered(answer) or Judgement("not tested", "no answer", answer=answer)
-
-
 def is_refused(answer: ServerAnswer) -> bool:
     """Whether the server refuses this very request, not just a wrong key or too many requests."""
     of_client = answer.status is not None and 400 <= answer.status < 500
-    return of_client and no_answer(answer).verdict == "server"
+    return of_client and unanswered(answer).verdict == "server"
 
 
 def misshapen(answer: ServerAnswer) -> Judgement | None:

@@ -336,13 +336,19 @@ def _crashed(answer: ServerAnswer) -> bool:
     return (answer.status or 0) >= 500
 
 
+_PECULIAR = ("prompt", "choice", "schema", "history", "names")
+"""Groups that ask for what a server may not be able to do."""
+
+
 def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
     fixed = ""
     if reported.verdict in ("server", "note"):
-        # The check knows better how to repair a refusal than the remedy for errors in general does.
-        fault = reported.fault if reported.fault not in ("", "error") else check.remedy
-        if check.name == TOOLS_ACCEPTED and reported.answer and _crashed(reported.answer):
-            fault = "error"  # rather than asking for a flag
+        # The check knows better how to repair a refusal than the remedy for errors in general does,
+        # but a crash has to do with it only if what it asks for is peculiar.
+        knows = check.group == "names" or reported.fault in ("", "error")
+        fault = check.remedy if knows else reported.fault
+        if reported.answer and _crashed(reported.answer) and check.group not in _PECULIAR:
+            fault = "error"
         thought = reported.answer.text if reported.answer else None
         fixed = remedy(fault, seen.server, seen.native, thought=thought, parses=seen.parses)
     elif reported.verdict == "model":
@@ -357,11 +363,11 @@ def _finding(check: Check, reported: Judgement, seen: Seen) -> ServerFinding:
 
 def evidence_of(reported: Judgement) -> JsonObject:
     """Return what a finding is based on: the request, the raw text, and what the API gave."""
-    found: JsonObject = {
-        "summary": reported.why,
-        **({"fault": reported.fault} if reported.fault else {}),
-        **({"undecided": True} if reported.undecided else {}),
-    }
+    found: JsonObject = {"summary": reported.why}
+    if reported.fault:
+        found["fault"] = reported.fault
+    if reported.undecided:
+        found["undecided"] = True
     answer = reported.answer
     if answer is None:
         return found

@@ -27,7 +27,7 @@ from tunaeval.models.clients.statuses import meaning
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .values import ApiCall, Ask, ServerAnswer, StreamedAnswer, json_object, listed
+from .values import ApiCall, Ask, ServerAnswer, json_object, listed
 
 _REASONING = ("reasoning_content", "reasoning")
 _QUOTED = 300  # characters of a body in an error
@@ -88,14 +88,11 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
     faults = list(frames.faults)
     if (whole := json_object(heard.body)) is not None and "choices" in whole:
         words = "stream was true, and the answer is one JSON object"
-        return ServerAnswer(
-            ask, 200, error=words, streamed=StreamedAnswer(0, (("frame-none", words),))
-        )
+        return ServerAnswer(ask, 200, error=words, stream_faults=(("frame-none", words),))
     if heard.failure or not frames.objects:
         written = heard.body[:_QUOTED].decode(errors="replace")
         none = "it has [DONE] alone" if frames.done else repr(written)
-        words = heard.failure or f"no frame in the stream: {none}"
-        return ServerAnswer(ask, 200, failure=words, streamed=StreamedAnswer(len(frames.objects)))
+        return ServerAnswer(ask, 200, failure=heard.failure or f"no frame in the stream: {none}")
     failed = next((o for o in frames.objects if o.get("error")), None)
     choices = [choice for o in frames.objects if (choice := _first(o.get("choices")))]
     deltas = [delta for c in choices if isinstance(delta := c.get("delta"), dict)]
@@ -106,7 +103,7 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
     finishes = [c["finish_reason"] for c in choices if c.get("finish_reason") is not None]
     if not frames.done and not finishes and failed is None:
         words = "the stream breaks off: no finish reason, no [DONE]"
-        return ServerAnswer(ask, 200, failure=words, streamed=StreamedAnswer(len(frames.objects)))
+        return ServerAnswer(ask, 200, failure=words)
     said = (error_words(failed) or str(failed["error"])) if failed else None
     tokens = [token for choice in choices for token in _tokens(choice)]
     return ServerAnswer(
@@ -122,7 +119,7 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
         raw=_text(tokens),
         raw_tokens=len(tokens) or None,
         token_ids=ids_of(frames.objects),
-        streamed=StreamedAnswer(len(frames.objects), (*faults, *wrong), bool(usages)),
+        stream_faults=(*faults, *wrong),
     )
 
 

@@ -37,11 +37,11 @@ class Signs:
         return self.pages.get(path, {}).get(key)
 
 
-_PAGES = ("/props", "/model_info", "/version", "/api/version", "/info")
+_PAGES = ("/props", "/model_info", "/server_info", "/version", "/api/version", "/info")
 
 
 async def look(get: Get, root: str) -> Signs:
-    """Fetch the signs of a server in at most 8 GETs; `root` is its API's path without /v1."""
+    """Fetch the signs of a server in at most 9 GETs; `root` is its API's path without /v1."""
     models = await get("models")
     if models.status is None:  # no server is listening, so nothing else will answer
         return Signs(models, Heard(), Heard(), {})
@@ -139,6 +139,7 @@ answers on every path, and a gateway may pass on the signs of the server behind 
 
 _VERSIONS = {
     "llama.cpp": ("/props", "build_info"),
+    "SGLang": ("/server_info", "version"),
     "vLLM": ("/version", "version"),
     "Ollama": ("/api/version", "version"),
     "TGI": ("/info", "version"),

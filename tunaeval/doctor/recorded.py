@@ -181,7 +181,7 @@ def pairs_in(path: Path) -> Iterator[JsonObject]:
     Raises RecordError.
     """
     for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
-        yield from records.read(file)
+        yield from (pair for _, pair in records.placed(file, whole=True))
 
 
 def decoder(path: Path) -> Decode:

@@ -38,7 +38,8 @@ def _failures(found: Examination) -> Iterator[str]:
     """Yield how many answers failed, what could not be judged for it, and what was asked again."""
     if found.failures:
         checks = ", ".join(f"{name} ({count})" for name, count in found.failed.items())
-        yield f"{found.failures} of {counted(found.answers, 'answer')} failed; needed by {checks}"
+        needed = f"; needed by {checks}" if found.exit != UNTESTED else ""
+        yield f"{found.failures} of {counted(found.answers, 'answer')} failed{needed}"
     if found.retries:
         yield f"{counted(found.retries, 'request')} failed and had to be sent again"
     if found.limited:
@@ -105,24 +106,27 @@ def _console(found: Examination, width: int) -> Iterator[str]:
     nothing = not found.passed and all(one.verdict == "not tested" for one in found.findings)
     yield from () if nothing else _as_table(found, width)
     shown: set[str] = set()
+    short: dict[str, list[str]] = {}
     for finding in () if nothing else found.findings:
         known = finding.verdict == "server" and not found.is_new(finding)
         again = finding.remedy in shown or finding.verdict == "not tested" or known
-        shown.add(finding.remedy)
-        yield from _short(finding, "KNOWN  " * known) if again else _full(finding, width)
+        if again or SAME in finding.evidence:
+            words = f"{'KNOWN  ' * known}{finding.verdict.upper()}  {_words_of(finding)}"
+            short.setdefault(words, []).append(f"{finding.group} / {visible(finding.id)}")
+        else:
+            shown.add(finding.remedy)
+            yield from _full(finding, width)
+    yield from (f"{words}: {', '.join(where)}" for words, where in short.items())
     yield ""
     yield from _rates(found)
     yield from (visible(line) for line in (news_lines(found.news) if found.news else ()))
     yield f"{counted(found.requests, 'request')}; {end_words(found)} (exit {found.exit})"
 
 
-def _short(finding: ServerFinding, mark: str = "") -> Iterator[str]:
-    """Yield one line, for a finding that is known, has no evidence, or a remedy that was shown."""
-    summary = visible(str(finding.evidence["summary"]), _WIDTH)
-    same = finding.evidence.get(SAME)
-    cause = f" (the same fault as {same})" if same else ""
-    where = f"{finding.verdict.upper()}  {finding.group} / {visible(finding.id)}"
-    yield f"{mark}{where}: {summary}{cause}"
+def _words_of(finding: ServerFinding) -> str:
+    """Return what findings have in common that are shown in one line."""
+    same, summary = finding.evidence.get(SAME), str(finding.evidence["summary"])
+    return f"the same fault as {same}" if same else visible(summary, _WIDTH)
 
 
 def _as_table(found: Examination, width: int) -> Iterator[str]:

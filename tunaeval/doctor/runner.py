@@ -151,10 +151,8 @@ class Runner:
         elif mentions_flags(first):
             await self._ask(asks.UNPARSED)  # shows the format, and so the parser to name
             self._stop("every request with tools is refused until the server has its flags")
-        elif self.model is None and about == "request":
-            self._stop(
-                f"no model is named, and the server lists none: --model NAME ({first.error})"
-            )
+        elif about == "request" and self._is_unlisted(first):
+            self._stop(f"the server wants one of its models: --model NAME ({first.error})")
         elif about in ("request", "server"):
             if (await self._ask(asks.PLAIN)).status == first.status:  # it has no tools
                 self._stop(f"every request fails with {first.status}: {first.error}")
@@ -162,6 +160,11 @@ class Runner:
             self._stop(f"status {first.status}: {first.error}")
         elif first.failure is not None or (first.status == 200 and self._server.answers_all):
             self._stop(f"no chat completion came: {first.failure or first.error}")
+
+    def _is_unlisted(self, first: ServerAnswer) -> bool:
+        """Whether no model is named, or one that the server does not list and that it quotes."""
+        name, listed = self.model or "", self._server.models
+        return bool(listed) == bool(name) and name not in listed and name in str(first.error)
 
     async def _find_apis(self) -> None:
         """Ask each other API for one call, and leave out the checks of those that are not there."""
@@ -204,14 +207,16 @@ class Runner:
 
     async def _settle_differences(self) -> None:
         """Ask again in both modes where single answers differ and no raw text decides."""
-        compared = [check.asks for check in self.checks if check.rule is same_in_both]
-        for whole, streamed in (pair for wanted in compared for pair in pairs(wanted)):
-            if self.requests + 2 * _MORE > self._limit:
-                return
-            found = self._answers.get(whole.key, []), self._answers.get(streamed.key, [])
-            if compare_pair(found[0][:1], found[1][:1]).verdict == "note":
-                for ask, had in zip((whole, streamed), found, strict=True):
-                    await self._in_turn([ask] * max(0, 1 + _MORE - len(had)))
+        for check in (check for check in self.checks if check.rule is same_in_both):
+            for asked in pairs(check.asks):
+                if self.requests + 2 * _MORE > self._limit:
+                    return
+                found = [self._answers.get(ask.key, []) for ask in asked]
+                if compare_pair(found[0][:1], found[1][:1]).verdict == "note":
+                    for ask, had in zip(asked, found, strict=True):
+                        await self._in_turn([ask] * max(0, 1 + _MORE - len(had)))
+                if compare_pair(*found).verdict == "server":
+                    break  # one difference that is certain is enough for a check
 
     async def _ask(self, ask: Ask) -> ServerAnswer:
         answer = await self._answer(ask)

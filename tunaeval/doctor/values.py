@@ -97,15 +97,6 @@ class ApiCall:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamedAnswer:
-    """The number of frames in a stream, its faults (code, message), and whether usage came."""
-
-    frames: int = 0
-    faults: tuple[tuple[str, str], ...] = ()
-    usage: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ServerAnswer:
     """The answer to a request.
 
@@ -131,7 +122,8 @@ class ServerAnswer:
     """The token ids of the raw text, if the server gives them."""
     prompt: str | None = None
     """The rendered prompt, if the server shows it."""
-    streamed: StreamedAnswer | None = None
+    stream_faults: tuple[tuple[str, str], ...] = ()
+    """What is wrong with the stream: codes and messages."""
     skipped: bool = False
     """The request was never sent: the deadline, the limit of requests, or a server that is gone."""
     tries: int = 1

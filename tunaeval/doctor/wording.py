@@ -201,7 +201,7 @@ def _fragment(index: JsonValue, piece: JsonValue) -> JsonObject:
 
 def _with_end(answer: ServerAnswer, final: JsonObject | None) -> ServerAnswer:
     """Add a fault if the last event has other calls than the stream: clients read either."""
-    if final is None or answer.streamed is None or not answer.ok:
+    if final is None or not answer.ok:
         return answer
     whole = replace(answer.ask, streamed=False)
     last = read_answer(whole, Heard(200, {}, json.dumps(_chat(final)).encode()))
@@ -209,5 +209,4 @@ def _with_end(answer: ServerAnswer, final: JsonObject | None) -> ServerAnswer:
     if ours == theirs:
         return answer
     words = f"the last event has the calls {theirs!r:.80}, and the stream {ours!r:.80}"
-    faults = (*answer.streamed.faults, ("frame-final", words))
-    return replace(answer, streamed=replace(answer.streamed, faults=faults))
+    return replace(answer, stream_faults=(*answer.stream_faults, ("frame-final", words)))

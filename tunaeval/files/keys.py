@@ -19,6 +19,8 @@ import orjson
 from tunaeval.errors import UsageError
 from tunaeval.types.calls import JsonValue
 
+from .plain_files import table_of
+
 SHORTEST = 8
 """Shorter values are not covered, as they may be ordinary words."""
 COVER = "<key>"
@@ -233,10 +235,6 @@ def with_keys_covered(text: str, cover: Callable[[str], str] = lambda _: COVER) 
 
 _SHORTEST_SHAPE = 15
 """The length of the shortest pattern but for addresses (Slack's). Most texts are shorter words."""
-_WORD = "[A-Za-z0-9_-]"
-_MIXED = rf"(?={_WORD}{{0,40}}?(?=[A-Za-z_]{{0,11}}[0-9])[A-Za-z0-9_]{{12}})"
-"""Requires a digit among twelve characters without a hyphen nearby, which no name of words has."""
-_PLAIN = "[A-Za-z0-9]{20,}+"
 _BREAK = r"(?:\s|\\+[nr])"
 _BASE64 = "[A-Za-z0-9+/=]"
 _MARK = r"[A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----"
@@ -251,34 +249,22 @@ _USER = re.compile(
 )
 """A password in an address, unless it is a placeholder such as `%s`, `$NAME` or `{name}`."""
 
-_SIGNS = {
-    **dict.fromkeys(("sk-", "pk-", "rk-"), rf"{_MIXED}{_WORD}{{16,}}+"),  # OpenAI, Anthropic
-    **dict.fromkeys(("sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"), _PLAIN),  # Stripe
-    **dict.fromkeys(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _PLAIN),  # GitHub
-    "github_pat_": r"[A-Za-z0-9_]{20,}+",
-    "glpat-": rf"{_WORD}{{16,}}+",  # GitLab
-    **dict.fromkeys(("gsk_", "xai-", "hf_", "npm_"), _PLAIN),  # Groq, xAI, Hugging Face, npm
-    **dict.fromkeys(("xoxb-", "xoxp-", "xoxa-", "xoxe-", "xoxr-", "xoxs-", "xapp-"),
-                    r"[A-Za-z0-9-]{10,}+"),  # Slack
-    **dict.fromkeys(("AKIA", "ASIA"), r"[A-Z0-9]{16}(?![A-Za-z0-9])"),  # AWS
-    "AIza": rf"{_WORD}{{30,}}+",  # Google
-    "ya29.": rf"{_WORD}{{20,}}+",
-    "eyJ": rf"{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}*+){{1,3}}+",  # a JSON web token
-}  # fmt: skip
-"""The prefixes of keys, with patterns for the rest."""
 
-
-def _shape(sign: str, rest: str) -> re.Pattern[str]:
+def _shape(prefix: str, rest: str) -> re.Pattern[str]:
     # A word may not run into the prefix, but an escape of JSON may.
-    this = re.escape(sign)
-    return re.compile(rf"{this}(?:(?<!{_WORD}{this})|(?<=\\[bfnrt]{this})){rest}")
+    this = re.escape(prefix)
+    return re.compile(rf"{this}(?:(?<![A-Za-z0-9_-]{this})|(?<=\\[bfnrt]{this})){rest}")
 
 
 _SHAPES = [
     ("PRIVATE KEY", re.compile(_PEM)),
     ("://", _USER),
     ("://", re.compile(r"(?<=://)([A-Za-z0-9_-]{20,256})(?=@)")),
-    *((sign, _shape(sign, rest)) for sign, rest in _SIGNS.items()),
+    *(
+        (prefix, _shape(prefix, shape["rest"]))
+        for shape in table_of(__package__, "keys.toml")["keys"]
+        for prefix in shape["prefixes"]
+    ),
 ]
 """Patterns, each with a fixed part of it; searching for that first takes almost no time."""
 _ANY_SIGN = tuple(dict.fromkeys(sign for sign, _ in _SHAPES))

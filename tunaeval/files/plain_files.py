@@ -36,9 +36,9 @@ _KINDS = {
 def table_of(package: str | None, name: str) -> dict[str, Any]:
     """Return the content of a TOML file that is beside a package's modules."""
     import tomllib  # noqa: PLC0415 - many imports need no table
-    from importlib.resources import files  # noqa: PLC0415 - as above
+    from pkgutil import get_data  # noqa: PLC0415 - as above; importlib.resources takes twice as long
 
-    return tomllib.loads(files(package or "").joinpath(name).read_text("utf-8"))
+    return tomllib.loads((get_data(package or "", name) or b"").decode("utf-8"))
 
 
 def open_plain(path: str | os.PathLike[str]) -> BufferedReader:

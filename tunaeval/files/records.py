@@ -18,9 +18,11 @@ import errno
 import json
 import math
 import os
-from collections.abc import Callable, Container, Iterator, Mapping
+import re
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Self, TypeVar
+from typing import BinaryIO, Self
 
 import orjson
 
@@ -28,7 +30,7 @@ from tunaeval.errors import RecordError
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .locks import turn
-from .plain_files import check_writable, open_plain, read_plain
+from .plain_files import check_writable, open_plain, read_plain, table_of
 
 MAX_DEPTH = 200
 TOO_DEEP = "(nested too deeply to be kept)"
@@ -37,22 +39,8 @@ _MAX_BITS = 2_000  # 603 digits: Python reads 640 at any setting of its limit
 _WIDE_INTEGER = b"0" * 19  # orjson would silently read more than 64 bits as a float
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 """Turns every digit into a 0: then a search for 19 of them is 20 times as fast as a regex."""
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BLOCK = 1 << 16
-
-_ADVICE = {
-    errno.EACCES: "choose a directory that can be written to",
-    errno.EPERM: "choose a directory that can be written to",
-    errno.EAGAIN: "another process has kept the file locked; see what it is waiting for",
-    errno.EROFS: "choose a directory that can be written to",
-    errno.ENOSPC: "free some space; everything before this record is whole",
-    errno.EDQUOT: "free some space; everything before this record is whole",
-    errno.EFBIG: "raise the file size limit; everything before this record is whole",
-    errno.ENOTDIR: "one of its parents is a file: choose another path",
-    errno.EISDIR: "choose another path",
-    errno.EEXIST: "it exists already: choose another path",
-    errno.ENOENT: "check the path",
-    errno.EMFILE: "too many files are open: raise the limit (ulimit -n) or ask fewer at a time",
-}
 
 
 def encode(record: Mapping[str, JsonValue]) -> bytes:
@@ -90,11 +78,13 @@ class RecordWriter:
 
     def __init__(self, path: Path, *, fsync: bool = False) -> None:
         self.path = path
-        _guarded(path, "write to", lambda: check_writable(path))
+        with _guarded(path, "write to"):
+            check_writable(path)
         self.recovered = recover(path) if path.exists() else 0
         self._fsync = fsync
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-        self._file = _guarded(path, "open", lambda: os.open(path, flags, 0o644))
+        with _guarded(path, "open"):
+            self._file = os.open(path, flags, 0o644)
 
     def append(self, record: Mapping[str, JsonValue]) -> int:
         """Write the whole record, or raise RecordError and leave the file as it was. Returns the
@@ -137,11 +127,8 @@ def append(path: Path, record: Mapping[str, JsonValue]) -> None:
     too. They take turns, as an incomplete line may be one that another is writing. Raises
     RecordError as `RecordWriter` does, and if no turn comes within 5 seconds.
     """
-    try:
-        with turn(path), RecordWriter(path) as writer:
-            writer.append(record)
-    except OSError as error:
-        raise _record_error(path, "append to", error) from error
+    with _guarded(path, "append to"), turn(path), RecordWriter(path) as writer:
+        writer.append(record)
 
 
 def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObject]:
@@ -174,14 +161,15 @@ def placed(
                     return
                 raise RecordError(
                     f"{path}, line {number}: wanted a JSON object on one line, "
-                    f"found {line[:60]!r} ({error}); repair the line or remove it"
+                    f"found {_quoted(line, error)}; repair the line or remove it"
                 ) from error
             yield start, record
 
 
 def opened(path: Path) -> BinaryIO:
     """Open a file to be read. Raise RecordError if that fails."""
-    return _guarded(path, "read", lambda: open_plain(path))
+    with _guarded(path, "read"):
+        return open_plain(path)
 
 
 def read_at(file: BinaryIO, path: Path, offset: int) -> JsonObject:
@@ -200,54 +188,43 @@ def recover(path: Path) -> int:
     """Make the file end in a whole record, and return how many bytes of an incomplete line were
     removed. A last record that lacks only its newline gets one.
     """
-
-    def repair() -> int:
-        with path.open("r+b") as file:
-            size = file.seek(0, os.SEEK_END)
-            start = _start_of_last_line(path, size)
-            if start == size:
-                return 0
-            file.seek(start)
-            try:
-                decode(file.read())
-            except (ValueError, RecursionError):
-                file.truncate(start)
-                return size - start
-            file.write(b"\n")
+    with _guarded(path, "recover"), path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        start = _start_of_last_line(path, size)
+        if start == size:
             return 0
-
-    return _guarded(path, "recover", repair)
+        file.seek(start)
+        try:
+            decode(file.read())
+        except (ValueError, RecursionError):
+            file.truncate(start)
+            return size - start
+        file.write(b"\n")
+        return 0
 
 
 def write_document(path: Path, document: Mapping[str, JsonValue]) -> None:
     """Write one indented JSON object to a new file, completely or not at all."""
     text = _document_text(document)
-
-    def write() -> None:
-        with path.open("x", encoding="ascii") as file:
-            try:
-                file.write(text)
-                file.flush()
-            except OSError:
-                path.unlink()
-                raise
-
-    _guarded(path, "write", write)
+    with _guarded(path, "write"), path.open("x", encoding="ascii") as file:
+        try:
+            file.write(text)
+            file.flush()
+        except OSError:
+            path.unlink()
+            raise
 
 
 def replace_document(path: Path, document: Mapping[str, JsonValue]) -> None:
     """Replace a file's JSON object atomically: no reader sees half of it."""
     text = _document_text(document)
-
-    def replace() -> None:
-        new = path.with_name(f".{path.name}.{os.getpid()}")
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    with _guarded(path, "replace"):
         try:
             new.write_text(text, encoding="ascii")
             new.replace(path)
         finally:
             new.unlink(missing_ok=True)
-
-    _guarded(path, "replace", replace)
 
 
 def _document_text(document: Mapping[str, JsonValue]) -> str:
@@ -256,27 +233,33 @@ def _document_text(document: Mapping[str, JsonValue]) -> str:
 
 def read_document(path: Path) -> JsonObject:
     """Return the JSON object that a file consists of."""
-    text = _guarded(path, "read", lambda: read_plain(path))
+    with _guarded(path, "read"):
+        text = read_plain(path)
     try:
         return decode(text)
     except (ValueError, RecursionError) as error:
         raise RecordError(
-            f"{path}: wanted one JSON object, found {text[:60]!r} ({error})"
+            f"{path}: wanted one JSON object, found {_quoted(text, error)}"
         ) from error
 
 
-_T = TypeVar("_T")
+def _quoted(text: bytes, error: Exception) -> str:
+    if b"\0" in text or (isinstance(error, UnicodeDecodeError) and _CONTROL.search(text)):
+        return "bytes that are no text (is it a binary or a compressed file?)"
+    return f"{text[:60]!r} ({error})"
 
 
-def _guarded(path: Path, action: str, act: Callable[[], _T]) -> _T:
+@contextmanager
+def _guarded(path: Path, action: str) -> Iterator[None]:
     try:
-        return act()
+        yield
     except OSError as error:
         raise _record_error(path, action, error) from error
 
 
 def _record_error(path: Path, action: str, error: OSError) -> RecordError:
-    advice = _ADVICE.get(error.errno or 0, "check the path and the disk")
+    known = table_of(__package__, "advice.toml")
+    advice = known.get(errno.errorcode.get(error.errno or 0, ""), "check the path and the disk")
     return RecordError(f"cannot {action} {str(path)!r}: {error.strerror or error}; {advice}")
 
 

@@ -42,14 +42,6 @@ class ReplyStore:
     """The replies in a directory, which is made if it is missing.
 
     Raises RecordError, here and in `put`, for a place that cannot be written to.
-
-    Examples:
-        >>> from tunaeval.files.reply_store import ReplyStore, digest_of
-        >>> from tunaeval.types.exchange import Reply
-        >>> with ReplyStore("replies") as store:
-        ...     store.put(digest_of({"model": "m"}), Reply({"role": "assistant", "content": "Hi"}))
-        ...     store.get(digest_of({"model": "m"})).message["content"]
-        'Hi'
     """
 
     def __init__(self, directory: Path | str) -> None:

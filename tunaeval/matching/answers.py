@@ -22,6 +22,7 @@ from .patterns import (
     compiled,
     read_pattern,
 )
+from .values import kinds_of
 
 
 class NoExampleError(ValueError):
@@ -103,7 +104,7 @@ def _contains(part: JsonValue, schema: JsonValue) -> JsonValue:
     """Return a text with all parts if they are texts and the schema allows one, else a list."""
     parts = part if isinstance(part, list) else [part]
     texts = [text for text in parts if isinstance(text, str)]
-    kinds = _kinds(schema)
+    kinds = kinds_of(schema)
     if len(texts) == len(parts) and ("string" in kinds or "array" not in kinds):
         return " ".join(texts)
     return _items(parts, schema)
@@ -175,7 +176,7 @@ def _any_value(schema: JsonValue) -> JsonValue:
             return _any_value(schema[key][0])
     if schema.get("minimum") is not None:
         return schema["minimum"]
-    return next((_PLAIN[kind] for kind in _kinds(schema) if kind in _PLAIN), _PLAIN["string"])
+    return next((_PLAIN[kind] for kind in kinds_of(schema) if kind in _PLAIN), _PLAIN["string"])
 
 
 _PLAIN: Mapping[str, JsonValue] = {
@@ -187,15 +188,3 @@ _PLAIN: Mapping[str, JsonValue] = {
     "object": {},
     "null": None,
 }
-
-
-def _kinds(schema: JsonValue) -> list[JsonValue]:
-    """Return the type names in a schema, also those in its `anyOf` and `oneOf`."""
-    if not isinstance(schema, Mapping):
-        return []
-    kinds = schema.get("type", [])
-    found = list(kinds) if isinstance(kinds, list) else [kinds]
-    for key in ("anyOf", "oneOf"):
-        for branch in schema.get(key) or ():
-            found += _kinds(branch)
-    return found

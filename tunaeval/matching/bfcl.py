@@ -157,11 +157,7 @@ def _variable(
 
     It counts as one if the type of the first alternative is not the one that the schema says.
     """
-    first = None
-    for one in alternatives:
-        if one != "":
-            first = type(one)
-            break
+    first = next((type(one) for one in alternatives if one != ""), None)
     if type(value) is not kind:
         return True if first is not None and type(value) is first else None
     if item_kind is not None and not any(_items_fit(value, one, item_kind) for one in alternatives):

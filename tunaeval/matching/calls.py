@@ -313,12 +313,11 @@ def _explained(fit: Fit, pairs: Pairs, mode: str) -> Iterator[Failure]:
                 yield Failure("missing-call", f"no call of {wanted!r}", f"expected[{wish}]")
                 continue
             spare.remove(near)
-            alone = True
-            for failure in fit.failures(wish, near):
-                alone = False
-                yield Failure(failure.code, failure.message, f"calls[{near}].{failure.path}")
-            if alone:
-                yield Failure("wrong-order", f"{wanted!r} comes too early", f"calls[{near}]")
+            place = f"calls[{near}]"
+            yield from [
+                Failure(one.code, one.message, f"{place}.{one.path}")
+                for one in fit.failures(wish, near)
+            ] or [Failure("wrong-order", f"{wanted!r} comes too early", place)]
     if mode in NO_OTHERS:
         for call in spare:
             name = fit.calls[call].name

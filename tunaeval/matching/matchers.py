@@ -138,10 +138,8 @@ def _path_fault(wish: JsonObject) -> str | None:
     return None if strings else "$path wants a string or a list of strings"
 
 
-def _default(wish: JsonObject, have: object, schema: JsonValue, compare: Compare) -> bool:
-    del wish
-    if have is ABSENT:
-        return True
+def is_default(have: object, schema: JsonValue, compare: Compare) -> bool:
+    """Whether a value is its schema's default."""
     return (
         isinstance(schema, Mapping)
         and "default" in schema
@@ -172,7 +170,10 @@ MATCHERS: Mapping[str, Matcher] = {
         ),
         _path_fault,
     ),
-    "$default": Matcher(_default, _only_true("$default")),
+    "$default": Matcher(
+        lambda _, have, schema, compare: have is ABSENT or is_default(have, schema, compare),
+        _only_true("$default"),
+    ),
     "$ignore": Matcher(lambda *_: True, _only_true("$ignore")),
 }
 """Every matcher by its key."""

@@ -17,7 +17,7 @@ from unicodedata import normalize
 from tunaeval.showing import shown
 from tunaeval.types.calls import JsonValue, ToolCall, ToolSpec
 
-from .matchers import ABSENT, NO_SCHEMA, Compare, inner_schema, matcher_of, normalised
+from .matchers import ABSENT, NO_SCHEMA, Compare, inner_schema, is_default, matcher_of, normalised
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def likeness(
 def _extra(arguments: Arguments, got: Arguments, schemas: Arguments) -> Iterator[Miss]:
     """Yield the unexpected arguments, except those whose value is the schema's default."""
     for key, have in got.items():
-        if key not in arguments and not _is_default(have, schemas.get(key)):
+        if key not in arguments and not is_default(have, schemas.get(key), _EXACTLY):
             yield partial(extra_argument, key, have)
 
 
@@ -161,7 +161,7 @@ def _fits(
         return bool(want == have)
     if want != have or {kind, type(have)} != {int, float}:
         return False
-    return type(have) is int or not _says(schema, "integer") or _says(schema, "number")
+    return type(have) is int or "integer" not in (named := kinds_of(schema)) or "number" in named
 
 
 _EXACTLY: Compare = partial(_fits, exact=True)
@@ -183,14 +183,6 @@ def _plain_wish(want: JsonValue) -> JsonValue:
     return normalised(want)
 
 
-def _is_default(have: JsonValue, schema: JsonValue) -> bool:
-    return (
-        isinstance(schema, Mapping)
-        and "default" in schema
-        and _EXACTLY(schema["default"], have, schema)
-    )
-
-
 def _are_one_text(want: str, have: object) -> bool:
     """Whether two texts are the same in Unicode's normal form NFC, where an accent is part of its
     letter. No other sign is taken for one of ASCII.
@@ -200,18 +192,20 @@ def _are_one_text(want: str, have: object) -> bool:
     return normalize("NFC", want) == normalize("NFC", have)
 
 
-def _says(schema: JsonValue, name: str, seen: set[int] | None = None) -> bool:
-    """Whether a schema names a type, also as one of several."""
-    seen = set() if seen is None else seen
-    if not isinstance(schema, Mapping) or id(schema) in seen:
-        return False
-    seen.add(id(schema))
-    kind = schema.get("type")
-    if kind == name or (isinstance(kind, list) and name in kind):
-        return True
-    listed = (schema.get(key) for key in ("anyOf", "oneOf"))
-    branches = (branch for one in listed if isinstance(one, list | tuple) for branch in one)
-    return any(_says(branch, name, seen) for branch in branches)
+def kinds_of(schema: JsonValue) -> list[JsonValue]:
+    """Return the type names in a schema, also those in its `anyOf` and `oneOf`."""
+    kinds: list[JsonValue] = []
+    waiting, seen = [schema], set[int]()  # it may contain itself
+    for one in waiting:
+        if isinstance(one, Mapping) and id(one) not in seen:
+            seen.add(id(one))
+            kind = one.get("type", [])
+            kinds += kind if isinstance(kind, list) else [kind]
+            listed = (one.get(key) for key in ("anyOf", "oneOf"))
+            waiting += (
+                branch for some in listed if isinstance(some, list | tuple) for branch in some
+            )
+    return kinds
 
 
 def _failure(

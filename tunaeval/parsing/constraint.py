@@ -149,6 +149,9 @@ def breach(text: str, form: Format, tools: Tools, *, calls_alone: bool) -> str |
         if read.calls or found.code not in _OF_PROSE:
             return f"{found.code}: {found.message}"
     if not read.calls:
+        mark = next((mark for mark in _marks_of_start(form) if mark in read.content), None)
+        if mark:  # prose has none
+            return f"{mark!r} begins no call that is read strictly"
         return "there is no call" if calls_alone else None
     first = read.calls[0].span
     if first and read.content.strip() not in text[: first.start]:

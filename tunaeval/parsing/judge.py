@@ -25,7 +25,7 @@ from tunaeval.types.calls import (
     Tools,
 )
 from tunaeval.types.makers import cheap
-from tunaeval.types.parsing import LEVELS, Level
+from tunaeval.types.parsing import LEVELS, UNKNOWN_TOOL, Level
 
 from .repair.machine import JsonReader, read_json
 from .repair.schema import (
@@ -94,14 +94,15 @@ def judge(
     value, keys, renamed = _renamed(value, word, span)
     name = value.get(keys[0] or "")
     attempt, fault = _fault(value, keys, read, tools, marked=form.marked)
-    inner = Read(None)
-    if not fault:
-        inner, fault = _arguments(value.get(keys[1] or ""), name, tools, span)
+    inner, wrong = Read(None), None
+    goes_on = not fault or fault.code == UNKNOWN_TOOL  # whose arguments may be broken, too
+    if goes_on:
+        inner, wrong = _arguments(value.get(keys[1] or ""), name, None if fault else tools, span)
     cut = read.truncated or inner.truncated
     repairs = (*frame, *read.repairs, *renamed, *inner.repairs)
-    fault = fault or forbidden_at(repairs, level)
-    if fault:
-        return JudgedCall(None, (fault,), attempt, cut)
+    wrong = wrong or (forbidden_at(repairs, level) if goes_on else None)
+    if fault or wrong:
+        return JudgedCall(None, tuple(filter(None, (fault, wrong))), attempt, cut)
     notes, arguments = (*read.notes, *inner.notes), inner.value
     for key in misplaced(name, arguments, _beside(value, keys), tools) if len(value) > 2 else ():
         message = f"{key[:60]!r} is beside the arguments of {name!r}, and does not count"
@@ -228,7 +229,7 @@ def _fault(
         return True, Note(code, f"{name[:60]!r} is no name; a quote may be missing")
     if tools is not None and not known:
         names = ", ".join(list(tools)[:12]) or "no tools at all"
-        return True, Note("unknown-tool", f"{name[:60]!r} is none of: {names}")
+        return True, Note(UNKNOWN_TOOL, f"{name[:60]!r} is none of: {names}")
     return True, None if has_arguments else _missing(name, _beside(value, keys), read)
 
 

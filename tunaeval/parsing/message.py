@@ -211,7 +211,7 @@ def lost_calls(
     named = map(_function_in, (*lost, *listed(_get(message, "invalid_tool_calls"))))
     found = [(name if isinstance(name, str) else "", why, STRUCTURED) for name, why in named]
     text = text_of(_get(message, "content"))
-    spans = [one.span for one in read.diagnoses if one.span and one.is_attempt]
+    spans = dict.fromkeys(one.span for one in read.diagnoses if one.span and one.is_attempt)
     found += [("", text[span.start : span.end], "") for span in spans]
     return tuple(ToolCall.unread(name, str(why), format=form) for name, why, form in found)
 
@@ -233,13 +233,15 @@ def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
         read = read_json(arguments)
     elif fault := not_json(arguments):
         read = Unreadable("invalid-arguments", fault)
+    faults: tuple[Note, ...] = ()
     if isinstance(read, Unreadable):
-        return JudgedCall(None, (Note("invalid-arguments", read.message),))
+        faults, read = (Note("invalid-arguments", read.message),), Read(None)
     call = {_CALL.name: name, _CALL.arguments: read.value}
     if (id_ := _get(item, "id")) is not None:
         call["id"] = id_
     read = read._replace(value=call)
-    return judge(read, word=_CALL, form=_STRUCTURED, span=_NOWHERE, tools=tools, level=level)
+    found = judge(read, word=_CALL, form=_STRUCTURED, span=_NOWHERE, tools=tools, level=level)
+    return JudgedCall(None, (*(() if found.call else found.notes), *faults)) if faults else found
 
 
 def _function_in(item: object) -> tuple[JsonValue, JsonValue]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache, wraps
 from itertools import takewhile
 from math import prod
+from traceback import extract_tb
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 from typing import Literal as OneOf
@@ -34,6 +35,7 @@ from tunaeval.grammar.formats import FORMATS
 from tunaeval.limits import MAX_TEMPLATE_SIZE, MAX_TEMPLATE_WORK, TEMPLATE_STEP
 from tunaeval.showing import brief
 from tunaeval.types.calls import ToolCall, Tools, ToolSpec
+from tunaeval.types.exchange import openai_call
 
 from .api import auto
 from .finder import TOKENS
@@ -139,7 +141,8 @@ def turn_by(
     answer = {"role": "assistant", "content": _ANSWER}
     start, _, end = render_by(template, [*before, answer], tools).rpartition(_ANSWER)
     asked = render_by(template, before, tools, prompt=True)
-    begins = len(asked) if text.startswith(asked) else _shared(text, asked, start + _ANSWER)
+    same = takewhile(lambda row: len({*row}) == 1, zip(text, asked, start + _ANSWER, strict=False))
+    begins = len(asked) if text.startswith(asked) else sum(1 for _ in same)
     ends = [end[at:] for at, char in enumerate(end) if not at or char == "<"]
     turn = text[begins:].removesuffix(next(filter(text.endswith, ends), ""))
     turn = turn.removesuffix(next(filter(turn.endswith, (*TOKENS, "<|tool_response>")), ""))
@@ -163,6 +166,7 @@ class TemplateCheck:
         equal: Whether `render` writes the same calls in this format to the letter.
         text: The turn of the assistant with two calls, or one if it writes no more.
         fault: Why the calls are not read back; empty if they are.
+        notes: What the template leaves out or refuses: several calls a turn, words beside calls.
     """
 
     arguments: ArgumentsKind
@@ -170,6 +174,7 @@ class TemplateCheck:
     equal: bool = False
     text: str = ""
     fault: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=64)
@@ -180,12 +185,15 @@ def check_template(template: str) -> TemplateCheck:
         >>> check_template("{% for m in messages %}{{ m.content }}{% endfor %}").format is None
         True
     """
-    kind, calls = wanted_arguments(template), _PROBES
+    kind, calls, notes = wanted_arguments(template), _PROBES, tuple[str, ...]()
     try:
         try:
             text = turn_by(template, calls, _PROBED)
-        except UsageError:
+        except UsageError as error:
             text = turn_by(template, calls := calls[:1], _PROBED)
+            notes = (f"of two calls in one turn only the first is read back: {error}",)
+        if _ANSWER not in turn_by(template, calls, _PROBED, said={"content": _ANSWER}):
+            notes += ("words beside calls are left out",)
     except UsageError as error:
         return TemplateCheck(kind, fault=str(error))
     written = {form: render_calls(calls, form) for form in FORMATS.values()}
@@ -195,8 +203,8 @@ def check_template(template: str) -> TemplateCheck:
     for form in (*sorted(equal, key=lambda form: -len(written[form])), *found, *written):
         back = reader_of(form).parse(text, tools=_PROBED, level="strict")
         if misread(back, calls) is None:
-            return TemplateCheck(kind, form.name, form in equal, text)
-    return TemplateCheck(kind, text=text, fault=misread(first, calls) or "")
+            return TemplateCheck(kind, form.name, form in equal, text, "", notes)
+    return TemplateCheck(kind, text=text, fault=misread(first, calls) or "", notes=notes)
 
 
 def writes_alike(text: str, written: str, form: Format) -> bool:
@@ -211,12 +219,6 @@ def writes_alike(text: str, written: str, form: Format) -> bool:
     return written in text or written.endswith(text.strip())
 
 
-def _shared(*texts: str) -> int:
-    """Return how many characters all the texts begin with in common."""
-    same = takewhile(lambda row: len(set(row)) == 1, zip(*texts, strict=False))
-    return sum(1 for _ in same)
-
-
 def _with_calls(  # noqa: PLR0917 - a rendering is made of so much
     template: str,
     calls: Sequence[ToolCall],
@@ -229,16 +231,7 @@ def _with_calls(  # noqa: PLR0917 - a rendering is made of so much
 
     def rendered(id_of: Callable[[int, ToolCall], str]) -> str:
         written = [
-            {
-                "id": call.id or id_of(number, call),
-                "type": "function",
-                "function": {
-                    "name": call.name,
-                    "arguments": call.arguments
-                    if kind == "object"
-                    else json.dumps(call.arguments, ensure_ascii=False),
-                },
-            }
+            openai_call(call, call.id or id_of(number, call), kind)
             for number, call in enumerate(calls)
         ]
         turn = {"role": "assistant", "content": "", **said, "tool_calls": written}
@@ -373,10 +366,7 @@ class _Generation(Extension):
     def parse(self, parser: Parser) -> nodes.Node:
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-        return nodes.CallBlock(self.call_method("_body"), [], [], body).set_lineno(line)
-
-    def _body(self, caller: Callable[[], str]) -> str:
-        return caller()
+        return nodes.Scope(body, lineno=line)
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
@@ -476,12 +466,10 @@ def _refused_by_template(message: object) -> NoReturn:
 def _compiled(template: str) -> Template:
     if len(template) > MAX_TEMPLATE_SIZE:
         raise UsageError(f"the template has more than {MAX_TEMPLATE_SIZE:,} characters")
-    return _environment().from_string(template)
+    return _ENVIRONMENT.from_string(template)
 
 
-@lru_cache(maxsize=1)
-def _environment() -> _Sandbox:
-    return _Sandbox()
+_ENVIRONMENT = _Sandbox()
 
 
 def _reason(error: Exception) -> str:
@@ -490,5 +478,6 @@ def _reason(error: Exception) -> str:
         return "it calls itself without end"
     if isinstance(error, TypeError) and "no loader" in str(error):
         return "it includes another file, and a template has none; put the text into it"
-    kind = "" if type(error) is TemplateError else f"{type(error).__name__}: "
-    return f"{kind}{error!s:.300}"
+    lines = [one.lineno for one in extract_tb(error.__traceback__) if one.filename == "<template>"]
+    missing = "there is no " if isinstance(error, KeyError) else ""
+    return f"{missing}{error!s:.300}" + f" (line {lines[-1]})" * bool(lines)

@@ -198,8 +198,10 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         if one is None or other is None or one.question.asks != other.question.asks:
             left_out[_why_left_out(scenario, one, other, a, b)] += 1
             continue
-        for key in _places(one.question):
-            (parts[key] if key else overall).add(one.question, one.rate, other.rate)
+        overall.add(one.question, one.rate, other.rate)
+        for section, names in (("tool", one.question.tools), ("tag", one.question.tags)):
+            for name in dict.fromkeys(names):
+                parts[section, name].add(one.question, one.rate, other.rate)
         for words, did, now in _reactions(a, b, scenario):
             parts["faults", words].add(one.question, did, now)
         if weigh:
@@ -222,7 +224,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         gained=flips_gained,
         left_out=dict(left_out),
         settings=dict(_settings(a.source.info, b.source.info)),
-        notes=(*notes, *_interrupted(a), *_interrupted(b), *_leaking(a), *_leaking(b)),
+        notes=(*notes, *_doubts(a), *_doubts(b)),
     )
 
 
@@ -233,15 +235,6 @@ def _reactions(a: Side, b: Side, scenario: str) -> Iterator[tuple[str, float, fl
         if all(both):
             did, now = (c / n for c, n in filter(None, both))
             yield words, did, now
-
-
-def _places(question: Question) -> Iterator[tuple[str, str] | None]:
-    """Yield the rows in which a scenario counts: None for the total, then (section, name)."""
-    yield None
-    for tool in question.tools:
-        yield "tool", tool
-    for tag in dict.fromkeys(question.tags):
-        yield "tag", tag
 
 
 def _order(key: tuple[str, str]) -> tuple[int, str]:
@@ -271,16 +264,14 @@ def _nothing_in_common(a: RunInfo, b: RunInfo, left_out: Counter[str]) -> Compar
     )
 
 
-def _interrupted(side: Side) -> Iterator[str]:
+def _doubts(side: Side) -> Iterator[str]:
+    """Yield notes on what is missing in a run, and on what makes its answers doubtful."""
     if side.missing:
         finished = sum(side.outcomes.values())
         yield (
             f"run {side.source.info.run_id} was interrupted: it has {finished} of "
             f"{counted(finished + side.missing, 'result')}"
         )
-
-
-def _leaking(side: Side) -> Iterator[str]:
     for words in side.figures().warnings:
         yield f"run {side.source.info.run_id}: {words}"
 

@@ -205,11 +205,8 @@ def _flips(comparison: Comparison, quote: Quote, shown: int) -> Iterator[str]:
 
 def _flip(flip: Flip, quote: Quote) -> str:
     before, after = _answer(flip.a, quote), _answer(flip.b, quote)
-    return f"{quote(flip.scenario)}: {before} -> {after}; {quote(_failed(flip).reason)}"
-
-
-def _failed(flip: Flip) -> RunAnswer:
-    return min(flip.a, flip.b, key=lambda answer: answer.passed / answer.total)
+    failed = min(flip.a, flip.b, key=lambda answer: answer.passed / answer.total)
+    return f"{quote(flip.scenario)}: {before} -> {after}; {quote(failed.reason)}"
 
 
 def _answer(answer: RunAnswer, quote: Quote) -> str:

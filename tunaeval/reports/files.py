@@ -14,17 +14,13 @@ from tunaeval.files.plain_files import check_writable, is_output
 from tunaeval.types.runs import Report
 
 
-def _always() -> str | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class RunsWriter:
     """A `Writer` of a file on one or more runs; `available` says why it cannot write, or None."""
 
     name: str
     write_runs: Callable[[Sequence[Report], Path], None]
-    available: Callable[[], str | None] = _always
+    available: Callable[[], str | None] = lambda: None
 
     def write(self, report: Report, path: Path) -> None:
         self.write_runs([report], path)

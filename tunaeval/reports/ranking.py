@@ -219,16 +219,11 @@ def rank(
 def _pairs(answers: Sequence[_Answers], names: Sequence[CellName]) -> tuple[Pair, ...]:
     """Compare each two cells that answered a common scenario; p values are adjusted after Holm."""
     tested = [
-        (a, b, differences.difference(names[a].cell, names[b].cell))
+        differences.difference(names[a].cell, names[b].cell)
         for a, b in combinations(range(len(answers)), 2)
         if (differences := _differences(answers[a], answers[b])).scenarios
     ]
-    return tuple(
-        Pair(names[a].cell, names[b].cell, difference)
-        for (a, b, _), difference in zip(
-            tested, adjusted([difference for _, _, difference in tested]), strict=True
-        )
-    )
+    return tuple(Pair(one.section, one.name, one) for one in adjusted(tested))
 
 
 def _remarks(
@@ -315,28 +310,13 @@ def _less(tokens: int | None, cached: int) -> int | None:
 
 def ranking_object(ranking: Ranking) -> JsonObject:
     """Return a ranking as a JSON object, with the headings of cells above their scores."""
-    cells = [
-        {
-            "cell": cell.name.cell,
-            "model": cell.name.model,
-            "system_prompt": cell.name.system_prompt,
-            "heading": cell.heading,
-            **{
-                name: value.model_dump() if isinstance(value, Rate) else value
-                for name in RankedCell.__dataclass_fields__
-                if name not in {"name", "heading"}
-                for value in [getattr(cell, name)]
-            },
-        }
-        for cell in ranking.cells
-    ]
     pairs = [
         {"a": pair.a, "b": pair.b, **asdict(pair.difference), "real": pair.is_real}
         for pair in ranking.pairs
     ]
     return {
         "remarks": list(ranking.remarks),
-        "cells": cells,
+        "cells": [_cell_object(cell) for cell in ranking.cells],
         "pairs": pairs,
         "separating": {name: list(cells) for name, cells in ranking.separating.items()},
         "all_pass": list(ranking.all_pass),
@@ -344,16 +324,18 @@ def ranking_object(ranking: Ranking) -> JsonObject:
     }
 
 
+def _cell_object(cell: RankedCell) -> JsonObject:
+    fields = {**asdict(cell), "score": cell.score.model_dump()}
+    return {**fields.pop("name"), "heading": fields.pop("heading"), **fields}
+
+
 def show_ranking(ranking: Ranking, stream: TextIO) -> None:
     """Print a ranking: the table, and below it what separates the cells."""
     page = StringIO()
     console = console_like(stream, page)
     rows = [
-        TableRow("", f"{cell} {name}", cells)
-        for (cell, *cells), name in zip(
-            table_rows(ranking), (one.name.words for one in ranking.cells), strict=True
-        )
-        for cells in [cells[2:]]
+        TableRow("", f"{cell.name.cell} {cell.name.words}", row[3:])
+        for cell, row in zip(ranking.cells, table_rows(ranking), strict=True)
     ]
     draw_table(console, COLUMNS[3:], rows, plain=not speaks_unicode(stream))
     for line in lines_below(ranking):
@@ -364,7 +346,8 @@ def show_ranking(ranking: Ranking, stream: TextIO) -> None:
 def ranking_markdown(ranking: Ranking) -> str:
     """Return a ranking as GitHub's Markdown."""
     lines = [f"| {' | '.join(COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
-    lines += [f"| {' | '.join(map(_cell, row))} |" for row in table_rows(ranking)]
+    rows = ([code(text) if text else "" for text in row] for row in table_rows(ranking))
+    lines += [f"| {' | '.join(row)} |" for row in rows]
     lines += ["", *(f"- {code(line, _LINE)}" for line in lines_below(ranking))]
     return "\n".join(["## Ranking", "", *lines]) + "\n"
 
@@ -376,10 +359,6 @@ def ranking_csv(ranking: Ranking) -> str:
     table.writerow(COLUMNS)
     table.writerows([csv_cell(text) for text in row] for row in table_rows(ranking))
     return page.getvalue()
-
-
-def _cell(text: str) -> str:
-    return code(text) if text else ""
 
 
 _LINE = 1000

@@ -11,7 +11,7 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
 from tunaeval.showing import visible
@@ -90,16 +90,13 @@ parquet_writer = RunsWriter("parquet", _write_parquet, _no_parquet)
 def _schema(names: Sequence[str]) -> pa.Schema:
     import pyarrow as pa  # noqa: PLC0415 - as above
 
-    def kind(name: str) -> Any:
-        if name in LISTS:
-            return pa.list_(pa.string())
-        if name in NUMBERS:
-            return pa.float64()
-        if name in WHOLE_NUMBERS:
-            return pa.int64()
-        return pa.bool_() if name in TRUTHS else pa.string()
-
-    return pa.schema([(name, kind(name)) for name in names])
+    kinds = {
+        **dict.fromkeys(LISTS, pa.list_(pa.string())),
+        **dict.fromkeys(NUMBERS, pa.float64()),
+        **dict.fromkeys(WHOLE_NUMBERS, pa.int64()),
+        **dict.fromkeys(TRUTHS, pa.bool_()),
+    }
+    return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
 
 
 def _column(rows: Sequence[JsonObject], name: str) -> Iterator[JsonValue]:

@@ -1,16 +1,19 @@
 """The calls that a row of a data set wants of a model (the "gold"), given in any of these shapes:
 
-    None, "", "null", [], "[]", {}                          no call
+    None, []                                                no call
     {"name": "f", "arguments": {...}}, or a list of these   flat; xLAM's `answers` are such a list
     {"function": {"name": "f", "arguments": "{...}"}}       OpenAI's tool_calls, and a message of it
-    {"calls": [...]}, {"none": true}                        an expectation of tunaeval
-    ToolCall, or a list of these
+    {"role": "assistant", "content": "..."}                 a message whose text is read, strictly
+    {"calls": [...], "match": "exactly"}, {"none": true}    an expectation of tunaeval
+    ToolCall, or a list of these; a result of `tunaeval.parse`
 
-Each shape may also be given as JSON text, and so may the arguments in it.
+Each shape may also be given as JSON text, and so may the arguments in it. A gold that no reply can
+meet is refused, and so is what may be a mistake: a call without arguments that has an unknown key.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -18,14 +21,18 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
-from tunaeval.errors import UsageError
+from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.matching.matchers import matcher_faults
+from tunaeval.parsing.api import parse
+from tunaeval.parsing.repair.machine import read_json
 from tunaeval.parsing.repair.schema import admitted
+from tunaeval.parsing.repair.values import Note, Read, Unreadable
 from tunaeval.showing import brief
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, JsonObject, JsonValue, ToolCall, Tools
+from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import ParseResult
-from tunaeval.types.wanted import wanted_name
+from tunaeval.types.wanted import refusal, wanted_name
 
 GoldMatch: TypeAlias = Literal["any_order", "exactly", "in_order", "superset"]
 
@@ -84,14 +91,17 @@ class Gold:
 
         Completions are read with `tools`, whose schemas also show which nulls Arrow has added to
         the gold: nulls that the schema forbids or does not declare are dropped. With `literal` an
-        object with a `$` key is data; without, it is a matcher (`{"$any_of": [...]}`). Raises
-        `UsageError` for an invalid gold, with its place, and `ToolsError` for the tools.
+        object with a `$` key is data; without, it is a matcher (`{"$any_of": [...]}`). The gold's
+        own `match` counts before that of the caller. Raises `UsageError` for an invalid gold, with
+        its place, and `ToolsError` for the tools.
         """
         if isinstance(gold, Gold):
             return gold
+        value, known = _decoded(gold, "gold"), tools_of(tools)
+        if isinstance(value, Mapping) and "calls" in value:
+            match = value.get("match") or match
         wanted_name(match, "match", MATCHES)
-        known = tools_of(tools)
-        calls = tuple(_wanted(*call, known, literal=literal) for call in _calls(_decoded(gold)))
+        calls = tuple(_wanted(*call, known, literal=literal) for call in _calls(value, known))
         return cls(_key(calls, known, literal, match), calls, known, literal, match)
 
     def with_tools(self, tools: AnyTools) -> Gold:
@@ -161,52 +171,53 @@ def _canonical(value: object) -> bytes | None:
 # --- the shapes ----------------------------------------------------------------------------------
 
 
-def _decoded(gold: object) -> Any:
+_WANTED = 'calls such as [{"name": "ls", "arguments": {}}], their JSON (decode bytes), [] for none'
+
+
+def _decoded(value: object, where: str, wanted: str = _WANTED) -> Any:
     """Return the value of JSON text, even if it was encoded twice; keep all other values."""
     for _ in range(2):
-        if not isinstance(gold, str):
-            break
-        if not gold.strip():
-            return None
-        try:
-            gold = orjson.loads(gold)
-        except orjson.JSONDecodeError as error:
-            raise UsageError(
-                f"gold is {brief(gold)}, which is no JSON ({error}); wanted a list of calls such "
-                'as [{"name": "ls", "arguments": {}}], [] for none, or JSON text of it'
-            ) from error
-    return gold
+        if isinstance(value, str):
+            read = read_json(value)
+            if isinstance(read, Unreadable):
+                read = Read(None, notes=(Note(read.code, read.message),))
+            for note in read.repairs + read.notes:
+                if note.code not in {"nul", "lone-surrogate"}:
+                    fault = f"which is no sound JSON ({note.message.partition(';')[0]})"
+                    raise UsageError(f"{where} is {brief(value)}, {fault}; wanted {wanted}")
+            value = read.value
+    return value
 
 
-def _calls(gold: Any) -> Iterator[tuple[str, JsonValue, str]]:
+def _calls(gold: Any, tools: Tools | None) -> Iterator[tuple[str, JsonValue, str]]:
     """Yield the name, the arguments and the place ("gold[0]") of each call in a gold."""
-    if gold is None or gold == {}:
-        return
-    if isinstance(gold, ParseResult):
-        gold = gold.calls
     if isinstance(gold, Mapping):
-        gold = _listed(gold)
-    elif isinstance(gold, ToolCall):
-        gold = [gold]
-    if isinstance(gold, bytes) or not isinstance(gold, Sequence):
+        gold = _listed(gold, tools)
+    if isinstance(gold, ParseResult):
+        for note in gold.diagnoses:
+            if note.is_attempt:
+                raise UsageError(f"gold has a call in its text that cannot be read: {note.message}")
+        gold = gold.calls
+    elif isinstance(gold, ToolCall) or gold is None:
+        gold = [gold] if gold else []
+    if isinstance(gold, str | bytes | bytearray) or not isinstance(gold, Sequence):
         if not (hasattr(gold, "tolist") and hasattr(gold, "__len__")):
-            raise UsageError(
-                f"gold is {brief(gold)}; wanted a list of calls, JSON text of it, or None"
-            )
+            raise refusal("gold", gold, _WANTED)
         gold = list(gold)
     for index, item in enumerate(gold):
-        yield _call(_decoded(item), f"gold[{index}]")
+        yield _call(_decoded(item, f"gold[{index}]"), f"gold[{index}]")
 
 
-def _listed(gold: Mapping[str, Any]) -> Any:
+def _listed(gold: Mapping[str, Any], tools: Tools | None) -> Any:
     if gold.get("none") is True and len(gold) == 1:
         return []
     for key in ("calls", "tool_calls", "answers"):
-        inner = _decoded(gold.get(key))
-        if isinstance(inner, list | tuple):
+        inner = _decoded(gold.get(key), f"gold.{key}")
+        if isinstance(inner, list | tuple) and (inner or "role" not in gold):
             return inner
-    if "role" in gold and not gold.get("function_call"):
-        return []
+    content = gold.get("content")
+    if "role" in gold and not (gold.get("function_call") or foreign_calls(content)):
+        return parse(text_of(content), tools=tools, level="strict")
     return [gold.get("function_call") or gold]
 
 
@@ -218,19 +229,23 @@ def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
     source = inner if isinstance(inner, Mapping) else _fields(inner) or outer
     name = next((source[key] for key in NAME_KEYS if isinstance(source.get(key), str)), None)
     if not name:
-        raise UsageError(
-            f'{where} is {brief(item)}; wanted a call such as {{"name": "ls", "arguments": {{}}}}'
-        )
-    arguments = next((source[key] for key in ARGUMENTS_KEYS if key in source), None)
-    return name, arguments, where
+        raise UsageError(f"{where} is {brief(item)}, which has no name; wanted {_WANTED}")
+    fields = {**outer, **source}
+    given = [fields[key] for key in ARGUMENTS_KEYS if key in fields]
+    for key in fields if not given else ():
+        if fields[key] is not None and key not in MARKS and key not in NAME_KEYS:
+            fault = UnknownNameError("key for them", key, ARGUMENTS_KEYS)
+            raise UsageError(f"{where} has no arguments: {fault}")
+    return name, given[0] if given else None, where
+
+
+MARKS = frozenset({"id", "call_id", "tool_call_id", "type", "index", "format"})  # beside a call
 
 
 def _fields(thing: object) -> Mapping[str, Any]:
     """Return the fields of a call that is an object of an API's client, and no mapping."""
-    return {key: getattr(thing, key) for key in _OF_A_CALL if hasattr(thing, key)}
-
-
-_OF_A_CALL = ("function", "name", "arguments")
+    keys = ("function", "name", "arguments")
+    return {key: getattr(thing, key) for key in keys if hasattr(thing, key)}
 
 
 # --- one call ------------------------------------------------------------------------------------
@@ -239,17 +254,21 @@ _OF_A_CALL = ("function", "name", "arguments")
 def _wanted(
     name: str, arguments: JsonValue, where: str, tools: Tools | None, *, literal: bool
 ) -> Wanted:
-    found = _decoded(arguments)
+    place, wanted = f"{where}.arguments", "an object, or JSON text of it"
+    found = _decoded(None if arguments == "" else arguments, place, wanted)
     if found is None or found == []:
         found = {}
     if not isinstance(found, Mapping):
-        raise UsageError(
-            f"{where}.arguments is {brief(found)}; wanted an object, or JSON text of it"
-        )
+        raise refusal(place, found, wanted)
+    try:
+        found = json.loads(json.dumps(dict(found), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        fault = f"which no call can have ({error})"
+        raise UsageError(f"{place} is {brief(found)}, {fault}; wanted {wanted}") from error
     spec = tools.get(name) if tools is not None else None
-    kept = dict(found) if spec is None else _kept(found, spec.parameters, spec.parameters)
+    kept: JsonObject = found if spec is None else _kept(found, spec.parameters, spec.parameters)
     if not literal:
-        for fault in matcher_faults(kept, f"{where}.arguments"):
+        for fault in matcher_faults(kept, place):
             raise UsageError(fault)
     return Wanted(name, kept, _canonical(kept) if literal else None)
 

@@ -51,7 +51,7 @@ def tries_left(content: str, reader: str, tools: Tools | None, *, quotes: bool) 
     In `code` or in a closed code fence an opener alone is only mentioned, and a call of no known
     tool; with `quotes`, a call of a tool is, too. A fence that stays open hides nothing.
     """
-    if not _may_have_one(content, tools):
+    if not (_MAY_BE_ONE.search(content) or _may_name_one(content, tools)):
         return []
     beginnings = _beginnings(reader)
     found = _unquoted(beginnings, content, tools, quotes=quotes)
@@ -63,8 +63,8 @@ def tries_left(content: str, reader: str, tools: Tools | None, *, quotes: bool) 
 def _odd(content: str, tools: Tools, others: Sequence[Span]) -> Iterator[Span]:
     """Yield the spans of calls as people write them for other programs, apart from `others`.
 
-    These are Python with arguments, an element, a command of curl, and a name in a line of YAML; in
-    inline code they are only spoken of.
+    These are Python with arguments, an element, a command of curl, a name in a line of YAML, and a
+    name followed by one of the tool's arguments; in inline code they are only spoken of.
     """
     known = sorted(others)
     at = ticks = last = 0  # where backticks of the line are counted to, how many; the last span
@@ -76,7 +76,12 @@ def _odd(content: str, tools: Tools, others: Sequence[Span]) -> Iterator[Span]:
         apart_from = all(
             one.end <= span.start or span.end <= one.start for one in known[first : first + 2]
         )
-        if ticks % 2 == 0 and span.start >= last and apart_from:
+        key, before = match["key"], ticks
+        if key is not None:
+            if key not in tools[match["tool"]].parameters.get("properties", {}):
+                continue
+            before += content.count("`", span.start, match.start("key"))
+        if before % 2 == 0 and span.start >= last and apart_from:
             last = span.end
             yield span
 
@@ -88,9 +93,10 @@ def _spoken(tools: Tools) -> re.Pattern[str]:
         names = _any_of(filter(None, tools)) or "(?!)"
         value = rf"{_SPACE}(?:\w{{1,64}}{_SPACE}=[^=]|[\"'\u201c{{\[\d-])"
         pattern = tools.prepared[_SPOKEN] = re.compile(
-            rf"(?<!\w)(?:{names})\((?={value})|\[(?:{names})\("
+            rf"(?<!\w)(?<!def )(?:(?:{names})\((?={value})"
+            rf"|(?<!```)(?<!~~~)(?P<tool>{names})(?={_GIVEN}))|\[(?:{names})\("
             rf"|<(?:{names})[\s/>]|<\w{{1,32}}>{_SPACE}(?:{names}){_SPACE}</"
-            rf"|^[ \t>*-]{{0,8}}\w{{1,32}}:{_SPACE}[\"']?(?:{names})[\"']?[ \t]*$"
+            rf"|^[ \t>*-]{{0,8}}\w{{1,32}}:\*{{0,2}}{_SPACE}[\"'`]?(?:{names})[\"'`]?[ \t]*$"
             rf"|\bcurl\b[^\n]{{0,200}}?\b(?:{names})\b",
             re.MULTILINE,
         )
@@ -98,6 +104,16 @@ def _spoken(tools: Tools) -> re.Pattern[str]:
 
 
 _SPOKEN = " spoken"  # a key of `prepared` that is no tool's name
+_GIVEN = (
+    r"[^\w\n]{0,12}(?:(?:json|data|body|HTTP/1.1)\b[^\w\n]{0,12})?(?:\n{1,2}[^\w\n]{1,12}|(?<=\])\n)?"
+    r"(?P<dash>-)?(?P<key>\w{1,64})[\"'`*]{0,3}(?(dash)[ =][\"'\w]|[ \t]{0,4}(?:(?P<colon>:)|[=-]?>"
+    r"|=|\u2192)[ \t]{0,4}(?!(?i:str(?:ing)?|int(?:eger)?|float|number|bool(?:ean)?|list|array|dict"
+    r"|object|any|optional|required|the|an?)\b)(?:[\"'\u201c{\[\d-]"
+    r"|(?(colon)(?:\w{1,40}|[A-Z]\w*(?: [A-Z]\w*){1,3})[ \t]*(?:[])},;|\n]|\Z)|\w)))"
+)
+"""What follows a tool's name that is called in words: an argument (`key`) with a value, which is no
+explanation of a signature.
+"""
 
 
 def most_tries(content: str, tools: Tools | None) -> int:
@@ -106,12 +122,8 @@ def most_tries(content: str, tools: Tools | None) -> int:
         return len(content)
     openers = content.count("<") - content.count("</")
     names = [name for name in tools if name in content]
-    if (
-        openers == 1
-        and len(names) == 1
-        and "(" not in content
-        and content.find("<") < content.find(names[0])
-    ):
+    is_one = openers == 1 and len(names) == 1 and "(" not in content
+    if is_one and content.find("<") < content.find(names[0]):
         return content.count(names[0])
     return openers + sum(map(content.count, names))
 
@@ -141,13 +153,6 @@ def apart(text: str, left: Sequence[Span], others: Sequence[Span]) -> list[Span]
         if not near:
             found.append(span)
     return found
-
-
-def _may_have_one(text: str, tools: Tools | None) -> bool:
-    """Whether the text may have the beginning of a call: a cheap test before the full search."""
-    if not text:
-        return False
-    return "<" in text or "[" in text or "\u273f" in text or _may_name_one(text, tools)
 
 
 def _may_name_one(text: str, tools: Tools | None) -> bool:
@@ -211,6 +216,7 @@ def _ways(formats: Sequence[Format]) -> Iterator[str]:
         behind = rf"(?:(?={_SPACE}(?P<behind>{_NAME}))|)"
         yield rf"(?P<opener>(?P<mark>{_any_of(openers)}){behind})"
     leads = {lead for fmt in formats if not fmt.whole for lead in _leads(fmt)} - openers
+    leads = {lead for lead in leads if not lead.isalpha()}  # a word alone is prose: "the function"
     if leads:
         yield rf"(?:{_any_of(leads)})(?:functions\.)?(?={_SPACE}[\"']?(?P<name>{_NAME}))"
     if any(fmt.python is not None for fmt in formats):
@@ -267,7 +273,7 @@ def _unquoted(beginnings: Beginnings, text: str, tools: Tools | None, *, quotes:
         elif kind == "line":
             outside += doubtful
             doubtful, in_ticks = [], False
-        elif kind == "opener" and not one.named and _is_mentioned(text, one):
+        elif kind == "opener" and not one.named and _is_mentioned(text, one.start, one.end):
             continue
         elif (
             kind == "next"
@@ -320,18 +326,22 @@ def _events(beginnings: Beginnings, text: str, tools: Tools | None) -> list[tupl
 def _is_known(match: re.Match[str], kind: str, tools: Tools | None, *, in_python: bool) -> bool:
     """Whether the name that a pattern found is a tool's, or may be if no tools are given."""
     if tools is None:
-        return kind in {"key", "listed"}
+        return kind == "key" or bool(kind == "listed" and _NAMED.match(match.string, match.end()))
     return match[kind] in tools and (kind != "next" or in_python)
 
 
-def _is_mentioned(text: str, one: Try) -> bool:
-    """Whether an opener is a word within a sentence: words are before and behind it."""
-    before, behind = text[max(one.start - 3, 0) : one.start], text[one.end : one.end + 4]
+def _is_mentioned(text: str, start: int, end: int) -> bool:
+    """Whether an opener is a word within a sentence: words are before and behind it, or its tag."""
+    tag = _TAG.match(text, start)
+    end = max(tag.end() if tag else 0, end)
+    before, behind = text[max(start - 3, 0) : start], text[end : end + 4]
     return bool(_WORD_BEFORE.search(before) and _WORD_BEHIND.match(behind))
 
 
+_TAG = re.compile(r"<[^<>\n]{1,80}>")
 _WORD_BEFORE = re.compile(r"[^\W_],? [\"'(]?\Z")
 _WORD_BEHIND = re.compile(r"[\"')]?(?:,? [^\W\d_]|[.,;:!?]?\s*\Z)")
+_NAMED = re.compile(rf"{_SPACE}(?:\)|\w{{1,64}}{_SPACE}=[^=])")  # no argument, or a named one
 
 
 def _is_whole(kind: str, text: str, one: Try) -> bool:

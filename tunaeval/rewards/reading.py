@@ -15,8 +15,9 @@ A call may offer two values for one thing: by a repeated key, by two keys with t
 every JSON reader; of keys with the same meaning, that of the call's format.
 
 Texts of several turns have parts that the model did not write: turns of tools and of others (verl
-passes them to rewards like this). Blanks replace them, so that offsets stay the same. An answer of
-a tool within the model's turn is invented: it is blanked as well, and is a broken attempt.
+passes them to rewards like this). Blanks replace them, so that offsets stay the same. A message is
+one turn. Another's turn in a message, and an answer of a tool within the model's turn, are
+invented: they are blanked as well, and are broken attempts.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
@@ -39,7 +40,7 @@ from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
 
 from .engines import Run, run_by
-from .gold import Gold
+from .gold import MARKS, Gold
 from .leftovers import apart, most_tries, tries_inside, tries_left
 from .recipe import Recipe
 
@@ -79,6 +80,14 @@ class Attempts:
     owners: list[int | None] = field(default_factory=list)
     """For several messages, the index of the message of each call."""
 
+    def lose(self, notes: Sequence[Diagnosis], spans: Iterable[Span] = (), more: int = 0) -> None:
+        """Count broken attempts: one for each note, or `more`; `spans` are their places."""
+        self.broken += more or len(notes)
+        self.diagnoses += tuple(notes)
+        self.spans += tuple(BrokenSpan(*span) for span in spans)
+        if self.broken and self.outcome == "no_call":
+            self.outcome = "malformed"
+
     def add(self, other: Attempts, message: int) -> None:
         """Append the attempts in the model's next message, which has the index `message`."""
         if self.placed is None and other.placed is not None:
@@ -104,13 +113,13 @@ def attempts_of(completion: object, tools: Tools | None, recipe: Recipe) -> Atte
     """Return the attempts in a completion. It never raises, whatever a model wrote."""
     if isinstance(completion, str):
         if recipe.engine is not None:
-            return _of_message({"content": completion}, tools, recipe)
-        return _of_text(completion, tools, recipe)
+            return _of_message({"content": completion}, tools, recipe, turns=recipe.observations)
+        return _of_text(completion, tools, recipe, turns=recipe.observations)
     if isinstance(completion, ParseResult):
         return of_result(completion, recipe, tools=tools)
     if isinstance(completion, Sequence) and not isinstance(completion, bytes | bytearray):
         return _of_messages(completion, tools, recipe)
-    if _is_message(completion):
+    if _is_message(completion) and is_of_model(completion):
         return _of_message(completion, tools, recipe)
     return Attempts([], set(), outcome=NO_COMPLETION)
 
@@ -119,8 +128,10 @@ def _is_message(thing: object) -> bool:
     return isinstance(thing, Mapping) or hasattr(thing, "content") or hasattr(thing, "tool_calls")
 
 
-def _of_text(text: str, tools: Tools | None, recipe: Recipe, *, called: bool = False) -> Attempts:
-    """Return a text's attempts; `called`: there are structured calls beside it."""
+def _of_text(
+    text: str, tools: Tools | None, recipe: Recipe, *, called: bool = False, turns: bool = False
+) -> Attempts:
+    """Return a text's attempts; `called`: beside structured calls; `turns`: others have turns."""
     if len(text) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     text = str.__str__(text)  # makes a plain str of a subclass
@@ -129,20 +140,15 @@ def _of_text(text: str, tools: Tools | None, recipe: Recipe, *, called: bool = F
     if has_observations(text):
         others = observations(text, [call.span for call in result.calls if call.span])
         if not called and not result.calls and not result.diagnoses:
-            line = "\nObservation:"
-            others = [span for span in others if not text.startswith(line, span.start)]
+            others = [span for span in others if not text.startswith(_OF_WORDS, span.start)]
         if others:
-            forged = [span for span in others if not (recipe.observations and _is_turn(text, span))]
+            forged = [span for span in others if not (turns and _is_turn(text, span))]
             text = without(text, others)
             result = parse(text, recipe.reader, tools, recipe.level, abstain=recipe.abstain)
     found = of_result(result, recipe, text, tools)
     if forged:
-        found.broken += len(forged)
-        found.spans += tuple(BrokenSpan(*span) for span in forged)
-        found.diagnoses += (_FORGED,) * len(forged)
+        found.lose([_FORGED] * len(forged), forged)
         found.placed = _placed(found)
-        if found.outcome == "no_call":
-            found.outcome = "malformed"
     return found
 
 
@@ -172,9 +178,12 @@ def of_result(
         found.diagnoses = result.diagnoses
         found.hedged = {*keys_twice(result.diagnoses, calls)}
         spans = [*_broken(result.diagnoses, calls)]
+        if text and tools is not None and not calls:
+            spans = [*_meant(text, spans, tools)]
+            found.outcome = found.outcome if spans else "no_call"
         found.spans = tuple(BrokenSpan(*span) for span in spans if span.end > span.start)
         found.broken = len(spans)
-    if not found.broken and result.outcome in {"malformed", "truncated"}:
+    if not found.broken and found.outcome in {"malformed", "truncated"}:
         found.broken = 1
     if text:
         found.hedged |= hedged_in(text, calls)
@@ -220,10 +229,7 @@ def _add_leftovers(
         return
     start, end = left[0]
     note = f"{result.content[start:end]!r} begins a call, and none follows"
-    found.diagnoses += (Diagnosis(NOT_A_CALL, note),)
-    found.broken = len(left)
-    if found.outcome == "no_call":
-        found.outcome = "malformed"
+    found.lose([Diagnosis(NOT_A_CALL, note)], more=more)
     known = [call.span for call in result.calls if call.span]
     known += [Span(span.start, span.end) for span in found.spans]
     if text:
@@ -243,8 +249,7 @@ def add_swallowed(found: Attempts, gold: Gold, reader: str, tools: Tools | None)
         if not more or any(wanted[:2] == (call.name, call.arguments) for wanted in gold.calls):
             continue
         note = f"another call is in the arguments of the call of {call.name!r:.60}"
-        found.diagnoses += (Diagnosis(NOT_A_CALL, note, call.span),)
-        found.broken += more
+        found.lose([Diagnosis(NOT_A_CALL, note, call.span)], more=more)
         found.placed = index if found.placed is None else min(index, found.placed)
 
 
@@ -265,6 +270,19 @@ def _broken(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterat
         yield span
 
 
+def _meant(text: str, spans: Sequence[Span], tools: Tools) -> Iterator[Span]:
+    """Yield the spans of broken attempts that an answer in words does more than show.
+
+    What names no given tool is only shown in a closed code fence that words introduce. A reply that
+    begins with the fence has attempted the call.
+    """
+    fences = [one for mark in _FENCES for one in _fences(text, mark, ()) if one.end < len(text)]
+    fences = sorted(fences) if fences and has_words(text[: min(fences).start]) else []
+    for span in spans:
+        if not _is_in(span, fences) or any(text.find(name, *span) >= 0 for name in tools):
+            yield span
+
+
 # --- messages ------------------------------------------------------------------------------------
 
 
@@ -277,7 +295,7 @@ def _of_messages(messages: Sequence[object], tools: Tools | None, recipe: Recipe
             found.speaks = False
             continue
         if isinstance(message, str):
-            one = attempts_of(message, tools, recipe)
+            one = _of_message({"content": message}, tools, recipe)
         elif _is_message(message):
             one = _of_message(message, tools, recipe)
         else:
@@ -295,28 +313,28 @@ def is_of_model(message: object) -> bool:
     return role is None or (isinstance(role, str) and role in _MODELS)
 
 
-def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempts:
+def _of_message(
+    message: object, tools: Tools | None, recipe: Recipe, *, turns: bool = False
+) -> Attempts:
     """Return a message's attempts; calls in its text besides structured ones are broken."""
     if _size(message) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     items = field_of(message, "tool_calls")
     if not isinstance(items, list | tuple):  # one call, or a text, in place of the list
         items = [items] if isinstance(items, str | Mapping) and items else []
-    items = [*items]
     legacy = field_of(message, "function_call")
-    if not items and legacy is not None:
-        items = [legacy]
+    items = [*items] or ([] if legacy is None else [legacy])
     content = field_of(message, "content")
     prose = text_of(content) if content else ""
     runs: list[Run] = []
     if recipe.engine is not None and not items and prose:
-        turns = [*filter(partial(_is_turn, prose), observations(prose, ()))]
-        prose = without(prose, turns)
+        others = filter(partial(_is_turn, prose), observations(prose, ())) if turns else ()
+        prose = without(prose, [*others])
         runs, spans = run_by(recipe.engine, prose, recipe.reader, tools)
         prose, items = without(prose, spans), [run.item for run in runs]
     text = Attempts([], set())
     if prose:
-        text = _of_text(prose, tools, recipe, called=bool(items))
+        text = _of_text(prose, tools, recipe, called=bool(items), turns=turns)
     refused = field_of(message, "refusal")
     text.speaks = text.speaks or (isinstance(refused, str) and has_words(refused))
     foreign = foreign_calls(content, items)
@@ -333,16 +351,12 @@ def _of_message(message: object, tools: Tools | None, recipe: Recipe) -> Attempt
     known = [(call.name, call.arguments) for call in result.calls]
     leaked = [call for call in text.calls if (call.name, call.arguments) not in known]
     attempted = [item for item in items if field_of(_inside(item), "name") not in recipe.abstain]
-    found.broken = max(len(attempted) - len(result.calls), 0) + text.broken + len(leaked)
-    found.spans = (*text.spans, *(BrokenSpan(*call.span) for call in leaked if call.span))
-    found.diagnoses += text.diagnoses
-    found.diagnoses += tuple(
-        Diagnosis(NOT_A_CALL, f"a call of {call.name!r:.60} in the text, beside structured calls")
-        for call in leaked
-    )
+    found.broken = max(len(attempted) - len(result.calls), 0) + text.broken
+    found.spans, found.diagnoses = text.spans, found.diagnoses + text.diagnoses
+    beside = "a call of {!r:.60} in the text, beside structured calls"
+    notes = [Diagnosis(NOT_A_CALL, beside.format(call.name)) for call in leaked]
+    found.lose(notes, (call.span for call in leaked if call.span))
     found.speaks = text.speaks or has_words(prose) or result.detail == ABSTAINED
-    if found.broken and found.outcome == "no_call":
-        found.outcome = "malformed"
     return _with_foreign(found, foreign)
 
 
@@ -354,14 +368,8 @@ def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> 
 
 def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:
     """Count calls in another API's shape as broken attempts: they are not read, but were made."""
-    if kinds:
-        found.broken += len(kinds)
-        found.diagnoses += tuple(
-            Diagnosis(NOT_A_CALL, f"{kind!r} is a call of another API, which is not read")
-            for kind in kinds
-        )
-        if found.outcome == "no_call":
-            found.outcome = "malformed"
+    other = "{!r} is a call of another API, which is not read"
+    found.lose([Diagnosis(NOT_A_CALL, other.format(kind)) for kind in kinds])
     return found
 
 
@@ -413,9 +421,7 @@ def two_guesses(value: object, name: str) -> bool:
     values, or any key that calls do not have, with a value. The object of a call of `name` may
     also have that name as its only key.
     """
-    if not isinstance(value, Mapping) or len(value) < _LEAST:
-        return False
-    if len(value) == _LEAST and "name" in value and "arguments" in value:  # as almost always
+    if not isinstance(value, Mapping) or len(value) <= 1 or value.keys() == _SOUND:
         return False
     names = [value[key] for key in NAME_KEYS if isinstance(value.get(key), str)]
     if name and name not in names:  # just arguments, or a name that is a key
@@ -424,16 +430,14 @@ def two_guesses(value: object, name: str) -> bool:
     if any(one != names[0] for one in names) or any(one != inputs[0] for one in inputs):
         return True
     return any(
-        one not in _EMPTY and not (key in _MARKS and _is_mark(str(one)))
+        (one not in _EMPTY or not _is_mark(str(key))) and not (key in MARKS and _is_mark(str(one)))
         for key, one in value.items()
         if key not in NAME_KEYS and key not in ARGUMENTS_KEYS
     )
 
 
-_LEAST = 2
-"""The keys of an object that may be a hedge."""
-_EMPTY: tuple[object, ...] = (None, False, True, "", [], {})
-_MARKS = frozenset({"id", "call_id", "tool_call_id", "type", "index", "format"})
+_SOUND = frozenset({"name", "arguments"})  # the keys of almost every call
+_EMPTY: tuple[object, ...] = (None, False, "", [], {})
 _is_mark = re.compile(r"[\w.:-]{0,64}\Z").match
 
 
@@ -532,7 +536,10 @@ def _fences(text: str, mark: str, calls: Sequence[Span]) -> list[Span]:
     return found if start < 0 else [Span(first, len(text))]
 
 
-_PADS = ("<scratchpad>", "<scratch_pad>", "<reflection>", "<reasoning>", "<analysis>", "<plan>")
+_PADS = (
+    "<scratchpad>", "<scratch_pad>", "<reflection>", "<reasoning>", "<analysis>", "<plan>",
+    "<draft>", "<notes>", "<example>",
+)  # fmt: skip
 """Elements in which a model writes for itself, and which no format takes for its reasoning."""
 
 
@@ -547,29 +554,22 @@ def _pads(text: str) -> Iterator[list[Span]]:
             yield found
 
 
-_BLOCKS = (
-    ("<tool_response>", "</tool_response>"),
-    ("<function_results>", "</function_results>"),
-    ("<function_response>", "</function_response>"),
-    ("<tool_result>", "</tool_result>"),
-    ("<tool_output>", "</tool_output>"),
-    ("\nObservation:", "\n"),
-    ("<|observation|>", "<|assistant|>"),
-    ("<｜tool▁outputs▁begin｜>", "<｜tool▁outputs▁end｜>"),
-    ("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
-    ("<|im_start|>tool", "<|im_start|>assistant"),
-    ("<|im_start|>user", "<|im_start|>assistant"),
-    ("<|im_start|>system", "<|im_start|>assistant"),
-    ("<|start_header_id|>ipython", "<|start_header_id|>assistant"),
-    ("<|start_header_id|>tool", "<|start_header_id|>assistant"),
-    ("<|start_header_id|>user", "<|start_header_id|>assistant"),
+_TURNS = re.compile(
+    r"<(?:(?:tool|function)_(?:response|result|output)s?|observation|result|output)>"
+    r"|(?P<line>\n[*_# \t]{0,4}(?i:observation)[*_]{0,2}:)"
+    r"|(?P<head><\|im_start\|>|<\|start_header_id\|>)(?:tool|user|system|ipython)"
+    "|<\\|observation\\|>|<\uff5ctool\u2581outputs\u2581begin\uff5c>|\\[TOOL_RESULTS\\]"
 )
-"""Markers around answers and other turns in the chat templates of Qwen and Hermes, GLM, DeepSeek,
-Mistral, ChatML and Llama 3, and around answers in prompts; a block without its end continues to the
-end of the text.
+"""Matches markers before answers and other turns, in prompts and in the chat templates of Qwen and
+Hermes, GLM, DeepSeek, Mistral, ChatML and Llama 3. A block without its end goes on to the text's.
 """
+_ENDS = {
+    "<|observation|>": "<|assistant|>",
+    "<\uff5ctool\u2581outputs\u2581begin\uff5c>": "<\uff5ctool\u2581outputs\u2581end\uff5c>",
+    "[TOOL_RESULTS]": "[/TOOL_RESULTS]",
+}
+_OF_WORDS = ("\n", "<observation>", "<result>", "<output>")  # are words, too, if nothing is called
 
-_OF_A_TURN = tuple(opener for opener, _ in _BLOCKS if opener.startswith(("<|", "<\uff5c", "[")))
 _after_role = re.compile(r"(?:^|\n)\s*(?:user|tool|ipython)\s*\Z").search
 
 
@@ -578,21 +578,33 @@ def _is_turn(text: str, span: Span) -> bool:
 
     Decoded without special tokens, such a turn begins with a line that is only its role.
     """
-    if text.startswith(_OF_A_TURN, span.start):
-        return True
-    return _after_role(text[max(span.start - 32, 0) : span.start]) is not None
+    before = text[max(span.start - 32, 0) : span.start]
+    return text.startswith(("<|", "<\uff5c", "[TOOL_"), span.start) or bool(_after_role(before))
 
 
-_OTHERS = r"<(?:[|\uff5c]|tool_(?:re|out)|function_res)|\[TOOL_|Observation:"
+_OTHERS = r"<(?:[|\uff5c]|(?:tool|function)_(?:re|out)|observ|result>|output>)|\[TOOL_|bservation"
 has_observations = re.compile(_OTHERS).search
 """Finds what may be a marker of a tool's answer, or of another speaker's turn."""
 has_others = re.compile("|".join([_OTHERS, *_FENCES, *_PADS])).search
 """Finds what may be in a text and no parse result shows: fences, scratchpads, others' turns."""
 
 
-def observations(text: str, calls: Sequence[Span]) -> list[Span]:
+def observations(text: str, calls: Iterable[Span]) -> list[Span]:
     """Return the spans that other speakers wrote, in order; markers inside `calls` do not count."""
-    return [*_other_turns(text, sorted(calls))]
+    found, inside, at, call = list[Span](), sorted(calls), 0, 0
+    while match := _TURNS.search(text, at):
+        start, end = match.span()
+        while call < len(inside) and inside[call].end <= start:
+            call += 1
+        if call < len(inside) and inside[call].start <= start:
+            at = max(inside[call].end, start + 1)
+            continue
+        closer = "\n" if match["line"] else _ENDS.get(match[0])
+        closer = closer or (f"{match['head']}assistant" if match["head"] else f"</{match[0][1:]}")
+        end = text.find(closer, end)
+        at = len(text) if end < 0 else end + len(closer)
+        found.append(Span(start, at))
+    return found
 
 
 def without(text: str, spans: Sequence[Span]) -> str:
@@ -602,28 +614,6 @@ def without(text: str, spans: Sequence[Span]) -> str:
         parts += [text[at:start], " " * (end - start)]
         at = end
     return "".join([*parts, text[at:]])
-
-
-def _other_turns(text: str, calls: list[Span]) -> Iterator[Span]:
-    at, call = 0, 0
-    nearest = {opener: text.find(opener) for opener, _ in _BLOCKS}
-    while True:
-        for opener, found in nearest.items():
-            if 0 <= found < at:
-                nearest[opener] = text.find(opener, at)
-        starts = [(found, opener) for opener, found in nearest.items() if found >= 0]
-        if not starts:
-            return
-        start, opener = min(starts)
-        while call < len(calls) and calls[call].end <= start:
-            call += 1
-        if call < len(calls) and calls[call].start <= start:
-            at = max(calls[call].end, start + 1)
-            continue
-        closer = dict(_BLOCKS)[opener]
-        end = text.find(closer, start + len(opener))
-        at = len(text) if end < 0 else end + len(closer)
-        yield Span(start, at)
 
 
 _TOKEN = re.compile(

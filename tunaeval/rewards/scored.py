@@ -160,8 +160,8 @@ class Credit:
             quality *= 1.0 if fits(call.name, call.arguments, self._tools) else recipe.misfit
         worth = quality * grade
         size = 1 + len(wanted.arguments) if recipe.grading == "toolrl" else 1
-        pull = (recipe.arguments or _LITTLE) * worth * size
-        pull += (recipe.name or _LITTLE) * quality + _LITTLE
+        pull = max(recipe.arguments, _LITTLE) * worth * size
+        pull += max(recipe.name, _LITTLE) * quality + _LITTLE
         return CallPair(quality, worth, whole, pull)
 
     def _graded(self, wanted: Wanted, call: ToolCall) -> tuple[bool, float]:
@@ -375,7 +375,7 @@ def _plain(completion: object) -> tuple[str | None, int | None]:
         return None, None
     message = completion[0]
     content, items = message.get("content"), message.get("tool_calls")
-    if message.get("role") != "assistant" or message.get("function_call"):
+    if message.get("role") != "assistant" or any(map(message.get, _ON_THE_SLOW_PATH)):
         return None, None
     if type(content) is str and not items:
         return content, 0
@@ -399,6 +399,7 @@ def _are_short(items: list[object]) -> bool:
 
 
 _FEW, _SHORT = 16, 4096
+_ON_THE_SLOW_PATH = ("function_call", "refusal", "type")
 
 
 def _size(gold: Gold, recipe: Recipe) -> int:
@@ -439,10 +440,9 @@ def rewards(
             raise UsageError(
                 f"{len(completions)} completions, but {len(rows)} {name}; wanted one for each"
             )
-    compiled = Golds()
+    compiled = golds_of(wanted, given)
     return [
-        reward(completion, compiled(gold, known), recipe=recipe)
-        for completion, gold, known in zip(completions, wanted, given, strict=True)
+        reward(one, gold, recipe=recipe) for one, gold in zip(completions, compiled, strict=True)
     ]
 
 
@@ -456,6 +456,16 @@ def gold_of(gold: object, tools: AnyTools) -> Gold:
     if isinstance(gold, str | None) and isinstance(tools, str | None):
         return _gold_of_text(gold, tools)
     return Gold.of(gold, tools)
+
+
+def golds_of(golds: Sequence[object], tools: Sequence[AnyTools]) -> Iterator[Gold]:
+    """Yield the compiled golds. Raises as `Gold.of` does, with the index of the gold."""
+    compiled = Golds()
+    for index, (gold, known) in enumerate(zip(golds, map(tools_of, tools), strict=True)):
+        try:
+            yield compiled(gold, known)
+        except UsageError as error:
+            raise UsageError(f"golds[{index}]: {error}") from error
 
 
 class Golds:

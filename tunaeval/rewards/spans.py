@@ -6,16 +6,18 @@ mask = loss_mask(spans, token_offsets(completion_ids, tokenizer.decode))
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from tunaeval.grammar.format import Format, spellings
 from tunaeval.grammar.formats import AUTO
 from tunaeval.parsing.api import parser_for
 from tunaeval.parsing.reader import Reader
 from tunaeval.types.exchange import text_of
+from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .gold import AnyTools
 from .leftovers import NEAR
@@ -28,7 +30,8 @@ class AttemptSpan(NamedTuple):
     """Where an attempt is, markers included: characters (or tokens) `start` to `end` of a text.
 
     `kind` is "right" (a wanted call), "wrong" (a call in place of a wanted one, or with other
-    arguments), "extra" (one more than wanted), or "broken". `message` is the index of its message,
+    arguments), "extra" (one more than wanted), or "broken". What is broken in no format, such as
+    `f(a=1)` in prose, has the span of its beginning, `f(`. `message` is the index of its message,
     or None if the completion is one text or one message.
     """
 
@@ -85,7 +88,7 @@ def _with_marks(text: str, span: AttemptSpan, reader: str) -> AttemptSpan:
         is_its = at >= 0 and text[start:end] not in text[end:at]
         return span._replace(end=at + len(closer) if is_its else end)
     before = text[max(start - NEAR, 0) : start]
-    head = text[: start - len(before) + len(before.rstrip())]
+    head = text[: start - len(before) + len(_LANGUAGE.sub("", before.rstrip()))]
     if not text.startswith(tuple(openers), start):
         start = len(head) - max((len(one) for one in openers if head.endswith(one)), default=0)
         start = start if start < len(head) else span.start
@@ -94,6 +97,9 @@ def _with_marks(text: str, span: AttemptSpan, reader: str) -> AttemptSpan:
     if not text[start:end].endswith(closers) and text.startswith(closers, at):
         end = at + max(len(one) for one in closers if text.startswith(one, at))
     return span._replace(start=start, end=end)
+
+
+_LANGUAGE = re.compile(r"(?<=```)\w{1,16}\Z")  # of a code fence
 
 
 @lru_cache(maxsize=64)
@@ -125,6 +131,8 @@ def token_offsets(
     for index in range(len(completion_ids)):
         before = decode(completion_ids[known:begun]) if begun > known else ""
         text = decode(completion_ids[known : index + 1])
+        if not isinstance(text, str):
+            raise refusal("what decode returns", text, "a text, as from tokenizer.decode")
         if text.endswith("\ufffd") and index - begun < _PARTS and index + 1 < len(completion_ids):
             continue
         end = at + max(len(text) - len(before), 0)
@@ -142,8 +150,12 @@ def token_spans(
 ) -> list[AttemptSpan]:
     """Return the spans in tokens, given where each token is in the text (see `token_offsets`).
 
-    A token that is partly in a span belongs to it.
+    A token that is partly in a span belongs to it. Raises `UsageError` for spans of several
+    messages, as each message has offsets of its own.
     """
+    spans = [*spans]
+    if len(messages := sorted({one.message or 0 for one in spans})) > 1:
+        raise refusal("the list of the spans' messages", messages, "one, as offsets are of one")
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     return [
         one._replace(start=bisect_right(ends, one.start), end=bisect_left(starts, one.end))
@@ -157,6 +169,8 @@ def loss_mask(
     kinds: Collection[str] = ("wrong", "extra", "broken"),
 ) -> list[int]:
     """Return 0 for each token in a span of one of these kinds, and 1 for all others."""
+    for kind in wanted_items(kinds, "kinds", str, "kinds of attempts"):
+        wanted_name(kind, "kind of attempt", get_args(AttemptKind))
     mask = [1] * len(offsets)
     for one in token_spans(spans, offsets):
         if one.kind in kinds:

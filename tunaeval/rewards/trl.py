@@ -17,7 +17,9 @@ from math import fsum
 from typing import Any
 
 from tunaeval.errors import UsageError
+from tunaeval.registry import warn_once
 from tunaeval.showing import counted
+from tunaeval.types.wanted import refusal
 
 from .recipe import Parts, Recipe, recipe_of
 from .scored import Reward, gold_of, reward
@@ -42,27 +44,29 @@ class TrlReward:
         self, completions: Sequence[object], log_metric: Log | None = None, **columns: Any
     ) -> list[float | None]:
         """Return a number for each completion, or None if a row's gold or tools are unreadable."""
+        if isinstance(completions, str):
+            raise refusal("completions", completions, "a list, with one for each prompt")
         rows = len(completions)
         golds = _column(columns, "gold", self.gold, rows)
         tools: Sequence[Any] = [None] * rows
         if self.tools != "tools" or columns.get("tools"):
             tools = _column(columns, "tools", self.tools, rows)
         found: list[Reward | None] = []
+        faults: list[str] = []
         for completion, gold, known in zip(completions, golds, tools, strict=True):
             try:
                 compiled = gold_of(gold, known)
-            except UsageError:  # the fault is in the data; counted below
+            except UsageError as error:  # the fault is in the data; counted below
+                faults.append(f"{len(found)}: {error}")
                 found.append(None)
                 continue
             found.append(reward(completion, compiled, recipe=self.recipe))
+        if faults:
+            warn_once(self, "reward", f"cannot read {len(faults)} of {rows} rows; row {faults[0]}")
         if log_metric is not None and self.part == "value":
             for name, number in metrics(found):
                 log_metric(name, number)
-        return [None if one is None else self._number(one) for one in found]
-
-    def _number(self, found: Reward) -> float:
-        number: float = found.value if self.part == "value" else getattr(found.parts, self.part)
-        return number
+        return [None if one is None else getattr(one.parts, self.part, one.value) for one in found]
 
 
 def trl_reward(
@@ -80,10 +84,15 @@ def trl_reward(
 
     Each batch logs `tool_calls/parse_rate`, `/exact_rate`, `/broken_rate`, `/truncated_rate`, the
     means of the parts, and `/unreadable_rows`, the rows whose gold or tools cannot be read: these
-    get None, which TRL leaves out. Raises `UsageError` for an unknown part or column.
+    get None, which TRL leaves out, and the reason for the first of them is logged, once. Raises
+    `UsageError` for an unknown part or column.
     """
-    if part not in {"value", *Parts._fields}:
-        raise UsageError(f"part is {part!r}; wanted 'value', or one of {', '.join(Parts._fields)}")
+    if part not in ("value", *Parts._fields):
+        raise refusal("part", part, f"'value', or one of {', '.join(Parts._fields)}")
+    columns: dict[str, object] = {"gold": gold, "tools": tools}
+    for option, column in columns.items():
+        if not isinstance(column, str) or not column:
+            raise refusal(option, column, f"the name of the column with the {_CONTENT[option]}")
     name = "tunaeval" if part == "value" else f"tunaeval_{part}"
     return TrlReward(recipe_of("default" if recipe is None else recipe), gold, tools, part, name)
 
@@ -98,8 +107,9 @@ def metrics(found: Sequence[Reward | None]) -> list[tuple[str, float]]:
         "broken_rate": sum(one.broken > 0 for one in read) / rows,
         "truncated_rate": sum(one.outcome == "truncated" for one in read) / rows,
     }
-    for name in Parts._fields:
-        counts[name] = fsum(getattr(one.parts, name) for one in read) / rows
+    counts |= {
+        part: fsum(getattr(one.parts, part) for one in read) / rows for part in Parts._fields
+    }
     counts["unreadable_rows"] = float(len(found) - len(read))
     return [(f"tool_calls/{name}", number) for name, number in counts.items()]
 
@@ -115,6 +125,8 @@ def _column(columns: dict[str, Any], option: str, name: str, rows: int) -> Seque
             f"the data set has no column {name!r}; it has {known or 'none'}. "
             f"Name the one with the {_CONTENT[option]}: trl_reward({option}=...)"
         )
+    if isinstance(column, str):
+        raise refusal(f"column {name!r}", column, "a list, with a value for each completion")
     if len(column) != rows:
         raise UsageError(
             f"column {name!r} has {counted(len(column), 'value')} for {counted(rows, 'completion')}"

@@ -12,7 +12,7 @@ from tunaeval.types.exchange import text_of
 from .gold import AnyTools, Gold
 from .reading import field_of, is_of_model
 from .recipe import Parts, Recipe, recipe_of
-from .scored import Reward, gold_of, reward
+from .scored import Reward, golds_of, reward
 
 VOID = "void"
 """The outcome of a turn that says nothing and calls nothing."""
@@ -30,7 +30,8 @@ def reward_turns(
     `golds` are what is wanted step by step, each a `Gold` or what `Gold.of` reads; after the last
     step an answer in words is wanted. A step stays open until a turn is right, or calls something
     that runs without an error: so a call that failed, was broken, or was announced in words can be
-    made in the next turn, and is then paid in full. What was tried for the step before is paid
+    made in the next turn, and is then paid in full. (The classifiers of `tunaeval.tools.success`
+    find errors in results, as they do for scores.) What was tried for the step before is paid
     nothing, so that a step is paid once; several guesses in a turn are paid as `reward` does, and
     a guess that ran has used up its step. A step that is tried again is compared as a whole.
 
@@ -53,7 +54,7 @@ def reward_turns(
     for name, value in (("messages", messages), ("golds", golds)):
         if isinstance(value, str) or not isinstance(value, Sequence):
             raise UsageError(f"{name} is {type(value).__name__}; wanted a list")
-    steps = [gold_of(gold, tools) for gold in golds]
+    steps = [*golds_of(golds, [tools] * len(golds))]
     words = Gold.of(None, tools if tools is not None or not steps else steps[-1].tools)
     found: list[Reward] = []
     step, tried = 0, -1
@@ -82,16 +83,10 @@ def _has_failed(messages: Sequence[object], index: int) -> bool:
         if is_of_model(message):
             return False
         if field_of(message, "role") in _RESULTS:
-            content = field_of(message, "content")
-            text = content if isinstance(content, str) else text_of(content)
-            declared = field_of(message, "is_error") is True or text.startswith(_OF_TRL)
-            if declared or not returned(text).ok:
+            text = text_of(field_of(message, "content"))
+            if not (returned(message).ok and returned(text).ok):
                 return True
     return False
-
-
-_OF_TRL = "{'error':"
-"""What TRL writes for the model if a tool raised: a dict as Python shows it."""
 
 
 _RESULTS = frozenset({"tool", "function", "ipython", "observation"})

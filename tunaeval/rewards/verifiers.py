@@ -15,10 +15,10 @@ unreadable gold looked like a bad model: here it is an error with its reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from .gold import AnyTools
+from .reading import field_of
 from .recipe import Recipe
 from .scored import Reward, gold_of, reward
 
@@ -71,8 +71,5 @@ def completion_of(trace: object) -> object:
 
 
 def _field(task: Any, name: str) -> Any:
-    found = task.get(name) if isinstance(task, Mapping) else getattr(task, name, None)
-    if found is None:
-        info = task.get("info") if isinstance(task, Mapping) else getattr(task, "info", None)
-        found = info.get(name) if isinstance(info, Mapping) else None
-    return found
+    found = field_of(task, name)
+    return field_of(field_of(task, "info"), name) if found is None else found

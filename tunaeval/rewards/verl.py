@@ -62,9 +62,7 @@ def compute_score(
 def _changed(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     try:
         return _made(recipe, tuple(sorted(changes.items())))
-    except (
-        TypeError
-    ):  # an unhashable value, which no field allows: the recipe's own error says more
+    except TypeError:  # a value that is unhashable: the recipe's own error says more
         return _made.__wrapped__(recipe, tuple(changes.items()))
 
 

@@ -9,10 +9,10 @@ that were kept back: a resumed run with the right key asks for all of them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import TypeAlias
 
 from tunaeval.errors import ClientSetupError, PluginError, TransportFailure
 from tunaeval.registry import reply_of
@@ -25,11 +25,8 @@ _PATIENCE = 5
 """With this many refusals or failures to connect, and no other answer, no request can succeed."""
 
 
-class Placed(NamedTuple):
-    """A result and its place in the run: the scenario's index * repeats + repeat - 1."""
-
-    place: int
-    result: ScenarioResult
+Placed: TypeAlias = tuple[int, ScenarioResult]
+"""A result after its place in the run: the scenario's index * repeats + repeat - 1."""
 
 
 class Contact:
@@ -61,9 +58,7 @@ class Contact:
 
         Raises ClientSetupError if no request can succeed.
         """
-        if self._is_heard and not self._kept_back:
-            return iter((Placed(place, self._without_stale_advice(result)),))
-        self._kept_back.append(Placed(place, result))
+        self._kept_back.append((place, result))
         if not self._is_heard and self._refused >= self._most:
             error, hint = result.error or "", "is the server running"
             has_hint = hint in error or not error.startswith("connect")
@@ -77,7 +72,7 @@ class Contact:
         """Yield the results that were kept back; they are no longer kept."""
         while self._kept_back:
             place, result = self._kept_back.pop(0)
-            yield Placed(place, self._without_stale_advice(result))
+            yield place, self._without_stale_advice(result)
 
     def _without_stale_advice(self, result: ScenarioResult) -> ScenarioResult:
         """Return the result; once requests succeed, without advice on a wrong key or address."""
@@ -108,7 +103,7 @@ async def answer_of(
     request = replace(request, within_seconds=max(0.0, deadline.left), deadline=deadline)
     late = TransportFailure(f"the scenario took over {deadline.seconds:g} s", kind="timeout")
     try:
-        with Limited(deadline, grace=min(0.5, max(0.05, 0.1 * deadline.seconds))):
+        async with limited(deadline, grace=min(0.5, max(0.05, 0.1 * deadline.seconds))):
             return await reply_of(client, request)
     except TimeoutError:
         return late
@@ -118,51 +113,31 @@ async def answer_of(
         return TransportFailure(str(error), kind="body")
 
 
-class Limited:
-    """`with Limited(deadline): await ...` raises TimeoutError when the deadline is over.
+@asynccontextmanager
+async def limited(deadline: Deadline, *, grace: float) -> AsyncIterator[None]:
+    """Raise TimeoutError in the block when the deadline is over: `asyncio.timeout` itself has no
+    deadlines that can be stopped.
 
     `grace` are additional seconds for a client that knows the deadline and may still report what
-    happened. A cancellation from outside passes through, as with `asyncio.timeout`, which has no
-    deadlines that can be stopped.
+    happened.
     """
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
 
-    __slots__ = ("_cancels_before", "_deadline", "_grace", "_is_over", "_loop", "_task", "_timer")
-
-    def __init__(self, deadline: Deadline, *, grace: float = 0.0) -> None:
-        self._deadline = deadline
-        self._grace = grace
-        self._is_over = False
-
-    def __enter__(self) -> Self:
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("a deadline ends the waits of a task; there is none here")
-        self._task, self._cancels_before = task, task.cancelling()
-        self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(max(0.0, self._left()), self._look)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._timer.cancel()
-        is_ours = self._is_over and self._task.uncancel() <= self._cancels_before
-        if is_ours and kind is not None and issubclass(kind, asyncio.CancelledError):
-            raise TimeoutError from error
-
-    def _left(self) -> float:
-        return self._deadline.left + self._grace
-
-    def _look(self) -> None:
-        left = self._left()
-        if left > 0 or self._deadline.is_paused:
-            self._timer = self._loop.call_later(max(left, _SHORTEST_SECONDS), self._look)
+    def look() -> None:
+        nonlocal timer
+        left = deadline.left + grace
+        if left > 0 or deadline.is_paused:
+            timer = loop.call_later(max(left, _SHORTEST_SECONDS), look)
         else:
-            self._is_over = True
-            self._task.cancel()
+            limit.reschedule(loop.time())
+
+    async with asyncio.timeout(None) as limit:
+        timer = loop.call_later(max(0.0, deadline.left + grace), look)
+        try:
+            yield
+        finally:
+            timer.cancel()
 
 
 _SHORTEST_SECONDS = 0.02

@@ -9,7 +9,7 @@ continued in its directory, once it is checked that its options and files have n
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,29 +55,28 @@ MATRIX_FILE = "matrix.json"
 class RunDirectory:
     """A run's directory, open for results; a new run is refused if the directory is not empty.
 
-    `resumed` opens the directory of an interrupted run and removes a last result that is
-    incomplete. The directory is locked until it is closed; `note` says whose lock was taken over,
-    if any. If `check`, which is called under the lock, raises, the directory is unchanged.
+    With `begun`, the directory of that interrupted run is opened, and a last result that is
+    incomplete is removed. The directory is locked until it is closed; `note` says whose lock was
+    taken over, if any. If the run was continued by another process, the directory is unchanged.
     """
 
     def __init__(
         self,
         path: Path,
         info: RunInfo,
+        begun: InterruptedRun | None = None,
         *,
-        resumed: bool = False,
         take_over: bool = False,
-        check: Callable[[Path], None] | None = None,
     ) -> None:
         self.path = path
         self._secrets = of_environment()
-        if not resumed:
+        if begun is None:
             self._make(info)
         self._lock = DirectoryLock(path, take_over=take_over)
         self.note = self._lock.note
         try:
-            if check is not None:
-                check(path)
+            if begun is not None:
+                begun.check_unchanged(path)
             self._results = RecordWriter(path / RESULTS_FILE)
             self._end = (path / RESULTS_FILE).stat().st_size
         except BaseException:
@@ -162,37 +161,49 @@ def load_report(directory: Path | str) -> Report:
     results = KeptResults(path, found.offsets)
     summary = summarise(results, repeats=info.repeats)
     summary = summary.model_copy(update={"doubled_results": found.doubled})
+    return report_of(info, summary, results, info.scenarios * info.repeats - len(results), path)
+
+
+def report_of(
+    info: RunInfo,
+    summary: Summary,
+    results: Sequence[ScenarioResult],
+    left: int,
+    directory: Path | None,
+) -> Report:
+    """Return the report of a run with `left` results still to come; of those, the ones that a spent
+    budget left out have the outcome "not_asked".
+    """
+    if info.budget_reached and left > 0:
+        outcomes = {**summary.outcomes, "not_asked": left}
+        summary = summary.model_copy(update={"outcomes": outcomes})
+    place = None if directory is None else str(directory)
     return Report.model_construct(
-        run=info,
-        summary=with_not_asked(summary, info, info.scenarios * info.repeats - len(results)),
-        results=results,
-        interrupted=len(results) < info.scenarios * info.repeats,
-        directory=str(path),
+        run=info, summary=summary, results=results, interrupted=left > 0, directory=place
     )
-
-
-def with_not_asked(summary: Summary, info: RunInfo, left: int) -> Summary:
-    """Return the summary with the outcome "not_asked" for results that a spent budget left out."""
-    if not (info.budget_reached and left > 0):
-        return summary
-    return summary.model_copy(update={"outcomes": {**summary.outcomes, "not_asked": left}})
 
 
 def read_info(path: Path) -> RunInfo:
     """Return the `run.json` of a directory. Raises `RecordError`, also for an unknown version."""
     if not (path / RUN_FILE).exists():
         raise RecordError(_no_run(path))
-    document = read_document(path / RUN_FILE)
-    version = document.get("schema_version")
-    if version not in READABLE_VERSIONS:
-        raise RecordError(
-            f"{path / RUN_FILE}: schema_version is {version!r}, this tunaeval reads "
-            f"{' and '.join(map(str, READABLE_VERSIONS))}; use the version that wrote it"
-        )
+    document = versioned(path / RUN_FILE, READABLE_VERSIONS)
     try:
         return RunInfo.model_validate(document)
     except ValidationError as error:
         raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
+
+
+def versioned(path: Path, readable: Sequence[int]) -> JsonObject:
+    """Return the document in a file. Raises `RecordError` if its version is not readable."""
+    document = read_document(path)
+    version = document.get("schema_version")
+    if version not in readable:
+        raise RecordError(
+            f"{path}: schema_version is {version!r}, this tunaeval reads "
+            f"{' and '.join(map(str, readable))}; use the version that wrote it"
+        )
+    return document
 
 
 def found_run(directory: Path | str, *, latest: bool = False) -> Path:
@@ -319,28 +330,24 @@ _NOWHERE = -1
 class Journal:
     """The results of one run by place: the scenario's index * repeats + repeat - 1.
 
-    `files` is where results are kept, None for nowhere. `begun` has the byte offsets of results
-    from before; a place in `again` counts as open, and has its old result until there is a new one.
-    `doubled` is the number of earlier results that were there more than once.
+    `begun` has the results from before, and `files` is where results are kept, None for nowhere. A
+    place in `again` counts as open, and has its old result until there is a new one.
     """
 
     def __init__(
         self,
-        places: int,
+        begun: InterruptedRun,
         files: RunDirectory | None = None,
-        *,
-        begun: Mapping[int, int] | None = None,
         again: frozenset[int] = frozenset(),
-        repeats: int = 1,
-        doubled: int = 0,
     ) -> None:
-        self._files = files
+        self._begun, self._files = begun, files
+        places, repeats = begun.info.scenarios * begun.info.repeats, begun.info.repeats
         self._done = bytearray(places)
         self._offsets = array("q", [_NOWHERE]) * places
         self._in_memory: dict[int, ScenarioResult] = {}
-        self._repeats, self._doubled = repeats, doubled
-        self._tally = None if begun else Tally(repeats)  # it has not counted earlier results
-        for place, offset in (begun or {}).items():
+        # A tally has not counted earlier results.
+        self._tally = None if begun.results else Tally(repeats)
+        for place, offset in begun.results.items():
             self._offsets[place] = offset
             self._done[place] = place not in again
 
@@ -383,8 +390,8 @@ class Journal:
     def summary(self) -> Summary:
         """Return the summary of all results, from the running tally if it has seen all of them."""
         if self._tally is None:
-            found = summarise(self.results(), repeats=self._repeats)
-            return found.model_copy(update={"doubled_results": self._doubled})
+            found = summarise(self.results(), repeats=self._begun.info.repeats)
+            return found.model_copy(update={"doubled_results": self._begun.doubled})
         return self._tally.summary()
 
 
@@ -406,7 +413,8 @@ _DECIDING = {"ask", "constrain", "suite_digest"}
 
 @dataclass(frozen=True, slots=True)
 class InterruptedRun:
-    """An interrupted run as found in its directory; `results` maps places to byte offsets.
+    """An interrupted run as found in its directory, or one without results that begins now;
+    `results` maps places to byte offsets.
 
     `failed` are the places of infrastructure failures; `was_answered` says whether any request
     succeeded before; `size` is the size of the results file in bytes, and `doubled` the number of

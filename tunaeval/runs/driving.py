@@ -31,7 +31,7 @@ from tunaeval.tools.executor import Backoff, Executor, ToolResult, named_tools, 
 from tunaeval.tools.mcp import McpResult, McpServer
 from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
-from tunaeval.types.calls import JsonObject, ToolCall, Tools
+from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request
 from tunaeval.types.faults import (
@@ -54,16 +54,15 @@ from tunaeval.types.runs import (
     Task,
     TaskRecord,
 )
-from tunaeval.types.tasks import CallsCheck, Check, StatedFault
+from tunaeval.types.tasks import CallsCheck, StatedFault
 from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import in_daemon
 
 from . import suites
-from .episode import Read, Turn, conclude, read_at_all_levels
-from .grading.grades import FinalState, Met, grade, obeyed, reported
+from .episode import Trial, Turn, conclude, read_at_all_levels
+from .grading.grades import Met, grade, obeyed, reported
 from .options import RunOptions
 from .turns import (
-    OUT_OF_TIME,
     Answered,
     FinishedEpisode,
     OutOfTime,
@@ -72,6 +71,7 @@ from .turns import (
     Sent,
     Step,
     TaskEpisode,
+    final_state,
     task_result,
 )
 
@@ -128,14 +128,10 @@ class Environment:
 
 async def drive(
     conversation: TaskEpisode,
-    scenario: Scenario,
-    tools: Tools,
-    *,
+    trial: Trial,
     ask: Ask,
-    options: RunOptions,
     environment: Environment,
     servers: Sequence[str] = (),
-    repeat: int = 1,
 ) -> ScenarioResult:
     """Run an episode to its end in its own workspace, which is removed afterwards.
 
@@ -143,10 +139,9 @@ async def drive(
     MCP `servers` run the calls of their tools; the episode has connections of its own, so that a
     command is started for it alone, and no episode sees the state of another.
     """
-    task = scenario.task or Task()
     async with AsyncExitStack() as stack:
         try:
-            workspace = stack.enter_context(_workspace(task))
+            workspace = stack.enter_context(_workspace(trial.scenario.task or Task()))
             opened = [McpServer(place, workspace=workspace) for place in servers]
             for server in opened:
                 await stack.enter_async_context(server)
@@ -155,9 +150,7 @@ async def drive(
         except (OSError, WorkspaceError) as error:
             failure = TransportFailure(words_of(error), kind="workspace")
         else:
-            driver = _Driver(
-                scenario, task, tools, workspace, environment, ask, options, opened, repeat
-            )
+            driver = _Driver(trial, workspace, environment, ask, opened)
             return await conclude(conversation, driver.answer)
         return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
 
@@ -188,21 +181,19 @@ def not_run(tools: Collection[str], runnables: Collection[str]) -> str | None:
 class _Driver:
     """Does what each step of an episode asks for; the client's pauses do not count as its time."""
 
-    scenario: Scenario
-    task: Task
-    tools: Tools
+    trial: Trial
     workspace: Workspace
     environment: Environment
     ask: Ask
-    options: RunOptions
     servers: Sequence[McpServer]
-    repeat: int
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    task: Task = field(init=False)
     seen: Snapshot = field(init=False)
     executor: Executor = field(init=False)
     faulting: _Faulting = field(init=False)
 
     def __post_init__(self) -> None:
+        self.task = self.trial.scenario.task or Task()
         self.faulting = _Faulting(self.task.faults)
         self.seen = self.workspace.before
         found = self._tools()
@@ -212,8 +203,8 @@ class _Driver:
             else [_leaving(tool) for tool in found]
         )
         self.executor = Executor(left, backoff=Backoff(max_attempts=1))
-        if words := not_run(self.tools, self.executor.runnables):
-            raise UsageError(f"scenario {self.scenario.id!r}: {words}")
+        if words := not_run(self.trial.tools, self.executor.runnables):
+            raise UsageError(f"scenario {self.trial.scenario.id!r}: {words}")
 
     def _tools(self) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
         """Return the tools that run the calls. Of tools with the same name, the caller's come
@@ -235,23 +226,17 @@ class _Driver:
             case Answered():
                 return await self._user(step)
             case FinishedEpisode():
+                space, seen, environment = self.workspace, self.seen, self.environment
+                met = self.faulting.met(len(step.turns))
                 return await _graded(
-                    self.scenario,
-                    self.tools,
-                    self.workspace,
-                    step,
-                    seen=self.seen,
-                    options=self.options,
-                    repeat=self.repeat,
-                    seconds=self.environment.checks_seconds,
-                    met=self.faulting.met(len(step.turns)),
+                    self.trial, step, space, seen, met=met, environment=environment
                 )
         raise AssertionError(f"no step: {step!r:.60}")
 
     def _deadline(self) -> float:
         """Return the end of this turn on the event loop's clock, by its own or the task's limit."""
         loop, limit = asyncio.get_running_loop(), self.task.limits.seconds
-        turn = loop.time() + self.options.deadline_seconds
+        turn = loop.time() + self.trial.options.deadline_seconds
         return turn if limit is None else min(turn, self.began + limit)
 
     def _is_over(self) -> bool:
@@ -260,7 +245,7 @@ class _Driver:
 
     async def _reply(self, request: Request) -> Reply | TransportFailure | OutOfTime:
         if self._is_over():
-            return OUT_OF_TIME
+            return OutOfTime()
         loop = asyncio.get_running_loop()
         began = loop.time()
         deadline = Deadline(self._deadline() - began)
@@ -269,17 +254,17 @@ class _Driver:
         self.began += max(0.0, paused)  # time in which the client only waited does not count
         late = isinstance(answer, TransportFailure) and answer.kind == "timeout"
         if late and self._is_over():
-            return OUT_OF_TIME
+            return OutOfTime()
         return self.faulting.reply(answer) if isinstance(answer, Reply) else answer
 
     async def _results(self, calls: tuple[ToolCall, ...]) -> Results | TransportFailure | OutOfTime:
-        """Run the calls; return their results, a server's failure, or `OUT_OF_TIME`."""
+        """Run the calls; return their results, a server's failure, or `OutOfTime`."""
         records: tuple[ResultRecord, ...] | OutOfTime
         try:
             async with asyncio.timeout_at(self._deadline()):
                 records = await self._ran(calls)
         except TimeoutError:
-            records = OUT_OF_TIME
+            records = OutOfTime()
         if faults := [server.fault for server in self.servers if server.fault]:
             return faults[0]
         if not isinstance(records, tuple):
@@ -321,42 +306,33 @@ class _Driver:
 
 
 async def _graded(
-    scenario: Scenario,
-    tools: Tools,
-    workspace: Workspace,
+    trial: Trial,
     end: FinishedEpisode,
-    *,
+    workspace: Workspace,
     seen: Snapshot,
-    options: RunOptions,
-    repeat: int,
-    seconds: float,
+    *,
     met: Sequence[Met],
-    ended_by: str | None = None,
-    shown: Sequence[tuple[int, str]] = (),
+    environment: Environment,
+    ran: AgentRun | None = None,
 ) -> TaskRecord:
-    """Grade a finished episode: make its checks, and judge the reactions to the faults it `met`."""
-    after = await beside(workspace.snapshot, seen)
-    numbered = [(number, call) for number, one in enumerate(end.turns, 1) for call in one.calls]
+    """Grade a finished episode: make its checks, and judge the reactions to the faults it `met`.
+    `ran` is the run of a whole agent.
+    """
+    seconds = environment.checks_seconds
+    scenario, task = trial.scenario, trial.scenario.task or Task()
     results = [(at, one.content) for at, turn in enumerate(end.turns, 1) for one in turn.results]
-    turns = enumerate(end.turns, 1)
-    state = FinalState(
-        prompt=scenario.prompt,
-        lost=tuple((at, call) for at, one in turns for call in one.lost(tools, end.level)),
-        answer=end.answer,
-        calls=tuple(replace(call, id=None) for _, call in numbered),
-        turns=max(1, len(end.turns)),
-        call_turns=tuple(number for number, _ in numbered),
+    state = final_state(
+        trial,
+        end.turns,
+        end.answer,
         touched=tuple(turn.touched for turn in end.turns),
         workspace=workspace,
-        after=after,
-        tools=tools,
-        profile=options.profile,
-        results=(*results, *shown),
-        reference=None if scenario.task is None else scenario.task.solved(),
-        seed=seed_of(options, scenario, repeat),
+        after=await beside(workspace.snapshot, seen),
+        results=(*results, *(ran.results if ran else ())),
+        reference=task.solved(),
+        seed=seed_of(trial.options, scenario, trial.repeat),
     )
-    changes = state.changes
-    checks: tuple[Check, ...] = () if scenario.task is None else scenario.task.checks
+    changes, checks = state.changes, task.checks
     if scenario.expect != Expectation():
         checks = (CallsCheck(calls=scenario.expect), *checks)
     try:
@@ -367,7 +343,7 @@ async def _graded(
         records = (CheckRecord(check="all", ok=None, reason=words),)
     return TaskRecord(
         ended=end.ended,
-        ended_by=ended_by,
+        ended_by=(ran.words or None) if ran else None,
         answer=end.answer,
         checks=records,
         added=changes.added,
@@ -459,53 +435,32 @@ _GRACE_SECONDS = 5.0
 """Seconds beyond the task's time for an agent that stops by itself in time."""
 
 
-async def drive_agent(
-    scenario: Scenario,
-    tools: Tools,
-    agent: Agent,
-    *,
-    read: Read,
-    options: RunOptions,
-    environment: Environment,
-    repeat: int = 1,
-) -> ScenarioResult:
+async def drive_agent(trial: Trial, agent: Agent, environment: Environment) -> ScenarioResult:
     """Let the agent work in a workspace of its own, and grade what it leaves. It may work for
     `deadline_seconds`, unless the task has its own limit.
     """
-    task = scenario.task or Task()
-    limit = task.limits.seconds or options.deadline_seconds
+    scenario, task = trial.scenario, trial.scenario.task or Task()
+    limit = task.limits.seconds or trial.options.deadline_seconds
     record, failure = TaskRecord(ended="failure"), None
     turns: tuple[Turn, ...] = ()
     try:
         with _workspace(task) as workspace:
-            faults = tuple(one.written() for one in task.faults)
-            work = AgentTask(
-                scenario.prompt, str(workspace.path), limit, scenario.id, repeat, faults
-            )
+            place, faults = str(workspace.path), tuple(one.written() for one in task.faults)
+            work = AgentTask(scenario.prompt, place, limit, scenario.id, trial.repeat, faults)
             # Some agents stop by themselves in time.
             ran = await in_time(agent, lambda: agent.work(work), limit, grace=_GRACE_SECONDS)
-            turns = _turns(ran, workspace, read, options)
+            turns = _turns(ran, workspace, trial)
+            end = FinishedEpisode(ran.ended, ran.answer, turns)
+            # Unknown if the agent did not use our endpoint.
+            met = [Met(*pair) for pair in zip_longest(task.faults, ran.met[: len(task.faults)])]
             record = await _graded(
-                scenario,
-                tools,
-                workspace,
-                FinishedEpisode(ran.ended, ran.answer, turns, options.level),
-                seen=workspace.before,
-                options=options,
-                repeat=repeat,
-                seconds=environment.checks_seconds,
-                # Unknown if the agent did not use our endpoint.
-                met=[Met(*pair) for pair in zip_longest(task.faults, ran.met[: len(task.faults)])],
-                ended_by=ran.words or None,
-                shown=ran.results,
+                trial, end, workspace, workspace.before, met=met, environment=environment, ran=ran
             )
     except TransportFailure as caught:
         failure = caught
     except (OSError, WorkspaceError) as error:
         failure = TransportFailure(words_of(error), kind="workspace")
-    return task_result(
-        scenario, turns, task=record, failure=failure, level=options.level, repeat=repeat
-    )
+    return task_result(trial, turns, record, failure)
 
 
 async def in_time(
@@ -523,18 +478,13 @@ async def in_time(
         return AgentRun("", ended="error", words=f"{who(agent, 'agent')} raised {words_of(error)}")
 
 
-def _turns(
-    ran: AgentRun, workspace: Workspace, read: Read, options: RunOptions
-) -> tuple[Turn, ...]:
+def _turns(ran: AgentRun, workspace: Workspace, trial: Trial) -> tuple[Turn, ...]:
     """Return a turn for each reply, or one with the final words if no reply was reported."""
     words = {"role": "assistant", "content": ran.answer or ran.words}
     replies = ran.replies or (Reply(words),)
-    found = [(reply, read_at_all_levels(reply, read)) for reply in replies]
-    last, touched = len(found) - 1, workspace.changes().paths
-    return tuple(
-        Turn(reply, at, at[options.level].calls, touched=touched if index == last else ())
-        for index, (reply, at) in enumerate(found)
-    )
+    found = [(reply, read_at_all_levels(reply, trial.read)) for reply in replies]
+    turns = [Turn(reply, at, at[trial.options.level].calls) for reply, at in found]
+    return (*turns[:-1], replace(turns[-1], touched=workspace.changes().paths))
 
 
 _P = ParamSpec("_P")

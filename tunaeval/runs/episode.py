@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -67,34 +68,53 @@ class Turn:
         return lost_calls(self.reply.message, self.read[level], tools or None, level)
 
 
-def episode(
-    scenario: Scenario,
-    *,
-    asking: Asking,
-    tools: Tools,
-    read: Read,
-    options: RunOptions,
-    repeat: int = 1,
-) -> Episode:
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One repeat (from 1) of a scenario: its tools, the reader of its replies, and the options."""
+
+    scenario: Scenario
+    tools: Tools
+    read: Read
+    options: RunOptions
+    repeat: int = 1
+
+    def request(self, asking: Asking, messages: Sequence[JsonObject], attempt: int = 1) -> Request:
+        """Return the request of an attempt or turn, counted from 1."""
+        seed = self.options.seed
+        return Request(
+            messages=list(messages),
+            tools=asking.tools,
+            schema=asking.schema,
+            fields=asking.fields,
+            max_tokens=self.options.max_tokens,
+            temperature=self.options.temperature,
+            seed=None if seed is None else seed + self.repeat - 1,
+            scenario=self.scenario.id,
+            repeat=self.repeat,
+            attempt=attempt,
+        )
+
+
+def episode(trial: Trial, asking: Asking) -> Episode:
     """Ask, read the reply, ask again where no call was found, and return the judged result."""
-    judge = _Judge(scenario, tools, options)
-    attempts: list[Turn] = []
+    judge, attempts = _Judge(trial), list[Turn]()
+    scenario, options = trial.scenario, trial.options
     messages = asking.messages(scenario.prompt, scenario.messages)
     failure: TransportFailure | None = None
     while len(attempts) < options.attempts:
-        answer = yield request_of(
-            scenario, asking, options, messages, repeat=repeat, attempt=len(attempts) + 1
-        )
-        failure = answer if isinstance(answer, TransportFailure) else failed_reply(answer, read)
-        if isinstance(answer, TransportFailure) or failure is not None:
+        answer = yield trial.request(asking, messages, len(attempts) + 1)
+        if isinstance(answer, TransportFailure):
+            failure = answer
             break
-        found = read_at_all_levels(answer, read)
+        if failure := failed_reply(answer, trial.read):
+            break
+        found = read_at_all_levels(answer, trial.read)
         attempts.append(Turn(answer, found, breach=asking.breach(answer)))
         if judge.settled(attempts[-1], options.level):
             break
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
         messages = [*messages, said(answer.message), retry]
-    return _result(judge, attempts, failure, repeat)
+    return _result(judge, attempts, failure)
 
 
 async def conclude(
@@ -112,30 +132,6 @@ async def conclude(
             return result
 
 
-def request_of(
-    scenario: Scenario,
-    asking: Asking,
-    options: RunOptions,
-    messages: Sequence[JsonObject],
-    *,
-    repeat: int,
-    attempt: int,
-) -> Request:
-    """Return the request of an attempt or turn; `attempt` and `repeat` count from 1."""
-    return Request(
-        messages=list(messages),
-        tools=asking.tools,
-        schema=asking.schema,
-        fields=asking.fields,
-        max_tokens=options.max_tokens,
-        temperature=options.temperature,
-        seed=None if options.seed is None else options.seed + repeat - 1,
-        scenario=scenario.id,
-        repeat=repeat,
-        attempt=attempt,
-    )
-
-
 class Reread(NamedTuple):
     """The result of replies read again; `unasked` if a run now would ask the model once more."""
 
@@ -143,31 +139,21 @@ class Reread(NamedTuple):
     unasked: bool
 
 
-def reread(
-    scenario: Scenario,
-    replies: Sequence[Reply],
-    failure: TransportFailure | None,
-    *,
-    tools: Tools,
-    read: Read,
-    options: RunOptions,
-    repeat: int = 1,
-) -> Reread:
+def reread(trial: Trial, replies: Sequence[Reply], failure: TransportFailure | None) -> Reread:
     """Judge kept replies as an episode does, and the failure after them if there was one.
 
     Replies after the one that settles the question would not have been requested: they are left
     out, and so is a failure after it.
     """
-    judge = _Judge(scenario, tools, options)
-    attempts: list[Turn] = []
+    judge, attempts = _Judge(trial), list[Turn]()
     for reply in replies:
-        if failed := failed_reply(reply, read):
-            return Reread(_result(judge, attempts, failed, repeat), unasked=False)
-        attempts.append(Turn(reply, read_at_all_levels(reply, read)))
-        if judge.settled(attempts[-1], options.level):
-            return Reread(_result(judge, attempts, None, repeat), unasked=False)
-    unasked = failure is None and len(attempts) < options.attempts
-    return Reread(_result(judge, attempts, failure, repeat), unasked)
+        if failed := failed_reply(reply, trial.read):
+            return Reread(_result(judge, attempts, failed), unasked=False)
+        attempts.append(Turn(reply, read_at_all_levels(reply, trial.read)))
+        if judge.settled(attempts[-1], trial.options.level):
+            return Reread(_result(judge, attempts, None), unasked=False)
+    unasked = failure is None and len(attempts) < trial.options.attempts
+    return Reread(_result(judge, attempts, failure), unasked)
 
 
 def read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
@@ -187,14 +173,9 @@ def read_at_all_levels(reply: Reply, read: Read) -> dict[Level, ParseResult]:
 class _Judge:
     """Judges the attempts at a scenario; each reading of a reply is matched only once."""
 
-    __slots__ = ("_known", "_wants_call", "options", "scenario", "tools")
-
-    def __init__(self, scenario: Scenario, tools: Tools, options: RunOptions) -> None:
-        self.scenario = scenario
-        self.tools = tools
-        self.options = options
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
         self._known: dict[tuple[int, int], Verdict] = {}
-        self._wants_call: bool | None = None
 
     def settled(self, attempt: Turn, level: Level) -> bool:
         """Whether the attempt is an answer, right or wrong, so that nothing more is asked."""
@@ -202,12 +183,10 @@ class _Judge:
             return True
         return self.outcome(attempt, level) == "no_call" and not self.wants_call
 
-    @property
+    @cached_property
     def wants_call(self) -> bool:
         """Whether the scenario fails without a call."""
-        if self._wants_call is None:
-            self._wants_call = not self._match(()).ok
-        return self._wants_call
+        return not self._match(()).ok
 
     def outcome(self, attempt: Turn, level: Level) -> RunOutcome:
         """Return the outcome at a level, which also depends on why the reply ended.
@@ -236,8 +215,9 @@ class _Judge:
         key = (id(attempt), id(result))  # levels that read the same share the result itself
         verdict = self._known.get(key)
         if verdict is None:
-            forbids = bool(self.scenario.expect.forbid)
-            verdict = self._match(result.calls, attempt.lost(self.tools, level) if forbids else ())
+            forbids = bool(self.trial.scenario.expect.forbid)
+            lost = attempt.lost(self.trial.tools, level) if forbids else ()
+            verdict = self._match(result.calls, lost)
             if not result.calls:
                 outcome = self.outcome(attempt, level)
                 begun = outcome != "truncated" or result.outcome != "no_call"
@@ -246,14 +226,14 @@ class _Judge:
         return verdict
 
     def _match(self, calls: tuple[ToolCall, ...], lost: tuple[ToolCall, ...] = ()) -> Verdict:
-        profile, expect = self.options.profile, self.scenario.expect
-        return match(expect, calls, profile=profile, tools=self.tools, lost=lost)
+        profile, expect = self.trial.options.profile, self.trial.scenario.expect
+        return match(expect, calls, profile=profile, tools=self.trial.tools, lost=lost)
 
 
 def _result(
-    judge: _Judge, attempts: list[Turn], failure: TransportFailure | None, repeat: int
+    judge: _Judge, attempts: list[Turn], failure: TransportFailure | None
 ) -> ScenarioResult:
-    scenario, level = judge.scenario, judge.options.level
+    level = judge.trial.options.level
     records = tuple(
         attempt_record(one, level, judge.outcome(one, level), one.read[level].calls)
         for one in attempts
@@ -269,10 +249,8 @@ def _result(
         reason = judge.verdict(final, level).reason + (_MORE if is_used_up else "")
         leaked = leaked_in(final.read[level])
     return result_of(
-        scenario,
-        repeat,
-        level,
-        records=records,
+        judge.trial,
+        records,
         levels=_levels(judge, attempts, failed=failure is not None),
         got=calls,
         reason=reason,
@@ -284,11 +262,9 @@ def _result(
 
 
 def result_of(
-    scenario: Scenario,
-    repeat: int,
-    level: Level,
-    *,
+    trial: Trial,
     records: tuple[AttemptRecord, ...],
+    *,
     levels: dict[Level, LevelResult],
     got: tuple[CallRecord, ...],
     **verdict: Any,
@@ -296,14 +272,15 @@ def result_of(
     """Return the result of a scenario, from its records and its verdict: the fields `reason`,
     `outcome`, `error`, `leaked_calls` and `task` of the result.
     """
+    scenario, passed = trial.scenario, levels[trial.options.level]
     return ScenarioResult.checked(
         scenario=scenario.id,
-        repeat=repeat,
+        repeat=trial.repeat,
         prompt=scenario.prompt,
         expected=scenario.expect,
         got=got,
-        ok=levels[level].ok,
-        first_attempt_ok=levels[level].first_attempt_ok,
+        ok=passed.ok,
+        first_attempt_ok=passed.first_attempt_ok,
         format=got[0].format if got else None,
         repairs=tuple(code for call in got for code in call.repairs),
         levels=levels,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tunaeval.errors import ClientSetupError, RecordError, UsageError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.plain_files import is_there
-from tunaeval.files.records import read_document, replace_document, write_document
+from tunaeval.files.records import replace_document, write_document
 from tunaeval.reports.json import summary_object
 from tunaeval.reports.ranking import CellName, Ranking, rank, ranking_object
 from tunaeval.showing import counted, shows
@@ -31,7 +31,7 @@ from tunaeval.types.runs import Report, ScenarioResult, Suite
 from tunaeval.types.wanted import wanted_path
 
 from .budget import Budget
-from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report
+from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report, versioned
 from .options import RunOptions, born
 from .prompts import Asking
 from .runner import SuiteRun
@@ -104,20 +104,10 @@ class Matrix:
 
 def matrix_object(matrix: Matrix) -> JsonObject:
     """Return a matrix as a JSON object, without the results of its cells."""
-    cells = [
-        {
-            "cell": name.cell,
-            "model": name.model,
-            "system_prompt": name.system_prompt,
-            **summary_object(report),
-        }
-        for name, report in zip(matrix.names, matrix.cells, strict=True)
-    ]
-    return {
-        "cells": cells,
-        "ranking": ranking_object(matrix.ranking),
-        "directory": matrix.directory,
-    }
+    pairs = zip(matrix.names, matrix.cells, strict=True)
+    cells = [{**asdict(name), **summary_object(report)} for name, report in pairs]
+    ranking = ranking_object(matrix.ranking)
+    return {"cells": cells, "ranking": ranking, "directory": matrix.directory}
 
 
 @dataclass(slots=True)
@@ -260,7 +250,7 @@ class MatrixRun:
 
 def _info_of(cells: Sequence[Cell], options: dict[str, Any]) -> MatrixInfo:
     birth = born(f"{cells[0].suite.name}-matrix")
-    infos = [
+    infos = tuple(
         CellInfo(
             cell=f"{number:02}",
             model=cell.model,
@@ -269,14 +259,9 @@ def _info_of(cells: Sequence[Cell], options: dict[str, Any]) -> MatrixInfo:
             prices=cell.prices,
         )
         for number, cell in enumerate(cells, start=1)
-    ]
-    return MatrixInfo(
-        name=birth["run_id"],
-        started_at=birth["started_at"],
-        suite=cells[0].suite.name,
-        cells=tuple(infos),
-        options=options,
     )
+    name, at, suite = birth["run_id"], birth["started_at"], cells[0].suite.name
+    return MatrixInfo(name=name, started_at=at, suite=suite, cells=infos, options=options)
 
 
 def _refuse_doubles(cells: Sequence[Cell]) -> None:
@@ -296,15 +281,12 @@ def _continued(directory: Path, new: MatrixInfo) -> MatrixInfo:
     old = read_matrix(directory)
     was, now = ([cell.name for cell in info.cells] for info in (old, new))
     if was != now:
+        kept, asked = ("; ".join(name.words for name in names) for names in (was, now))
         raise RecordError(
-            f"{directory} has the cells {_listed(was)}; asked for are {_listed(now)}; name the "
-            "same, or begin another matrix"
+            f"{directory} has the cells {kept}; asked for are {asked}; name the same, or begin "
+            "another matrix"
         )
     return old
-
-
-def _listed(names: Sequence[CellName]) -> str:
-    return "; ".join(name.words for name in names)
 
 
 def read_matrix(directory: Path) -> MatrixInfo:
@@ -312,15 +294,8 @@ def read_matrix(directory: Path) -> MatrixInfo:
     path = directory / MATRIX_FILE
     if not is_there(path):
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
-    document = read_document(path)
-    version = document.get("schema_version")
-    if version != MATRIX_VERSION:
-        raise RecordError(
-            f"{path}: schema_version is {version!r}, this tunaeval reads {MATRIX_VERSION}; use the "
-            "version that wrote it"
-        )
     try:
-        info = MatrixInfo.model_validate(document)
+        info = MatrixInfo.model_validate(versioned(path, [MATRIX_VERSION]))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))

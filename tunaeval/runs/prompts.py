@@ -21,11 +21,12 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import orjson
+from pydantic import TypeAdapter
 
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.files.plain_files import table_of
 from tunaeval.grammar.format import Format
-from tunaeval.parsing.api import format_named, instructions, render
+from tunaeval.parsing.api import format_named, instructions, parser_for, render
 from tunaeval.parsing.constraint import Constraint, breach, constrain, takes_prose
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import Reply, text_of
@@ -110,13 +111,9 @@ def asking(
         raise UnknownNameError("way to ask", ask, ASKS)
     if examples is None:
         examples = EXAMPLES if ask == "schema" else ()
-    given = ""
-    if ask != "api":
-        given = (
-            _WORDS["schema"].format(tools="\n".join(map(_signature, suite.tools.values())))
-            if ask == "schema"
-            else instructions(suite.tools, form)
-        )
+    given = instructions(suite.tools, form) if ask == "prompt" else ""
+    if ask == "schema":
+        given = _WORDS["schema"].format(tools="\n".join(map(_signature, suite.tools.values())))
     opening: list[JsonObject] = []
     system = "\n\n".join(part for part in (suite.system_prompt.strip(), given) if part)
     if system:
@@ -145,8 +142,15 @@ def asking_by(suite: Suite, ask: Ask, parser: Parser, constrain: bool | str) -> 
     """Prepare the requests of a run whose replies this parser reads."""
     if not constrain:
         return asking(suite, ask)
-    form = "hermes" if parser.name == "auto" else format_named(parser)
+    form = format_named(reader_of_bound(parser, constrain))
     return asking(suite, ask, form=form, constrain=constrain)
+
+
+def reader_of_bound(parser: Parser, constrain: bool | str) -> Parser:
+    """Return what reads the replies: for `auto` with a grammar it is `hermes` alone, as a grammar
+    has calls of one format, and a call of another one is prose to it.
+    """
+    return parser_for("hermes") if constrain and parser.name == "auto" else parser
 
 
 def constrained_by(constrain: bool | str) -> tuple[str, ...]:
@@ -261,14 +265,7 @@ def fitting(examples: Iterable[Example], tools: Tools) -> tuple[Example, ...]:
     return tuple(one for one in examples if all(map(possible, one.calls)))
 
 
-EXAMPLES = tuple(
-    Example(
-        one["question"],
-        tuple(ToolCall(call["name"], call["arguments"]) for call in one.get("calls", ())),
-        one.get("words", ""),
-    )
-    for one in _WORDS["examples"]
-)
+EXAMPLES = TypeAdapter(tuple[Example, ...]).validate_python(_WORDS["examples"])
 
 MAX_STRING = 240  # characters of a string argument
 MAX_ITEMS = 8

@@ -10,9 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.files.keys import of_environment
@@ -42,9 +40,10 @@ from .directory import (
     found_run,
     placed_results,
     read_info,
+    report_of,
     without_secrets,
 )
-from .episode import Reread, reread
+from .episode import Reread, Trial, reread
 from .options import RunOptions, born
 from .reading import (
     RunTools,
@@ -123,43 +122,33 @@ def rescore(
     )
     tools = run_tools(source, old) if gold is None else tools_of(gold)
     info = _info(source, old, parser=parser, options=options, suite=gold)
-    again = partial(
-        _again, old=old, options=options, parser=parser, tools=tools, gold=_by_id(gold, old.suite)
-    )
+    rules = _Rules(old, options, parser, tools, _by_id(gold, old.suite))
     directory = (source / "rescored" if out is None else wanted_path(out, "out")) / info.run_id
     files = RunDirectory(directory, info)
     try:
         keep_tools(directory, tools)
-        return _rescored(source, files, info, again)
+        return _rescored(source, files, info, rules)
     finally:
         files.close(info)
 
 
-_Again: TypeAlias = Callable[[ScenarioResult], Reread]
-
-
-def _rescored(source: Path, files: RunDirectory, info: RunInfo, again: _Again) -> Rescored:
+def _rescored(source: Path, files: RunDirectory, info: RunInfo, rules: _Rules) -> Rescored:
     changes: Counter[str] = Counter()
-    found = found_results(source, read_info(source))
-    summary = summarise(_streamed(source, found, files, again, changes), repeats=info.repeats)
+    found = found_results(source, rules.old)
+    summary = summarise(_streamed(source, found, files, rules, changes), repeats=info.repeats)
     summary = summary.model_copy(update={"doubled_results": found.doubled})
-    report = Report(
-        run=info,
-        summary=summary,
-        results=(),
-        interrupted=summary.scenarios < info.scenarios * info.repeats,
-        directory=str(files.path),
-    )
+    left = info.scenarios * info.repeats - summary.scenarios
+    report = report_of(info, summary, (), left, files.path)
     return Rescored(report, changes["gained"], changes["lost"], changes["unasked"])
 
 
 def _streamed(
-    source: Path, found: CountedResults, files: RunDirectory, again: _Again, changes: Counter[str]
+    source: Path, found: CountedResults, files: RunDirectory, rules: _Rules, changes: Counter[str]
 ) -> Iterator[ScenarioResult]:
     """Yield each result, read again, after writing it to the new directory."""
     secrets = of_environment()
     for _, old in placed_results(source, found):
-        new, unasked = again(old)
+        new, unasked = rules.reread(old)
         new = without_secrets(new, secrets)
         files.append(new)
         changes["unasked"] += unasked
@@ -245,28 +234,27 @@ def _as_it_was(old: ScenarioResult) -> Scenario:
     )
 
 
-def _again(
-    result: ScenarioResult,
-    *,
-    old: RunInfo,
-    options: RunOptions,
-    parser: Parser,
-    tools: RunTools,
-    gold: Callable[[ScenarioResult], Scenario],
-) -> Reread:
-    own = tools.of(result.scenario)
-    source = where_calls_belong(old, own)
-    replies = [kept_reply(attempt, source) for attempt in result.attempts]
-    scenario, failure = gold(result), _failure(result)
-    names = (*options.abstain, *scenario.abstain)
-    read = reading(parser, own, options.calls, abstain=names)
-    if result.task is not None:
-        return reread_task(
-            scenario, result, replies, failure, tools=own, read=read, options=options
-        )
-    return reread(
-        scenario, replies, failure, tools=own, read=read, options=options, repeat=result.repeat
-    )
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The rules by which the results of the run `old` are read again."""
+
+    old: RunInfo
+    options: RunOptions
+    parser: Parser
+    tools: RunTools
+    gold: Callable[[ScenarioResult], Scenario]
+
+    def reread(self, result: ScenarioResult) -> Reread:
+        own = self.tools.of(result.scenario)
+        source = where_calls_belong(self.old, own)
+        replies = [kept_reply(attempt, source) for attempt in result.attempts]
+        scenario, failure = self.gold(result), _failure(result)
+        names = (*self.options.abstain, *scenario.abstain)
+        read = reading(self.parser, own, self.options.calls, abstain=names)
+        trial = Trial(scenario, own, read, self.options, result.repeat)
+        if result.task is not None:
+            return reread_task(trial, result, replies, failure)
+        return reread(trial, replies, failure)
 
 
 def _failure(old: ScenarioResult) -> TransportFailure | None:

@@ -36,7 +36,7 @@ from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, ScenarioResult, Summary
 from tunaeval.types.wanted import wanted_name, wanted_path
 
-from .episode import Read, reread
+from .episode import Read, Trial, reread
 from .options import RunOptions
 from .reading import reading
 from .suites.bfcl import BFCL_FILE, bfcl_directory, bfcl_file, bfcl_version, category_of, read_bfcl
@@ -149,9 +149,7 @@ def _model(
         tools = scenario.tools or Tools()
         failure = line.reply if isinstance(line.reply, TransportFailure) else None
         replies = [] if isinstance(line.reply, TransportFailure) else [line.reply]
-        return reread(
-            scenario, replies, failure, tools=tools, read=read(tools), options=options
-        ).result
+        return reread(Trial(scenario, tools, read(tools), options), replies, failure).result
 
     for file, each in lines.items():
         known = prompts.of(file.category, dots=dots)

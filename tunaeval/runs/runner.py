@@ -15,7 +15,6 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
@@ -30,11 +29,11 @@ from tunaeval.types.wanted import refusal, wanted_path
 
 from .budget import Budget
 from .contact import Contact, Placed, answer_of
-from .directory import InterruptedRun, Journal, RunDirectory, begun, with_not_asked, without_secrets
+from .directory import InterruptedRun, Journal, RunDirectory, begun, report_of, without_secrets
 from .driving import Environment, drive, drive_agent
-from .episode import conclude, episode
+from .episode import Trial, conclude, episode
 from .options import RunOptions, model_of, run_info
-from .prompts import Asking, asking_by
+from .prompts import Asking, asking_by, reader_of_bound
 from .reading import keep_tools, kept_tools, reading, tools_of
 from .turns import task_episode
 
@@ -114,6 +113,7 @@ class SuiteRun:
                 f"a grammar is for a client that asks a server, and {client.name!r} does not; "
                 "leave out 'constrain' (--constrain)"
             )
+        parser = reader_of_bound(parser, self.options.constrain)
         self.asking = told or asking_by(suite, self.options.ask, parser, self.options.constrain)
         self.info = run_info(
             suite, client, parser, options=self.options, told=self.asking, run_id=run_id
@@ -135,7 +135,7 @@ class SuiteRun:
         self._take_over = take_over
         self._turns: AbstractAsyncContextManager[object] = turns or nullcontext()
         self._budget, self._prices = budget or Budget(), prices
-        self._journal = self._new_journal(None)
+        self._journal = Journal(self._begun, again=self._again)
         self._contact = Contact(
             self.options.concurrency, self._journal.left, was_answered=self._begun.was_answered
         )
@@ -152,7 +152,7 @@ class SuiteRun:
         results stay on disk.
         """
         files = None if self.directory is None else self._opened(self.directory)
-        self._journal = self._new_journal(files)
+        self._journal = Journal(self._begun, files, self._again)
         jobs = self._jobs()
         workers = min(self.options.concurrency, self.left)
         try:
@@ -181,35 +181,18 @@ class SuiteRun:
 
     def report(self) -> Report:
         """Return the report of what has been finished so far, in the order of the suite."""
-        return Report.model_construct(
-            run=self.info,
-            summary=with_not_asked(self._journal.summary(), self.info, self.left),
-            results=self._journal.results(),
-            interrupted=self.left > 0,
-            directory=None if self.directory is None else str(self.directory),
-        )
+        summary, results = self._journal.summary(), self._journal.results()
+        return report_of(self.info, summary, results, self.left, self.directory)
 
     @property
     def left(self) -> int:
         """The number of results still to come."""
         return self._journal.left
 
-    def _new_journal(self, files: RunDirectory | None) -> Journal:
-        places = len(self._suite.scenarios) * self.options.repeats
-        return Journal(
-            places, files, begun=self._begun.results, again=self._again,
-            repeats=self.options.repeats, doubled=self._begun.doubled,
-        )  # fmt: skip
-
     def _opened(self, directory: Path) -> RunDirectory:
         """Lock the run's directory, and write `run.json` and the tools into it."""
-        files = RunDirectory(
-            directory,
-            self.info,
-            resumed=self._resumed,
-            take_over=self._take_over,
-            check=self._begun.check_unchanged if self._resumed else None,
-        )
+        begun = self._begun if self._resumed else None
+        files = RunDirectory(directory, self.info, begun, take_over=self._take_over)
         try:
             if files.note:
                 logging.getLogger("tunaeval.runs").warning("%s: %s", directory, files.note)
@@ -266,21 +249,15 @@ class SuiteRun:
         options = self.options
         names = (*options.abstain, *scenario.abstain)
         read = reading(self._parser, tools, options.calls, abstain=names)
-        given: dict[str, Any] = {"asking": told, "read": read, "options": options, "repeat": repeat}
+        trial = Trial(scenario, tools, read, options, repeat)
         if scenario.task is None:
             deadline = Deadline(options.deadline_seconds)
-            conversation = episode(scenario, tools=tools, **given)
-            return await conclude(conversation, partial(self._ask, deadline=deadline))
+            return await conclude(episode(trial, told), partial(self._ask, deadline=deadline))
         if isinstance(self._client, Agent):
             self._contact.hold_nothing()
-            return await drive_agent(
-                scenario, tools, self._client, read=read, options=options,
-                environment=self._environment, repeat=repeat,
-            )  # fmt: skip
-        return await drive(
-            task_episode(scenario, **given), scenario, tools, ask=self._ask, options=options,
-            environment=self._environment, servers=self._suite.mcp, repeat=repeat,
-        )  # fmt: skip
+            return await drive_agent(trial, self._client, self._environment)
+        conversation, servers = task_episode(trial, told), self._suite.mcp
+        return await drive(conversation, trial, self._ask, self._environment, servers)
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:
         self._budget.count_request()

@@ -1,8 +1,8 @@
 """One task of many turns from the first question to the grades, as a generator without IO.
 
     task_episode(...) yields        and is sent
-    Request                         a Reply, a TransportFailure, or OUT_OF_TIME
-    Run (calls to be run)           Results, or OUT_OF_TIME
+    Request                         a Reply, a TransportFailure, or OutOfTime
+    Run (calls to be run)           Results, or OutOfTime
     Answered (the user's turn)      the user's message, or None
     Ended (work to be graded)       the graded TaskRecord
 
@@ -21,14 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
-from typing import Final, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 
 from tunaeval.errors import TransportFailure
 from tunaeval.showing import counted
-from tunaeval.types.calls import JsonObject, ToolCall, Tools
+from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 from tunaeval.types.runs import (
@@ -38,7 +37,6 @@ from tunaeval.types.runs import (
     LevelResult,
     ResultRecord,
     RunOutcome,
-    Scenario,
     ScenarioResult,
     Task,
     TaskRecord,
@@ -46,29 +44,21 @@ from tunaeval.types.runs import (
 from tunaeval.types.tasks import CallsCheck, Ending
 
 from .episode import (
-    Read,
     Reread,
+    Trial,
     Turn,
     attempt_record,
     failed_reply,
     leaked_in,
     read_at_all_levels,
-    request_of,
     result_of,
 )
 from .grading.grades import FinalState, again, grade, recovered
-from .options import RunOptions
 from .prompts import Asking, dumped, said
 
 
-class _Clock(Enum):
-    OUT_OF_TIME = "out of time"
-
-
-OUT_OF_TIME: Final = _Clock.OUT_OF_TIME
-"""Sent in place of an answer when the episode's time is over."""
-
-OutOfTime: TypeAlias = Literal[_Clock.OUT_OF_TIME]
+class OutOfTime:
+    """Sent in place of an answer when the episode's time is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +91,6 @@ class FinishedEpisode:
     ended: Ending
     answer: str
     turns: tuple[Turn, ...]
-    level: Level = "standard"
 
 
 Step: TypeAlias = Request | Run | Answered | FinishedEpisode
@@ -118,9 +107,8 @@ UNREADABLE = (
 class _EpisodeState:
     """The state of an episode: messages, turns, the last answer, and the settings of the run."""
 
+    trial: Trial
     asking: Asking
-    read: Read
-    level: Level
     messages: list[JsonObject]
     turns: list[Turn] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
@@ -128,37 +116,18 @@ class _EpisodeState:
     answer: str = ""
     users: int = 0
 
-    @property
-    def calls(self) -> int:
-        return sum(len(turn.calls) for turn in self.turns)
 
-    @property
-    def tokens(self) -> int:
-        return sum(turn.reply.usage.completion_tokens or 0 for turn in self.turns)
-
-
-def task_episode(
-    scenario: Scenario, *, asking: Asking, read: Read, options: RunOptions, repeat: int = 1
-) -> TaskEpisode:
+def task_episode(trial: Trial, asking: Asking) -> TaskEpisode:
     """Ask, run the calls, ask again until the episode ends, and return its graded result."""
-    task = scenario.task or Task()
-    state = _EpisodeState(
-        asking, read, options.level, asking.messages(scenario.prompt, scenario.messages)
-    )
+    scenario = trial.scenario
+    state = _EpisodeState(trial, asking, asking.messages(scenario.prompt, scenario.messages))
     ended: Ending | None = None
     failure: TransportFailure | None = None
     while ended is None:
-        answer = yield request_of(
-            scenario,
-            state.asking,
-            options,
-            state.messages,
-            repeat=repeat,
-            attempt=len(state.turns) + 1,
-        )
+        answer = yield trial.request(asking, state.messages, len(state.turns) + 1)
         how: Ending | TransportFailure | None
         if isinstance(answer, Reply):
-            how = failed_reply(answer, read) or (yield from _turn(state, answer, task))
+            how = failed_reply(answer, trial.read) or (yield from _turn(state, answer))
         else:
             how = answer if isinstance(answer, TransportFailure) else "seconds"
         if isinstance(how, TransportFailure):  # of the model's server, or of one that runs calls
@@ -167,19 +136,18 @@ def task_episode(
             ended = how
     record = TaskRecord(ended=ended, answer=state.answer)
     if failure is None:
-        sent = yield FinishedEpisode(ended, state.answer, tuple(state.turns), state.level)
+        sent = yield FinishedEpisode(ended, state.answer, tuple(state.turns))
         record = sent if isinstance(sent, TaskRecord) else record
-    return task_result(
-        scenario, state.turns, task=record, failure=failure, level=options.level, repeat=repeat
-    )
+    return task_result(trial, state.turns, record, failure)
 
 
 def _turn(
-    state: _EpisodeState, reply: Reply, task: Task
+    state: _EpisodeState, reply: Reply
 ) -> Generator[Step, Sent, Ending | TransportFailure | None]:
     """Handle a reply; return how it ended the episode, or None if the episode goes on."""
-    found = read_at_all_levels(reply, state.read)
-    result = found[state.level]
+    task = state.trial.scenario.task or Task()
+    found = read_at_all_levels(reply, state.trial.read)
+    result = found[state.trial.options.level]
     calls = _with_ids(result.calls, state.ids)
     turn = Turn(reply, found, calls, state.user, breach=state.asking.breach(reply))
     state.turns.append(turn)
@@ -223,12 +191,13 @@ def _reaction(state: _EpisodeState, result: ParseResult) -> Generator[Step, Sent
 
 def _limit_reached(state: _EpisodeState, task: Task) -> Ending | None:
     """Return the limit that has been reached ("calls", "tokens" or "turns"), or None."""
-    limits = task.limits
-    if limits.calls is not None and state.calls > limits.calls:
+    limits, turns = task.limits, state.turns
+    if limits.calls is not None and sum(len(turn.calls) for turn in turns) > limits.calls:
         return "calls"
-    if limits.tokens is not None and state.tokens >= limits.tokens:
+    tokens = sum(turn.reply.usage.completion_tokens or 0 for turn in turns)
+    if limits.tokens is not None and tokens >= limits.tokens:
         return "tokens"
-    return "turns" if len(state.turns) >= limits.turns else None
+    return "turns" if len(turns) >= limits.turns else None
 
 
 def _answer(result: ParseResult, asking: Asking) -> str:
@@ -289,30 +258,22 @@ def _as_openai(call: ToolCall) -> JsonObject:
 
 
 def task_result(
-    scenario: Scenario,
-    turns: Sequence[Turn],
-    *,
-    task: TaskRecord,
-    failure: TransportFailure | None,
-    level: Level,
-    repeat: int,
+    trial: Trial, turns: Sequence[Turn], task: TaskRecord, failure: TransportFailure | None
 ) -> ScenarioResult:
     """Return the result of a graded episode, with its first wrong turn. One failed check fails it;
     if a check could not be made, there is no verdict, as that says nothing about the model.
     """
-    failed = _failed(task.checks)
+    level = trial.options.level
     outcome, reason, error = _judged(turns, task, failure, level)
     ok = error is None and all(check.ok for check in task.checks)
     records = tuple(
         attempt_record(turn, level, turn.read[level].outcome, turn.calls) for turn in turns
     )
-    wrong = min((one.turn for one in failed if one.turn is not None), default=None)
+    wrong = min((one.turn for one in _failed(task) if one.turn is not None), default=None)
     update = {"wrong_turn": wrong, "recovered": recovered(task.faults, passed=ok)}
     return result_of(
-        scenario,
-        repeat,
-        level,
-        records=records,
+        trial,
+        records,
         levels={one: _level(turns, one, level, ok=ok) for one in LEVELS},
         got=tuple(call for record in records for call in record.calls),
         reason=reason,
@@ -320,6 +281,23 @@ def task_result(
         error=error,
         leaked_calls=sum(leaked_in(turn.read[level]) for turn in turns),
         task=task.model_copy(update=update),
+    )
+
+
+def final_state(trial: Trial, turns: Sequence[Turn], answer: str, **known: Any) -> FinalState:
+    """Return the end of an episode as checks see it; `known` are its further fields."""
+    numbered = list(enumerate(turns, 1))
+    lost = [(at, turn.lost(trial.tools, trial.options.level)) for at, turn in numbered]
+    return FinalState(
+        trial.scenario.prompt,
+        answer,
+        calls=tuple(replace(call, id=None) for turn in turns for call in turn.calls),
+        turns=max(1, len(turns)),
+        call_turns=tuple(at for at, turn in numbered for _ in turn.calls),
+        lost=tuple((at, call) for at, calls in lost for call in calls),
+        tools=trial.tools,
+        profile=trial.options.profile,
+        **known,
     )
 
 
@@ -335,11 +313,13 @@ def _judged(
         )
         return "judge_failure", words, f"replies: {words}"
     checks = task.checks
-    broken, failed = next((one for one in checks if one.ok is None), None), _failed(checks)
+    broken, failed = next((one for one in checks if one.ok is None), None), _failed(task)
     if broken is not None:
         words = f"{broken.check}: {broken.reason}"
         return "judge_failure", words, f"check: {words}"
-    outcome = _outcome(turns, level)
+    last: RunOutcome = turns[-1].read[level].outcome if turns else "no_call"
+    outcome: RunOutcome = "calls" if any(turn.calls for turn in turns) else "no_call"
+    outcome = last if last in {"malformed", "truncated"} else outcome
     ending = task.ended_by
     if not failed:
         words = f"{counted(len(checks), 'check')} passed, in {counted(len(turns), 'turn')}"
@@ -350,16 +330,8 @@ def _judged(
     return outcome, f"{ending}; {words}" if ending else words, None
 
 
-def _failed(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
-    return [check for check in checks if check.ok is False]
-
-
-def _outcome(turns: Sequence[Turn], level: Level) -> RunOutcome:
-    """Return "malformed" or "truncated" if the last reply was, else "calls" or "no_call"."""
-    last: RunOutcome = turns[-1].read[level].outcome if turns else "no_call"
-    if last in {"malformed", "truncated"}:
-        return last
-    return "calls" if any(turn.calls for turn in turns) else "no_call"
+def _failed(task: TaskRecord) -> list[CheckRecord]:
+    return [check for check in task.checks if check.ok is False]
 
 
 def _level(turns: Sequence[Turn], one: Level, run: Level, *, ok: bool) -> LevelResult:
@@ -374,36 +346,24 @@ def _plain(calls: Sequence[ToolCall | CallRecord]) -> list[tuple[str, object]]:
 
 
 def reread_task(
-    scenario: Scenario,
-    old: ScenarioResult,
-    replies: Sequence[Reply],
-    failure: TransportFailure | None,
-    *,
-    tools: Tools,
-    read: Read,
-    options: RunOptions,
+    trial: Trial, old: ScenarioResult, replies: Sequence[Reply], failure: TransportFailure | None
 ) -> Reread:
     """Judge a kept episode by other rules; `unasked` if they read other calls than were run."""
     pairs = zip(replies, old.attempts, strict=False)
-    turns = [_turn_again(reply, was, read, options) for reply, was in pairs]
+    turns = [_turn_again(reply, was, trial) for reply, was in pairs]
     other = next((turn for turn, (_, is_same) in enumerate(turns, 1) if not is_same), None)
     seen = [turn for turn, _ in turns]
     record = (old.task or TaskRecord(ended="answer")).model_copy(update={"other_turn": other})
     if other is None and failure is None:
-        checks = _checks_again(scenario, old, record, seen, tools=tools, options=options)
+        checks = _checks_again(trial, old, record, seen)
         record = record.model_copy(update={"checks": checks})
-    result = task_result(
-        scenario, seen, task=record, failure=failure, level=options.level, repeat=old.repeat
-    )
-    return Reread(result, unasked=other is not None)
+    return Reread(task_result(trial, seen, record, failure), unasked=other is not None)
 
 
-def _turn_again(
-    reply: Reply, was: AttemptRecord, read: Read, options: RunOptions
-) -> tuple[Turn, bool]:
+def _turn_again(reply: Reply, was: AttemptRecord, trial: Trial) -> tuple[Turn, bool]:
     """Return a turn as read now, and whether it now has the same calls as those that were run."""
-    found = read_at_all_levels(reply, read)
-    now = found[options.level].calls
+    found = read_at_all_levels(reply, trial.read)
+    now = found[trial.options.level].calls
     is_same = _plain(now) == _plain(was.calls)
     ran = (
         tuple(replace(call, id=one.id) for call, one in zip(now, was.calls, strict=True))
@@ -414,33 +374,15 @@ def _turn_again(
 
 
 def _checks_again(
-    scenario: Scenario,
-    old: ScenarioResult,
-    record: TaskRecord,
-    turns: Sequence[Turn],
-    *,
-    tools: Tools,
-    options: RunOptions,
+    trial: Trial, old: ScenarioResult, record: TaskRecord, turns: Sequence[Turn]
 ) -> tuple[CheckRecord, ...]:
     """Return the check records, of which those about calls and returned values are made again."""
-    numbered = [(number, call) for number, turn in enumerate(turns, 1) for call in turn.calls]
-    level = options.level
-    lost = [(at, call) for at, one in enumerate(turns, 1) for call in one.lost(tools, level)]
-    state = FinalState(
-        prompt=scenario.prompt,
-        answer=record.answer,
-        lost=tuple(lost),
-        calls=tuple(call for _, call in numbered),
-        turns=max(1, len(turns)),
-        call_turns=tuple(number for number, _ in numbered),
-        tools=tools,
-        profile=options.profile,
-    )
+    state = final_state(trial, turns, record.answer)
 
     def once_more(was: CheckRecord) -> CheckRecord:
         if was.cases:
             return again(was)
-        wanted = scenario.expect if was.calls == old.expected else was.calls
+        wanted = trial.scenario.expect if was.calls == old.expected else was.calls
         return was if wanted is None else grade([CallsCheck(calls=wanted)], state)[0]
 
     return tuple(map(once_more, record.checks))

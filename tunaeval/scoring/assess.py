@@ -100,7 +100,8 @@ async def assess(
     ending = _ending(history, named, fixed=preset == FIXED)
     shares = _shares_of(scorers, named, rules, ending)
     weighed = _weighed(scorers, named, shares)
-    total = _total(ending, shares, named)
+    values = [named[name].value or 0.0 for name in shares]
+    total = _mean(list(shares.values()), values) if ending is None else ending.total
     if total is None and ending is None:
         goal = rules.goal if rules.goal in named else None
         why = "no category applies" if goal is None else f"{goal} is {named[goal].reason}"
@@ -175,9 +176,6 @@ def _failed(why: str) -> CategoryFinding:
     return CategoryFinding(None, f"it failed: {why}", failure=why)
 
 
-# --- the total -----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Ending:
     """What decides the total in place of the categories: an outcome with its total and reason."""
@@ -231,15 +229,6 @@ def _shares_of(
         one.name: share if one.name == rules.goal else share * reached
         for one, share in zip(applying, shares, strict=bool(shares))
     }
-
-
-def _total(
-    ending: _Ending | None, shares: Mapping[str, float], verdicts: Mapping[str, _Verdict]
-) -> float | None:
-    if ending is not None:
-        return ending.total
-    values = [verdicts[name].value or 0.0 for name in shares]
-    return _mean(list(shares.values()), values)
 
 
 def weighted_total(scores: Iterable[WeightedScore]) -> float | None:

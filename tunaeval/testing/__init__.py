@@ -22,55 +22,27 @@ accepts, higher levels accept, too; if tools are given, no other name is called.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .laws import LAWS as LAWS
-    from .laws import LAWS_OF_CALLS as LAWS_OF_CALLS
-    from .laws import LAWS_OF_TEXTS as LAWS_OF_TEXTS
-    from .laws import check_format as check_format
-    from .laws import check_law as check_law
-    from .laws import check_laws as check_laws
-    from .laws import check_parser as check_parser
-    from .laws import check_text as check_text
-    from .strategies import calls as calls
-    from .strategies import chunkings as chunkings
-    from .strategies import damaged as damaged
-    from .strategies import fragments as fragments
-    from .strategies import json_values as json_values
-    from .strategies import literals as literals
-    from .strategies import prose as prose
-    from .strategies import taped as taped
-    from .strategies import tools_for as tools_for
-    from .strategies import writable as writable
-    from .streams import stream_of as stream_of
-    from .stress import Exploit as Exploit
-    from .stress import check_exploit as check_exploit
-    from .stress import exploits as exploits
-    from .tape import FRAGMENTS as FRAGMENTS
 
 # hypothesis is heavy, and the pytest plug-in and the self-test, which are within this package, do
-# without it: so a name that needs it is imported when it is asked for.
+# without it: so a name is imported when it is asked for. Type checkers read `__init__.pyi`.
 _NAMES = {
-    "laws": (
-        "LAWS LAWS_OF_CALLS LAWS_OF_TEXTS check_format check_law check_laws check_parser check_text"
-    ),
-    "strategies": (
-        "calls chunkings damaged fragments json_values literals prose taped tools_for writable"
-    ),
+    "laws": "LAWS LAWS_OF_CALLS LAWS_OF_TEXTS check_format check_law check_laws check_parser"
+    " check_text",
+    "strategies": "calls chunkings damaged fragments json_values literals prose taped tools_for"
+    " writable",
     "streams": "stream_of",
     "stress": "Exploit check_exploit exploits",
     "tape": "FRAGMENTS",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
     """Import a public name. Raises ModuleNotFoundError, with a remedy, without hypothesis."""
-    home = next((home for home, names in _NAMES.items() if name in names.split()), None)
-    if home is None:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return getattr(import_module(f".{home}", __name__), name)
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     except ModuleNotFoundError as error:
         if error.name != "hypothesis":
             raise

@@ -11,13 +11,11 @@ import inspect
 import json
 import math
 import re
-import tomllib
 from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from tunaeval.errors import UsageError
+from tunaeval.files.plain_files import table_of
 from tunaeval.registry import words_of
 from tunaeval.showing import brief
 from tunaeval.types.wanted import wanted_name
@@ -45,8 +43,8 @@ class Exploit(NamedTuple):
 class Paid(NamedTuple):
     """What a reward function pays for an exploit and for the honest answer; None: it abstains.
 
-    The verdict is "fooled" if an exploit earns as much as the honest answer, "safe" if less, or
-    "abstains". For a row that is honest itself it is "paid" or "underpaid".
+    The verdict is "fooled" if an exploit earns as much as the honest answer, "safe" if less, "void"
+    if both earn nothing, or "abstains". For an honest row it is "paid", "underpaid" or "void".
     """
 
     verdict: str
@@ -103,12 +101,13 @@ def paid(
         raise UsageError(
             f"exploit {exploit}: the function failed with {words_of(error)}; wanted a list of "
             f"2 finite numbers for 2 completions. They are {'texts' if as_text else 'messages'}, "
-            f"and the keywords {', '.join(columns)}"
+            f"and the keywords {', '.join(columns)}. If it makes the function, name what it "
+            "returns, as in f = trl_reward()"
         ) from error
     if pays is None or honest is None:
         return Paid("abstains", pays, honest)
     verdicts = ("paid", "underpaid") if exploit.group == "honest" else ("fooled", "safe")
-    return Paid(verdicts[pays < honest], pays, honest)
+    return Paid("void" if pays == honest <= 0 else verdicts[pays < honest], pays, honest)
 
 
 def _numbers(found: Any) -> list[float | None]:
@@ -128,18 +127,15 @@ def check_exploit(exploit: Exploit, function: Callable[..., Any], **options: Any
         import pytest  # noqa: PLC0415 - the command does without it
 
         pytest.skip(f"{exploit}: the function abstains")
-    assert verdict != "fooled", f"{exploit} earns {pays}, an honest answer {honest}"
+    assert verdict not in {"fooled", "void"}, f"{exploit} earns {pays}, an honest answer {honest}"
 
-
-# --- the table -----------------------------------------------------------------------------------
 
 _NO_GROUPS = ("tools", "words", "questions")
 
 
-@cache
 def table() -> dict[str, Any]:
     """Return the table as it is written."""
-    return tomllib.loads(files(__package__).joinpath("exploits.toml").read_text("utf-8"))
+    return table_of(__package__, "exploits.toml")
 
 
 def _spelled(text: str) -> str:

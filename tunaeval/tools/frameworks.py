@@ -140,27 +140,27 @@ def _langchain(tool: AnyTool, recorder: roles.Recorder) -> AnyTool:
     run. Attributes of the copy shadow its methods, so that it keeps its class.
     """
     made = tool.model_copy()
-    record = partial(_recorded, tool, recorder)
+
+    def record(function: Function) -> Function:
+        arguments = _without_langchains(function, _shown_by(tool))
+        return record_runs(function, recorder, name=tool.name, arguments=arguments)
+
     if hasattr(tool, "func"):
         functions = {part: vars(tool).get(part) for part in _PARTS[:2]}
         vars(made).update({part: record(found) for part, found in functions.items() if found})
     else:
         vars(made)["_run"] = _once(_method(made, "_run"), record, made)
-        if not _is_frameworks(made, "_arun"):
-            vars(made)["_arun"] = _awaiting(record(_method(made, "_arun")), made)
+        arun = _method(made, "_arun")
+        if not arun.__module__.startswith("langchain_core."):  # there it calls `_run`
+            vars(made)["_arun"] = _awaiting(record(arun), made)
+
+    def id_of(*_args: object, tool_call_id: str | None = None, **_kwargs: object) -> str | None:
+        return tool_call_id
+
     for name, awaits in (("run", False), ("arun", True)):
         run = MethodType(getattr(type(made), name), made)
-        vars(made)[name] = _answering(run, _id_by_name, awaits=awaits)
+        vars(made)[name] = _answering(run, id_of, awaits=awaits)
     return made
-
-
-def _id_by_name(*_args: object, tool_call_id: str | None = None, **_kwargs: object) -> str | None:
-    return tool_call_id
-
-
-def _recorded(tool: roles.AnyTool, recorder: roles.Recorder, function: Function) -> Function:
-    arguments = _without_langchains(function, _shown_by(tool))
-    return record_runs(function, recorder, name=tool.name, arguments=arguments)
 
 
 def _shown_by(tool: roles.AnyTool) -> frozenset[str]:
@@ -189,12 +189,6 @@ def _method(tool: roles.AnyTool, name: str) -> Function:
     """Return the method of the copied tool, or what another recorder has put in its place."""
     shadow: Function | None = vars(tool).get(name)
     return shadow or MethodType(getattr(type(tool), name), tool)
-
-
-def _is_frameworks(tool: roles.AnyTool, name: str) -> bool:
-    """Whether a method is inherited from LangChain, where `_arun` calls `_run`."""
-    module: str = getattr(type(tool), name).__module__
-    return module.startswith("langchain_core.")
 
 
 def _once(bare: Function, record: Callable[[Function], Function], tool: object) -> Function:
@@ -389,7 +383,8 @@ _NO_OBJECTS = (type, partial, *FUNCTIONS)
 
 def refusal_of(tool: object) -> str | None:
     """Return why a tool that no adapter knows cannot be wrapped, and a remedy; None if it can."""
-    package = "inspect_ai" if _is_of_inspect(tool) else _package_of(tool)
+    mark: Any = getattr(tool, "__registry_info__", None)  # of a tool of Inspect, or its maker
+    package = "inspect_ai" if getattr(mark, "type", None) == "tool" else _package_of(tool)
     if package is not None:
         refused = PACKAGES[package]
         write = refused["write"].replace("{tool}", "tunaeval.wrap_tool(function, recorder)")
@@ -405,12 +400,6 @@ def refusal_of(tool: object) -> str | None:
         "framework is not known here; wrap the function that it runs, before it becomes a tool, or "
         "what is called alone: tunaeval.wrap_tool(tool.__call__, recorder)"
     )
-
-
-def _is_of_inspect(tool: object) -> bool:
-    """Whether Inspect's registry has marked this function as a tool or a maker of tools."""
-    mark: Any = getattr(tool, "__registry_info__", None)
-    return getattr(mark, "type", None) == "tool"
 
 
 def _package_of(tool: object) -> str | None:

@@ -212,10 +212,8 @@ class ContextRecorder(Recorder):
 
     def keep(self, make: Make, ending: object, *facts: object) -> None:
         run = self._run.get()
-        if run is None:
-            super().keep(make, ending, *facts)
-        else:
-            run.keep(make, ending, *facts)
+        keep = super().keep if run is None else run.keep
+        keep(make, ending, *facts)
 
     def _begin(self) -> None:
         self._run: ContextVar[Recorder | None] = ContextVar("tunaeval_run", default=None)
@@ -298,11 +296,6 @@ class Inbox:
 
     An inbox without a recorder records nothing itself, but leads to the inboxes around it.
     """
-
-    __slots__ = (
-        "_doubted", "_recorder", "_warned", "alone", "around", "ended", "is_open", "recorder",
-        "title",
-    )  # fmt: skip
 
     recorder: Callable[[], Recorder | None]
     """Return the session's recorder while the inbox is open, else None."""

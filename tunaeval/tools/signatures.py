@@ -1,15 +1,6 @@
 """How a function is shown to a model, and how a call's arguments are validated by its signature.
 
-A model gives arguments by name, so it is shown of a signature:
-
-    name, name=default, *, name      an argument; required without a default
-    **more: T                        any further argument, of type T; of a TypedDict, its keys
-    self, cls                        nothing, also where a method is taken from its class
-    what a framework injects         nothing: see `_INJECTED`
-    what a partial has bound         nothing, because it has a value already
-    name, /                          refused: it cannot be given by name
-    *names                           refused: it has no name, and a decorator that shows only this
-                                     has lost the signature
+A model gives arguments by name; docs/how-to/describe-tools.md has the table of what it is shown.
 
 A docstring is read in Google, NumPy and Sphinx style:
 

@@ -273,13 +273,7 @@ _Known: TypeAlias = dict[int, JsonObject]
 
 
 def plain_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
-    """Return the schema without Arrow's nulls and with JSON schema's type names, as a copy.
-
-    Examples:
-        >>> plain_schema({"city": {"type": "str"}, "days": {"type": "int, optional"}})
-        {'type': 'object', 'properties': {'city': {'type': 'string'}, 'days': {'type': 'integer'}},
-        'required': ['city']}
-    """
+    """Return the schema without Arrow's nulls and with JSON schema's type names, as a copy."""
     known = {key: inner for key, inner in schema.items() if inner is not None}
     found = _framed(known) if _is_unframed(known) else known
     return _plain(found, 0, {})

@@ -14,11 +14,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from operator import is_
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import orjson
 
 from tunaeval.errors import UsageError
+from tunaeval.files.plain_files import table_of
 from tunaeval.registry import Registry, instance_of, shown, warn_once, words_with_place
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.wanted import wanted_items
@@ -30,11 +31,8 @@ ERROR_CHARACTERS = 500
 
 _EDGE, _MAX_JSON, _WORDS = 1000, 1_000_000, ("error", "message")
 _WANTED = "a Success(ok=True or False, reason='why'), or None"
-_FAILED_WORDS = frozenset({"error", "failed", "failure", "denied"})
-_PREFIXES = (
-    "Error:", "ERROR:", "error:", "Error executing tool", "Tool execution failed", "Unknown tool:",
-    "<tool_use_error>",
-)  # fmt: skip
+_KNOWN = table_of(__package__, "success.toml")
+_PREFIXES = tuple(_KNOWN["prefixes"])
 
 SILENT = frozenset({type(None), bool, int, float, complex, bytes, list, tuple, set})
 """Types whose values never show a failure to the built-in classifiers."""
@@ -82,6 +80,12 @@ class Result:
         found = {name: getattr(value, name, None) for name in (*_DECLARING, *_WORDS)}
         return {**read, **{name: said for name, said in found.items() if said is not None}}
 
+    @property
+    def whole(self) -> Fields:
+        """All fields of a dict or of JSON text; of an object not all are known, so its text's."""
+        is_whole = isinstance(self.value, str | Mapping)
+        return self.fields if is_whole else _json_fields(self.text)
+
 
 @runtime_checkable
 class Classifier(Protocol):
@@ -105,33 +109,24 @@ class ByFields(NamedTuple):
             value = result.fields.get(field)
             if value is not None and self.fails(value):
                 found = repr(value) if isinstance(value, str) else str(value).lower()
-                return _failure(self.name, _error_text(result) or f"{field} is {found}")
+                about = result.fields.get("error") or result.fields.get("message") or result.text
+                text = about if isinstance(about, str) else ""
+                return _failure(self.name, text or f"{field} is {found}")
         return None
 
 
-class ByWhole(NamedTuple):
-    """A classifier of all the fields of a dict or of JSON text: `shows` returns the error, or None.
-    Of other objects only JSON text is read, because not all of their fields are known.
+class ByContent(NamedTuple):
+    """A classifier of a result's `text`, or of its `whole` fields: `shows` returns the part that
+    shows a failure, or None.
     """
 
     name: str
-    shows: Callable[[Fields], str | None]
+    shows: Callable[[Any], str | None]
+    of: Literal["text", "whole"] = "text"
 
     def classify(self, result: Result) -> Success | None:
-        is_whole = isinstance(result.value, str | Mapping)
-        error = self.shows(result.fields if is_whole else _json_fields(result.text))
-        return None if error is None else _failure(self.name, error)
-
-
-class ByText(NamedTuple):
-    """A classifier of a result's text: `shows` returns the part that shows a failure, or None."""
-
-    name: str
-    shows: Callable[[str], str | None]
-
-    def classify(self, result: Result) -> Success | None:
-        text = result.text
-        error = self.shows(text) if text else None
+        content = getattr(result, self.of)
+        error = self.shows(content) if content else None
         return None if error is None else _failure(self.name, error)
 
 
@@ -168,7 +163,7 @@ def declares_nothing(fields: dict[str, JsonValue]) -> bool:
     for field in few:
         if field in _DECLARING and _DECLARING[field](fields[field]):
             return False
-    return "error" not in fields or _lone_error(fields) is None
+    return _lone_error(fields) is None
 
 
 def _is_silent_text(text: str) -> bool:
@@ -202,12 +197,6 @@ def _failure(reason: str, error: str) -> Success:
     return Success(ok=False, reason=reason, error=error[:ERROR_CHARACTERS])
 
 
-def _error_text(result: Result) -> str:
-    """Return the error text of a result that declares itself failed, or ""."""
-    said = result.fields.get("error") or result.fields.get("message") or result.text
-    return said if isinstance(said, str) else ""
-
-
 def _content_of(value: object) -> str:
     """Return an object's `content`: a text, or the texts among its parts; else ""."""
     if type(value) in SILENT or isinstance(value, Mapping):
@@ -234,7 +223,7 @@ def _json_fields(text: str) -> Fields:
 
 
 def _is_failed_word(value: JsonValue) -> bool:
-    return isinstance(value, str) and value.lower() in _FAILED_WORDS
+    return isinstance(value, str) and value.lower() in _KNOWN["words"]
 
 
 _EXIT = re.compile(
@@ -262,14 +251,16 @@ def _exit_code(text: str) -> str | None:
 _REFUSED = re.compile(
     r"(?:[^\s:][^:\n]*: ){0,4}(?:permission denied|no such file or directory)\.?"
     r"|(?:\S+: (?:line )?(?:\d+: )?)?(?:\S+: command not found|command not found: \S+)"
-    r"|\S*sh: (?:\d+: )?\S+: not found",
+    r"|\S*sh: (?:\d+: )?\S+: not found"
+    r"|(?-i:(?:\w{1,40}\.){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception): \S.*"
+    r"|HTTP(?:/[\d.]{1,3})? (?:[Ee]rror )?[45]\d\d(?:: .*| [A-Z].*)?)",
     re.IGNORECASE,
 )
-"""What a shell answers for a command that it could not run, if it answers nothing else."""
+"""A shell's answer to a command that it could not run, an exception, an HTTP status of an error."""
 
 
 def _error_prefix(text: str) -> str | None:
-    """Return the first line if it begins like an error, or if it is a shell's refusal, alone."""
+    """Return the first line if it begins like an error, or if it is one of `_REFUSED`, alone."""
     head = text[:_EDGE].lstrip()
     line, _, rest = head.partition("\n")
     is_bare = line.strip() in ("Error", "ERROR") and bool(rest.strip())
@@ -295,16 +286,14 @@ def _traceback(text: str) -> str | None:
     return words[0] if words and (begins or len(words) == 1) else None
 
 
-_BESIDE_AN_ERROR = frozenset({
-    "code", "details", "error", "error_code", "error_type", "hint", "message", "status_code",
-    "traceback", "type",
-})  # fmt: skip
+_DETAILS = frozenset(_KNOWN["details"])
 
 
 def _lone_error(fields: Fields) -> str | None:
-    """Return the `error` if all other fields are only details of it, else None."""
-    said = fields.get("error")
-    if not said or fields.keys() - _BESIDE_AN_ERROR:
+    """Return the `error`, or a list of `errors`, if all other fields are only details, or None."""
+    several = fields.get("errors")
+    said = fields.get("error") or (several if isinstance(several, list) else None)
+    if not said or fields.keys() - _DETAILS:
         return None
     return said if isinstance(said, str) else repr(said)
 
@@ -314,15 +303,15 @@ STATUS = ByFields("status", ("status",), _is_failed_word)
 OUTCOME = ByFields("outcome", ("outcome",), _is_failed_word)
 OK_FALSE = ByFields("ok-false", ("ok",), partial(is_, False))
 SUCCESS_FALSE = ByFields("success-false", ("success",), partial(is_, False))
-LONE_ERROR = ByWhole("lone-error", _lone_error)
-EXIT_CODE = ByText("exit-code", _exit_code)
-ERROR_PREFIX = ByText("error-prefix", _error_prefix)
-TRACEBACK = ByText("traceback", _traceback)
+LONE_ERROR = ByContent("lone-error", _lone_error, "whole")
+EXIT_CODE = ByContent("exit-code", _exit_code)
+ERROR_PREFIX = ByContent("error-prefix", _error_prefix)
+TRACEBACK = ByContent("traceback", _traceback)
 
 BY_FIELDS = (IS_ERROR, STATUS, OUTCOME, OK_FALSE)
 """Classifiers of fields that declare a result, in the order in which they are asked."""
 
-LATER: tuple[ByFields | ByWhole, ...] = (SUCCESS_FALSE, LONE_ERROR)
+LATER: tuple[ByFields | ByContent, ...] = (SUCCESS_FALSE, LONE_ERROR)
 """More classifiers of fields; the preset `evals2` is older and does not use them."""
 
 BY_TEXT = (EXIT_CODE, ERROR_PREFIX, TRACEBACK)
@@ -333,11 +322,7 @@ CLASSIFIERS = (*BY_FIELDS, *LATER, *BY_TEXT)
 
 _DECLARING = {field: one.fails for one in (*BY_FIELDS, SUCCESS_FALSE) for field in one.fields}
 
-WAITING = frozenset({
-    ("langgraph.errors", "GraphInterrupt"),
-    ("pydantic_ai.exceptions", "ApprovalRequired"),
-    ("pydantic_ai.exceptions", "CallDeferred"),
-})  # fmt: skip
+WAITING = frozenset((module, name) for module, names in _KNOWN["waiting"].items() for name in names)
 """Module and name of exceptions that wait for a human; subclasses count."""
 
 

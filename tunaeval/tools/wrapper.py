@@ -91,24 +91,13 @@ class RecordedTool(partial[object]):
     def __repr__(self) -> str:
         return f"<recorded {self.__wrapped__!r}>"
 
-    def __copy__(self) -> RecordedTool:
+    def __copy__(self, _memo: object = None) -> RecordedTool:
         return self  # copy.copy of a function returns the function as well
 
-    def __deepcopy__(self, memo: object) -> RecordedTool:
-        return self
+    __deepcopy__ = __copy__
 
     def __reduce__(self) -> Any:
-        return wrap_tool, (self.__wrapped__, vars(self)[_RECORDER])
-
-
-def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
-    """Return a copy of `tool` that behaves the same; each run is reported to `recorder`.
-
-    A function of any kind becomes a function of that kind. Name, docstring and signature are kept,
-    and `__wrapped__` is the tool. A tool that this recorder records already is returned as it is.
-    Raises UsageError for what cannot be wrapped.
-    """
-    return tool if is_recorded(tool, recorder) else record_runs(tool, recorder)
+        return record_runs, (self.__wrapped__, vars(self)[_RECORDER])
 
 
 def record_runs(
@@ -118,7 +107,10 @@ def record_runs(
     name: str | None = None,
     arguments: Arguments | None = None,
 ) -> Tool:
-    """Wrap the function inside a framework's tool like `wrap_tool`, even if it is recorded already.
+    """Return a copy of a function of any kind, of that kind, whose runs are reported to `recorder`.
+
+    Name, docstring and signature are kept, and `__wrapped__` is the tool. A tool that is recorded
+    already is wrapped once more. Raises UsageError for what cannot be wrapped.
 
     `name` is the name to record instead of the function's, and `arguments(args, kwargs)` returns
     the arguments to record.
@@ -360,14 +352,32 @@ def recorded_coroutine(tool: AnyFunction, notes: Notes) -> AnyFunction:
 def recorded_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
     def wrapper(*args: object, **kwargs: object) -> Generator[object, object, object]:
         start = _call(notes), args, kwargs, time(), perf_counter()
-        steps = _Timed()
+        seconds = 0.0
         try:
-            steps.of = cast("Generator[object, object, object]", tool(*args, **kwargs))
-            result = yield from steps
+            steps = cast("Generator[object, object, object]", tool(*args, **kwargs))
+            resume: Callable[[], object] = steps.__next__
+            while True:
+                begun = perf_counter()
+                try:
+                    item = resume()
+                except StopIteration as ended:
+                    result = ended.value
+                    break
+                finally:
+                    seconds += perf_counter() - begun
+                try:
+                    resume = partial(steps.send, (yield item))
+                except GeneratorExit:
+                    begun = perf_counter()
+                    steps.close()
+                    seconds += perf_counter() - begun
+                    raise
+                except BaseException as error:  # noqa: BLE001 - the generator decides what to do
+                    resume = partial(steps.throw, error)
         except BaseException as error:
-            _ended(notes, error, (*start, steps.seconds), _look(notes, error))
+            _ended(notes, error, (*start, seconds), _look(notes, error))
             raise
-        _ended(notes, result, (*start, steps.seconds), notes.returned)
+        _ended(notes, result, (*start, seconds), notes.returned)
         return result
 
     return wrapper
@@ -422,36 +432,6 @@ def _ended(notes: Notes, ending: object, facts: Facts, look: Look) -> None:
         notes.keep(ending, *facts, look(ending))
     except Exception as error:  # noqa: BLE001 - a failure to record must not fail the tool
         notes.failed(error)
-
-
-class _Timed(Generator[object, object, object]):
-    """A generator that counts the seconds in which the generator `of` runs."""
-
-    __slots__ = ("of", "seconds")
-
-    of: Generator[object, object, object]
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __next__(self) -> object:
-        return self._timed(self.of.__next__)
-
-    def send(self, value: object) -> object:
-        return self._timed(self.of.send, value)
-
-    def throw(self, *error: Any) -> object:
-        return self._timed(self.of.throw, *error)
-
-    def close(self) -> None:
-        self._timed(self.of.close)
-
-    def _timed(self, step: Callable[..., object], *given: object) -> object:
-        begun = perf_counter()
-        try:
-            return step(*given)
-        finally:
-            self.seconds += perf_counter() - begun
 
 
 KINDS: tuple[tuple[Callable[[object], bool], Callable[[AnyFunction, Notes], AnyFunction]], ...] = (

@@ -12,6 +12,16 @@ JsonValue: TypeAlias = Any
 
 JsonObject: TypeAlias = dict[str, JsonValue]
 
+
+def texts_in(value: JsonValue) -> Iterator[str]:
+    """Yield all strings in a value, at any depth; the names of fields are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(one)
+
+
 NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name")
 """Keys that may contain a call's name; any but the format's own key is a repair."""
 

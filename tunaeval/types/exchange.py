@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .calls import JsonObject, JsonValue, Source
+from .calls import JsonObject, JsonValue, Source, ToolCall
 from .deadlines import Deadline
 from .messages import Usage
 
@@ -114,6 +115,13 @@ class AgentRun:
     words: str = ""
     met: tuple[int | None, ...] = ()
     results: tuple[tuple[int, str], ...] = ()
+
+
+def openai_call(call: ToolCall, id_: str, arguments: str) -> JsonObject:
+    """Return the call in OpenAI's shape, its arguments as an "object" or as JSON "text"."""
+    is_text = arguments == "text"
+    written = json.dumps(call.arguments, ensure_ascii=False) if is_text else call.arguments
+    return {"id": id_, "type": "function", "function": {"name": call.name, "arguments": written}}
 
 
 def is_blank(message: JsonObject) -> bool:

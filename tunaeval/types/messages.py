@@ -23,11 +23,6 @@ class Usage:
         """Return what the tokens cost, in the currency of the prices.
 
         None if no price is known, or if a count of tokens that has a price is not.
-
-        Examples:
-            >>> from tunaeval.types.messages import Usage
-            >>> Usage(1_000_000, 500_000).cost((2.0, 8.0))
-            6.0
         """
         counts = (self.prompt_tokens, self.completion_tokens)
         parts = [

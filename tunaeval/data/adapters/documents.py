@@ -30,13 +30,12 @@ from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
 
-from . import agents, frameworks, logs, otel, providers, traces
-from .fields import fields_of, first, get, identifier, listed, shown, word
-from .frameworks import session_usage, steps_of
-from .logs import is_sample, is_trajectory, read_sample
-from .otel import holds_spans, is_span, read_spans, read_traces
-from .providers import contents_of, is_request
-from .reading import Reading, call_of, joined
+from . import dialects, logs, traces
+from .dialects import contents_of, is_request, session_usage, steps_of
+from .fields import KNOWN, fields_of, first, get, identifier, listed, word
+from .logs import is_log, is_sample, is_trajectory, read_sample
+from .reading import NOTICES, Reading, call_of, joined
+from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
 """The name of the shape of a list of `Message`s."""
@@ -97,7 +96,7 @@ def _plain_calls(items: object) -> tuple[ToolCall, ...] | None:
     return tuple(calls)
 
 
-_WANTED_LIST = "a list of messages in one of the shapes that are known"
+_TEXTS = KNOWN["texts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,31 +113,31 @@ class Shape:
 SHAPES = {
     shape.name: shape
     for shape in (
-        Shape("claude-agent-sdk", agents.claims_agent_sdk, agents.read_agent_sdk, ""),
-        Shape("pydantic-ai", frameworks.claims_pydantic_ai, frameworks.read_pydantic_ai, ""),
-        Shape("langchain", frameworks.claims_langchain, frameworks.read_langchain, ""),
-        Shape("codex", agents.claims_codex, agents.read_codex, "type"),
+        Shape("claude-agent-sdk", logs.claims_agent_sdk, logs.read_agent_sdk, ""),
+        Shape("pydantic-ai", dialects.claims_pydantic_ai, dialects.read_pydantic_ai, ""),
+        Shape("langchain", dialects.claims_langchain, dialects.read_langchain, ""),
+        Shape("codex", logs.claims_codex, logs.read_codex, "type"),
         Shape(
             "gemini-interactions",
-            providers.claims_interactions,
-            providers.read_interactions,
+            dialects.claims_interactions,
+            dialects.read_interactions,
             "type",
         ),
-        Shape("openai-responses", providers.claims_responses, providers.read_responses, "type"),
-        Shape("llama-index", frameworks.claims_llama_index, frameworks.read_llama_index),
-        Shape("smolagents", frameworks.claims_smolagents, frameworks.read_smolagents),
-        Shape("tinyagent", frameworks.claims_tinyagent, frameworks.read_tinyagent),
-        Shape("openhands", agents.claims_openhands, agents.read_openhands, "source"),
+        Shape("openai-responses", dialects.claims_responses, dialects.read_responses, "type"),
+        Shape("llama-index", dialects.claims_llama_index, dialects.read_llama_index),
+        Shape("smolagents", dialects.claims_smolagents, dialects.read_smolagents),
+        Shape("tinyagent", dialects.claims_tinyagent, dialects.read_tinyagent),
+        Shape("openhands", logs.claims_openhands, logs.read_openhands, "source"),
         Shape("atif", logs.claims_atif, logs.read_atif, "source"),
         Shape("claude-code", logs.claims_claude_code, logs.read_claude_code, "type"),
-        Shape("gemini", providers.claims_gemini, providers.read_gemini, ""),
-        Shape("bedrock", providers.claims_bedrock, providers.read_bedrock),
-        Shape("ai-sdk", frameworks.claims_ai_sdk, frameworks.read_ai_sdk),
+        Shape("gemini", dialects.claims_gemini, dialects.read_gemini, ""),
+        Shape("bedrock", dialects.claims_bedrock, dialects.read_bedrock),
+        Shape("ai-sdk", dialects.claims_ai_sdk, dialects.read_ai_sdk),
         Shape("tau2", logs.claims_tau2, logs.read_tau2),
-        Shape("anthropic", providers.claims_anthropic, providers.read_anthropic),
+        Shape("anthropic", dialects.claims_anthropic, dialects.read_anthropic),
         Shape("inspect-ai", logs.claims_inspect, logs.read_inspect),
-        Shape("otel", otel.claims, otel.read),
-        Shape(CHAT, providers.claims_chat, providers.read_chat),
+        Shape("otel", traces.claims, traces.read),
+        Shape(CHAT, dialects.claims_chat, dialects.read_chat),
     )
 }
 """The shapes, in the order in which they are asked whether a message is theirs."""
@@ -173,8 +172,9 @@ def read_messages(
             reading.thought(thought)
         else:
             raise UsageError(
-                f"{where}[{reading.source}] is {shown(message)} and has no role; "
-                f"wanted {_WANTED_LIST} ({', '.join(SHAPES)})"
+                f"{where}[{reading.source}] is {brief(message)} and has no role; "
+                "wanted a list of messages in one of the shapes that are known "
+                f"({', '.join(SHAPES)})"
             )
     is_own = bool(messages) and all(isinstance(message, Message) for message in messages)
     return reading.conversation(OWN if is_own else meant.name, len(messages))
@@ -219,7 +219,6 @@ def read_session(session: object) -> Conversation:
     )
 
 
-_WANTED = "a list of messages (dicts or objects) or a document that contains one: {shapes}"
 _QUERIES = ("query", "prompt", "task", "question")
 _MAX_DEPTH = 4
 
@@ -232,43 +231,35 @@ class _Document(NamedTuple):
     read: Callable[[object], Iterable[Conversation]]
 
 
-def _is_log(thing: object) -> bool:
-    samples = listed(get(thing, "samples"))
-    return bool(samples) and all(map(is_sample, samples))
-
-
 def tells_spans(thing: object) -> bool:
     """Whether `thing` is a span, an export of spans, or a list of either."""
     items = thing if isinstance(thing, list | tuple) else [thing]
     return any(holds_spans(item) or is_span(item) for item in items)
 
 
-def _read_otel(thing: object) -> tuple[Conversation, ...]:
-    return read_spans(thing, lambda messages: read_messages(messages, SHAPES["otel"]))
-
-
 def _read_traces(
-    shape: str, spans: Callable[[object], Iterable[otel.TraceSpan]]
+    shape: str, spans: Callable[[object], Iterable[traces.TraceSpan]], meant: Shape | None = None
 ) -> Callable[[object], Iterable[Conversation]]:
-    """Return the reader of traces whose messages have the shape of the provider that was asked."""
+    """Return the reader of traces; without `meant` their messages have their provider's shape."""
     return lambda thing: (
-        replace(given, shape=shape) for given in read_traces(spans(thing), read_messages)
+        replace(given, shape=shape)
+        for given in read_traces(spans(thing), lambda messages: read_messages(messages, meant))
     )
 
 
 _DOCUMENTS = (
     _Document("tunacode", is_session, lambda thing: (read_session(thing),)),
-    _Document("inspect-ai", _is_log, lambda thing: map(read_sample, listed(get(thing, "samples")))),
+    _Document("inspect-ai", is_log, lambda thing: map(read_sample, listed(get(thing, "samples")))),
     _Document("inspect-ai", is_sample, lambda thing: (read_sample(thing),)),
-    _Document("gemini-cli", agents.is_gemini_session, agents.read_gemini_session),
-    _Document("swe-agent", agents.is_swe_agent, agents.read_swe_agent),
+    _Document("gemini-cli", logs.is_gemini_session, logs.read_gemini_session),
+    _Document("swe-agent", logs.is_swe_agent, logs.read_swe_agent),
     _Document("langfuse", traces.is_langfuse, _read_traces("langfuse", traces.langfuse_spans)),
     _Document(
         "openinference",
         traces.is_inference,
         _read_traces("openinference", traces.inference_spans),
     ),
-    _Document("otel", tells_spans, _read_otel),
+    _Document("otel", tells_spans, _read_traces("otel", traces.spans_in, SHAPES["otel"])),
 )
 _SPANS = frozenset({"langfuse", "openinference", "otel"})
 """Documents of which several are one: a trace's spans."""
@@ -304,7 +295,7 @@ def _adapted_item(item: object, name: str, adapter: Adapter) -> Conversation:
     try:
         (read,) = _read(item, None, "messages", 0)
     except (UsageError, ValueError) as error:
-        raise returned(adapter, "adapter", shown(item), f"{_TRANSCRIPTS} ({error})") from error
+        raise returned(adapter, "adapter", brief(item), f"{_TRANSCRIPTS} ({error})") from error
     return read if isinstance(item, Conversation) else replace(read, shape=name)
 
 
@@ -346,7 +337,7 @@ def read_conversations(document: object, *, shape: str | None = None) -> tuple[C
     if shape is not None and shape not in DOCUMENT_SHAPES:
         found = _adapted([shape], document)
         if found is None:
-            raise UsageError(f"messages is {shown(document)}, which is no {shape} document")
+            raise UsageError(f"messages is {brief(document)}, which is no {shape} document")
     else:
         try:
             found = tuple(_read(document, shape, "messages", 0))
@@ -368,13 +359,6 @@ def wanted_shape(shape: str | None) -> None:
         wanted_name(shape, "shape of messages", (*DOCUMENT_SHAPES, *adapters.names()))
 
 
-_SILENT = (
-    "{where}: {length} messages were read as {shape} and have neither a word nor a call, so they "
-    "have another shape, or are empty; name their shape (shape=, --shape on the command line), or "
-    "convert them to messages of OpenAI's chat completions API"
-)
-
-
 def refuse_silence(conversation: Conversation, where: str = "messages") -> None:
     """Raise UsageError if a transcript has messages, but no text and no call was read from them.
     A run that ended in an error is accepted: it may have ended before the first text.
@@ -384,8 +368,9 @@ def refuse_silence(conversation: Conversation, where: str = "messages") -> None:
         for message in conversation.messages
     )
     if conversation.length and not says_something and conversation.failure is None:
+        words = _TEXTS["silent"]
         raise UsageError(
-            _SILENT.format(where=where, length=conversation.length, shape=conversation.shape)
+            words.format(where=where, length=conversation.length, shape=conversation.shape)
         )
 
 
@@ -399,7 +384,7 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
             yield from row.read(thing)
             return
     if shape is not None and shape not in SHAPES:
-        raise UsageError(f"{where} is {shown(thing)}, which is no {shape} document")
+        raise UsageError(f"{where} is {brief(thing)}, which is no {shape} document")
     meant = None if shape is None else SHAPES[shape]
     # A pydantic model is iterable as well, and may hold messages.
     if (
@@ -435,7 +420,7 @@ def held_messages(thing: object) -> list[object] | None:
     if (steps := steps_of(thing)) is not None:  # an agent of smolagents
         return steps
     steps = listed(get(thing, "steps"))
-    if any(map(providers.claims_interactions, steps)):
+    if any(map(dialects.claims_interactions, steps)):
         asked = get(thing, "input")
         is_first = get(steps[0], "type") == "user_input" or asked is None
         return steps if is_first else [{"role": "user", "content": asked}, *steps]
@@ -461,7 +446,10 @@ def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation
     messages = held_messages(thing)
     if messages is None:
         known = ", ".join(DOCUMENT_SHAPES)
-        raise UsageError(f"{where} is {shown(thing)}, wanted {_WANTED.format(shapes=known)}")
+        raise UsageError(
+            f"{where} is {brief(thing)}, wanted a list of messages (dicts or objects) or a "
+            f"document that contains one: {known}"
+        )
     conversation = read_messages(messages, shape, where=f"{where}.messages")
     query = first(thing, _QUERIES)
     text = query if isinstance(query, str) and query else conversation.query
@@ -484,22 +472,12 @@ MAX_RATIO = 50
 
 _CUT = object()
 """Takes the place of the last line of a file if it is cut off."""
-_CUT_OFF = "the last line of the file is cut off; what came before is read"
 
 _ZIP = b"PK\x03\x04"
 _SAMPLES = "samples/"
 _WANTED_FILE = "wanted JSON, JSON lines, or an archive of Inspect (.eval)"
 _ZSTD = 93
 """The number of zstd compression in archives."""
-_NO_ZSTD = (
-    "{file}: its samples are compressed with zstd, which this Python does not read; install "
-    "inspect-ai (or zipfile-zstd, which it brings), or write the log as JSON: "
-    "inspect log convert --to json"
-)
-_PIECES = (
-    "{file}: it has no samples, or has them in pieces; wanted samples/*.json in it. "
-    "Write the log as JSON: inspect log convert --to json"
-)
 
 
 def read_file(
@@ -512,22 +490,18 @@ def read_file(
     for place, document in documents:
         if document is _CUT:
             last = found[-1]
-            cut = Notice("cut-off", f"{place}: {_CUT_OFF}", None)
+            cut = Notice("cut-off", f"{place}: {NOTICES['cut-off']}", None)
             found[-1] = replace(last, warnings=(*last.warnings, cut))
             continue
         where = f"{file}, {place}" if place else file
-        found += [one if one.name else replace(one, name=place)
-                  for one in _read_part(document, where, shape)]  # fmt: skip
+        try:
+            read = read_conversations(document, shape=shape)
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from error
+        found += [one if one.name else replace(one, name=place) for one in read]
     if not found:
         raise UsageError(f"{file}: it contains no transcript; {_WANTED_FILE}")
     return tuple(found)
-
-
-def _read_part(document: JsonValue, where: str, shape: str | None) -> tuple[Conversation, ...]:
-    try:
-        return read_conversations(document, shape=shape)
-    except UsageError as error:
-        raise UsageError(f"{where}: {error}") from error
 
 
 def _documents(data: bytes, file: str) -> list[tuple[str, JsonValue]]:
@@ -563,14 +537,10 @@ def _lines(text: str, file: str, whole: Exception) -> list[tuple[str, JsonValue]
 
 def _joined(values: list[tuple[str, JsonValue]]) -> list[tuple[str, JsonValue]]:
     """Return the documents on the lines: one on each, or all lines together as one."""
-    if all(holds_transcript(value) and not _is_part(value) for _, value in values):
+    spans = [row.fits for row in _DOCUMENTS if row.shape in _SPANS]
+    if all(holds_transcript(one) and not any(fits(one) for fits in spans) for _, one in values):
         return values
     return [("", [value for _, value in values])]
-
-
-def _is_part(value: JsonValue) -> bool:
-    """Whether the value of a line is a part of a trace."""
-    return any(row.shape in _SPANS and row.fits(value) for row in _DOCUMENTS)
 
 
 def _not_json(where: str, error: Exception, text: str) -> UsageError:
@@ -614,7 +584,7 @@ def _archived(data: bytes, file: str) -> Iterator[tuple[str, JsonValue]]:
             f"{file}: the archive cannot be read: {brief(error, 200)}; {_WANTED_FILE}"
         ) from error
     if not count:
-        raise UsageError(_PIECES.format(file=file))
+        raise UsageError(_TEXTS["pieces"].format(file=file))
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str, file: str, most: int) -> bytes:
@@ -623,7 +593,7 @@ def _unpacked(archive: zipfile.ZipFile, name: str, file: str, most: int) -> byte
         try:
             import_module("zipfile_zstd")  # registers itself with zipfile; inspect-ai depends on it
         except ImportError as error:
-            raise UsageError(_NO_ZSTD.format(file=file)) from error
+            raise UsageError(_TEXTS["no-zstd"].format(file=file)) from error
     with archive.open(name) as packed:
         text = packed.read(most + 1)
     if len(text) > most:

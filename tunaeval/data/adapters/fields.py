@@ -12,20 +12,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, datetime
 
+from tunaeval.files.plain_files import table_of
 from tunaeval.files.records import TOO_DEEP
-from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.messages import Usage
 
-_PROMPT = ("prompt_tokens", "input_tokens", "request_tokens", "input")
-_COMPLETION = ("completion_tokens", "output_tokens", "response_tokens", "output")
 _COST = ("cost_usd", "total_cost", "cost", "total")
 
-_FAILED = frozenset({
-    "error", "failed", "failure", "denied", "declined", "retried", "interrupted", "cancelled",
-    "incomplete",
-})  # fmt: skip
-_FINE = frozenset({"success", "completed", "ok"})
+KNOWN = table_of(__package__, "kinds.toml")
+"""The names that adapters know."""
 
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
 """The least number that counts as nanoseconds, microseconds, milliseconds and seconds since the
@@ -82,14 +77,6 @@ def json_words(value: JsonValue) -> str:
         return f"({type(value).__name__} that cannot be written: {type(error).__name__})"
 
 
-def shown(value: object) -> str:
-    """Return the beginning of any value, for an error message."""
-    try:
-        return f"{brief(value)}"
-    except Exception:  # noqa: BLE001 - an object's own __repr__ may raise anything
-        return f"a {type(value).__name__} that cannot be shown"
-
-
 def _plain(value: object) -> JsonValue:
     dump = get(value, "model_dump")
     if callable(dump):
@@ -123,8 +110,8 @@ def usage_of(reported: JsonValue, *, cached: tuple[str, ...] = ()) -> Usage | No
     """
     if reported is None:
         return None
-    prompt = _count(first(reported, _PROMPT))
-    completion = _count(first(reported, _COMPLETION))
+    prompt = _count(first(reported, KNOWN["usage"]["prompt"]))
+    completion = _count(first(reported, KNOWN["usage"]["completion"]))
     if prompt is not None:
         prompt += sum(_count(get(reported, key)) or 0 for key in cached)
     cost = first(reported, _COST[:-1])
@@ -171,9 +158,12 @@ def declared(result: object) -> bool | None:
             return value
     for key in ("status", "outcome"):
         value = word(get(result, key)).lower()
-        if value in _FAILED or value in _FINE:
-            return value in _FAILED
+        if value in _DECLARED["failed"] or value in _DECLARED["fine"]:
+            return value in _DECLARED["failed"]
     return True if get(result, "error") else None
+
+
+_DECLARED = KNOWN["declared"]
 
 
 def fields_of(text: JsonValue) -> JsonValue:

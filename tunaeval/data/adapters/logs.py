@@ -1,18 +1,23 @@
-"""Logs of whole runs: trajectories, sessions and samples, as objects and as JSON.
+"""Logs of agents and of whole runs: trajectories, sessions and samples, as objects and as JSON.
 
-ATIF, the format of Harbor (versions 1.0 to 1.8): a step is a message of the user, the system or the
-agent; an agent's step contains its calls and their results. The format is specified in Harbor's RFC
-0001, "Agent Trajectory Interchange Format".
+docs/reference/transcripts.md describes the shapes, and `kinds.toml` has the names in them. What the
+code depends on besides:
 
-Sessions of Claude Code, as stored in JSON lines and as printed by `stream-json`: a line contains
-one message of Anthropic's API, or part of one: each block of a reply has its own line, and all
-share the reply's id. Other lines are about the session. The messages of a sub-agent are another
-conversation, which is reported and left out.
+- ATIF is specified in Harbor's RFC 0001, "Agent Trajectory Interchange Format". An agent's step
+  contains its calls and their results.
+- Claude Code: each block of a reply has its own line, and all share the reply's id. A sub-agent is
+  another conversation, which is reported and left out.
+- Claude Agent SDK: neither messages nor their blocks have a type, so both are recognized by their
+  fields. They become lines of Claude Code, which the SDK made them from.
+- Codex: a rollout has items of the Responses API as `payload`s, older ones bare items; the events
+  of `codex exec --json` contain a call together with its result.
+- Gemini CLI: a later line may replace or remove earlier messages. A message contains its calls with
+  their results, which the user's next message repeats.
+- OpenHands: the calls of one reply are events of their own with the reply's id.
+- SWE-agent: what the user says after an action without a structured call is its result.
+- tau2-bench: results have the call's id in `id`.
 
-Inspect's logs: long texts of a sample may be among its attachments; they are put back in place.
-
-tau2-bench: like chat completions, except that results have the call's id in `id`, and that the
-simulated user makes calls too, which are not the agent's.
+What a program tells the model in the user's name is a system message.
 """
 
 from __future__ import annotations
@@ -20,13 +25,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tunaeval.types.calls import JsonValue
+from tunaeval.showing import brief
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation, Notice
+from tunaeval.types.exchange import text_of
 
+from .dialects import (
+    ANTHROPIC_CACHED,
+    ANTHROPIC_KINDS,
+    CHAT_KINDS,
+    claims_responses,
+    gemini_failed,
+    gemini_words,
+    join_message,
+    read_calls,
+    read_gemini_parts,
+    read_responses,
+)
 from .fields import (
+    KNOWN,
     declared,
+    fields_of,
     first,
     get,
+    has,
     identifier,
     instant,
     json_words,
@@ -36,22 +58,9 @@ from .fields import (
     usage_of,
     word,
 )
-from .providers import ANTHROPIC_CACHED, ANTHROPIC_KINDS, CHAT_KINDS
-from .reading import (
-    Kinds,
-    Media,
-    Reading,
-    Text,
-    Thought,
-    alike,
-    invalid_call,
-    read_content,
-    result_words,
-    words_of,
-)
+from .reading import Reading, invalid_call, kinds_of, read_content, result_words, words_of
 
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
-_ATIF_KINDS: Kinds = {**CHAT_KINDS, "image": Media(), "audio": Media(), "file": Media()}
 
 
 def is_trajectory(thing: object) -> bool:
@@ -75,7 +84,7 @@ def read_atif(step: object, reading: Reading) -> None:
     if source not in _ROLES:
         reading.notice("unknown-role", f"the source {source[:40]!r} is not known")
     reading.thought(word(get(step, "reasoning_content")))
-    read_content(get(step, "message"), _ATIF_KINDS, reading)
+    read_content(get(step, "message"), CHAT_KINDS, reading)
     calls = listed(get(step, "tool_calls"))
     for call in calls:
         name, call_id = get(call, "function_name"), get(call, "tool_call_id")
@@ -88,7 +97,7 @@ def read_atif(step: object, reading: Reading) -> None:
 def _read_atif_result(result: object, *, is_of_call: bool, reading: Reading) -> None:
     """Read a result; one without a call's id is a system message, unless the step has calls."""
     answered = identifier(get(result, "source_call_id"))
-    text = result_words(get(result, "content"), _ATIF_KINDS)
+    text = result_words(get(result, "content"), CHAT_KINDS)
     if get(result, "subagent_trajectory_ref") is not None:
         reading.notice("side-conversation", "what a sub-agent did is in a trajectory of its own")
     if answered is None and not is_of_call:
@@ -98,12 +107,7 @@ def _read_atif_result(result: object, *, is_of_call: bool, reading: Reading) -> 
     reading.result(answered, text, declared(result) if failed is None else failed)
 
 
-_SESSION = ("sessionId", "session_id", "uuid", "parentUuid", "parent_tool_use_id", "leafUuid")
-_SILENT = frozenset({
-    "ai-title", "attachment", "custom-title", "file-history-snapshot", "last-prompt",
-    "permission-mode", "progress", "queue-operation", "stream_event", "summary", "tag",
-})  # fmt: skip
-"""Types of lines about the session, which contain no message."""
+_SILENT = KNOWN["claude-code"]["silent"]
 
 
 def claims_claude_code(line: object) -> bool:
@@ -111,7 +115,9 @@ def claims_claude_code(line: object) -> bool:
     kind = word(get(line, "type"))
     if kind in {"user", "assistant"}:
         return isinstance(get(get(line, "message"), "role"), str)
-    is_line = isinstance(line, Mapping) and any(key in line for key in _SESSION)
+    is_line = isinstance(line, Mapping) and any(
+        key in line for key in KNOWN["claude-code"]["session"]
+    )
     return is_line and (kind in _SILENT or kind in {"system", "result"})
 
 
@@ -176,11 +182,7 @@ def _read_system(line: object, reading: Reading) -> None:
 
 _CACHED = ("input_tokens_cache_read", "input_tokens_cache_write")
 _ATTACHMENT = "attachment://"
-_INSPECT_KINDS: Kinds = {
-    "text": Text(("text",)),
-    "reasoning": Thought(("reasoning", "summary")),
-    **alike("image audio video document", Media()),
-}
+_INSPECT_KINDS = kinds_of("inspect-ai")
 _SERVED = "tool_use"
 _LONGEST_FAILURE = 300
 
@@ -219,6 +221,11 @@ def is_sample(thing: object) -> bool:
     return get(thing, "epoch") is not None and isinstance(get(thing, "messages"), list | tuple)
 
 
+def is_log(thing: object) -> bool:
+    samples = listed(get(thing, "samples"))
+    return bool(samples) and all(map(is_sample, samples))
+
+
 def read_sample(sample: object) -> Conversation:
     """Read a sample of a log as one conversation, named by the sample's id and epoch."""
     messages = listed(get(sample, "messages"))
@@ -229,8 +236,9 @@ def read_sample(sample: object) -> Conversation:
     asked = get(sample, "input")
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
-    failure = _failure(get(sample, "error"))
-    if failure is not None:
+    if (error := get(sample, "error")) is not None:  # without its traceback
+        words = word(error) or word(get(error, "message"))
+        failure = words[:_LONGEST_FAILURE] or "an unknown error"
         notice = Notice("failed-run", f"the sample ended in an error: {failure}")
         given = replace(given, warnings=(*given.warnings, notice), failure=failure)
     return replace(
@@ -239,14 +247,6 @@ def read_sample(sample: object) -> Conversation:
         usage=total_usage(usage_of(one, cached=_CACHED) for one in usages),
         name=f"{get(sample, 'id')} (epoch {get(sample, 'epoch')})",
     )
-
-
-def _failure(error: object) -> str | None:
-    """Return the message of the error that ended a sample, without its traceback."""
-    if error is None:
-        return None
-    words = error if isinstance(error, str) else get(error, "message")
-    return words[:_LONGEST_FAILURE] if isinstance(words, str) and words else "an unknown error"
 
 
 def _read_call(call: object, reading: Reading) -> None:
@@ -261,22 +261,23 @@ def _read_call(call: object, reading: Reading) -> None:
 def _read_served(part: object, reading: Reading) -> None:
     """Read a part that is a call and its result, for a tool that the model's server ran."""
     call_id = identifier(get(part, "id"))
-    reading.call(first(part, ("name", "tool_type")), _served_arguments(part), call_id)
+    arguments = get(part, "arguments")  # some of these tools have JSON, and others plain text
+    is_object = isinstance(arguments, str) and arguments.lstrip().startswith("{")
+    given = arguments if is_object or not arguments else {"arguments": arguments}
+    reading.call(first(part, ("name", "tool_type")), given, call_id)
     result = first(part, ("error", "result"))
     reading.result(call_id, word(result), get(part, "error") is not None)
-
-
-def _served_arguments(part: object) -> JsonValue:
-    """Return the arguments, which some of these tools have as JSON and others as plain text."""
-    arguments = get(part, "arguments")
-    is_object = isinstance(arguments, str) and arguments.lstrip().startswith("{")
-    return arguments if is_object or not arguments else {"arguments": arguments}
 
 
 def _restored(content: JsonValue, attachments: object, reading: Reading) -> JsonValue:
     """Return the content with its attachments in place."""
     if isinstance(content, list | tuple):
-        return [_restored_part(part, attachments, reading) for part in content]
+        return [
+            {"type": "text", "text": _restored(text, attachments, reading)}
+            if word(text := get(part, "text")).startswith(_ATTACHMENT)
+            else part
+            for part in content
+        ]
     if not isinstance(content, str) or not content.startswith(_ATTACHMENT):
         return content
     kept = get(attachments, content.removeprefix(_ATTACHMENT))
@@ -284,13 +285,6 @@ def _restored(content: JsonValue, attachments: object, reading: Reading) -> Json
         return kept
     reading.notice("missing-attachment", f"{content[:80]!r} is not among the attachments")
     return content
-
-
-def _restored_part(part: JsonValue, attachments: object, reading: Reading) -> JsonValue:
-    text = get(part, "text")
-    if not isinstance(text, str) or not text.startswith(_ATTACHMENT):
-        return part
-    return {"type": "text", "text": _restored(text, attachments, reading)}
 
 
 _USER = "user"
@@ -324,9 +318,417 @@ def read_tau2(message: object, reading: Reading) -> None:
 
 def _read_tau2_result(message: object, reading: Reading) -> None:
     content, failed = get(message, "content"), get(message, "error")
-    text = content if isinstance(content, str) else "" if content is None else json_words(content)
+    text = result_words(content, {})
     if get(message, "requestor") == _USER:
         reading.text(text, _USER)
         return
     is_error = failed if isinstance(failed, bool) else None
     reading.result(identifier(get(message, "id")), text, is_error)
+
+
+_HOSTS = ("<environment_context>", "<user_instructions>", "# AGENTS.md", "<session_context>")
+"""How texts begin that Codex and Gemini CLI write in the user's name."""
+
+
+def _role_of(role: str, content: JsonValue) -> str:
+    text = text_of(content).lstrip()
+    return "system" if role == "user" and text.startswith(_HOSTS) else role
+
+
+_CODEX = KNOWN["codex"]
+
+
+def claims_codex(line: object) -> bool:
+    kind = word(get(line, "type"))
+    if kind in _CODEX["lines"] or kind in _CODEX["silent"]:
+        return get(line, "payload") is not None
+    return (_is_event(kind) and get(line, "role") is None) or _is_old_head(line)
+
+
+def _is_event(kind: str) -> bool:
+    return kind in _CODEX["events"] or kind in _CODEX["items"]
+
+
+def _is_old_head(line: object) -> bool:
+    """Whether this is the line about the session in a rollout of 2025."""
+    return get(line, "record_type") == "state" or (
+        has(line, "instructions") and has(line, "timestamp") and get(line, "role") is None
+    )
+
+
+def read_codex(line: object, reading: Reading) -> None:
+    kind, payload = word(get(line, "type")), get(line, "payload")
+    reading.at = instant(get(line, "timestamp"))
+    if _is_event(kind):
+        _read_event(kind, line, reading)
+    elif kind == "response_item":
+        _read_item(payload, reading)
+    elif kind == "compacted":
+        reading.summary(word(get(payload, "message")))
+    elif kind == "event_msg":
+        _read_note(payload, reading)
+    elif kind == "session_meta" or _is_old_head(line):
+        _read_head(line if payload is None else payload, reading)
+    elif claims_responses(line):
+        _read_item(line, reading)
+    elif kind not in _CODEX["silent"]:
+        reading.notice("unknown-part", f"a line of type {brief(kind)} is left out")
+
+
+def _read_head(about: object, reading: Reading) -> None:
+    given = first(about, ("base_instructions", "instructions"))
+    text = given if isinstance(given, str) else word(get(given, "text"))
+    if text:
+        reading.say("system", text)
+
+
+def _read_note(payload: object, reading: Reading) -> None:
+    """Read what a rollout notes beside its items: most of it repeats them."""
+    kind = get(payload, "type")
+    if kind == "error":
+        reading.failed(word(get(payload, "message")))
+    elif kind == "token_count":
+        info = get(payload, "info")
+        reading.usage = usage_of(get(info, "total_token_usage")) or reading.usage
+        reading.spent(usage_of(get(info, "last_token_usage")))
+
+
+def _read_item(item: object, reading: Reading) -> None:
+    kind, role = word(get(item, "type")), word(get(item, "role"))
+    more: JsonObject = {}
+    if kind.endswith("_output") and _has_failed(get(item, "output")):
+        more = {"is_error": True}
+    elif kind == "message":
+        more = {"role": _role_of(role, get(item, "content"))}
+    if kind != "ghost_snapshot":
+        read_responses({**merged(item), **more}, reading)
+
+
+_ENDED = "Process exited with code "
+
+
+def _has_failed(output: JsonValue) -> bool:
+    """Whether the output of a call of Codex shows that the command, or the call itself, failed."""
+    text = words_of(output, CHAT_KINDS)
+    code = get(get(fields_of(text), "metadata"), "exit_code") if text.startswith("{") else None
+    ended = next((one for one in text.split("\n", 6)[:6] if one.startswith(_ENDED)), _ENDED + "0")
+    return code not in (None, 0) or ended != _ENDED + "0" or text.startswith("unsupported call:")
+
+
+def _read_event(kind: str, event: object, reading: Reading) -> None:
+    if kind == "turn.failed":
+        reading.failed(word(get(get(event, "error"), "message")))
+    elif kind == "turn.completed":
+        reading.usage = usage_of(get(event, "usage"))
+    elif kind == "error":
+        reading.notice("failed-reply", f"a request failed: {word(get(event, 'message'))[:200]}")
+    elif kind in _CODEX["items"]:
+        _read_event_item(get(event, "item"), kind == "item.completed", reading)
+
+
+def _read_event_item(item: object, ended: bool, reading: Reading) -> None:
+    kind, text = word(get(item, "type")), word(first(item, ("text", "message")))
+    if kind in _CODEX["calls"] or kind == "mcp_tool_call":
+        _read_item_call(item, kind, ended, reading)
+    elif not ended:
+        return  # the completed item has all that is here
+    elif kind == "reasoning":
+        reading.think(text)
+    elif text:
+        join_message(reading, "system" if kind == "error" else "assistant")
+        reading.text(text)
+    else:
+        reading.notice("unknown-part", f"an item of type {brief(kind)} is left out")
+
+
+def _read_item_call(item: object, kind: str, ended: bool, reading: Reading) -> None:
+    call_id = identifier(get(item, "id"))
+    if not reading.has_called(call_id):
+        if not reading.calling:
+            join_message(reading, "assistant")
+        if kind == "mcp_tool_call":
+            name, arguments = f"mcp__{get(item, 'server')}__{get(item, 'tool')}", "arguments"
+            reading.call(name, get(item, arguments), call_id)
+        else:
+            reading.call(kind, {key: get(item, key) for key in _CODEX["calls"][kind]}, call_id)
+    if ended:
+        code, output = get(item, "exit_code"), get(item, "result")
+        error = get(item, "error")
+        output = first(output, ("content", "structured_content")) if output else error
+        text = first(item, ("aggregated_output",)) or result_words(output, CHAT_KINDS)
+        failed = True if code not in (None, 0) or error else declared(item)
+        reading.answer(call_id, word(text), failed)
+
+
+def is_gemini_session(thing: object) -> bool:
+    """Whether it is a session of Gemini CLI: an object, or the list of its lines."""
+    head = thing[0] if isinstance(thing, list) and thing else thing
+    return get(head, "sessionId") is not None and get(head, "projectHash") is not None
+
+
+def read_gemini_session(session: object) -> tuple[Conversation]:
+    lines = session if isinstance(session, list) else listed(get(session, "messages"))
+    reading, answered = Reading(), list[str | None]()
+    for reading.source, record in _standing(lines):
+        _read_record(record, answered, reading)
+    return (reading.conversation("gemini-cli", len(lines)),)
+
+
+def _standing(lines: list[JsonValue]) -> list[tuple[int, object]]:
+    """Return the messages that no later line replaces or removes, with the index of each."""
+    kept: dict[JsonValue, tuple[int, object]] = {}
+    for index, line in enumerate(lines):
+        removed, known = get(line, "$rewindTo"), get(line, "id")
+        whole = get(get(line, "$set"), "messages")
+        if isinstance(removed, str):
+            ids = list(kept)
+            for one in ids[ids.index(removed) if removed in kept else 0 :]:
+                del kept[one]
+        elif isinstance(whole, list):
+            ids = [identifier(get(one, "id")) or str(i) for i, one in enumerate(whole)]
+            kept = {one: (index, message) for one, message in zip(ids, whole, strict=True)}
+        elif isinstance(known, str):
+            kept[known] = (kept[known][0] if known in kept else index, line)
+    return list(kept.values())
+
+
+def _read_record(record: object, answered: list[str | None], reading: Reading) -> None:
+    kind, content = word(get(record, "type")), get(record, "content")
+    parts = content if isinstance(content, list) else [content]
+    parts = [{"text": one} if isinstance(one, str) else one for one in parts if one]
+    reading.at = instant(get(record, "timestamp"))
+    if kind == "gemini":
+        reading.begin("assistant", usage=usage_of(get(record, "tokens")))
+        for one in listed(get(record, "thoughts")):
+            reading.thought(f"{word(get(one, 'subject'))}: {word(get(one, 'description'))}\n")
+        read_gemini_parts(parts, reading)
+        calls = listed(get(record, "toolCalls"))
+        for call in calls:
+            reading.call(get(call, "name"), get(call, "args"), get(call, "id"))
+        for call in calls:
+            _read_record_result(call, answered, reading)
+    elif kind == "user":
+        left = [one for one in parts if get(one, "functionResponse") is None
+                or identifier(get(get(one, "functionResponse"), "id")) not in answered]  # fmt: skip
+        if left or not parts:
+            reading.begin(_role_of("user", left))
+            read_gemini_parts(left, reading)
+    elif kind in {"info", "warning", "error"}:
+        reading.begin("system")
+        read_gemini_parts(parts, reading)
+        if kind == "error":
+            reading.failed("".join(word(get(part, "text")) for part in parts))
+    else:
+        reading.notice("unknown-part", f"a message of type {brief(kind)} is left out")
+
+
+def _read_record_result(call: object, answered: list[str | None], reading: Reading) -> None:
+    known, failed, given = identifier(get(call, "id")), declared(call), get(call, "result")
+    if given is None and failed is None:
+        return  # its result, if there is one, is in the user's next message
+    texts = [given] if isinstance(given, str) else []
+    for part in listed(given):
+        response = get(get(part, "functionResponse"), "response")
+        texts.append(word(get(part, "text")) or gemini_words(response))
+        failed = gemini_failed(response) or failed
+    reading.result(known, "".join(texts) if texts else word(get(call, "resultDisplay")), failed)
+    answered.append(known)
+
+
+def claims_agent_sdk(message: object) -> bool:
+    if any(has(message, key) for key in ("type", "role", "kind", "payload")):
+        return False
+    marks = ({"parent_tool_use_id"}, {"subtype", "data"}, {"subtype", "session_id"},
+             {"uuid", "session_id"})  # fmt: skip
+    return any(all(has(message, key) for key in keys) for keys in marks)
+
+
+def read_agent_sdk(message: object, reading: Reading) -> None:
+    read_claude_code(_line_of(message), reading)
+
+
+def _line_of(message: object) -> JsonObject:
+    """Return the line of Claude Code that the SDK's message was made from."""
+    fields = ("subtype", "parent_tool_use_id", "is_error", "result", "uuid", "session_id", "error")
+    line: JsonObject = {key: get(message, key) for key in fields}
+    content = get(message, "content")
+    if content is None:
+        is_result = has(message, "subtype") and not has(message, "data")
+        kind = "result" if is_result else "system" if has(message, "data") else "stream_event"
+        return {**line, "type": kind}
+    role = "assistant" if has(message, "model") else "user"
+    blocks = content if isinstance(content, str) else [*map(_block_of, listed(content))]
+    inner: JsonObject = {"role": role, "content": blocks, "usage": get(message, "usage")}
+    inner["id"] = get(message, "message_id")
+    return {**line, "type": role, "message": inner}
+
+
+def _block_of(block: object) -> JsonValue:
+    kinds, keys = KNOWN["agent-sdk"]["blocks"].items(), KNOWN["agent-sdk"]["fields"]
+    kind = next((kind for kind, own in kinds if all(has(block, key) for key in own)), None)
+    if kind is None or get(block, "type") is not None:
+        return block
+    return {"type": kind, **{key: get(block, key) for key in keys if has(block, key)}}
+
+
+_SOURCES = {"user": "user", "agent": "assistant", "environment": "system", "hook": "system"}
+_OPENHANDS = KNOWN["openhands"]
+
+
+def claims_openhands(event: object) -> bool:
+    if get(event, "kind") in (*_OPENHANDS["kinds"], *_OPENHANDS["silent"]):
+        return True
+    is_event = isinstance(first(event, ("action", "observation")), str)
+    return is_event and word(get(event, "source")) in _SOURCES and get(event, "role") is None
+
+
+def read_openhands(event: object, reading: Reading) -> None:
+    reading.at = instant(get(event, "timestamp"))
+    kind, action = word(get(event, "kind")), word(get(event, "action"))
+    if kind:
+        _read_kind(kind, event, reading)
+    elif action:
+        _read_action(action, event, reading)
+    else:
+        _read_observation(word(get(event, "observation")), event, reading)
+
+
+def _read_kind(kind: str, event: object, reading: Reading) -> None:
+    answered = identifier(get(event, "tool_call_id"))
+    match kind:
+        case "SystemPromptEvent":
+            reading.begin("system")
+            read_content([get(event, "system_prompt")], CHAT_KINDS, reading)
+            read_content([get(event, "dynamic_context")], CHAT_KINDS, reading)
+            reading.tools = (*listed(get(event, "tools")),)
+        case "MessageEvent":
+            message = get(event, "llm_message")
+            role = word(get(message, "role"))
+            reading.begin(role or _SOURCES.get(word(get(event, "source")), "system"))
+            reading.thought(_reasoning(message))
+            read_content(get(message, "content"), CHAT_KINDS, reading)
+            read_content(get(event, "extended_content"), CHAT_KINDS, reading)
+            read_calls(message, reading)
+        case "ActionEvent":
+            _begin_reply(identifier(get(event, "llm_response_id")), reading)
+            reading.thought(_reasoning(event))
+            read_content(get(event, "thought"), CHAT_KINDS, reading)
+            call = get(event, "tool_call")
+            arguments = get(event, "action") if call is None else get(call, "arguments")
+            reading.call(get(event, "tool_name"), arguments, answered)
+        case "ObservationEvent":
+            seen = get(event, "observation")
+            content = first(seen, ("content", "output"))
+            text = json_words(seen) if content is None else result_words(content, CHAT_KINDS)
+            reading.answer(answered, text, _seen_failed(seen, declared(seen)))
+        case "AgentErrorEvent" | "UserRejectObservation":
+            reading.answer(answered, word(first(event, ("error", "rejection_reason"))), True)
+        case "ACPToolCallEvent":
+            reading.begin("assistant")
+            reading.call(first(event, ("tool_kind", "title")), get(event, "raw_input"), answered)
+            seen = first(event, ("raw_output", "content"))
+            reading.result(answered, result_words(seen, CHAT_KINDS), declared(event))
+        case "Condensation" | "CondensationSummaryEvent":
+            reading.summary(word(get(event, "summary")))
+        case "ConversationErrorEvent":
+            reading.failed(word(first(event, ("detail", "code"))))
+        case _:
+            if kind not in _OPENHANDS["silent"]:
+                reading.notice("unknown-part", f"an event of kind {brief(kind)} is left out")
+
+
+def _begin_reply(reply: str | None, reading: Reading) -> None:
+    """Begin the reply with this id, unless it is open already."""
+    if reply is None or reading.reply != reply:
+        reading.begin("assistant")
+        reading.reply = reply
+    elif reading.is_reply:
+        reading.proceed()
+
+
+def _reasoning(thing: object) -> str:
+    blocks = [word(get(one, "thinking")) for one in listed(get(thing, "thinking_blocks"))]
+    return word(get(thing, "reasoning_content")) or "".join(blocks)
+
+
+def _seen_failed(seen: object, said: bool | None) -> bool | None:
+    """Whether a command failed, by its exit code, or by what the result says."""
+    code = first(get(seen, "metadata"), ("exit_code",))
+    code = get(seen, "exit_code") if code is None else code
+    return True if isinstance(code, int) and code > 0 else said
+
+
+def _read_action(action: str, event: object, reading: Reading) -> None:
+    arguments, role = merged(get(event, "args")), _SOURCES.get(word(get(event, "source")), "system")
+    called = get(event, "tool_call_metadata")
+    if action in {"message", "system"}:
+        reading.begin("system" if action == "system" else role)
+        reading.text(word(arguments.get("content")))
+        reading.tools = (*listed(arguments.get("tools")),) or reading.tools
+    elif action == "condensation":
+        reading.summary(word(arguments.get("summary")))
+    elif action not in _OPENHANDS["states"]:
+        reply = get(called, "model_response")
+        choice = next(iter(listed(get(reply, "choices"))), None)
+        message = get(choice, "message")
+        known = identifier(get(called, "tool_call_id")) or f"event-{get(event, 'id')}"
+        _begin_reply(identifier(get(reply, "id")), reading)
+        reading.thought(_reasoning(message))
+        reading.text(word(first(arguments, ("thought", "final_thought"))))
+        made = (get(one, "function") for one in listed(get(message, "tool_calls"))
+                if get(one, "id") == known)  # fmt: skip
+        own = {key: one for key, one in arguments.items() if key not in _OPENHANDS["settings"]}
+        given = get(next(made, None), "arguments")
+        reading.call(get(called, "function_name") or action, own if given is None else given, known)
+        if action == "finish":  # it ends the run, so nothing comes back
+            reading.result(known, "", None)
+
+
+def _read_observation(kind: str, event: object, reading: Reading) -> None:
+    extras, text = get(event, "extras"), word(get(event, "content"))
+    known = identifier(get(get(event, "tool_call_metadata"), "tool_call_id"))
+    known = known or f"event-{get(event, 'cause')}"
+    if kind == "agent_state_changed":
+        if get(extras, "agent_state") == "error":
+            reading.failed(word(get(extras, "reason")) or text)
+    elif reading.has_called(known):
+        fine = get(event, "success")
+        said = True if kind in {"error", "user_rejected"} else None if fine is None else not fine
+        reading.answer(known, text, _seen_failed(extras, said))
+    elif text:
+        reading.say("system", text)
+
+
+_BROKEN = frozenset({"exit_error", "exit_api", "exit_environment_error"})
+_SHELL = "bash"
+
+
+def is_swe_agent(thing: object) -> bool:
+    return all(isinstance(get(thing, key), list) for key in ("history", "trajectory"))
+
+
+def read_swe_agent(thing: object) -> tuple[Conversation]:
+    reading, history = Reading(), listed(get(thing, "history"))
+    for reading.source, message in enumerate(history):
+        _read_history(message, reading)
+    status = word(get(get(thing, "info"), "exit_status"))
+    if status in _BROKEN:
+        reading.failed(status)
+    return (reading.conversation("swe-agent", len(history)),)
+
+
+def _read_history(message: object, reading: Reading) -> None:
+    role, content = word(get(message, "role")), get(message, "content")
+    calls, action = listed(get(message, "tool_calls")), word(get(message, "action"))
+    answered = next(map(identifier, listed(get(message, "tool_call_ids"))), None)
+    if role == "user" and get(message, "message_type") == "observation":
+        answered = reading.answered_id(_SHELL)
+    if answered is not None:
+        reading.answer(answered, result_words(content, CHAT_KINDS), None)
+        return
+    reading.begin("system" if get(message, "is_demo") is True else role or "assistant")
+    reading.thought(_reasoning(message))
+    read_content(content, CHAT_KINDS, reading)
+    read_calls(message, reading)
+    if action and not calls and role == "assistant" and get(message, "is_demo") is not True:
+        reading.call(_SHELL, {"command": action.strip()}, reading.waiting_id(_SHELL))

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, NoReturn, TypeAlias
 
 import orjson
 
 from tunaeval.limits import MAX_FAST
-from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.message import read_message
 from tunaeval.parsing.repair.values import not_json
 from tunaeval.showing import brief
 from tunaeval.types.calls import (
@@ -31,33 +31,17 @@ from tunaeval.types.calls import (
     JsonObject,
     JsonValue,
     ToolCall,
-    Tools,
 )
 from tunaeval.types.conversations import Conversation, Notice, Results, asked, results_of
 from tunaeval.types.messages import Message, Usage
-from tunaeval.types.parsing import Level, ParseResult
+from tunaeval.types.parsing import ParseResult
 
-from .fields import declared, first, get, identifier, json_words, listed, shown, word
+from .fields import KNOWN, declared, first, get, identifier, json_words, listed, word
 
 _SHOWN = 60
 _LONGEST_FAILURE = 300
 _LARGE = float(2**63)
 _ATOMS = frozenset({str, int, bool, type(None)})
-
-
-class _Prose:
-    """A parser that reads every text as content."""
-
-    name = "prose"
-
-    def parse(
-        self, text: str, *, tools: Tools | None = None, level: Level = "standard"
-    ) -> ParseResult:
-        del tools, level
-        return ParseResult(content=text)
-
-
-PROSE = _Prose()
 
 
 def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCall:
@@ -67,9 +51,11 @@ def call_of(name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> ToolCa
     read = _arguments(arguments)
     if read is not None:
         return ToolCall(called, read, known, STRUCTURED)
-    repaired = _repaired(arguments) if isinstance(arguments, str) else None
-    if repaired is not None:
-        return ToolCall(called, repaired.arguments, known, STRUCTURED, repairs=repaired.repairs)
+    if isinstance(arguments, str):
+        item = {"function": {"name": "_", "arguments": arguments}}
+        repaired = read_message({"tool_calls": [item]}, lambda _: ParseResult(), None, "standard")
+        for call in repaired.calls:
+            return replace(call, name=called, id=known)
     return invalid_call(called, arguments, known)
 
 
@@ -125,47 +111,19 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON value")
 
 
-def _repaired(arguments: str) -> ToolCall | None:
-    """Return a call with the arguments as the parser repairs them, or None."""
-    item = {"function": {"name": "_", "arguments": arguments}}
-    read = parse_message({"role": "assistant", "tool_calls": [item]}, format=PROSE)
-    return read.calls[0] if read.calls else None
-
-
-NOTICES = {
-    "call-of-user": "a call that the user makes, which is none of the agent's; it is kept as text",
-    "compacted": "earlier messages were replaced by a summary",
-    "cut-off": "the last line of the file is cut off; what came before is read",
-    "dangling-call": "a call without a result",
-    "duplicate-id": "an id that more than one call has; results are joined in order",
-    "early-result": "a result that comes before its call",
-    "empty-item": "nothing is where a message belongs",
-    "failed-reply": "a reply that ended in an error or was aborted, or an error of the host",
-    "failed-run": "the run itself ended in an error, so nothing is known of the agent",
-    INVALID_ARGUMENTS: "a call whose arguments are no JSON object; it has none here",
-    "missing-attachment": "a text that was put elsewhere and is not there",
-    "orphan-result": "a result that answers no call",
-    "removed-message": "a note that a message was removed; it is empty",
-    "side-conversation": "messages of a sub-agent, which are no part of this conversation",
-    "unknown-part": "a part whose kind is not known; it is kept as content, an item as no message",
-    "unknown-role": "a role that is not known; what it says is neither asked nor answered",
-    "unnamed-call": "a call without a name",
-    "unread-message": "a message of which nothing was read, though it has fields of another shape",
-}
+NOTICES: Mapping[str, str] = KNOWN["notices"]
 """Every code of a `Notice` with its meaning."""
 
 
 @dataclass(slots=True)
 class _OpenMessage:
-    """A message that is being read; `before` is the number of messages before it."""
+    """A message that is being read, `head` without its content; `before` is the number of messages
+    before it.
+    """
 
     source: int
-    role: str
     before: int
-    usage: Usage | None = None
-    at: float | None = None
-    tool_call_id: str | None = None
-    is_error: bool | None = None
+    head: Message
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
@@ -206,8 +164,9 @@ class Reading:
         self.reply = None
         if role == "assistant":
             self.failure = None
-        before, at = len(self._messages), self.at if at is None else at
-        self._open = _OpenMessage(self.source, role, before, usage, at, tool_call_id, is_error)
+        at = self.at if at is None else at
+        head = Message(role, "", (), tool_call_id, None, is_error, usage, at)
+        self._open = _OpenMessage(self.source, len(self._messages), head)
 
     @property
     def thinking(self) -> bool:
@@ -224,7 +183,7 @@ class Reading:
     def is_reply(self) -> bool:
         """Whether the open message is the assistant's and has no calls yet."""
         one = self._open
-        return one is not None and one.role == "assistant" and not one.calls
+        return one is not None and one.head.role == "assistant" and not one.calls
 
     @property
     def calls(self) -> list[str | None]:
@@ -252,11 +211,17 @@ class Reading:
     def text(self, text: str, role: str | None = None) -> None:
         """Add text to the open message; another `role` makes a new message of it."""
         one = self._opened()
-        if role is not None and role != one.role:
+        if role is not None and role != one.head.role:
             self._flush(one)
-            one.role = role
+            one.head = replace(one.head, role=role)
         if text:
             one.texts.append(text)
+
+    def think(self, text: str) -> None:
+        """Add reasoning to the open message if that has nothing else so far, else to a new one."""
+        if not self.thinking:
+            self.begin("assistant")
+        self.thought(text)
 
     def thought(self, text: str) -> None:
         if text:
@@ -290,16 +255,16 @@ class Reading:
         """Add a result, which is always a message of its own."""
         one = self._opened()
         self._flush(one)
-        self._append(
-            one.source, Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.at)
-        )
+        answer = Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.head.at)
+        self._append(one.source, answer)
 
     def spent(self, usage: Usage | None) -> None:
         """Set the usage of the last reply. In some logs a later line has it."""
         one = self._open
         replies = (at for at, one in enumerate(self._messages) if one.role == "assistant")
-        if one is not None and one.role == "assistant" and (one.texts or one.thoughts or one.calls):
-            one.usage = usage or one.usage
+        said = one is not None and (one.texts or one.thoughts or one.calls)
+        if one is not None and said and one.head.role == "assistant":
+            one.head = replace(one.head, usage=usage or one.head.usage)
         elif usage is not None and (last := max(replies, default=None)) is not None:
             self._messages[last] = replace(self._messages[last], usage=usage)
 
@@ -362,7 +327,7 @@ class Reading:
         if not (one.texts or one.thoughts or one.calls):
             return False
         self._append(one.source, _message(one))
-        one.usage = None  # so that it counts once
+        one.head = replace(one.head, usage=None)  # so that it counts once
         one.texts, one.thoughts, one.calls = [], [], []
         return True
 
@@ -372,15 +337,11 @@ class Reading:
 
 
 def _message(one: _OpenMessage) -> Message:
-    return Message(
-        role=one.role,
+    return replace(
+        one.head,
         content="".join(one.texts),
         tool_calls=tuple(one.calls),
-        tool_call_id=one.tool_call_id,
         reasoning="".join(one.thoughts) or None,
-        is_error=one.is_error,
-        usage=one.usage,
-        at=one.at,
     )
 
 
@@ -397,7 +358,7 @@ def joined(
     found = [*notices]
     results = results_of(messages)
     seen: set[str] = set()
-    failed: list[int] = []
+    kept = list(messages)
     for index, message in enumerate(messages):
         for call in message.tool_calls:
             waiting = results.get(call.id)
@@ -406,11 +367,13 @@ def joined(
                 found += _oddities(call, index, result, seen, sources[index])
             if call.id is not None:
                 seen.add(call.id)
-            if result is not None and call.repairs and call.invalid is not None:
-                failed.append(result)
+            if not call.repairs or call.invalid is None or result is None:
+                continue
+            if kept[result].is_error is None:
+                kept[result] = replace(kept[result], is_error=True)
     found += _orphans(messages, results, sources)
-    kept = tuple(_failing(messages, failed) if failed else messages)
-    return Conversation(kept, tuple(sources), length, shape, tuple(found), asked(kept))
+    whole = tuple(kept)
+    return Conversation(whole, tuple(sources), length, shape, tuple(found), asked(whole))
 
 
 def _oddities(
@@ -433,15 +396,6 @@ def _orphans(
             answered = messages[index].tool_call_id
             words = f"a result for {answered!r}, which is no call's id"
             yield Notice("orphan-result", words, sources[index])
-
-
-def _failing(messages: Sequence[Message], failed: Sequence[int]) -> list[Message]:
-    """Return the messages; those at `failed` are errors unless they say otherwise."""
-    found = list(messages)
-    for index in failed:
-        if found[index].is_error is None:
-            found[index] = replace(found[index], is_error=True)
-    return found
 
 
 class Text(NamedTuple):
@@ -485,9 +439,23 @@ Word: TypeAlias = Text | Thought | CallFields | ResultFields | Media | Silent
 Kinds: TypeAlias = Mapping[str, Word]
 
 
-def alike(names: str, word: Word) -> dict[str, Word]:
-    """Return a table in which all these kinds, separated by spaces, have the same word."""
-    return dict.fromkeys(names.split(), word)
+_WORDS: Mapping[str, Callable[..., Word]] = {
+    "text": lambda *fields: Text(fields),
+    "thought": lambda *fields: Thought(fields),
+    "call": CallFields,
+    "result": lambda id_, *content: ResultFields(id_, content),
+    "media": Media,
+    "silent": Silent,
+}
+
+
+def kinds_of(framework: str) -> Kinds:
+    """Return the words of a framework's parts by kind, as `kinds.toml` lists them."""
+    return {
+        kind: _WORDS[word](*(kinds[kind] if isinstance(kinds, dict) else ()))
+        for word, kinds in KNOWN["parts"][framework].items()
+        for kind in kinds
+    }
 
 
 KIND_KEYS = ("type", "part_kind", "kind", "block_type")
@@ -539,7 +507,7 @@ def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading
 def _read_unknown(part: object, kind: str, reading: Reading) -> None:
     text = get(part, "text")
     if kind or not isinstance(text, str):
-        named = f"of kind {brief(kind)}" if kind else shown(part)
+        named = f"of kind {brief(kind)}" if kind else brief(part)
         reading.notice("unknown-part", f"a part {named} is kept as content")
     reading.text(text if isinstance(text, str) else json_words(part))
 

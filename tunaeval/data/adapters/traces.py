@@ -1,21 +1,369 @@
-"""Traces with attributes of their own, which are turned into those of OpenTelemetry's conventions.
+"""Conversations in traces: OpenTelemetry's spans, and others that become such spans.
+
+Spans come in any export; each becomes a `TraceSpan` with plain attributes. The span of each request
+repeats all earlier messages. A span whose input begins with a whole known conversation continues
+it; any other begins a new one. Tool runs have their own spans, which show failures, and results
+that no later request contains. Before version 1.37 of the conventions there was an event for each
+message. Traces with attributes of their own are given those of the conventions first:
 
 OpenInference (Phoenix): attributes have a message for each number (`llm.input_messages.0.message.
 role`), as nested objects in some exports, and as columns of a table in others.
 
-Langfuse: a trace has observations. A generation's input and output are messages as the provider's
-API has them. A tool's observation rarely has the id of its call; without one it belongs to the
-call of the same name and number, if there are as many calls as runs.
+Langfuse: a generation's input and output are messages as the provider's API has them. A tool's
+observation rarely has the id of its call; without one it belongs to the call of the same name and
+number, if there are as many calls as runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from typing import NamedTuple, TypeAlias
 
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.conversations import Conversation
 
-from .fields import fields_of, first, get, identifier, instant, json_words, listed, merged, word
-from .otel import TraceSpan, spans_in
+from .dialects import claims_anthropic, read_anthropic, read_chat
+from .fields import (
+    KNOWN,
+    fields_of,
+    first,
+    get,
+    identifier,
+    instant,
+    json_words,
+    listed,
+    merged,
+    usage_of,
+    word,
+)
+from .reading import CallFields, Kinds, Reading, ResultFields, Text, kinds_of, read_parts
+
+_OWN = "gen_ai."
+_DETAILS = "gen_ai.client.inference.operation.details"
+_NESTED = KNOWN["otel"]["nested"]
+_MAX_DEPTH = 50
+
+
+class TraceSpan(NamedTuple):
+    """A span; `started` is in seconds since the epoch, `events` are names and fields in order."""
+
+    trace: str
+    started: float
+    name: str
+    attributes: Mapping[str, JsonValue]
+    events: tuple[tuple[str, JsonObject], ...]
+    failed: bool
+    id: str | None = None
+
+
+def is_span(thing: object) -> bool:
+    """Whether this is a span about a generative model."""
+    names = [*attributes_of(get(thing, "attributes")), *map(_name, listed(get(thing, "events")))]
+    return any(str(name).startswith(_OWN) for name in names)
+
+
+def holds_spans(thing: object) -> bool:
+    """Whether this is an export that contains spans."""
+    return any(isinstance(get(thing, key), list) for key in _NESTED)
+
+
+def spans_in(thing: object, depth: int = 0) -> Iterator[TraceSpan]:
+    """Yield all spans in an export or a list, in order."""
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(thing, list | tuple):
+        for item in thing:
+            yield from spans_in(item, depth + 1)
+    elif holds_spans(thing):
+        yield from spans_in(first(thing, _NESTED), depth + 1)
+    elif get(thing, "attributes") is not None:
+        yield _span(thing)
+
+
+def attributes_of(attributes: JsonValue) -> Mapping[str, JsonValue]:
+    """Return attributes by name: a mapping as it is, OTLP's list of keys and values unpacked."""
+    if isinstance(attributes, Mapping):
+        return attributes
+    return {
+        key: _value(get(item, "value"))
+        for item in listed(attributes)
+        if isinstance(key := get(item, "key"), str)
+    }
+
+
+def _value(value: JsonValue, depth: int = 0) -> JsonValue:
+    """Return a value of OTLP as plain JSON; OTLP writes int64 as a string."""
+    for leaf in KNOWN["otel"]["leaves"]:
+        found = get(value, leaf)
+        if found is not None:
+            return int(found) if leaf == "intValue" and str(found).isdecimal() else found
+    if depth < _MAX_DEPTH:
+        items = get(get(value, "arrayValue"), "values")
+        if isinstance(items, list):
+            return [_value(item, depth + 1) for item in items]
+        members = get(get(value, "kvlistValue"), "values")
+        if isinstance(members, list):
+            return {
+                word(get(item, "key")): _value(get(item, "value"), depth + 1) for item in members
+            }
+    return None
+
+
+def _span(thing: object) -> TraceSpan:
+    context = get(thing, "context")
+    trace = first(thing, ("traceId", "trace_id")) or get(context, "trace_id")
+    started = first(thing, KNOWN["otel"]["started"])
+    if isinstance(started, str) and started.isdecimal():
+        started = float(started[:30])
+    code = first(get(thing, "status"), ("status_code", "code"))
+    events = tuple(_events(thing))
+    details = (fields for name, fields in events if name == _DETAILS)
+    return TraceSpan(
+        trace=str(trace),
+        started=instant(started) or 0.0,
+        name=word(get(thing, "name")),
+        attributes=merged(*details, attributes_of(get(thing, "attributes"))),
+        events=events,
+        failed=str(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"},
+        id=identifier(first(thing, ("spanId", "span_id")) or get(context, "span_id")),
+    )
+
+
+def _events(thing: object) -> Iterator[tuple[str, JsonObject]]:
+    """Yield a span's events, including those that were written into an attribute."""
+    beside = fields_of(attributes_of(get(thing, "attributes")).get("events"))
+    for event in (*listed(get(thing, "events")), *listed(beside)):
+        fields = attributes_of(get(event, "attributes")) if get(event, "attributes") else event
+        body = fields_of(get(event, "body"))
+        plain = dict(fields) if isinstance(fields, Mapping) else {}
+        yield str(_name(event)), {**plain, **(body if isinstance(body, Mapping) else {})}
+
+
+def _name(event: object) -> JsonValue:
+    return first(event, ("event.name", "eventName", "event_name", "name"))
+
+
+_KINDS: Kinds = {**kinds_of("otel"), "compaction": Text(("content",), role="system")}
+
+_INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
+_ALL = "pydantic_ai.all_messages"
+_SYSTEM = "gen_ai.system_instructions"
+_OPERATION = "gen_ai.operation.name"
+_AGENT, _TOOL = frozenset({"invoke_agent", "create_agent"}), "execute_tool"
+_CHOICE = "gen_ai.choice"
+_TOOLS = "gen_ai.tool.definitions"
+
+
+def claims(message: object) -> bool:
+    """Whether it has the shape of a message in an attribute of OpenTelemetry's conventions."""
+    parts = get(message, "parts")
+    return (
+        isinstance(parts, list)
+        and isinstance(get(message, "role"), str)
+        and any(word(get(part, "type")) in _KINDS for part in parts)
+    )
+
+
+def read(message: object, reading: Reading) -> None:
+    parts = get(message, "parts")
+    if not isinstance(parts, list):
+        (read_anthropic if claims_anthropic(message) else read_chat)(message, reading)
+        return
+    usage, at = usage_of(get(message, "usage")), instant(get(message, "created_at"))
+    reading.begin(get(message, "role"), usage=usage, at=at)
+    read_parts(parts, _KINDS, reading)
+
+
+class _RequestSpan:
+    """The messages in the span of a request: those before it, and the reply."""
+
+    def __init__(self, span: TraceSpan) -> None:
+        attributes = span.attributes
+        before = listed(fields_of(attributes.get(_INPUT)))
+        after = listed(fields_of(attributes.get(_OUTPUT)))
+        events = list(_messages_in(span))
+        if not before and not after:
+            before = [one for is_reply, one in events if not is_reply]
+            after = [one for is_reply, one in events if is_reply]
+        if not before and not after:
+            before = listed(fields_of(attributes.get(_ALL)))
+        system = listed(fields_of(attributes.get(_SYSTEM)))
+        first_of_all = [{"role": "system", "parts": system}] if system else []
+        self.before = _with_roles([*first_of_all, *before])
+        self.after = _with_roles(after)
+        tokens = ("input_tokens", "output_tokens")
+        usage = {key: attributes.get(f"gen_ai.usage.{key}") for key in tokens}
+        self.cost: JsonObject = {"usage": usage, "created_at": span.started}
+
+
+def _with_roles(messages: Iterable[JsonValue]) -> list[JsonObject]:
+    """Return the items that are messages, or items of the Responses API, which have a type."""
+    items = (one for one in messages if isinstance(one, dict))
+    return [one for one in items if isinstance(one.get("role") or one.get("type"), str)]
+
+
+Read: TypeAlias = Callable[[list[JsonObject]], Conversation]
+"""Reads the messages of a conversation."""
+
+
+def read_traces(spans: Iterable[TraceSpan], read: Read) -> tuple[Conversation, ...]:
+    """Return the conversations in spans, in the order of their start."""
+    traces: dict[str, list[TraceSpan]] = defaultdict(list)
+    for span in spans:
+        traces[span.trace].append(span)
+    return tuple(given for spans in traces.values() for given in _read_trace(spans, read))
+
+
+def _read_trace(spans: list[TraceSpan], read: Read) -> Iterator[Conversation]:
+    spans = sorted(_whole(spans), key=lambda span: span.started)
+    tools = [span for span in spans if _operation(span) == _TOOL]
+    asking = [span for span in spans if _operation(span) not in {*_AGENT, _TOOL}]
+    given = [one for one in map(_RequestSpan, asking) if one.before or one.after]
+    if not given:  # then the span of the whole agent may have the messages
+        agents = (_RequestSpan(span) for span in spans if _operation(span) in _AGENT)
+        given = [one for one in agents if one.before or one.after]
+    offered = next((found for span in spans if (found := span.attributes.get(_TOOLS))), None)
+    for messages in _threads(given):
+        whole = _answered(messages, _runs(tools, messages))
+        yield replace(read(whole), tools=(*listed(fields_of(offered)),))
+
+
+def _runs(tools: Iterable[TraceSpan], messages: Iterable[JsonObject]) -> dict[str, TraceSpan]:
+    """Return the runs by their call's id. Runs without one are those of the calls of the same name,
+    in order, if there are as many.
+    """
+    runs: dict[str, TraceSpan] = {}
+    called: dict[str, list[str]] = defaultdict(list)
+    loose: dict[str, list[TraceSpan]] = defaultdict(list)
+    for span in tools:
+        if (known := identifier(span.attributes.get("gen_ai.tool.call.id"))) is not None:
+            runs[known] = span
+        else:
+            loose[word(span.attributes.get("gen_ai.tool.name"))].append(span)
+    for message in messages if loose else ():
+        for call in (*listed(message.get("parts")), *listed(message.get("tool_calls"))):
+            name = get(call, "name") or get(get(call, "function"), "name")
+            if isinstance(name, str):
+                called[name].append(identifier(get(call, "id")) or "")
+    for name, spans in loose.items():
+        if len(spans) == len(called[name]):
+            runs |= zip(called[name], spans, strict=True)
+    return runs
+
+
+def _whole(spans: Iterable[TraceSpan]) -> Iterable[TraceSpan]:
+    """Return the spans, each with the attributes of the log records that belong to it."""
+    found: dict[object, TraceSpan] = {}
+    for span in spans:
+        known = None if span.id is None else found.get(span.id)
+        if known is None or (known.name and span.name):
+            found[object() if known or span.id is None else span.id] = span
+        else:  # a record of the log has no name of a span, and begins when the span ends
+            kept = known if known.name else span
+            found[span.id] = kept._replace(attributes=merged(known.attributes, span.attributes))
+    return found.values()
+
+
+def _operation(span: TraceSpan) -> str:
+    return word(span.attributes.get(_OPERATION))
+
+
+def _threads(given: Iterable[_RequestSpan]) -> list[list[JsonObject]]:
+    """Join the spans' messages to conversations, matching by digests of all messages before."""
+    threads: list[list[JsonObject]] = []
+    ends: dict[bytes, list[JsonObject]] = {}
+    for one in given:
+        digests = list(_digests(one.before))
+        known = next((i for i in range(len(digests), 0, -1) if digests[i - 1] in ends), 0)
+        thread = ends.pop(digests[known - 1]) if known else []
+        if not known:
+            threads.append(thread)
+        thread += one.before[known:]
+        thread += [{**message, **one.cost} for message in one.after]
+        *_, end = _digests([*one.before, *one.after])
+        ends[end] = thread
+    return threads
+
+
+def _digests(messages: Iterable[JsonObject]) -> Iterator[bytes]:
+    """Yield for each message a digest of it and all before it, without what only replies have."""
+    so_far = b""
+    for message in messages:
+        kept = {
+            key: one
+            for key, one in message.items()
+            if one and key not in KNOWN["otel"]["of_replies"]
+        }
+        text = json_words(sorted(kept.items(), key=lambda item: str(item[0])))
+        so_far = blake2b(so_far + text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        yield so_far
+
+
+def _messages_in(span: TraceSpan) -> Iterator[tuple[bool, JsonObject]]:
+    """Yield the messages in a span's events, and whether each is the reply."""
+    for name, fields in span.events:
+        if name in KNOWN["otel"]["events"]:
+            yield False, _plain({"role": name.split(".")[1], **fields})
+        elif name == _CHOICE:
+            inner = fields_of(fields.get("message"))
+            kept = inner if isinstance(inner, Mapping) else {"content": inner}
+            yield True, _plain({"role": "assistant", **fields, **kept})
+
+
+def _plain(fields: JsonObject) -> JsonObject:
+    """Return an event's fields as a chat message; the id of a tool's event is the call's id."""
+    kept = {key: fields.get(key) for key in ("role", "content") if fields.get(key) is not None}
+    calls = fields_of(fields.get("tool_calls"))
+    if calls:
+        kept["tool_calls"] = calls
+    if kept.get("role") == "tool":
+        kept["tool_call_id"] = fields.get("id") or fields.get("tool_call_id")
+    return kept
+
+
+def _answered(messages: list[JsonObject], runs: Mapping[str, TraceSpan]) -> list[JsonObject]:
+    """Return the messages with what the tools' spans show: errors, and results not yet sent."""
+    open_calls: dict[str, None] = {}
+    whole = []
+    for message in messages:
+        parts = [_marked_part(part, open_calls, runs) for part in listed(message.get("parts"))]
+        for call in listed(message.get("tool_calls")):
+            open_calls[identifier(get(call, "id")) or ""] = None
+        answers = identifier(message.get("tool_call_id"))
+        open_calls.pop(answers or "", None)
+        run = runs.get(answers or "")
+        failed = {"is_error": True} if run is not None and run.failed else {}
+        whole.append({**message, **failed, **({"parts": parts} if parts else {})})
+    late = [_late_result(runs[call_id], call_id) for call_id in open_calls if call_id in runs]
+    return [*whole, *filter(None, late)]
+
+
+def _marked_part(
+    part: object, open_calls: dict[str, None], runs: Mapping[str, TraceSpan]
+) -> object:
+    """Return the part, marked as an error if the span of its run failed; track open calls."""
+    call_id = identifier(get(part, "id"))
+    match _KINDS.get(word(get(part, "type"))):
+        case CallFields() if call_id is not None:
+            open_calls[call_id] = None
+        case ResultFields() if call_id is not None:
+            open_calls.pop(call_id, None)
+            if call_id in runs and runs[call_id].failed:
+                return {**merged(part), "is_error": True}
+    return part
+
+
+def _late_result(run: TraceSpan, call_id: str) -> JsonObject | None:
+    result = run.attributes.get("gen_ai.tool.call.result")
+    if result is None and not run.failed:
+        return None
+    part = {"type": "tool_call_response", "id": call_id, "response": result}
+    failed = {"is_error": True} if run.failed else {}
+    return {"role": "tool", "parts": [{**part, **failed}]}
+
 
 _INFERENCE = ("openinference.", "llm.input_messages", "llm.output_messages")
 _COLUMN = "attributes."
@@ -26,13 +374,12 @@ _OTHERS = frozenset({"LLM", "GENERATION"})
 
 def is_inference(thing: object) -> bool:
     """Whether it is a span of OpenInference, or an export or a list that contains some."""
-    return any(map(_is_marked, _spans(thing)))
-
-
-def _is_marked(span: TraceSpan) -> bool:
-    model = span.attributes.get("llm")
-    nested = first(model, ("input_messages", "output_messages"))
-    return nested is not None or any(str(key).startswith(_INFERENCE) for key in span.attributes)
+    sides = ("input_messages", "output_messages")
+    return any(
+        first(span.attributes.get("llm"), sides) is not None
+        or any(str(key).startswith(_INFERENCE) for key in span.attributes)
+        for span in _spans(thing)
+    )
 
 
 def inference_spans(thing: object) -> Iterator[TraceSpan]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import httpx2
 
-from tunaeval.files import records
 from tunaeval.files.records import decode
 from tunaeval.parsing.sse import OTHER_CHOICES, DataLines, chunk_of, first_choice
 from tunaeval.showing import counted
@@ -112,16 +112,20 @@ class Unpacking:
 
 def read_object(body: bytes) -> JsonObject:
     """Return the JSON object in a body. Raises TryFailed if the body is anything else."""
-    try:
-        return records.decode(body)
-    except (ValueError, RecursionError):
-        pass
+    if (found := _object(body)) is not None:
+        return found
     head = body.lstrip()[:100].lower()
     said = body.decode(errors="replace")
     if head.startswith(b"<"):
         kind = "HTML" if b"html" in head else "markup"
         raise TryFailed(f"wanted JSON, found {kind}; is the path of the base URL right?", said=said)
     raise TryFailed("wanted a JSON object, found something else", said=said)
+
+
+def _object(body: bytes) -> JsonObject | None:
+    with suppress(ValueError, RecursionError):
+        return decode(body)
+    return None
 
 
 def read_reply(
@@ -163,10 +167,8 @@ def error_words(answer: JsonObject) -> str | None:
 
 def words_of(body: bytes) -> str:
     """Return the error message in a body, or the whole body as text if it has no such message."""
-    try:
-        words = error_words(records.decode(body))
-    except (ValueError, RecursionError):
-        words = None
+    found = _object(body)
+    words = None if found is None else error_words(found)
     return body.decode(errors="replace") if words is None else words
 
 
@@ -191,6 +193,14 @@ def _count(value: JsonValue) -> int | None:
 
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+
+
+async def read_whole(
+    response: httpx2.Response, *, seconds: Callable[[], float], source: Source | None
+) -> Reply:
+    """Return the reply in a response of plain JSON, as `read_stream` does for a stream."""
+    answer = read_object(await read_body(response))
+    return read_reply(answer, latency_seconds=seconds(), source=source)
 
 
 async def read_stream(
@@ -312,7 +322,10 @@ class Gathered:
             raise TryFailed("the stream ended without [DONE] and without a finish reason")
         if self._first is None and self._final is None and self._finish is None:
             raise TryFailed("the stream has no choices")
-        seconds, message = self._seconds(), self._message()
+        seconds, texts = self._seconds(), {key: "".join(text) for key, text in self._texts.items()}
+        message: JsonObject = {"role": "assistant", "content": None, **texts}
+        if self._calls:
+            message["tool_calls"] = [self._calls[key] for key in sorted(self._calls)]
         notes = tuple(self._notes(message))
         return Reply(
             message=message if self._first is not None or self._final is None else self._final,
@@ -322,13 +335,6 @@ class Gathered:
             source=source,
             streamed=Streamed(self._first, self._rate(seconds), notes),
         )
-
-    def _message(self) -> JsonObject:
-        texts = {name: "".join(pieces) for name, pieces in self._texts.items()}
-        message: JsonObject = {"role": "assistant", "content": None, **texts}
-        if self._calls:
-            message["tool_calls"] = [self._calls[key] for key in sorted(self._calls)]
-        return message
 
     def _rate(self, seconds: float) -> float | None:
         tokens = self._usage.completion_tokens
@@ -361,22 +367,13 @@ class Gathered:
 def _calls_of(message: JsonObject) -> list[tuple[JsonValue, JsonValue]]:
     """Return the name and the arguments of each call; arguments that are JSON text are decoded."""
     calls = message.get("tool_calls")
-    functions = [
-        call.get("function")
-        for call in (calls if isinstance(calls, list) else ())
-        if isinstance(call, dict)
-    ]
     return [
         (function.get("name"), _read(function.get("arguments")))
-        for function in functions
-        if isinstance(function, dict)
+        for call in (calls if isinstance(calls, list) else ())
+        if isinstance(call, dict) and isinstance(function := call.get("function"), dict)
     ]
 
 
 def _read(arguments: JsonValue) -> JsonValue:
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        return decode(arguments.encode(errors="replace"))
-    except (ValueError, RecursionError):
-        return arguments
+    found = _object(arguments.encode(errors="replace")) if isinstance(arguments, str) else None
+    return arguments if found is None else found

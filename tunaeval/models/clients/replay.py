@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure
 from tunaeval.files import records
@@ -98,11 +98,6 @@ class ReplayClient:
         return f"ReplayClient(path={str(self._path)!r})"
 
 
-_OF_THE_REPLY = (
-    "message", "finish_reason", "prompt_tokens", "completion_tokens", "latency_seconds", "source",
-)  # fmt: skip
-"""The fields of an attempt that a recording keeps."""
-
 Place: TypeAlias = tuple[str, int, int]
 """Scenario, repeat and attempt."""
 
@@ -119,7 +114,7 @@ class Recording(BaseModel):
     date: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
     suite_digests: dict[str, str]
     run: RunInfo
-    _replies: dict[Place, Reply] = PrivateAttr(default_factory=dict)
+    replies: dict[Place, Reply] = Field(default_factory=dict, exclude=True)
 
     @classmethod
     def of(cls, run: RunInfo) -> Self:
@@ -127,10 +122,6 @@ class Recording(BaseModel):
         digests = {run.suite: run.suite_digest}
         date = run.started_at[:10]
         return cls(recording=2, model=run.model, date=date, suite_digests=digests, run=run)
-
-    @property
-    def replies(self) -> dict[Place, Reply]:
-        return self._replies
 
 
 class _Line(BaseModel):
@@ -211,7 +202,7 @@ def _lines(result: ScenarioResult) -> Iterator[_Line]:
                 scenario=result.scenario,
                 repeat=result.repeat,
                 attempt=number,
-                **{name: getattr(attempt, name) for name in _OF_THE_REPLY},
+                **attempt.model_dump(include={*_Line.model_fields}),
             )
 
 

@@ -42,15 +42,12 @@ class ScriptedClient:
         if number >= len(self._replies):
             raise ClientSetupError(
                 f"the script has {counted(len(self._replies), 'reply', 'replies')}, and request "
-                f"{number + 1} came "
-                f"(scenario {request.scenario!r}, repeat {request.repeat}, "
+                f"{number + 1} came (scenario {request.scenario!r}, repeat {request.repeat}, "
                 f"attempt {request.attempt}); give the client more replies"
             )
         match self._replies[number]:
-            case str(content):
-                message = {"role": "assistant", "content": content}
-                return Reply(message, finish_reason="stop", source="text")
-            case dict(message):
+            case str() | dict() as said:
+                message = {"role": "assistant", "content": said} if isinstance(said, str) else said
                 return Reply(message, finish_reason="stop", source="text")
             case Reply() as reply:
                 return reply

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from http import HTTPStatus
 from typing import NoReturn, TypeVar
 
 import httpx2
@@ -24,7 +23,7 @@ from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
 
 from . import answers
-from .network import LOOPBACK, WANTS_A_USER, KeyFilter, Network, Pools, failure_of
+from .network import LOOPBACK, WANTS_A_USER, KeyFilter, Network, Pools
 from .pace import (
     MAX_RETRY_AFTER_SECONDS,
     REFUSED,
@@ -84,7 +83,7 @@ class Server:
         network = Network() if network is None else network
         if transport is not None:
             _check_transport(transport, network)
-        self._is_certified = network.cert is not None
+
         self._pools = Pools(network, self._base, transport)
         self._known = of_environment() | network.secrets
         self._attempt_timeout = attempt_timeout
@@ -103,20 +102,6 @@ class Server:
         self._urls: dict[str, httpx2.URL] = {}
         self._redaction = KeyFilter([*([key] if key else ()), *network.secrets])
 
-    async def ask(
-        self,
-        path: str,
-        payload: Mapping[str, object] | None = None,
-        *,
-        clock: Deadline | None = None,
-    ) -> JsonObject:
-        """Return the JSON object at `path`, by POST of `payload` or else GET. Raises TryFailed."""
-
-        async def read(response: httpx2.Response) -> JsonObject:
-            return answers.read_object(await answers.read_body(response))
-
-        return await self.exchange(path, payload, read, clock=clock)
-
     async def exchange(
         self,
         path: str,
@@ -125,7 +110,8 @@ class Server:
         *,
         clock: Deadline | None = None,
     ) -> T:
-        """Return what `read` makes of the response at `path`, in one try of limited time.
+        """Return what `read` makes of the response at `path`, in one try of limited time. Without
+        a `payload`, which is sent by POST, it is a GET.
 
         Raises TryFailed, or TimeoutError if the time of `clock` is over.
         """
@@ -144,7 +130,7 @@ class Server:
                 raise
             failure = TryFailed(f"no whole reply within {most:g} s", kind="timeout")
         except (httpx2.TransportError, OSError) as error:  # what TLS raises comes as it is
-            failure = self._broken(error, is_answered=response is not None)
+            failure = self._pools.failure_of(error, is_answered=response is not None)
         # Raised out here, it has no frames of the transport behind it, whose locals show headers.
         raise failure
 
@@ -179,7 +165,8 @@ class Server:
         except TryFailed as error:
             failure = str(error)
         except (httpx2.TransportError, OSError) as error:
-            failure = f"{self._broken(error, is_answered=heard.status is not None)}{self.through}"
+            failed = self._pools.failure_of(error, is_answered=heard.status is not None)
+            failure = f"{failed}{self.through}"
             is_new = isinstance(error, httpx2.ConnectError | httpx2.ProxyError)
             heard = replace(heard, dropped=heard.status is None and not is_new)
         return replace(heard, body=bytes(body), failure=failure)
@@ -226,15 +213,6 @@ class Server:
         await self._pools.aclose()
         self._redaction.end()
 
-    def _broken(self, error: Exception, *, is_answered: bool) -> TryFailed:
-        return failure_of(
-            error,
-            is_https=self._base.scheme == "https",
-            is_answered=is_answered,
-            is_certified=self._is_certified,
-            route=self._pools.route,
-        )
-
     def _request(self, path: str, payload: Mapping[str, object] | None) -> httpx2.Request:
         """Return the request; httpx2's own way takes four times as long for the same headers."""
         url = self._url(path)
@@ -256,8 +234,8 @@ class Server:
     async def _refuse(self, response: httpx2.Response, path: str) -> NoReturn:
         """Raise TryFailed for a response that is no success, with the server's message if any."""
         status = response.status_code
-        known = status in frozenset(HTTPStatus)
-        phrase = f"{status} {HTTPStatus(status).phrase if known else '(not a known status)'}"
+        known = httpx2.codes.get_reason_phrase(status)
+        phrase = f"{status} {known or '(not a known status)'}"
         if response.is_redirect:
             location = self.quote(response.headers.get("location", ""))
             raise TryFailed(
@@ -312,7 +290,7 @@ def _check_transport(transport: object, network: Network) -> None:
             "httpx2.AsyncBaseTransport (httpx2 continues httpx with the same names, so that "
             "`import httpx2 as httpx` is often all)"
         )
-    if network.is_of_transport:
+    if network.ca or network.cert or network.cert_key or network.proxy or network.http2:
         raise ClientSetupError(
             "a transport of your own decides about proxy, certificates and HTTP/2: leave out "
             "'ca', 'cert', 'cert_key', 'proxy' and 'http2', or the transport"
@@ -404,25 +382,24 @@ class Chat:
             payload |= {"stream": True, "stream_options": {"include_usage": True}}
         source: Source | None = "structured" if "tools" in payload else "text"
 
+        read = answers.read_stream if self.streams else answers.read_whole
+
         async def one_try() -> Reply:
             started = time.perf_counter()
-            if self.streams:
-
-                def seconds() -> float:
-                    return time.perf_counter() - started
-
-                reading = partial(answers.read_stream, seconds=seconds, source=source)
-                return await self.server.exchange("chat/completions", payload, reading, clock=clock)
-            answer = await self.server.ask("chat/completions", payload, clock=clock)
-            latency_seconds = time.perf_counter() - started
-            return answers.read_reply(answer, latency_seconds=latency_seconds, source=source)
+            reading = partial(read, seconds=lambda: time.perf_counter() - started, source=source)
+            return await self.server.exchange("chat/completions", payload, reading, clock=clock)
 
         reply, retries = await self._patiently(one_try, clock)
         return replace(reply, retries=retries) if retries else reply
 
     async def look_up(self, path: str, clock: Deadline | None = None) -> JsonObject:
         """Return the JSON object at a path of the server, such as its models or its properties."""
-        answer, _ = await self._patiently(lambda: self.server.ask(path, clock=clock), clock)
+
+        async def read(response: httpx2.Response) -> JsonObject:
+            return answers.read_object(await answers.read_body(response))
+
+        asking = partial(self.server.exchange, path, None, read, clock=clock)
+        answer, _ = await self._patiently(asking, clock)
         return answer
 
     async def close(self) -> None:
@@ -430,9 +407,8 @@ class Chat:
 
     async def find_model(self, clock: Deadline | None) -> str:
         """Return the model to ask: the one that was named, else the first that the server lists."""
-        return self.model or await self._first_model(clock)
-
-    async def _first_model(self, clock: Deadline | None) -> str:
+        if self.model:
+            return self.model
         advice = "name one with the option 'model'"
         try:
             answer = await self.look_up("models", clock)
@@ -462,8 +438,11 @@ class Chat:
         """
         hard = self._patience.deadline
         failures: list[TryFailed] = []
+        first: list[TryFailed] = []
 
         async def in_turn() -> T:
+            if first:
+                raise first.pop()
             try:
                 longest_rest = math.inf if hard is None else hard
                 return await self._pace.in_turn(one_try, clock, longest_rest)
@@ -473,10 +452,14 @@ class Chat:
 
         try:
             async with nullcontext() if hard is None else asyncio.timeout(hard):
+                # A first try by tenacity would cost every request a tenth of a millisecond.
                 try:
                     return await in_turn(), 0
                 except TryFailed as failed:
-                    return await self._again(in_turn, failed, clock)
+                    first.append(failed)
+                tries = self._patience.tries(reached=lambda: self.server.reached, clock=clock)
+                result: T = await tries(in_turn)
+                return result, len(failures)
         except TryFailed as failed:
             raise self._failure(failed, len(failures)) from None
         except TimeoutError:
@@ -489,24 +472,6 @@ class Chat:
                 f"{where}: no reply within {seconds:.3g} s in all",
                 kind="timeout",
             ) from None
-
-    async def _again(
-        self, in_turn: Callable[[], Awaitable[T]], first: TryFailed, clock: Deadline | None
-    ) -> tuple[T, int]:
-        """Make more tries, by tenacity, after the first one, which failed with `first`.
-
-        A first try by tenacity, too, would cost every request a tenth of a millisecond.
-        """
-        tries = self._patience.tries(reached=lambda: self.server.reached, clock=clock)
-        known = [first]
-
-        async def one_more() -> T:
-            if known:
-                raise known.pop()
-            return await in_turn()
-
-        result: T = await tries(one_more)
-        return result, tries.statistics["attempt_number"] - 1
 
     def _failure(self, failed: TryFailed, tries: int) -> TransportFailure:
         """Return the failure of a whole request, made from that of its last try."""

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import TypeAlias
 
 import httpx2
 import orjson
 
-from tunaeval.errors import TunaevalError, UsageError
+from tunaeval.errors import TunaevalError
 from tunaeval.files import records
 from tunaeval.files.keys import Secret, of_headers
 from tunaeval.models.clients.network import LOOPBACK
 from tunaeval.parsing.api import parse_message
 from tunaeval.parsing.message import lost_calls
-from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
 from tunaeval.types.faults import (
+    FAULTS,
     Cut,
     Delay,
     Fail,
@@ -33,24 +33,18 @@ from tunaeval.types.faults import (
     is_of_result,
     spoiled_result,
 )
-from tunaeval.types.wanted import refusal
+from tunaeval.types.wanted import wanted_items
 
 from . import apis, dialects
 from .apis import Answer, Api, EndpointTurn, ModelRequest, Refused, is_result
+from .cassettes import Cassette
 from .connections import HttpRequest, HttpResponse, options, streamed, whole
 from .dialects import DIALECTS, SENT_ON, Dialect, Route
 from .parts import result_field, written_name
-from .sources import Passing
+from .sources import Passing, Scripted
 
-
-class Source(Protocol):
-    """Where answers come from: a script, a cassette, or an upstream."""
-
-    async def answer(
-        self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
-    ) -> Answer:
-        """Return the answer; with `keeps`, the next request gets the same one again."""
-        ...
+Source: TypeAlias = Scripted | Cassette | Passing
+"""Where answers come from: a script, a cassette, or an upstream."""
 
 
 class Answering:
@@ -240,26 +234,15 @@ def _json(document: JsonValue) -> bytes:
     return records.encode(document).rstrip(b"\n")
 
 
-_FAULTS = (Fail, Delay, Cut, RepeatId, Garbage, Inject)
-
-
 class Faults:
     """The faults of an endpoint. Raises UsageError for a value that is no fault."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        given: object = faults
-        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-            raise refusal("faults", faults, "a list of them, as in faults=[Fail(at=3)]")
-        for index, fault in enumerate(faults):
-            if not isinstance(fault, _FAULTS):
-                names = ", ".join(kind.__name__ for kind in _FAULTS)
-                raise UsageError(
-                    f"faults[{index}] is {brief(fault)}; wanted one of {names}, of "
-                    "tunaeval.types.faults"
-                )
-        self.every = tuple(faults)
-        self._of_results = [one for one in faults if is_of_result(one)]
-        self._of_replies = [one for one in faults if not is_of_result(one)]
+        names = ", ".join(kind.__name__ for kind in FAULTS.values())
+        wanted = f"one of {names}, of tunaeval.types.faults"
+        self.every = wanted_items(faults, "faults", Fault, wanted)
+        self._of_results = [one for one in self.every if is_of_result(one)]
+        self._of_replies = [one for one in self.every if not is_of_result(one)]
 
     def at(self, number: int) -> list[Fault]:
         """Return the faults of the reply to request `number`."""

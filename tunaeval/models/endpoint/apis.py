@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -163,8 +163,8 @@ class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length 
                 seen[call.id] += 1
                 named = (_results_of(call.id, messages)[at : at + 1] for messages in later)
                 placed = (_placed(place, messages) for messages in later[:1])
-                results = (one for some in (*named, *placed) for one in some)
-                found.append(next(map(_outcome, results), None))
+                result = next((one for some in (*named, *placed) for one in some), None)
+                found.append(None if result is None else _outcome(result))
         return tuple(found)
 
 
@@ -359,7 +359,9 @@ def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:
         if kind == "message":
             messages.append(_message(item, index))
         elif kind == "function_call":
-            _assistant(messages).setdefault("tool_calls", []).append(call_of(item))
+            if not messages or messages[-1]["role"] != "assistant":
+                messages.append({"role": "assistant", "content": None})
+            messages[-1].setdefault("tool_calls", []).append(call_of(item))
         elif kind == "function_call_output":
             output = item.get("output")
             content = output if isinstance(output, str) else text_of(output)
@@ -383,12 +385,6 @@ def plain(content: JsonValue) -> JsonValue:
     return text_of(content) if is_text else content
 
 
-def _assistant(messages: list[JsonObject]) -> JsonObject:
-    if not messages or messages[-1]["role"] != "assistant":
-        messages.append({"role": "assistant", "content": None})
-    return messages[-1]
-
-
 def call_of(item: JsonObject) -> JsonObject:
     """Return an item of the Responses API as a call of chat completions."""
     function = {"name": item.get("name"), "arguments": item.get("arguments") or ""}
@@ -397,30 +393,56 @@ def call_of(item: JsonObject) -> JsonObject:
 
 def answer_of(document: JsonObject) -> Answer:
     """Return the answer in an upstream's response."""
-    items = document.get("output")
-    if not isinstance(items, list):
-        raise Refused("the upstream's response has no 'output'", status=502)
-    message: JsonObject = {"role": "assistant", "content": None}
-    texts = []
-    try:
-        messages = messages_of(items)
-    except Refused as refused:
-        raise Refused(f"the upstream's response: {refused}", status=502) from None
-    for one in messages:
-        texts += [one["content"]] if one.get("content") else []
-        message.setdefault("tool_calls", []).extend(one.get("tool_calls", ()))
-    message["content"] = "".join(texts) or None
-    if not message.get("tool_calls"):
-        message.pop("tool_calls", None)
-    is_cut = document.get("status") == "incomplete"
-    reason = "length" if is_cut else "tool_calls" if message.get("tool_calls") else "stop"
-    own = document.get("id")
+    usage = ("usage", "input_tokens", "output_tokens")
+    return given_answer(document.get("output"), _item, document, document.get("status"), usage)
+
+
+def _item(item: JsonObject) -> JsonObject:
+    if item.get("type", "message") == "message":
+        return {"type": "text", "text": text_of(item.get("content"))}
+    return {"call_id": None, **item}
+
+
+def given_answer(
+    items: JsonValue,
+    item_of: Callable[[JsonObject], JsonObject],
+    document: JsonObject,
+    reason: JsonValue,
+    usage: tuple[str, str, str],
+) -> Answer:
+    """Return the answer of an upstream, whose parts are kept to be sent on as they are. `usage`
+    has the fields of the tokens: of all, of the prompt and of the reply.
+    """
+    if not isinstance(items, list) or not all(isinstance(one, dict) for one in items):
+        raise Refused(f"the upstream's reply has the parts {brief(items)}", status=502)
+    made = [item_of(one) for one in items]
+    for index, one in enumerate(made):
+        if one.get("type") == "function_call":
+            one["call_id"] = one["call_id"] or f"call_{index}"
+    message = said(made)
+    known = "tool_calls" if message.get("tool_calls") else "stop"
+    finish = "length" if reason in ("incomplete", "max_tokens", "MAX_TOKENS") else known
+    own = document.get("id", document.get("responseId"))
     id_ = own if isinstance(own, str) else None
-    given = document.get("usage")
+    given = document.get(usage[0])
     spent: JsonObject = given if isinstance(given, dict) else {}
-    prompt, made = spent.get("input_tokens"), spent.get("output_tokens")
-    usage = read_usage({"prompt_tokens": prompt, "completion_tokens": made})
-    return Answer(message, reason, usage, items=tuple(items), id=id_)
+    counts = {"prompt_tokens": spent.get(usage[1]), "completion_tokens": spent.get(usage[2])}
+    return Answer(message, finish, read_usage(counts), tuple(items), id_)
+
+
+def said(items: Sequence[JsonObject]) -> JsonObject:
+    """Return the items of a model's reply as one message of chat completions."""
+    texts = {
+        kind: "".join(text_of(one.get("text")) for one in items if one.get("type") == kind)
+        for kind in ("text", "thought")
+    }
+    message: JsonObject = {"role": "assistant", "content": texts["text"] or None}
+    if texts["thought"]:
+        message["reasoning_content"] = texts["thought"]
+    calls = [one for one in items if one.get("type") == "function_call"]
+    if calls:
+        message["tool_calls"] = [call_of(one) for one in calls]
+    return message
 
 
 def response(answer: Answer, request: ModelRequest, number: int) -> JsonObject:
@@ -516,17 +538,13 @@ def _inner(item: JsonObject, at: JsonObject) -> Iterator[JsonObject]:
         yield {"type": "response.function_call_arguments.done", **at, "arguments": text}
     parts = item.get("content") if item.get("type") == "message" else None
     for index, part in enumerate(parts if isinstance(parts, list) else ()):
-        where = {**at, "content_index": index}
         match part:
-            case {"type": "output_text", "text": str()}:
-                pass
-            case _:
-                continue
-        opened = {**part, "text": ""}
-        yield {"type": "response.content_part.added", **where, "part": opened}
-        for piece in pieces(part["text"]):
-            delta = {"delta": piece, "logprobs": []}
-            yield {"type": "response.output_text.delta", **where, **delta}
-        done = {"text": part["text"], "logprobs": []}
-        yield {"type": "response.output_text.done", **where, **done}
-        yield {"type": "response.content_part.done", **where, "part": part}
+            case {"type": "output_text", "text": str(text)}:
+                where, opened = {**at, "content_index": index}, {**part, "text": ""}
+                yield {"type": "response.content_part.added", **where, "part": opened}
+                for piece in pieces(text):
+                    delta = {"delta": piece, "logprobs": []}
+                    yield {"type": "response.output_text.delta", **where, **delta}
+                done = {"text": text, "logprobs": []}
+                yield {"type": "response.output_text.done", **where, **done}
+                yield {"type": "response.content_part.done", **where, "part": part}

@@ -37,7 +37,7 @@ from tunaeval.files.keys import COVER, of_environment, without
 from tunaeval.files.plain_files import table_of
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue, texts_in
 from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import refusal, wanted_path
@@ -131,7 +131,7 @@ class Cassette:
             for key, waiting in self._waiting.items()
             if waiting and outline is not None and self._loose.get(key) == outline
         ]
-        unlike = [len(differences(waiting[0].request, masked)) for waiting in alike]
+        unlike = [len([*differences(waiting[0].request, masked)]) for waiting in alike]
         return alike[unlike.index(min(unlike))] if alike else None
 
     def _missing(self, masked: JsonObject) -> str:
@@ -163,7 +163,7 @@ class Cassette:
         """
         turn = (_outline(masked) or [])[:2]
         is_other = [(_outline(one.request) or [])[:2] != turn for one in self._exchanges]
-        unlike = [differences(one.request, masked) for one in self._exchanges]
+        unlike = [[*differences(one.request, masked)] for one in self._exchanges]
         near = min(range(len(unlike)), key=lambda at: (is_other[at], len(unlike[at]), -at))
         return near, unlike[near]
 
@@ -414,7 +414,7 @@ class Masker:
         for find, shown in self._masks:
             if shown != COVER:  # old cassettes have a mask for keys
                 every = dict.fromkeys(
-                    text[start:end] for text in _texts(known) for start, end in find(text)
+                    text[start:end] for text in texts_in(known) for start, end in find(text)
                 )
                 found |= {f"{shown[:-1]} {at}>": one for at, one in enumerate(every, start=1)}
         return found
@@ -448,14 +448,6 @@ def replaced(value: JsonValue, words: Mapping[str, str]) -> JsonValue:
         case list() | tuple():
             return [replaced(one, words) for one in value]
     return value
-
-
-def _texts(value: JsonValue) -> Iterator[str]:
-    inner = value.values() if isinstance(value, Mapping) else value
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list | tuple):
-        yield from (text for one in inner for text in _texts(one))
 
 
 def _finder(shown: str, written: str, places: str = "") -> _Find:
@@ -503,19 +495,15 @@ _SHOWN = 60
 _NOTHING = object()
 
 
-def differences(recorded: JsonValue, asked: JsonValue) -> list[str]:
-    """Return one sentence for each place in which the requests differ."""
-    return list(_walk(recorded, asked, ""))
-
-
-def _walk(recorded: object, asked: object, place: str) -> Iterator[str]:
+def differences(recorded: object, asked: object, place: str = "") -> Iterator[str]:
+    """Yield one sentence for each place in which the requests differ."""
     if isinstance(recorded, Mapping) and isinstance(asked, Mapping):
         for name in dict.fromkeys((*recorded, *asked)):
             inner = f"{place}.{name}" if place else str(name)
-            yield from _walk(recorded.get(name, _NOTHING), asked.get(name, _NOTHING), inner)
+            yield from differences(recorded.get(name, _NOTHING), asked.get(name, _NOTHING), inner)
     elif isinstance(recorded, list) and isinstance(asked, list):
         for index, (old, new) in enumerate(zip_longest(recorded, asked, fillvalue=_NOTHING)):
-            yield from _walk(old, new, f"{place}[{index}]")
+            yield from differences(old, new, f"{place}[{index}]")
     elif recorded != asked or type(recorded) is not type(asked):
         yield f"{place}: recorded {_shown(recorded, asked)}, asked {_shown(asked, recorded)}"
 

@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import TypeAlias
 
 import h11
+import httpx2
 import orjson
 
 from tunaeval.files.keys import shown_safely
@@ -159,7 +159,7 @@ class _Connection:
             headers.append(("content-length", str(response.length)))
         if is_last:
             headers.append(("connection", "close"))
-        phrase = HTTPStatus(response.status).phrase if response.status in _PHRASES else "Scripted"
+        phrase = httpx2.codes.get_reason_phrase(response.status) or "Scripted"
         await self._write(
             h11.Response(status_code=response.status, headers=headers, reason=phrase.encode())
         )
@@ -171,12 +171,11 @@ class _Connection:
     async def _refuse(self, error: h11.RemoteProtocolError) -> None:
         """Send why a request is invalid, unless a response has begun."""
         if self._http.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            status, words = error.error_status_hint, f"this is no HTTP request: {error}"
-            if status == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
-                words = f"the headers have more than {_MAX_HEADERS:,} bytes"
-            elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-                words = f"the request has more than {_MAX_BODY} bytes"
-            await self._send(_error(status, words), is_last=True)
+            status = error.error_status_hint
+            words = _TOO_LONG.get(status, f"this is no HTTP request: {error}")
+            kind = {"type": "invalid_request_error", "param": None, "code": None}
+            body = orjson.dumps({"error": {"message": words, **kind}})
+            await self._send(whole(status, body), is_last=True)
 
     async def _drain(self) -> None:
         """Read what the client still sends. A connection that is closed on unread bytes is reset,
@@ -197,7 +196,10 @@ class _Connection:
             await self._writer.drain()
 
 
-_PHRASES: frozenset[int] = frozenset(HTTPStatus)
+_TOO_LONG = {
+    413: f"the request has more than {_MAX_BODY} bytes",
+    431: f"the headers have more than {_MAX_HEADERS:,} bytes",
+}
 
 
 def whole(status: int, body: bytes, content_type: str = "application/json") -> HttpResponse:
@@ -233,8 +235,3 @@ def _check(head: h11.Request) -> None:
 
 def _too_long() -> h11.RemoteProtocolError:
     return h11.RemoteProtocolError("its body is too long", error_status_hint=413)
-
-
-def _error(status: int, words: str) -> HttpResponse:
-    error = {"message": words, "type": "invalid_request_error", "param": None, "code": None}
-    return whole(status, orjson.dumps({"error": error}))

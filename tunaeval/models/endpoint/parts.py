@@ -19,7 +19,6 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from tunaeval.models.clients.answers import read_usage
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
@@ -29,10 +28,11 @@ from .apis import (
     ModelRequest,
     Refused,
     arguments_of,
-    call_of,
+    given_answer,
     pieces,
     plain,
     request_of,
+    said,
     tools_in,
 )
 
@@ -68,11 +68,12 @@ def part_item(part: JsonObject) -> JsonObject:
         named = {"call_id": call.get("id"), "name": call.get("name")}
         return {"type": "function_call", **named, "arguments": arguments}
     if isinstance(result := _field(part, "functionResponse"), Mapping):
-        response = result.get("response")
+        response: JsonValue = result.get("response")
+        inner = response[field] if (field := result_field(response)) else response
+        text = inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
         named = {"call_id": result.get("id"), "name": result.get("name")}
         is_error = isinstance(response, Mapping) and bool(response.get("error"))
-        outcome = {"output": _result_text(response), "is_error": is_error}
-        return {"type": "function_call_output", **named, **outcome}
+        return {"type": "function_call_output", **named, "output": text, "is_error": is_error}
     if isinstance(part.get("text"), str):
         return {"type": "thought" if part.get("thought") is True else "text", "text": part["text"]}
     return part
@@ -97,12 +98,6 @@ def result_field(response: JsonValue) -> str | None:
     """Return the only field of a result of Gemini's, if it is one of those that wrap a text."""
     fields = [*response] if isinstance(response, Mapping) else []
     return fields[0] if len(fields) == 1 and fields[0] in _WRAPPED else None
-
-
-def _result_text(response: JsonValue) -> str:
-    field = result_field(response)
-    inner = response[field] if field else response
-    return inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
 
 
 def _messages(
@@ -139,21 +134,6 @@ def _messages(
             yield from _heard(str(role), items)
 
 
-def said(items: Sequence[JsonObject]) -> JsonObject:
-    """Return the items of a model's reply as one message of chat completions."""
-    texts = {
-        kind: "".join(text_of(one.get("text")) for one in items if one.get("type") == kind)
-        for kind in ("text", "thought")
-    }
-    message: JsonObject = {"role": "assistant", "content": texts["text"] or None}
-    if texts["thought"]:
-        message["reasoning_content"] = texts["thought"]
-    calls = [one for one in items if one.get("type") == "function_call"]
-    if calls:
-        message["tool_calls"] = [call_of(one) for one in calls]
-    return message
-
-
 def _heard(role: str, items: Sequence[JsonObject]) -> Iterator[JsonObject]:
     """Yield what a user sends as messages of chat completions: tool results, then the rest."""
     rest = []
@@ -185,33 +165,6 @@ def _object(function: JsonObject) -> JsonObject:
     except (ValueError, RecursionError):
         arguments = None
     return arguments if isinstance(arguments, dict) else {_NO_JSON: text}
-
-
-def _reply(
-    items: JsonValue,
-    item_of: Callable[[JsonObject], JsonObject],
-    document: JsonObject,
-    reason: JsonValue,
-    usage: tuple[str, str, str],
-) -> Answer:
-    """Return the answer of an upstream, whose parts are kept to be sent on as they are. `usage`
-    has the fields of the tokens: of all, of the prompt and of the reply.
-    """
-    if not isinstance(items, list) or not all(isinstance(one, dict) for one in items):
-        raise Refused(f"the upstream's reply has the parts {brief(items)}", status=502)
-    made = [item_of(one) for one in items]
-    for index, one in enumerate(made):
-        if one.get("type") == "function_call":
-            one["call_id"] = one["call_id"] or f"call_{index}"
-    message = said(made)
-    known = "tool_calls" if message.get("tool_calls") else "stop"
-    finish = "length" if reason in ("max_tokens", "MAX_TOKENS") else known
-    own = document.get("id", document.get("responseId"))
-    id_ = own if isinstance(own, str) else None
-    given = document.get(usage[0])
-    spent: JsonObject = given if isinstance(given, dict) else {}
-    counts = {"prompt_tokens": spent.get(usage[1]), "completion_tokens": spent.get(usage[2])}
-    return Answer(message, finish, read_usage(counts), tuple(items), id_)
 
 
 _CLIENT_TOOLS = ("bash_", "text_editor_", "computer_", "memory_")
@@ -315,7 +268,7 @@ def anthropic_answer(document: JsonObject) -> Answer:
     """Return the answer in the response of an upstream that speaks Anthropic's API."""
     usage = ("usage", "input_tokens", "output_tokens")
     items = document.get("content")
-    return _reply(items, block_item, document, document.get("stop_reason"), usage)
+    return given_answer(items, block_item, document, document.get("stop_reason"), usage)
 
 
 _ANTHROPIC_ERRORS = {
@@ -345,37 +298,20 @@ def read_gemini(body: JsonObject, _history: object = None) -> ModelRequest:
     ]
     system = _field(body_, "systemInstruction")
     parts = system.get("parts") if isinstance(system, Mapping) else system
-    return ModelRequest(
-        api="gemini",
-        body=body,
-        messages=(
-            *_system(parts if isinstance(parts, list) else [parts]),
-            *_messages(body_.get("contents"), "contents", "parts", part_item),
-        ),
-        tools=tools_in(declared),
-        model="",
+    messages = (
+        *_system(parts if isinstance(parts, list) else [parts]),
+        *_messages(body_.get("contents"), "contents", "parts", part_item),
     )
+    return request_of("gemini", body, messages, tools_in(declared))
 
 
 def _declared(function: JsonValue) -> JsonValue:
-    """Return a function's declaration with its schema as JSON schema."""
+    """Return a function's declaration with its schema in OpenAI's field."""
     if not isinstance(function, dict):
         return function
-    schema = _field(function, "parametersJsonSchema") or _lower(function.get("parameters"))
+    schema = _field(function, "parametersJsonSchema") or function.get("parameters")
     about = {key: function[key] for key in ("name", "description") if key in function}
     return about | ({"parameters": schema} if schema else {})
-
-
-def _lower(schema: JsonValue) -> JsonValue:
-    """Return a schema of Gemini's, whose types are in capitals, with those of JSON schema."""
-    if isinstance(schema, list):
-        return [_lower(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        name: one.lower() if name == "type" and isinstance(one, str) else _lower(one)
-        for name, one in schema.items()
-    }
 
 
 def gemini_whole(answer: Answer, request: ModelRequest, number: int) -> JsonObject:
@@ -428,13 +364,11 @@ def _gemini_chunk(
 
 def gemini_answer(document: JsonObject) -> Answer:
     """Return the answer in the response of an upstream that speaks Gemini's API."""
+    usage = ("usageMetadata", "promptTokenCount", "candidatesTokenCount")
     match document.get("candidates"):
         case [{"content": {"parts": list() as parts}, **candidate}, *_]:
-            pass
-        case _:
-            raise Refused("the upstream's response has no candidate with parts", status=502)
-    usage = ("usageMetadata", "promptTokenCount", "candidatesTokenCount")
-    return _reply(parts, part_item, document, candidate.get("finishReason"), usage)
+            return given_answer(parts, part_item, document, candidate.get("finishReason"), usage)
+    raise Refused("the upstream's response has no candidate with parts", status=502)
 
 
 _GOOGLE_ERRORS = {

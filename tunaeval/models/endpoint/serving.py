@@ -6,7 +6,8 @@ import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from typing import Literal, Self
 
@@ -92,7 +93,9 @@ def model_endpoint(
             raise UsageError("a script excludes cassette, upstream and record; leave these out")
         source: Source = Scripted(script, format=format)
     elif record or path is None:
-        source = Passing.of(upstream, path, own, record, (model, timeout_seconds))
+        source = Passing(
+            upstream, path, own, record=record, model=model, timeout_seconds=timeout_seconds
+        )
     else:
         source = Cassette(path, own, match)
     allowed = (leftover, allow_unasked)
@@ -130,13 +133,12 @@ class ModelEndpoint:
         self._may_leave, self._may_be_unasked = leftover == "allow", allow_unasked
         self._answering = Answering(source, faults, model)
         self._faults = faults
-        self._loopback: Loopback | None = None
-        self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: asyncio.Event | None = None
+        self._loopback = Loopback(self._answering.respond)
+        self._thread = threading.Thread(target=self._run, name="tunaeval-endpoint", daemon=True)
+        self._started = threading.Event()
+        self._stop: Callable[[], object] = lambda: None
         self._failure: BaseException | None = None
-        self._port = 0
-        self._raised = False
+        self._is_entered = self._raised = False
 
     @property
     def url(self) -> str:
@@ -146,9 +148,9 @@ class ModelEndpoint:
     @property
     def anthropic_url(self) -> str:
         """The base URL for Anthropic's SDK, and for `ANTHROPIC_BASE_URL`."""
-        if not self._port:
+        if not self._loopback.port:
             raise UsageError("the endpoint is not served yet; use it in a with block")
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self._loopback.port}"
 
     @property
     def google_url(self) -> str:
@@ -237,23 +239,16 @@ class ModelEndpoint:
 
     def __enter__(self) -> Self:
         self._check_new()
-        started = threading.Event()
-        self._thread = threading.Thread(
-            target=self._run, args=(started,), name="tunaeval-endpoint", daemon=True
-        )
         self._thread.start()
-        started.wait()
+        self._started.wait()
         if self._failure is not None:
             self._thread.join()
             raise self._failure
         return self
 
     def __exit__(self, _kind: object, error: object, _traceback: object) -> None:
-        assert self._loop is not None  # noqa: S101 - it was entered
-        assert self._stop is not None  # noqa: S101 - as above
-        assert self._thread is not None  # noqa: S101 - as above
         self._raised = error is not None
-        self._loop.call_soon_threadsafe(self._stop.set)
+        self._stop()
         self._thread.join()
         if self._failure is not None and error is None:
             raise self._failure
@@ -261,7 +256,7 @@ class ModelEndpoint:
 
     async def __aenter__(self) -> Self:
         self._check_new()
-        await self._start()
+        await self._loopback.start()
         return self
 
     async def __aexit__(self, _kind: object, error: object, _traceback: object) -> None:
@@ -274,34 +269,29 @@ class ModelEndpoint:
             raise AssertionError(why)
 
     def _check_new(self) -> None:
-        if self._loopback is not None:
+        if self._is_entered:
             raise UsageError("this endpoint was entered before, which works once; make another one")
-        self._loopback = Loopback(self._answering.respond)
+        self._is_entered = True
 
-    def _run(self, started: threading.Event) -> None:
+    def _run(self) -> None:
         try:
-            asyncio.run(self._serve(started))
+            asyncio.run(self._serve())
         except BaseException as error:  # noqa: BLE001 - raised again in the thread of the with block
             self._failure = error
         finally:
-            started.set()
+            self._started.set()
 
-    async def _serve(self, started: threading.Event) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        await self._start()
-        started.set()
+    async def _serve(self) -> None:
+        loop, over = asyncio.get_running_loop(), asyncio.Event()
+        self._stop = partial(loop.call_soon_threadsafe, over.set)
+        await self._loopback.start()
+        self._started.set()
         try:
-            await self._stop.wait()
+            await over.wait()
         finally:
             await self._end()
 
-    async def _start(self) -> None:
-        assert self._loopback is not None  # noqa: S101 - `_check_new` has made it
-        await self._loopback.start()
-        self._port = self._loopback.port
-
     async def _end(self) -> None:
-        assert self._loopback is not None  # noqa: S101 - as above
         await self._loopback.stop()
         if isinstance(self._source, Passing):
             await self._source.close(keeps=not self._raised)

@@ -7,7 +7,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import httpx2
 import orjson
@@ -154,23 +154,26 @@ _TEXTS = ("content", "reasoning_content", "refusal")
 
 
 class Passing:
-    """A source that passes requests on to an upstream, and records if there is a writer."""
+    """A source that passes requests on to the server at the address `upstream`, and writes a
+    cassette at `path`. It always asks for a whole answer; streams are made from it.
 
-    def __init__(self, server: Upstream, writer: CassetteWriter | None) -> None:
-        self._server, self._writer = server, writer
-        self._lost: dict[bytes, str] = {}
-        self._kept: dict[bytes, Answer] = {}
+    The server is asked as every server is: the body is bounded, path and query of the address are
+    kept, proxies and certificates are those that the environment names. The key is that of the
+    environment (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`), else the one that the agent itself sends;
+    user and password in the address come before both. `model` replaces the model that is asked for.
+    Raises UsageError.
+    """
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         upstream: str | None,
         path: Path | None,
         masks: Mapping[str, str],
+        *,
         record: bool,
-        server: tuple[str | None, float],
-    ) -> Self:
-        """Return a source; `server` has the upstream's model and timeout (s). Raise UsageError."""
+        model: str | None,
+        timeout_seconds: float,
+    ) -> None:
         if record and (path is None or upstream is None):
             raise UsageError(
                 "record=True needs a cassette to write and an upstream to ask; pass both"
@@ -181,11 +184,30 @@ class Passing:
             )
         if record and path is not None and path.exists() and not path.is_file():
             raise UsageError(f"cassette is {str(path)!r}, which is no file; wanted one to replace")
-        client = Upstream(upstream, model=server[0], timeout_seconds=server[1])
-        return cls(client, None if path is None else CassetteWriter(path, masks))
+        try:
+            url = httpx2.URL(upstream)
+        except (httpx2.InvalidURL, TypeError) as error:
+            raise _no_address(upstream) from error
+        if url.scheme not in {"http", "https"} or not url.host:
+            raise _no_address(upstream)
+        self._url = url
+        self._user = SecretBytes(url.userinfo)
+        self._keys = {api: read_key(one.variables) for api, one in DIALECTS.items()}
+        self._model = model
+        try:
+            self._server = Server(
+                str(url.copy_with(userinfo=b"")),
+                key=None if self._user else self._keys["chat"],
+                attempt_timeout=timeout_seconds,
+            )
+        except ClientSetupError as error:
+            raise UsageError(f"upstream: {error}") from error
+        self._writer = None if path is None else CassetteWriter(path, masks)
+        self._lost: dict[bytes, str] = {}
+        self._kept: dict[bytes, Answer] = {}
 
     async def models(self, api: Api, headers: Mapping[str, str]) -> JsonObject:
-        return await self._server.models(api, headers)
+        return await self._ask("models", None, api, headers)
 
     async def answer(
         self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
@@ -202,14 +224,22 @@ class Passing:
     async def _fetched(
         self, key: bytes, request: ModelRequest, headers: Mapping[str, str]
     ) -> Answer:
+        """Return the server's answer. Raise Refused with its error, or with why there is none."""
+        dialect = DIALECTS[request.api]
+        body = {name: one for name, one in request.body.items() if name != "stream_options"}
+        model = self._model or request.model
+        if request.api != "gemini":  # its path has both
+            body |= {"stream": False} | ({"model": model} if self._model else {})
+        path = dialect.path.format(model=model)
         try:
-            answer = await self._server.answer(request, headers)
+            answer = dialect.answer_of(await self._ask(path, body, request.api, headers))
+            _check_message(answer.message)
         except Refused as refused:
             self._lost[key] = str(refused)
             raise
         self._lost.pop(key, None)
         if self._writer is not None:
-            self._writer.add(request, answer, request.secrets | self._server.secrets)
+            self._writer.add(request, answer, request.secrets | self._secrets)
         return answer
 
     @property
@@ -223,65 +253,13 @@ class Passing:
         if self._writer is not None and keeps:
             self._writer.close(self.unanswered)
 
-
-class Upstream:
-    """A client for the server at `base_url` that always asks for a whole answer; streams are made
-    from it.
-
-    It is asked as every server is: the body is bounded, path and query of the address are kept,
-    proxies and certificates are those that the environment names. The key is that of the
-    environment (`TUNAEVAL_API_KEY`, `OPENAI_API_KEY`), else the one that the agent itself sends;
-    user and password in the address come before both. `model` replaces the model that is asked for.
-    """
-
-    def __init__(self, base_url: str, *, model: str | None, timeout_seconds: float) -> None:
-        try:
-            url = httpx2.URL(base_url)
-        except (httpx2.InvalidURL, TypeError) as error:
-            raise _no_address(base_url) from error
-        if url.scheme not in {"http", "https"} or not url.host:
-            raise _no_address(base_url)
-        self._url = url
-        self._user = SecretBytes(url.userinfo)
-        self._keys = {api: read_key(one.variables) for api, one in DIALECTS.items()}
-        self._model = model
-        try:
-            self._server = Server(
-                str(url.copy_with(userinfo=b"")),
-                key=None if self._user else self._keys["chat"],
-                attempt_timeout=timeout_seconds,
-            )
-        except ClientSetupError as error:
-            raise UsageError(f"upstream: {error}") from error
-
     @property
-    def secrets(self) -> frozenset[str]:
+    def _secrets(self) -> frozenset[str]:
         """The secrets of the environment and of the address, which must not be recorded."""
         asked_as = (self._user.decode(), self._url.username, self._url.password)
         query = (value for _, value in self._url.params.multi_items())
         keys = (key or "" for key in self._keys.values())
         return of_environment() | long_enough((*keys, *asked_as, *query))
-
-    async def answer(self, request: ModelRequest, headers: Mapping[str, str]) -> Answer:
-        """Return the server's answer. Raise Refused with its error, or with why there is none.
-        `headers` are those of the agent.
-        """
-        dialect = DIALECTS[request.api]
-        body = {name: one for name, one in request.body.items() if name != "stream_options"}
-        model = self._model or request.model
-        if request.api != "gemini":  # its path has both
-            body |= {"stream": False} | ({"model": model} if self._model else {})
-        path = dialect.path.format(model=model)
-        document = await self._ask(path, body, request.api, headers)
-        answer = dialect.answer_of(document)
-        _check_message(answer.message)
-        return answer
-
-    async def models(self, api: Api, headers: Mapping[str, str]) -> JsonObject:
-        return await self._ask("models", None, api, headers)
-
-    async def close(self) -> None:
-        await self._server.close()
 
     async def _ask(
         self, path: str, body: Mapping[str, JsonValue] | None, api: Api, headers: Mapping[str, str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
 from secrets import token_hex
 from typing import Any
@@ -71,13 +71,13 @@ def check_fault(check: Check) -> str | None:
         case AnswerCheck(answer=wish):
             return _wish_fault(wish)
         case CallsCheck(calls=expect):
-            return _expectation_fault(expect)
+            return _value_error(lambda: check_expectation(expect))
         case ForbidCheck(forbid=forbidden) if not any(forbidden.model_dump().values()):
             return "it forbids nothing; name calls, paths or texts"
         case ForbidCheck(forbid=forbidden) if "" in forbidden.texts:
             return "it forbids the empty text, which is in every text; name what is forbidden"
         case ReturnsCheck():
-            return _returns_fault(check)
+            return _value_error(lambda: drawn(check, ""))
         case UnchangedCheck(unchanged=paths) | AbsentCheck(absent=paths) if not paths:
             return "it names no path; name one, such as 'tests/'"
         case UnchangedCheck(but=left_out) if not {"**", *check.unchanged}.isdisjoint(left_out):
@@ -85,9 +85,9 @@ def check_fault(check: Check) -> str | None:
     return None
 
 
-def _returns_fault(check: ReturnsCheck) -> str | None:
+def _value_error(check: Callable[[], object]) -> str | None:
     try:
-        drawn(check, "")
+        check()
     except ValueError as error:
         return str(error)
     return None
@@ -109,15 +109,7 @@ def _wish_fault(wish: TextWish) -> str | None:
     if wish.fits is None:
         return None
     fits = ExpectedCall(name="text", arguments={"text": wish.fits})
-    return _expectation_fault(Expectation(calls=(fits,)))
-
-
-def _expectation_fault(expect: Expectation) -> str | None:
-    try:
-        check_expectation(expect)
-    except ValueError as error:
-        return str(error)
-    return None
+    return _value_error(lambda: check_expectation(Expectation(calls=(fits,))))
 
 
 class Checks:
@@ -163,7 +155,11 @@ class Checks:
         broken = [one for one in self.records if one.ok is None]
         if broken:
             raise RuntimeError(f"{broken[0].check}: {broken[0].reason}")
-        failed = [f"{one.check}: {one.reason}{_at(one)}" for one in self.records if not one.ok]
+        failed = [
+            f"{one.check}: {one.reason}" + ("" if one.turn is None else f" (turn {one.turn})")
+            for one in self.records
+            if not one.ok
+        ]
         return not failed, "; ".join(failed) or f"{counted(len(self.records), 'check')} passed"
 
     def _state(self, conversation: Conversation) -> FinalState:
@@ -196,7 +192,3 @@ class Checks:
             reference=self._reference,
             seed=self._seed,
         )
-
-
-def _at(record: CheckRecord) -> str:
-    return "" if record.turn is None else f" (turn {record.turn})"

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
@@ -25,7 +24,7 @@ from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.runs import Expectation, Scenario
 
-from .files import Place, read_json, read_text, shown
+from .files import Place, json_lines, read_text, shown
 
 BFCL_PREFIX = "bfcl:"
 
@@ -123,13 +122,10 @@ def bfcl_directory(folder: str | Path | None) -> Path:
 
 def _rows(path: Path) -> Iterator[tuple[Place, JsonObject]]:
     place = Place(path.name)
-    for number, line in enumerate(read_text(path, place).split("\n"), 1):
-        if line.strip():
-            at = replace(place, row=f"line {number}")
-            row = read_json(line, at, first_line=number)
-            if not isinstance(row, dict) or not isinstance(row.get("id"), str):
-                raise at.error(f"found {shown(row)}, wanted an object with an id")
-            yield at, row
+    for at, row in json_lines(read_text(path, place), place):
+        if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+            raise at.error(f"found {shown(row)}, wanted an object with an id")
+        yield at, row
 
 
 def _scenario(
@@ -188,9 +184,8 @@ def _tools(functions: JsonValue, place: Place, called: _Called) -> Tools:
 
 
 def _schema(schema: JsonObject, place: Place) -> JsonObject:
-    kind = schema.get("type")
-    if kind not in _TYPES:
-        raise place.at("type").error(UnknownNameError("BFCL type", str(kind), _TYPES))
+    kind: JsonValue = schema.get("type")
+    place.at("type").refuse_unknown("BFCL type", kind, _TYPES)
     converted = {key: value for key, value in schema.items() if key != "optional"}
     converted["type"] = _TYPES[kind]
     if "properties" in schema:
@@ -216,8 +211,7 @@ def _calls(answer: JsonObject, place: Place, tools: Tools, called: _Called) -> l
             raise at.error(f"found {shown(one)}, wanted an object with one function")
         ((name, gold),) = one.items()
         name = called(name)
-        if name not in tools:
-            raise at.error(UnknownNameError("function", name, tools))
+        at.refuse_unknown("function", name, tools)
         if not isinstance(gold, dict) or not all(isinstance(v, list) for v in gold.values()):
             raise at.error(f"found {shown(gold)}, wanted a list of alternatives for each argument")
         calls.append({"name": name, "arguments": wanted_arguments(gold)})

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tunaeval.files.plain_files import table_of
 from tunaeval.runs.grading.returned import as_text, drawn, outcomes
 from tunaeval.tools.workspace.confined import path_fits
-from tunaeval.types.calls import JsonValue, ToolCall, Tools
+from tunaeval.types.calls import JsonValue, ToolCall, Tools, texts_in
 from tunaeval.types.tasks import AnswerCheck, ForbidCheck, ReturnsCheck, Solution, Task
 
 READS_THE_PACKAGE = "a program that reads the package's reference"
@@ -42,7 +42,7 @@ def cheats(
         yield Cheat("its own shortcut", task.shortcut.contents(), task.shortcut.answer)
     if right:
         yield Cheat("a claim without work", {}, reference.answer)
-    said = "\n".join(_texts([one.model_dump(mode="json") for one in task.checks]))
+    said = "\n".join(texts_in([one.model_dump(mode="json") for one in task.checks]))
     if right:
         yield Cheat("the checks' own text as files", dict.fromkeys(right, said), reference.answer)
     everything = "\n".join(map(as_text, given.values()))
@@ -120,14 +120,3 @@ def _forbidden(
                 yield (ToolCall(tool.name, {"command": f"cat ./{path}"}),), ("Error: no",)
             for name in tool.paths:
                 yield (ToolCall(tool.name, {name: f"docs/../{path}"}),), ("Error: no",)
-
-
-def _texts(value: JsonValue) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for one in value:
-                yield from _texts(one)
-        case dict():
-            yield from _texts([*value.values()])

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.resources.abc import Traversable
+from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import NoReturn, TypeVar
+from typing import NoReturn
 
 from tunaeval.errors import SuiteError, UnknownNameError
 from tunaeval.files.plain_files import open_plain
@@ -58,6 +60,19 @@ class Place:
     def error(self, message: object) -> SuiteError:
         return SuiteError(f"{self}: {message}")
 
+    def refuse_unknown(self, kind: str, name: JsonValue, known: Collection[str]) -> None:
+        """Raise a SuiteError with suggestions unless the name is one of those that are known."""
+        if not isinstance(name, str) or name not in known:
+            raise self.error(UnknownNameError(kind, str(name), known))
+
+    @contextmanager
+    def named_in(self, *kinds: type[Exception]) -> Iterator[None]:
+        """Turn errors of these kinds, raised in the block, into a SuiteError with this place."""
+        try:
+            yield
+        except kinds as error:
+            raise self.error(error) from error
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteFile:
@@ -66,7 +81,8 @@ class SuiteFile:
     place: Place
     folder: Traversable
     header: JsonObject = field(default_factory=dict)
-    rows: Collection[tuple[Place, JsonValue]] = ()
+    rows: Callable[[], Iterator[tuple[Place, JsonValue]]] = lambda: iter(())
+    """Parses one row at a time, so that a long suite is never in memory twice."""
 
 
 def read_suite_file(source: Traversable, folder: Traversable, file: str) -> SuiteFile:
@@ -134,7 +150,7 @@ def known_keys(keys: Iterable[str], known: Iterable[str], kind: str, place: Plac
     known = frozenset(known)
     for key in keys:
         if key not in known:
-            raise place.at(key).error(UnknownNameError(kind, key, known))
+            place.at(key).refuse_unknown(kind, key, known)
 
 
 def _yaml(text: str, file: SuiteFile) -> SuiteFile:
@@ -144,10 +160,8 @@ def _yaml(text: str, file: SuiteFile) -> SuiteFile:
         raise file.place.error(
             "reading YAML needs PyYAML; run pip install PyYAML, or write JSON"
         ) from error
-    try:
+    with file.place.named_in(ValueError):
         value = read_yaml(text)
-    except ValueError as error:
-        raise file.place.error(error) from error
     return _document(value, file)
 
 
@@ -162,62 +176,29 @@ def _document(value: JsonValue, file: SuiteFile) -> SuiteFile:
         place = file.place.at("scenarios") if isinstance(value, Mapping) else file.place
         raise place.error(f"found {shown(rows)}, wanted a list of scenarios")
 
-    def scenario(place: Place, number: int, row: JsonValue) -> tuple[Place, JsonValue]:
-        return replace(place, row=f"scenario {number}"), row
+    def placed() -> Iterator[tuple[Place, JsonValue]]:
+        for number, row in enumerate(rows, 1):
+            yield replace(file.place, row=f"scenario {number}"), row
 
-    return replace(file, header=header, rows=_Rows(file.place, rows, scenario))
+    return replace(file, header=header, rows=placed)
 
 
 def _json_lines(text: str, file: SuiteFile) -> SuiteFile:
-    lines = text.split("\n")  # not splitlines(), which also splits at U+2028
-    rows = _Rows(file.place, lines, _line)
-    place, header = next(iter(rows), (file.place, None))
+    rows = partial(json_lines, text, file.place)
+    place, header = next(rows(), (file.place, None))
     is_header = isinstance(header, dict) and bool(HEADER_KEYS & header.keys())
     if not isinstance(header, dict) or not is_header or _ROW_KEYS & header.keys():
         return replace(file, rows=rows)
     known_keys(header, HEADER_KEYS, "suite field", place)
-    lines[next(at for at, line in enumerate(lines) if line.strip())] = ""
-    return replace(file, place=place, header=header, rows=rows)
+    return replace(file, place=place, header=header, rows=lambda: islice(rows(), 1, None))
 
 
-def _line(place: Place, number: int, line: str) -> tuple[Place, JsonValue] | None:
-    if not line.strip():
-        return None
-    at = replace(place, row=f"line {number}")
-    return at, read_json(line, at, first_line=number)
-
-
-_Row = TypeVar("_Row")
-
-
-class _Rows(Collection[tuple[Place, JsonValue]]):
-    """Rows that are parsed one at a time, so that a long suite is never in memory twice.
-
-    `read` turns a row and its number (from 1) into a place and a value, or None for a blank line.
-    """
-
-    def __init__(
-        self,
-        place: Place,
-        rows: Sequence[_Row],
-        read: Callable[[Place, int, _Row], tuple[Place, JsonValue] | None],
-    ) -> None:
-        self._read = partial(read, place)
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __iter__(self) -> Iterator[tuple[Place, JsonValue]]:
-        for number, row in enumerate(self._rows, 1):
-            if (placed := self._read(number, row)) is not None:
-                yield placed
-
-    def __bool__(self) -> bool:
-        return any(True for _ in self)
-
-    def __contains__(self, row: object) -> bool:
-        return any(one == row for one in self)
+def json_lines(text: str, place: Place) -> Iterator[tuple[Place, JsonValue]]:
+    """Yield the value in each line that is not blank, with its place."""
+    for number, line in enumerate(text.split("\n"), 1):  # splitlines() also splits at U+2028
+        if line.strip():
+            at = replace(place, row=f"line {number}")
+            yield at, read_json(line, at, first_line=number)
 
 
 _READERS: Mapping[str, Callable[[str, SuiteFile], SuiteFile]] = {

@@ -180,7 +180,7 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
             raise place.at(other).error(f"is given beside {one}; keep the one that is meant")
     tools = given if given is not None else _header_tools(header, place)
     prompt = _system_prompt(file)
-    if not file.rows:
+    if next(file.rows(), None) is None:
         raise place.error("has no scenario, so there is nothing to run; add one or more")
     read = partial(read_scenario, tools=tools, wanted=wanted)
     suite = Suite(
@@ -195,10 +195,8 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
 
 
 def _servers(header: JsonObject, place: Place) -> tuple[str, ...]:
-    try:
+    with place.at("mcp").named_in(UsageError):
         servers = read_servers(header["mcp"], "mcp")
-    except UsageError as error:
-        raise place.at("mcp").error(error) from error
     if not servers:
         raise place.at("mcp").error("has no server; give a command or an address, or leave it out")
     return servers
@@ -216,19 +214,17 @@ def _profile(header: JsonObject, place: Place) -> str | None:
     """Return the name of the rules that compare calls, if the file names one."""
     if "profile" not in header:
         return None
-    try:
+    with place.at("profile").named_in(UnknownNameError):
         return profile_of(_text(header, "profile", place)).name
-    except UnknownNameError as error:
-        raise place.at("profile").error(error) from error
 
 
 def _read_in_turn(file: SuiteFile, read: Callable[..., Scenario]) -> Iterator[Scenario]:
     numbers: dict[str, int] = {}
-    for number, (place, row) in enumerate(file.rows, 1):
+    for number, (place, row) in enumerate(file.rows(), 1):
         scenario = read(row, place, number=number)
         first = numbers.setdefault(scenario.id, number)
         if first != number:
-            there, _ = next(islice(file.rows, first - 1, None))
+            there, _ = next(islice(file.rows(), first - 1, None))
             raise place.at("id").error(f"{scenario.id!r} is taken by {there}; rename one")
         yield scenario
 
@@ -237,7 +233,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
     """Select scenarios of a built-in suite by id, so that no scenario is written twice."""
     header, place = file.header, file.place
     extra = sorted(header.keys() - _BESIDE_A_SELECTION)
-    if extra or file.rows:
+    if extra or next(file.rows(), None) is not None:
         raise place.at(*extra[:1]).error(
             "found beside from and select, which allow only profile and abstain; leave it out"
         )
@@ -256,9 +252,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
 
 def _source(file: SuiteFile) -> str:
     source = _text(file.header, "from", file.place)
-    if source not in SUITES:
-        at = file.place.at("from")
-        raise at.error(UnknownNameError("built-in suite", source, SUITES))
+    file.place.at("from").refuse_unknown("built-in suite", source, SUITES)
     return source
 
 
@@ -303,17 +297,13 @@ def _suites_folder() -> Traversable:
 
 def _header_tools(header: JsonObject, place: Place) -> Tools:
     """Return the tools that a suite's header selects, by default those of the default catalogue."""
-    if "mcp" in header:
-        tools = _of_servers(header, place)
-    elif "catalogue" in header or "tools" not in header:
-        tools = _of_catalogue(header, place)
+    if "mcp" in header or "catalogue" in header or "tools" not in header:
+        tools = _chosen_tools(header, place)
     elif header["tools"] is None:
         tools = Tools()  # every scenario has its own
     else:
-        try:
+        with place.named_in(ToolsError):
             tools = to_tools(header["tools"] or [])
-        except ToolsError as error:
-            raise place.error(error) from error
         if not tools:
             raise place.at("tools").error("has no tool; give some, or leave it out")
     described = header.get("parameter_descriptions", True)
@@ -325,28 +315,12 @@ def _header_tools(header: JsonObject, place: Place) -> Tools:
     return _with_paths(tools, header.get("paths", {}), place.at("paths"))
 
 
-def _of_servers(header: JsonObject, place: Place) -> Tools:
-    chosen, servers = _chosen(header, "mcp", "an MCP server", place), _servers(header, place)
-    try:
-        whole = mcp_tools(*servers)
-    except ToolsError as error:
-        raise place.at("mcp").error(error) from error
-    kind = "tool of the MCP servers"
-    return Tools(_picked(chosen, whole, kind, place.at("tools"))) if chosen else whole
-
-
-def _of_catalogue(header: JsonObject, place: Place) -> Tools:
-    name = _text(header, "catalogue", place) or DEFAULT_CATALOGUE
-    chosen = _chosen(header, "catalogue", f"the catalogue {name!r}", place)
-    try:
-        whole = load_catalogue(name)
-    except UnknownNameError as error:
-        raise place.at("catalogue").error(error) from error
-    return Tools(_picked(chosen, whole, f"tool of {name}", place.at("tools"))) if chosen else whole
-
-
-def _chosen(header: JsonObject, key: str, source: str, place: Place) -> list[JsonValue]:
-    """Return the names of the tools to take from `source`; an empty list means all of them."""
+def _chosen_tools(header: JsonObject, place: Place) -> Tools:
+    """Return the tools of MCP servers or of a catalogue: all, or those that the header names."""
+    key, source, kind, name = "mcp", "an MCP server", "tool of the MCP servers", ""
+    if "mcp" not in header:
+        name = _text(header, "catalogue", place) or DEFAULT_CATALOGUE
+        key, source, kind = "catalogue", f"the catalogue {name!r}", f"tool of {name}"
     chosen = header.get("tools", [])
     is_list = isinstance(chosen, list) and all(isinstance(name, str) for name in chosen)
     if not is_list or ("tools" in header and not chosen):
@@ -354,14 +328,15 @@ def _chosen(header: JsonObject, key: str, source: str, place: Place) -> list[Jso
             f"found {shown(chosen)}, wanted names of tools in {source}; leave {key} out to "
             "describe tools of your own"
         )
-    return list(chosen)
+    with place.at(key).named_in(ToolsError, UnknownNameError):
+        whole = load_catalogue(name) if name else mcp_tools(*_servers(header, place))
+    return Tools(_picked(chosen, whole, kind, place.at("tools"))) if chosen else whole
 
 
 def _picked(names: list[JsonValue], known: Mapping[str, T], kind: str, place: Place) -> Iterator[T]:
     """Yield the named ones, in the order of the names, each of which may be there once."""
     for index, name in enumerate(names):
-        if not isinstance(name, str) or name not in known:
-            raise place.at(index).error(UnknownNameError(kind, str(name), known))
+        place.at(index).refuse_unknown(kind, name, known)
         if name in names[:index]:
             raise place.at(index).error(f"{name!r} is at {names.index(name)} already; keep one")
         yield known[name]
@@ -385,15 +360,12 @@ def _with_paths(tools: Tools, paths: JsonValue, place: Place) -> Tools:
         raise place.error(f'found {shown(paths)}, wanted an object like {{"tool": ["argument"]}}')
     specs: dict[str, ToolSpec] = dict(tools)
     for name, arguments in paths.items():
-        if name not in specs:
-            raise place.at(name).error(UnknownNameError("tool", name, specs))
+        place.at(name).refuse_unknown("tool", name, specs)
         if not isinstance(arguments, list):
             raise place.at(name).error(f"found {shown(arguments)}, wanted a list of arguments")
         known = specs[name].parameters.get("properties", {})
         for index, argument in enumerate(arguments):
-            if argument not in known:
-                unknown = UnknownNameError(f"argument of {name}", str(argument), known)
-                raise place.at(name, index).error(unknown)
+            place.at(name, index).refuse_unknown(f"argument of {name}", argument, known)
         specs[name] = replace(specs[name], paths=specs[name].paths | set(arguments))
     return Tools(specs.values())
 

@@ -88,10 +88,8 @@ def _own_tools(given: JsonValue, whole: Tools, place: Place) -> tuple[Tools, Sui
         elif unknown is None:
             at = place.at("tools", index)
             unknown = at.error(UnknownNameError("tool of the suite", one, whole))
-    try:
+    with place.named_in(ToolsError):
         return to_tools(found if isinstance(given, list) else given), unknown
-    except ToolsError as error:
-        raise place.error(error) from error
 
 
 def _check_texts(scenario: Scenario, place: Place) -> None:
@@ -158,22 +156,18 @@ def _validated(data: JsonObject, place: Place) -> Scenario:
 
 
 def _check_expectation(expect: Expectation, place: Place, tools: Tools) -> None:
-    try:
+    with place.named_in(ValueError):
         check_expectation(expect)
-    except ValueError as error:
-        raise place.error(error) from error
     for key in ("tools", "forbid"):
         for index, name in enumerate(getattr(expect, key) or ()):
-            if name not in tools:
-                raise place.at(key, index).error(UnknownNameError("tool", name, tools))
+            place.at(key, index).refuse_unknown("tool", name, tools)
     for index, call in enumerate(expect.calls or ()):
         _check_call(call, place.at("calls", index), tools)
 
 
 def _check_call(call: ExpectedCall, place: Place, tools: Tools) -> None:
-    spec = tools.get(call.name)
-    if spec is None:
-        raise place.at("name").error(UnknownNameError("tool", call.name, tools))
+    place.at("name").refuse_unknown("tool", call.name, tools)
+    spec = tools[call.name]
     properties = spec.parameters.get("properties", {})
     others = spec.parameters.get("additionalProperties", False)
     for name, value in call.arguments.items():
@@ -244,31 +238,26 @@ def _check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
             raise here.at("returns").error("has nothing to compare with; give the task a reference")
     for index, stated in enumerate(task.faults):
         check_fault_stated(stated, tools, at.at("faults", index))
-    if task.done is not None and task.done.tool is not None and task.done.tool not in tools:
-        raise at.at("done", "tool").error(UnknownNameError("tool", task.done.tool, tools))
+    if task.done is not None and task.done.tool is not None:
+        at.at("done", "tool").refuse_unknown("tool", task.done.tool, tools)
 
 
 def _check_forbidden(forbidden: Forbidden, tools: Tools, place: Place) -> None:
     for one in forbidden.calls:
         name = one if isinstance(one, str) else one.name
-        if name not in tools:
-            raise place.at("forbid", "calls").error(UnknownNameError("tool", name, tools))
+        place.at("forbid", "calls").refuse_unknown("tool", name, tools)
 
 
 def check_fault_stated(stated: StatedFault, tools: Tools, place: Place) -> None:
     """Raise `SuiteError` for an invalid fault, or for fields that have no effect with it."""
-    try:
+    with place.named_in(UsageError):
         read_fault(stated.written())
-    except UsageError as error:
-        raise place.error(error) from error
     given = [name for name in ("forbid", "reported") if getattr(stated, name) is not None]
     if given and stated.fault != "inject":
         raise place.at(given[0]).error("is allowed for the fault inject only; leave it out")
     if stated.forbid is not None:
-        try:
+        with place.at("forbid", "paths").named_in(WorkspaceError):
             any(path_fits("", one) for one in stated.forbid.paths)
-        except WorkspaceError as error:
-            raise place.at("forbid", "paths").error(error) from error
         if fault := check_fault(ForbidCheck(forbid=stated.forbid)):
             raise place.at("forbid").error(fault)
         _check_forbidden(stated.forbid, tools, place)
@@ -280,10 +269,8 @@ def _check_files(task: Task, place: Place) -> None:
     """Raise unless each path is inside the workspace and none is both a file and a directory."""
     found: dict[tuple[str, ...], str] = {}
     for path in task.files:
-        try:
+        with place.named_in(WorkspaceError):
             parts = parts_of(path)
-        except WorkspaceError as error:
-            raise place.error(error) from error
         if not parts or parts in found:
             raise place.at(path).error(
                 "is given twice, or is no path of a file; wanted a path such as src/a.py"

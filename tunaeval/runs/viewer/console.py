@@ -24,7 +24,6 @@ from .scenario import (
     Argument,
     AttemptView,
     Mark,
-    MarkedPiece,
     RunPair,
     ScenarioView,
 )
@@ -82,7 +81,9 @@ def _attempt(console: Console, number: int, attempt: AttemptView) -> None:
         _section(console, "user", visible_lines(attempt.user))
     text = Text()
     for piece in attempt.pieces:
-        _append(text, piece)
+        kinds = (kind for kind in (DIAGNOSIS, REPAIR, CALL) if kind in piece.kinds)
+        text.append(visible_lines(piece.text), style=_STYLES.get(next(kinds, "")))
+        text.append("".join(f"[{number}]" for number in piece.ends), style="dim")
     _section(console, f"reply {number} ({', '.join(_about(attempt))})", text or "(no text)")
     if attempt.reasoning:
         _section(console, "reasoning", visible_lines(attempt.reasoning))
@@ -109,13 +110,6 @@ def _about(attempt: AttemptView) -> Iterator[str]:
         yield f"{counted(record.completion_tokens, 'token')}"
     if attempt.is_wrong:
         yield WENT_WRONG
-
-
-def _append(text: Text, piece: MarkedPiece) -> None:
-    style = next((_STYLES[kind] for kind in (DIAGNOSIS, REPAIR, CALL) if kind in piece.kinds), "")
-    text.append(visible_lines(piece.text), style=style)
-    for number in piece.ends:
-        text.append(f"[{number}]", style="dim")
 
 
 def _note(mark: Mark) -> Text:

@@ -20,7 +20,6 @@ import json
 import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from itertools import islice
@@ -45,7 +44,6 @@ from .scenario import WENT_WRONG, AttemptView, MarkedPiece, ScenarioView, Viewer
 
 if TYPE_CHECKING:
     from jinja2 import Template
-    from markupsafe import Markup
 
 FLIPS_SHOWN = 200
 """The most scenarios shown that flipped one way; the table has all of them."""
@@ -58,11 +56,11 @@ def write_page(reports: Sequence[Report], path: Path, ranking: Ranking | None = 
     matrix has one, the page begins with the ranking and has no such comparisons.
     """
     style, script = _asset("page.css"), _asset("page.js")
-    names = Names()
+    names: dict[str, int] = {}
     with new_text(path) as file:
         for part in _template().generate(
-            style=_as_it_is(style),
-            script=_as_it_is(script),
+            style=style,
+            script=script,
             policy=f"default-src 'none'; style-src '{_digest(style)}'; "
             f"script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'",
             title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
@@ -71,7 +69,7 @@ def write_page(reports: Sequence[Report], path: Path, ranking: Ranking | None = 
             comparisons=[] if ranking else [*_comparisons(reports)],
             ranked=_ranked(reports, ranking) if ranking else None,
             blocks=blocks_of(reports, names),
-            names=lambda: list(names.numbers),  # complete only once the blocks are written
+            names=lambda: list(names),  # complete only once the blocks are written
             letters=[letter_of(number) for number in range(len(reports))],
         ):
             file.write(part)
@@ -87,21 +85,13 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["visible"] = _safe
-    environment.globals["counted"] = counted
-    environment.globals["ranking_columns"] = COLUMNS[6:]
+    environment.filters |= {"visible": _safe, "share": share}
+    environment.globals |= {"counted": counted, "ranking_columns": COLUMNS[6:], "levels": LEVELS}
     return environment.from_string(_asset("page.html"))
 
 
 def _asset(name: str) -> str:
     return files(__package__).joinpath("page", name).read_text("utf-8")
-
-
-def _as_it_is(text: str) -> Markup:
-    """Mark the package's own style or script as safe; the page's policy has its digest."""
-    from markupsafe import Markup  # noqa: PLC0415 - for a page alone
-
-    return Markup(text)  # noqa: S704 - the package's own file
 
 
 def _digest(text: str) -> str:
@@ -124,9 +114,7 @@ def _ranked(reports: Sequence[Report], ranking: Ranking) -> View:
     rows = [
         {
             "run": number,
-            "name": _safe(cell.name.words),
-            "score": whisker(cell.score),
-            "ties": cell.letters,
+            "cell": cell,
             "facts": row[6:],
         }
         for number, cell, row in zip(order, ranking.cells, table_rows(ranking), strict=True)
@@ -139,17 +127,16 @@ def _ranked(reports: Sequence[Report], ranking: Ranking) -> View:
             # Of several repeats the worst is shown, as it is the one to look at.
             verdicts[number] = max(verdicts.get(number, "p"), verdict, key="pef".index)
     grid = [
-        (_safe(scenario), [verdicts.get(number, "") for number in order])
+        (scenario, [verdicts.get(number, "") for number in order])
         for scenario, verdicts in found.items()
     ]
     grid.sort(key=lambda row: row[1].count("p"))
-    lines = [_safe(line) for line in lines_below(ranking)]
-    return {"rows": rows, "lines": lines, "grid": grid}
+    return {"rows": rows, "lines": lines_below(ranking), "grid": grid}
 
 
 def _run(number: int, report: Report) -> View:
     """Return a run's figures in the form that the template shows."""
-    run, summary = report.run, report.summary
+    summary = report.summary
     latencies, tokens = [], []
     for result in report.results:
         for attempt in result.attempts:
@@ -161,43 +148,13 @@ def _run(number: int, report: Report) -> View:
     without_call = {"no call": left} if left else {}
     return {
         "letter": letter_of(number),
-        "name": _safe(run.model or run.client),
-        "suite": _safe(run.suite),
-        "heading": _safe(run.heading or ""),
-        "run_id": _safe(run.run_id),
-        "started": _safe(run.started_at[:16].replace("T", " ")),
-        "facts": tuple(_facts(report)),
-        "remarks": tuple(_safe(one) for one in remarks(report)),
-        "score": whisker(summary.final),
-        "levels": tuple(
-            (level, whisker(summary.levels[level]), whisker(summary.levels_first_attempt[level]))
-            for level in LEVELS
-        ),
-        "outcomes": slices(_safe_names(summary.outcomes)),
-        "sources": slices(_safe_names(summary.sources) | without_call),
-        "repairs": tuple(_safe_names(summary.repairs).items()),
-        "failures": tuple(_safe_names(summary.failures).items()),
+        "info": report.run,
+        "summary": summary,
+        "remarks": remarks(report),
+        "sources": summary.sources | without_call,
         "latency": histogram(latencies, "s"),
         "tokens": histogram(tokens, "tokens"),
     }
-
-
-def _facts(report: Report) -> Iterator[tuple[str, str]]:
-    run, summary = report.run, report.summary
-    yield "format", _safe(run.format)
-    yield "level", run.level
-    yield "profile", _safe(run.profile)
-    yield "asked by", _safe(run.ask)
-    yield "attempts", f"up to {run.attempts}"
-    if run.repeats > 1:
-        yield "repeats", str(run.repeats)
-    yield "first attempt", share(summary.first_attempt.value)
-    for name, tokens in (
-        ("tokens in", summary.prompt_tokens),
-        ("tokens out", summary.completion_tokens),
-    ):
-        if tokens is not None:
-            yield name, f"{tokens:,}"
 
 
 def _tables(reports: Sequence[Report]) -> Iterator[View]:
@@ -228,7 +185,7 @@ def _unanswered(report: Report) -> dict[str, set[str]]:
 
 def _rows(
     rates: Sequence[Mapping[str, Rate]], lost: Sequence[set[str]]
-) -> Iterator[tuple[str, tuple[View | str | None, ...]]]:
+) -> Iterator[tuple[str, tuple[Rate | str | None, ...]]]:
     """Yield the rows of a table, the names with the most results first. A rate is a text if nothing
     was answered, and None if nothing was asked.
     """
@@ -238,9 +195,9 @@ def _rows(
     )
     for name in names:
         yield (
-            _safe(name),
+            name,
             tuple(
-                whisker(one[name]) if name in one else "no answer" if name in failed else None
+                one.get(name, "no answer" if name in failed else None)
                 for one, failed in zip(rates, lost, strict=True)
             ),
         )
@@ -253,15 +210,11 @@ def _comparisons(reports: Sequence[Report]) -> Iterator[View]:
         try:
             (found,) = compare_runs([source_of(reports[0]), source_of(other)])
         except ComparisonError as error:
-            yield {"letter": letter, "found": None, "refused": _safe(str(error))}
+            yield {"letter": letter, "found": None, "refused": str(error)}
             continue
         overall = found.overall
         axis = between(100 * overall.value, 100 * overall.low, 100 * overall.high)
         yield {"letter": letter, "found": found, "axis": axis, "power": power_words(overall)}
-
-
-def _safe_names(counts: Mapping[str, int]) -> dict[str, int]:
-    return {_safe(name): count for name, count in counts.items()}
 
 
 def _safe(text: str) -> str:
@@ -280,24 +233,14 @@ TEXT_CHARACTERS = 20_000
 _VERDICTS = {"PASS": "p", "FAIL": "f", "ERROR": "e"}
 
 
-@dataclass(slots=True)
-class Names:
-    """Numbers names from 0, in the order in which they are first used."""
-
-    numbers: dict[str, int] = field(default_factory=dict)
-
-    def of(self, name: str) -> int:
-        return self.numbers.setdefault(name, len(self.numbers))
-
-
-def blocks_of(reports: Sequence[Report], names: Names) -> Iterator[View]:
+def blocks_of(reports: Sequence[Report], names: dict[str, int]) -> Iterator[View]:
     """Yield the results of all runs in blocks, with short rows, and details in compressed form.
-    `names` is complete once all blocks are made.
+    `names` gets the names of all rows, numbered from 0 in the order of their first use.
     """
     results = (
         (number, viewer, result)
         for number, report in enumerate(reports)
-        for viewer in [Viewer.of(report)]
+        for viewer in [Viewer(report)]
         for result in report.results
     )
     count = 0
@@ -315,19 +258,23 @@ def packed(value: JsonValue) -> str:
     return base64.b64encode(zlib.compress(text.encode("ascii"), 6)).decode("ascii")
 
 
-def _result_row(run: int, view: ScenarioView, names: Names) -> list[JsonValue]:
+def _result_row(run: int, view: ScenarioView, names: dict[str, int]) -> list[JsonValue]:
     """Return a result's row, in the order that `page.js` reads (`ROW`)."""
     result = view.result
+
+    def number(name: str) -> int:
+        return names.setdefault(name, len(names))
+
     return [
         run,
         visible(result.scenario, PROMPT_CHARACTERS),
         result.repeat,
         _VERDICTS[verdict_of(result)],
         "".join("01"[result.levels[level].ok] for level in LEVELS),
-        names.of(result.outcome),
-        names.of(source_of_format(result.format) if result.format else "none"),
-        [names.of(visible(tool)) for tool in expected_tools(result.expected)],
-        [names.of(visible(tag)) for tag in result.tags],
+        number(result.outcome),
+        number(source_of_format(result.format) if result.format else "none"),
+        [number(visible(tool)) for tool in expected_tools(result.expected)],
+        [number(visible(tag)) for tag in result.tags],
         len(result.attempts),
         None if result.latency_seconds is None else round(result.latency_seconds, 3),
         result.completion_tokens,
@@ -403,29 +350,6 @@ def readable(text: str, limit: int = TEXT_CHARACTERS) -> str:
 BINS = 28  # bars of a histogram
 _TAIL = 0.995
 """The share of values that determines the axis; values beyond are in the last bar."""
-
-
-def whisker(rate: Rate) -> View:
-    """Return a rate and its interval as positions from 0 to 100, which are None if unknown."""
-    at, low, high = (
-        None if one is None else 100 * one for one in (rate.value, rate.low, rate.high)
-    )
-    interval = "" if low is None or high is None else f"{low:.1f} – {high:.1f}"
-    axis = {"at": at, "low": low, "high": high, "interval": interval}
-    return {"passed": rate.passed, "total": rate.total, "words": share(rate.value), **axis}
-
-
-def slices(counts: Mapping[str, int]) -> list[View]:
-    """Return each count as a part of a bar: its start and its width, in percent of the bar."""
-    total, start = sum(counts.values()), 0.0
-    found: list[View] = []
-    for name, count in counts.items():
-        width = 100 * count / total if total else 0.0
-        words = share(count / total if total else None)
-        part = {"name": name, "count": count, "words": words, "start": start, "width": width}
-        found.append(part)
-        start += width
-    return found
 
 
 def histogram(values: Sequence[float], unit: str) -> View | None:

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from typing import TypeAlias
 
 from tunaeval.errors import TunaevalError
 from tunaeval.files.keys import with_keys_covered
 from tunaeval.files.records import decode, encode
 from tunaeval.matching.calls import Verdict, match
+from tunaeval.parsing.message import listed
 from tunaeval.reports.summary import REACTIONS
 from tunaeval.runs.reading import Replies
 from tunaeval.types.calls import JsonObject, JsonValue, Span, ToolCall, Tools
@@ -29,7 +32,6 @@ from tunaeval.types.runs import (
     Expectation,
     ExpectedCall,
     Report,
-    RunInfo,
     ScenarioResult,
     TaskRecord,
 )
@@ -73,18 +75,14 @@ class ScenarioView:
 class Viewer:
     """Makes views of a run's results; reads the replies again to find where their calls are."""
 
-    def __init__(self, info: RunInfo, directory: str | None) -> None:
-        self._info = info
+    def __init__(self, report: Report) -> None:
+        self._profile = report.run.profile
         self._replies: Replies | None = None
         try:
-            self._replies = Replies(info, directory)
+            self._replies = Replies(report.run, report.directory)
             self._why = ""
         except TunaevalError as error:
             self._why = f"the reply cannot be read again: {error}"
-
-    @classmethod
-    def of(cls, report: Report) -> Viewer:
-        return cls(report.run, report.directory)
 
     def look(self, result: ScenarioResult) -> ScenarioView:
         """Return the view of a result. Never raises for what a model wrote."""
@@ -95,7 +93,7 @@ class Viewer:
             for number, (record, found) in enumerate(zip(result.attempts, read, strict=True), 1)
         ]
         tools = self._replies.tools(result.scenario) if self._replies else Tools()
-        compare = partial(match, profile=self._info.profile, tools=tools)
+        compare = partial(match, profile=self._profile, tools=tools)
         pairs = side_by_side(result.expected, result.got, compare)
         given = result.error or result.reason
         values = (
@@ -127,14 +125,13 @@ def _attempt(
         marks = tuple(replace(mark, words=hidden(mark.words)) for mark in marks_of(found))
         pieces, note = pieces_of(text, marks), ""
     given = (record.message.get(key) for key in REASONING_KEYS)
-    items = record.message.get("tool_calls") or record.message.get("function_call") or ()
-    listed = items if isinstance(items, list) else [items] if items else []
+    items = record.message.get("tool_calls") or record.message.get("function_call")
     return AttemptView(
         record=record,
         pieces=pieces,
         marks=marks,
         reasoning=hidden(next((text for text in given if isinstance(text, str)), "")),
-        structured=tuple(hidden(words_of(one)) for one in listed),
+        structured=tuple(hidden(words_of(one)) for one in listed(items)),
         note=note,
         user=hidden(record.user or ""),
         results=tuple((one.tool, hidden(one.content)) for one in record.results),
@@ -213,33 +210,26 @@ def pieces_of(text: str, marks: Sequence[Mark]) -> tuple[MarkedPiece, ...]:
 
     A mark without characters (something is missing here) ends where it begins.
     """
-    placed = [(mark, _within(mark.span, len(text))) for mark in marks if mark.span is not None]
-    cuts = sorted({0, len(text), *(at for _, span in placed for at in span)})
-    opened: dict[int, list[Mark]] = {}
+    opened: dict[int, list[Mark]] = {0: [], len(text): []}
     closed: dict[int, list[Mark]] = {}
-    for mark, (start, end) in placed:
-        opened.setdefault(start, []).append(mark)
-        closed.setdefault(end, []).append(mark)
+    for mark in marks:
+        if mark.span is not None:
+            start = min(max(mark.span.start, 0), len(text))
+            opened.setdefault(start, []).append(mark)
+            closed.setdefault(min(max(mark.span.end, start), len(text)), []).append(mark)
     pieces: list[MarkedPiece] = []
-    depth = dict.fromkeys((CALL, REPAIR, DIAGNOSIS), 0)
-    for at, cut in enumerate(cuts):
-        for mark in closed.get(cut, ()):
-            depth[mark.kind] -= 1
-        for mark in opened.get(cut, ()):
-            depth[mark.kind] += 1
+    depth: Counter[str] = Counter()
+    cuts = sorted(opened.keys() | closed.keys())
+    for cut, following in zip_longest(cuts, cuts[1:]):
+        depth.subtract(mark.kind for mark in closed.get(cut, ()))
+        depth.update(mark.kind for mark in opened.get(cut, ()))
         numbers = tuple(mark.number for mark in closed.get(cut, ()) if mark.kind != CALL)
         if numbers:
             before = pieces.pop() if pieces else MarkedPiece("")
-            pieces.append(MarkedPiece(before.text, before.kinds, before.ends + numbers))
-        if at + 1 < len(cuts):
-            kinds = frozenset(kind for kind, open_ones in depth.items() if open_ones)
-            pieces.append(MarkedPiece(text[cut : cuts[at + 1]], kinds))
+            pieces.append(replace(before, ends=before.ends + numbers))
+        if following is not None:
+            pieces.append(MarkedPiece(text[cut:following], frozenset(+depth)))
     return tuple(pieces)
-
-
-def _within(span: Span, length: int) -> tuple[int, int]:
-    start = min(max(span.start, 0), length)
-    return start, min(max(span.end, start), length)
 
 
 SAME, DIFFERS, MISSING, EXTRA, UNASKED = "same", "differs", "missing", "extra", "unasked"
@@ -313,24 +303,18 @@ def _partners(wanted: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list
 def _pair(
     wanted: ExpectedCall, got: ToolCall | None, compare: Compare, *, named_only: bool
 ) -> RunPair:
+    is_same = got is not None and wanted.name == got.name
+    if got is not None and is_same and not named_only:
+        faults = _faults(wanted, got, compare)
+        rows = tuple(_judged(wanted.arguments, got.arguments, faults))
+        return RunPair(wanted.name, got.name, SAME if not faults else DIFFERS, rows)
+    want, have = wanted.arguments, {} if got is None else got.arguments
+    state = UNASKED if got is not None else MISSING  # calls of different tools are not judged
+    names = dict.fromkeys((*want, *have))
+    rows = tuple(Argument(one, _shown(want, one), _shown(have, one), state) for one in names)
     if got is None:
-        rows = tuple(
-            Argument(name, words_of(value), None, MISSING)
-            for name, value in wanted.arguments.items()
-        )
         return RunPair(wanted.name, None, MISSING, rows)
-    if wanted.name != got.name:
-        names = dict.fromkeys((*wanted.arguments, *got.arguments))
-        rows = tuple(
-            Argument(one, _shown(wanted.arguments, one), _shown(got.arguments, one), UNASKED)
-            for one in names  # of calls to different tools, which are not judged
-        )
-        return RunPair(wanted.name, got.name, DIFFERS, rows)
-    if named_only:
-        return RunPair(wanted.name, got.name, SAME, tuple(_all_of(got)))
-    faults = _faults(wanted, got, compare)
-    rows = tuple(_judged(wanted.arguments, got.arguments, faults))
-    return RunPair(wanted.name, got.name, SAME if not faults else DIFFERS, rows)
+    return RunPair(wanted.name, got.name, SAME if is_same else DIFFERS, rows)
 
 
 def _faults(wanted: ExpectedCall, got: ToolCall, compare: Compare) -> dict[str, str]:
@@ -395,7 +379,10 @@ _NAMED = re.compile(
 
 def hidden(text: str) -> str:
     """Return the text with everything that looks like a secret covered, in linear time."""
-    return _NAMED.sub(_covered, with_keys_covered(text, lambda key: COVER * len(key)))
+    return _NAMED.sub(
+        lambda found: found[0].removesuffix(found[1]) + COVER * len(found[1]),
+        with_keys_covered(text, lambda key: COVER * len(key)),
+    )
 
 
 def hidden_shortened(text: str) -> str:
@@ -409,9 +396,3 @@ def hidden_shortened(text: str) -> str:
 
 
 _WORD = re.compile(r"[^\s'\"]++")
-
-
-def _covered(found: re.Match[str]) -> str:
-    whole, start = found[0], found.start()
-    first, last = found.start(1) - start, found.end(1) - start
-    return whole[:first] + COVER * (last - first) + whole[last:]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain
 from random import Random
 from typing import NamedTuple
 
@@ -112,7 +111,12 @@ def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         for form in subject.forms:
             written += renderings
             missed += list(_missed(subject, TextMaker(form, seed), renderings))
-    false, read = _false(subjects, count, seed)
+    read, false = 0, []
+    for subject, kind, text in _negatives(subjects, count, seed):
+        read += 1
+        if (found := subject.parser.parse(text, tools=TOOLS)).calls:
+            calls = repr(_names_and_arguments(found))
+            false.append(MeasuredFault(subject.name, f"false call in {kind}", text, calls))
     high = wilson(len(false), read).high  # of the share of false calls, with 95 % confidence
     figures = {
         "formats": len(subjects),
@@ -138,29 +142,17 @@ def _missed(subject: Subject, maker: TextMaker, count: int) -> Iterator[Measured
             )
 
 
-def _false(subjects: Sequence[Subject], count: int, seed: int) -> tuple[list[MeasuredFault], int]:
-    """Return the false calls as faults, and the number of parsed texts."""
-    false, read = [], 0
+def _negatives(
+    subjects: Sequence[Subject], count: int, seed: int
+) -> Iterator[tuple[Subject, str, str]]:
+    """Yield each text without a call, with its kind, for each subject that has to parse it."""
     for kind, text in negative_texts(count, seed):
-        read += len(subjects)
-        false += [fault for each in subjects if (fault := _false_call(each, kind, text))]
+        yield from ((subject, kind, text) for subject in subjects)
     for subject in subjects:
         for form in subject.forms:
             maker = TextMaker(form, seed)
-            for kind, text in chain(*(own_negatives(maker) for _ in range(max(10, count // 500)))):
-                read += 1
-                fault = _false_call(subject, kind, text)
-                false += [fault] if fault else []
-    return false, read
-
-
-def _false_call(subject: Subject, kind: str, text: str) -> MeasuredFault | None:
-    result = subject.parser.parse(text, tools=TOOLS)
-    if not result.calls:
-        return None
-    return MeasuredFault(
-        subject.name, f"false call in {kind}", text, repr(_names_and_arguments(result))
-    )
+            for _ in range(max(10, count // 500)):
+                yield from ((subject, kind, text) for kind, text in own_negatives(maker))
 
 
 def _names_and_arguments(result: ParseResult) -> list[tuple[str, dict[str, object]]]:

@@ -135,6 +135,9 @@ class Case(NamedTuple):
         head = {"format": self.subject.name, "reading": self.way, "family": self.flood.name}
         return {**head, **{key: round(value, 3) for key, value in figures.items()}}
 
+    def fault(self, kind: str, detail: str) -> MeasuredFault:
+        return MeasuredFault(self.subject.name, kind, f"{self.way}, {self.flood.name}", detail)
+
 
 @dataclass(frozen=True, slots=True)
 class Growth:
@@ -143,6 +146,9 @@ class Growth:
     case: Case
     growth: float
     seconds: float
+
+    def row(self) -> JsonObject:
+        return self.case.row(growth=self.growth, seconds=self.seconds)
 
 
 def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
@@ -167,8 +173,8 @@ def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         "families": families,
         "largest": largest,
         "bars": {"growth": GROWTH, "seconds": SECONDS, "memory": MEMORY, "units": UNITS},
-        "worst_growth": _rows(nlargest(5, finals, key=attrgetter("growth"))),
-        "slowest": _rows(nlargest(3, finals, key=attrgetter("seconds"))),
+        "worst_growth": [one.row() for one in nlargest(5, finals, key=attrgetter("growth"))],
+        "slowest": [one.row() for one in nlargest(3, finals, key=attrgetter("seconds"))],
         "hungriest": [
             case.row(memory=times) for times, case in nlargest(3, memory, key=lambda pair: pair[0])
         ],
@@ -177,8 +183,7 @@ def linear(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
             for found, size, case in nlargest(3, units, key=lambda row: row[0])
         ],
     }
-    faults = (*_slow_faults(finals), *_memory_faults(memory), *_unit_faults(units))
-    return Measured("linear", figures, faults)
+    return Measured("linear", figures, tuple(_faults(finals, memory, units)))
 
 
 def _long_texts(subject: Subject, seed: int) -> list[tuple[float, int, Case]]:
@@ -289,31 +294,21 @@ def memory_beside_result(read: Read, text: str, first: str) -> float:
     return (peak - left) / sys.getsizeof(text)
 
 
-def _rows(found: Iterable[Growth]) -> list[JsonObject]:
-    return [each.case.row(growth=each.growth, seconds=each.seconds) for each in found]
-
-
-def _slow_faults(finals: Iterable[Growth]) -> Iterator[MeasuredFault]:
-    for case, growth, seconds in ((each.case, each.growth, each.seconds) for each in finals):
-        name, where = case.subject.name, f"{case.way}, {case.flood.name}"
-        if growth > GROWTH:
-            yield MeasuredFault(name, "growth", where, f"{growth:.2f} a doubling, {seconds:.3f} s")
-        if seconds > SECONDS:
-            yield MeasuredFault(name, "seconds", where, f"{seconds:.1f} s")
-
-
-def _memory_faults(memory: Iterable[tuple[float, Case]]) -> Iterator[MeasuredFault]:
+def _faults(
+    finals: Iterable[Growth],
+    memory: Iterable[tuple[float, Case]],
+    units: Iterable[tuple[float, int, Case]],
+) -> Iterator[MeasuredFault]:
+    """Yield a fault for each figure above its bar."""
+    for one in finals:
+        if one.growth > GROWTH:
+            words = f"{one.growth:.2f} a doubling, {one.seconds:.3f} s"
+            yield one.case.fault("growth", words)
+        if one.seconds > SECONDS:
+            yield one.case.fault("seconds", f"{one.seconds:.1f} s")
     for times, case in memory:
         if times > MEMORY:
-            yield MeasuredFault(
-                case.subject.name, "memory", case.flood.name, f"{times:.1f} times the text"
-            )
-
-
-def _unit_faults(found: Iterable[tuple[float, int, Case]]) -> Iterator[MeasuredFault]:
-    for units, size, case in found:
-        if units > UNITS:
-            where = f"{case.way}, {case.flood.name}"
-            yield MeasuredFault(
-                case.subject.name, "units", where, f"{units:.1f} a MiB at {size // _MIB} MiB"
-            )
+            yield case.fault("memory", f"{times:.1f} times the text")
+    for found, size, case in units:
+        if found > UNITS:
+            yield case.fault("units", f"{found:.1f} a MiB at {size // _MIB} MiB")

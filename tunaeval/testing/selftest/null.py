@@ -12,17 +12,18 @@ from itertools import product
 from typing import NamedTuple
 
 from tunaeval.grammar.format import Format
+from tunaeval.matching.answers import own_answer
 from tunaeval.matching.calls import match
 from tunaeval.parsing.api import parse_message, render
-from tunaeval.runs.episode import Episode, Read, episode, read_at_all_levels
+from tunaeval.runs.episode import Episode, Read, Trial, episode, read_at_all_levels
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import asking
 from tunaeval.runs.suites.loading import load_suite, suite_names
-from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
+from tunaeval.types.calls import JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 from tunaeval.types.roles import Parser
-from tunaeval.types.runs import Scenario, ScenarioResult, Suite
+from tunaeval.types.runs import Expectation, Scenario, ScenarioResult, Suite
 
 from .measured import USUAL, Extent, Measured, MeasuredFault, Subject
 
@@ -65,7 +66,11 @@ class NullModel:
 
 def _first_call(asked: _Question) -> str:
     """Return a call of the first tool, with arbitrary required arguments of the right types."""
-    return asked.calls(_anything_for(next(iter(asked.tools.values()))))
+    return asked.calls(*_anything_for(asked, next(iter(asked.tools))))
+
+
+def _anything_for(asked: _Question, *names: str) -> tuple[ToolCall, ...]:
+    return own_answer(Expectation(tools=names), asked.tools)
 
 
 def _broken(asked: _Question) -> str:
@@ -96,7 +101,7 @@ NULL_MODELS = (
     NullModel("calls the first tool", _first_call, floor=_ONE_TOOL_SHARE),
     NullModel(
         "calls every tool",
-        lambda asked: asked.calls(*map(_anything_for, asked.tools.values())),
+        lambda asked: asked.calls(*_anything_for(asked, *asked.tools)),
     ),
     NullModel("calls the right tools without arguments", _right_tools, floor=_RIGHT_TOOL_SHARE),
 )
@@ -183,8 +188,7 @@ def _answers(
         if same not in readers:
             readers[same] = _reader(parser, tools, reply)
         read = readers[same]
-        talk = episode(scenario, asking=wording, tools=tools, read=read, options=options)
-        yield _ended(talk, reply)
+        yield _ended(episode(Trial(scenario, tools, read, options), wording), reply)
 
 
 def _reader(parser: Parser, tools: Tools, reply: Reply) -> Read:
@@ -206,22 +210,3 @@ def _ended(talk: Episode, reply: Reply) -> ScenarioResult:
         except StopIteration as end:
             result: ScenarioResult = end.value
             return result
-
-
-def _anything_for(spec: ToolSpec) -> ToolCall:
-    properties = spec.parameters.get("properties", {})
-    arguments = {
-        name: _ANYTHING.get(properties.get(name, {}).get("type"), "x")
-        for name in spec.parameters.get("required", ())
-    }
-    return ToolCall(spec.name, arguments)
-
-
-_ANYTHING: dict[str, JsonValue] = {
-    "string": "x",
-    "integer": 1,
-    "number": 1,
-    "boolean": True,
-    "array": [],
-    "object": {},
-}

@@ -16,7 +16,7 @@ from tunaeval.parsing.api import render
 from tunaeval.parsing.reader import Reader
 from tunaeval.testing.streams import stream_of, untiled, wrong_pieces
 from tunaeval.types.calls import ToolCall, Tools
-from tunaeval.types.parsing import LEVELS, Level, ParseResult
+from tunaeval.types.parsing import LEVELS, Level
 
 from .measured import USUAL, Extent, Measured, MeasuredFault, Subject
 from .texts import TOOLS, TextMaker
@@ -33,10 +33,8 @@ def broken_laws(
     """Return the laws that `text` breaks, whole and in each of these cuttings, as faults."""
     faults: list[MeasuredFault] = []
     try:
-        whole = reader.parse(text, tools=tools, level=level)
-        faults += _whole_faults(reader, text, whole, tools)
-        for chunks in cuttings:
-            faults += _streamed_faults(reader, text, whole, chunks, tools=tools, level=level)
+        for kind, detail in _broken(reader, text, cuttings, tools, level):
+            faults.append(MeasuredFault(reader.name, kind, text, detail))
     except Exception as error:  # noqa: BLE001 - raising breaks a law, and is reported as a fault
         faults.append(
             MeasuredFault(reader.name, "raised", text, f"{type(error).__name__}: {error}")
@@ -44,43 +42,39 @@ def broken_laws(
     return faults
 
 
-def steps(text: str, size: int) -> list[str]:
-    """Return the text in chunks of `size` characters."""
-    return [text[start : start + size] for start in range(0, len(text), size)]
-
-
-def _whole_faults(
-    reader: Reader, text: str, whole: ParseResult, tools: Tools | None
-) -> Iterator[MeasuredFault]:
+def _broken(
+    reader: Reader,
+    text: str,
+    cuttings: Iterable[Sequence[str]],
+    tools: Tools | None,
+    level: Level,
+) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the details of each fault."""
+    whole = reader.parse(text, tools=tools, level=level)
     unknown = [call.name for call in whole.calls if tools is not None and call.name not in tools]
     if unknown:
-        yield MeasuredFault(reader.name, "unknown tool called", text, unknown[0])
+        yield "unknown tool called", unknown[0]
     ends = [place for call in whole.calls for place in call.span or ()]
     if ends != sorted(ends) or any(not 0 <= end <= len(text) for end in ends):
-        yield MeasuredFault(reader.name, "spans out of order", text, repr(ends))
+        yield "spans out of order", repr(ends)
     results = [reader.parse(text, tools=tools, level=each) for each in LEVELS]
     for lower, higher in pairwise(results):
         if not lower.diagnoses and lower != higher:
-            yield MeasuredFault(reader.name, "levels differ", text, f"{lower} but then {higher}")
+            yield "levels differ", f"{lower} but then {higher}"
+    for chunks in cuttings:
+        result, events = stream_of(reader.stream(tools=tools, level=level), chunks)
+        cut = f"{level}, cut into {[len(chunk) for chunk in chunks]}"
+        if result != whole:
+            yield "stream differs", cut
+        if why := untiled(text, result, events):
+            yield "events do not tile", f"{cut}: {why}"
+        if why := wrong_pieces(events):
+            yield "argument pieces differ", f"{cut}: {why}"
 
 
-def _streamed_faults(
-    reader: Reader,
-    text: str,
-    whole: ParseResult,
-    chunks: Sequence[str],
-    *,
-    tools: Tools | None,
-    level: Level,
-) -> Iterator[MeasuredFault]:
-    result, events = stream_of(reader.stream(tools=tools, level=level), chunks)
-    cut = f"{level}, cut into {[len(chunk) for chunk in chunks]}"
-    if result != whole:
-        yield MeasuredFault(reader.name, "stream differs", text, cut)
-    if why := untiled(text, result, events):
-        yield MeasuredFault(reader.name, "events do not tile", text, f"{cut}: {why}")
-    if why := wrong_pieces(events):
-        yield MeasuredFault(reader.name, "argument pieces differ", text, f"{cut}: {why}")
+def steps(text: str, size: int) -> list[str]:
+    """Return the text in chunks of `size` characters."""
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 EXAMPLES = 60

@@ -5,11 +5,9 @@ inside of the workspace. A command is run without a shell and within limits: it 
 caller's environment nor an input, its output is kept up to a limit, and after its time limit it is
 killed with all processes that it started. "python" is the interpreter of this program.
 
-A command that runs a file runs what the model has written, with the rights of this process: this is
-no sandbox. Allow such commands only if the whole process is in a container.
-
-Who can write the files that a command reads as its configuration can make it run any program, so no
-tool of a workspace writes, moves or deletes them while the command is allowed.
+This is no sandbox: a command that runs a file runs what the model has written, with the rights of
+this process. Who can write the files that a command reads as its configuration can make it run any
+program, so no tool of a workspace writes, moves or deletes them while the command is allowed.
 `configurations.toml` lists them by program; for a program that is not listed, nothing is refused.
 
 Of git the configuration itself names further files. `git status` runs the program in
@@ -206,7 +204,9 @@ def _run_by(commands: Commands) -> Mapping[str, str]:
     """Map each program that may run, also one that another starts, to the allowed command's own."""
     table = configurations()
     found: dict[str, str] = {}
-    for name in sorted(set(_programs(commands))):
+    words = (word.lower() for command in commands for word in command)
+    names = {name for word in words for name in _PROGRAM.findall(word)}
+    for name in sorted(names | {_VERSION.sub("", name) for name in names}):  # python3.12
         waiting = [name]
         while waiting:
             program = waiting.pop()
@@ -214,14 +214,6 @@ def _run_by(commands: Commands) -> Mapping[str, str]:
                 found[program] = name
                 waiting += table.get(program, Program()).runs
     return found
-
-
-def _programs(commands: Commands) -> Iterator[str]:
-    for words in commands:
-        for word in words:
-            for name in _PROGRAM.findall(word.lower()):
-                yield name
-                yield _VERSION.sub("", name)  # python3.12
 
 
 def check_unread(parts: Parts, commands: Commands, root: Path) -> None:
@@ -441,8 +433,15 @@ def run_command(
     """
     process = _started(words, folder, files, hidden)
     assert process.stdout is not None  # noqa: S101 - it is a pipe
-    kept = _Kept(output_bytes)
-    reader = threading.Thread(target=kept.read, args=(process.stdout,), daemon=True)
+    kept = bytearray()
+
+    def read(stream: IO[bytes]) -> None:
+        """Keep the first bytes, and one more; read the rest to keep the program going."""
+        with stream:
+            while piece := os.read(stream.fileno(), 1 << 16):
+                kept.extend(piece[: output_bytes + 1 - len(kept)])
+
+    reader = threading.Thread(target=read, args=(process.stdout,), daemon=True)
     reader.start()
     try:
         code: int | None = process.wait(seconds)
@@ -455,7 +454,8 @@ def run_command(
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     reader.join(_GRACE_SECONDS)  # a process that left the group may keep the pipe
-    return Ran(words, code, bytes(kept.data).decode(errors="replace").rstrip(), kept.cut)
+    output = bytes(kept[:output_bytes]).decode(errors="replace").rstrip()
+    return Ran(words, code, output, len(kept) > output_bytes)
 
 
 def _started(
@@ -479,21 +479,6 @@ def _started(
         )
     except (OSError, ValueError) as error:
         raise WorkspaceError(f"the command {shlex.join(words)!r:.80}: {error}") from error
-
-
-class _Kept:
-    """The first bytes of the output; the rest is read, to keep the program going, and dropped."""
-
-    def __init__(self, limit: int) -> None:
-        self.data = bytearray()
-        self.cut = False
-        self._limit = limit
-
-    def read(self, stream: IO[bytes]) -> None:
-        with stream:
-            while piece := os.read(stream.fileno(), 1 << 16):
-                self.cut = self.cut or len(self.data) + len(piece) > self._limit
-                self.data += piece[: self._limit - len(self.data)]
 
 
 _PATH = os.pathsep.join((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"))
