@@ -3,7 +3,7 @@
     pip install llguidance xgrammar
     python -m benchmarks.constraints formats [--drawn 1000]
     python -m benchmarks.constraints xgrammar [--drawn 20]
-    python -m benchmarks.constraints model [--limit 12] [--max-tokens 80]
+    python -m benchmarks.constraints model [--smoke 12] [--everyday 12] [--max-tokens 60]
 
 Each writes its table into docs/explanation/constraints.md. xgrammar needs torch only for masks of
 tokens, which are not used here; without torch, an empty module stands in for it.
@@ -20,9 +20,10 @@ import time
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from random import Random
+from statistics import quantiles
 from typing import Any
 
 import tunaeval
@@ -31,12 +32,14 @@ from tests.parsing.lark_matcher import Lark
 from tests.parsing.test_constraints import CALLS, CONSTRAINED, TOOLS, damaged
 from tunaeval.models.clients.llamacpp import LlamaCppClient
 from tunaeval.parsing.constraint import KINDS
+from tunaeval.reports.statistics import wilson
 from tunaeval.reports.wording import interval, percent
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Asking, asking
 from tunaeval.runs.runner import SuiteRun
 from tunaeval.types.calls import ToolCall
-from tunaeval.types.runs import Rate, Report, Suite
+from tunaeval.types.roles import Client
+from tunaeval.types.runs import Report, ScenarioResult, Suite
 
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "constraints.md"
 Accepts = Callable[[str], bool]
@@ -46,15 +49,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("formats", "xgrammar", "model"))
     parser.add_argument("--drawn", type=int)
-    parser.add_argument("--limit", type=int, default=12)
-    parser.add_argument("--max-tokens", type=int, default=80)
+    parser.add_argument("--smoke", type=int, default=12, help="scenarios of this suite")
+    parser.add_argument("--everyday", type=int, default=12, help="scenarios of this suite")
+    parser.add_argument("--max-tokens", type=int, default=60)
     given = parser.parse_args()
     if given.what == "formats":
         lines = list(formats(given.drawn or 1000))
     elif given.what == "xgrammar":
         lines = list(beside_xgrammar(given.drawn or 20))
     else:
-        lines = asyncio.run(small_model(given.limit, given.max_tokens))
+        limits = {"smoke": given.smoke, "everyday": given.everyday}
+        lines = asyncio.run(small_model(limits, given.max_tokens))
     begin, end = f"<!-- begin {given.what} -->\n", f"<!-- end {given.what} -->"
     before, _, rest = PAGE.read_text("utf-8").partition(begin)
     _, _, after = rest.partition(end)
@@ -126,9 +131,11 @@ def cost(name: str, number: int) -> str:
 # --- xgrammar ------------------------------------------------------------------------------------
 
 MODELS = {
-    "llama": "llama3-json", "qwen_3": "hermes", "qwen_3_coder": "qwen3-coder", "kimi": "kimi-k2",
+    "llama": "llama3-json", "qwen_3": "hermes", "exaone": "hermes", "qwen_3_coder": "qwen3-coder",
+    "qwen_3_5": "qwen3-coder", "kimi": "kimi-k2",
     "kimi_k3": "kimi-k3", "deepseek_r1": "deepseek-v3", "deepseek_v3_1": "deepseek-v3.1",
-    "deepseek_v3_2": "deepseek-v3.2", "deepseek_v4_1": "deepseek-v4.1", "glm_4_7": "glm47",
+    "deepseek_v3_2": "deepseek-v3.2", "deepseek_v4": "deepseek-v3.2",
+    "deepseek_v4_1": "deepseek-v4.1", "glm_4_7": "glm47",
     "minimax": "minimax-m2", "minimax_m3": "minimax-m3", "mimo": "mimo", "harmony": "harmony",
     "cohere": "cohere-cmd5",
 }  # fmt: skip
@@ -163,6 +170,7 @@ def beside_xgrammar(drawn: int) -> Iterator[str]:
     first = ToolCall("f", {"city": "Oslo", "days": 2})
     texts = [[first], [first, first], [ToolCall("f", {"days": 2, "city": "Oslo"})]]
     texts.append([ToolCall("ls", {})])
+    unknown = [ToolCall("nope", {})]
     of_openai = [{"type": "function", "function": tool} for tool in tools]
     for model, name in MODELS.items():
         cells = []
@@ -175,6 +183,8 @@ def beside_xgrammar(drawn: int) -> Iterator[str]:
                 cells = ["yes" if accepts(tunaeval.render(one, name)) else "no" for one in texts]
         ours = Lark(tunaeval.constrain(tools, format=name, text="none", reasoning=False).text)
         found = sum(map(accepts, drawn_from(ours, drawn)))
+        if accepts(tunaeval.render(unknown, name)):  # its tag takes our markers for prose
+            cells, found = ["as prose"] * len(texts), 0
         yield row(f"`{model}`", f"`{name}`", *cells, f"{found} of {drawn}")
 
 
@@ -200,47 +210,55 @@ def calls_alone(told: Asking, suite: Suite, name: str) -> Asking:
     )
 
 
-async def small_model(limit: int, max_tokens: int) -> list[str]:
-    """Ask the embedded model the first scenarios of two suites, freely and constrained."""
-    lines = [row("suite", "format", "", "with calls", "sound calls", "cut off", "score", "s")]
-    lines.append(row(*["---"] * 8))
-    client = LlamaCppClient()
+async def small_model(limits: dict[str, int], max_tokens: int) -> list[str]:
+    """Ask the embedded model scenarios of two suites, freely and constrained.
+
+    The formats and ways of a scenario follow each other, as their prompts begin alike: the server
+    then reads the tools, which take most of the time, once a scenario.
+    """
+    client = LlamaCppClient(context=8192)
+    results: dict[tuple[str, str, str], list[ScenarioResult]] = {}
     try:
-        for suite_name in ("smoke", "everyday"):
+        for suite_name, limit in limits.items():
             whole = tunaeval.load_suite(suite_name)
             ids = [one.id for one in whole.scenarios]
-            suite = whole.where(ids=ids[:: -(-len(ids) // limit)])
-            for name in TEN:
-                for way in WAYS:
-                    options = RunOptions(
-                        ask="prompt", attempts=1, max_tokens=max_tokens, concurrency=1,
-                        deadline_seconds=300, constrain=way != "free",
-                    )  # fmt: skip
-                    told = asking(suite, "prompt", form=name, constrain=options.constrain)
-                    if way == "calls alone":
-                        told = calls_alone(told, suite, name)
-                    parser = tunaeval.formats.get(name)
-                    run = SuiteRun(suite, client, parser, options, told=told)
-                    report = await run.run()
-                    lines.append(row(suite_name, f"`{name}`", way, *cells_of(report)))
-                    print(lines[-1], end="", flush=True)
+            for number, name in enumerate(ids[:: -(-len(ids) // limit)], 1):
+                one = whole.where(ids=[name])
+                for form, way in product(TEN, WAYS):
+                    report = await asked(one, client, form, way, max_tokens)
+                    results.setdefault((suite_name, form, way), []).extend(report.results)
+                print(suite_name, number, name, flush=True)
     finally:
         await client.close()
-    return lines
+    head = row("suite", "format", "", "with calls", "sound calls", "cut off", "score", "s")
+    rows = (row(one, f"`{form}`", way, *cells_of(r)) for (one, form, way), r in results.items())
+    return [head, row(*["---"] * 8), *rows]
 
 
-def cells_of(report: Report) -> tuple[str, ...]:
-    replies = [attempt for result in report.results for attempt in result.attempts]
+async def asked(suite: Suite, client: Client, name: str, way: str, max_tokens: int) -> Report:
+    options = RunOptions(
+        ask="prompt", attempts=1, max_tokens=max_tokens, concurrency=1, deadline_seconds=300,
+        constrain=way != "free",
+    )  # fmt: skip
+    told = asking(suite, "prompt", form=name, constrain=options.constrain)
+    if way == "calls alone":
+        told = calls_alone(told, suite, name)
+    return await SuiteRun(suite, client, tunaeval.formats.get(name), options, told=told).run()
+
+
+def cells_of(results: list[ScenarioResult]) -> tuple[str, ...]:
+    replies = [attempt for result in results for attempt in result.attempts]
     called = [one for one in replies if one.outcome in ("calls", "malformed")]
     fit = [one for one in called if one.outcome == "calls" and not one.diagnoses]
     cut = sum(one.finish_reason == "length" for one in replies)
-    final: Rate = report.summary.final
+    rate = wilson(sum(result.ok for result in results), len(results))
+    low, middle, high = quantiles((one.latency_seconds or 0 for one in replies), n=4)
     return (
         f"{len(called)} of {len(replies)}",
         f"{len(fit)} of {len(called)}",
         str(cut),
-        f"{percent(final)} ({interval(final)})",
-        f"{report.summary.latency_seconds_median or 0:.1f}",
+        f"{percent(rate)} ({interval(rate)})",
+        f"{middle:.1f} ({low:.1f} to {high:.1f})",
     )
 
 

@@ -58,6 +58,15 @@ def test_another_server_gets_it_in_the_field_that_is_named(suite: str) -> None:
     assert report.passed == 1
 
 
+@pytest.mark.parametrize("name", ["glm45", "gemma4", "deepseek-v3", "functionary-v2"])
+def test_a_format_is_constrained_whatever_is_read_besides(suite: str, name: str) -> None:
+    call = tunaeval.render([tunaeval.ToolCall("ls", {"depth": 2})], name)
+    with FaultServer(then=chat(call)) as server:
+        report = asked(suite, server, format=name)
+    assert report.run.heading == f"constrained decoding ({name})"
+    assert (report.passed, report.results[0].attempts[0].breach) == (1, None)
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from random import Random
 
 import pytest
@@ -49,15 +50,11 @@ class Lark:
         matcher, made = self._matcher, bytearray()
         matcher.reset()
         while not matcher.is_stopped():
-            mask = matcher.compute_bitmask()
-            allowed = [sign for sign in range(_END) if mask[sign // 8] >> sign % 8 & 1]
-            may_end = mask[_END // 8] >> _END % 8 & 1
+            allowed, plain, signs, may_end = _named_by(matcher.compute_bitmask())
             if len(made) > longest or not (allowed or may_end):
                 return None
             if may_end and (not allowed or (len(made) > 40 and random.random() < 0.3)):
                 break
-            plain = [sign for sign in allowed if 32 <= sign < 127 or sign == ord("\n")]
-            signs = [sign for sign in plain if chr(sign) in '<>/"}]|,\n`{:']
             likes_signs = random.random() < 0.15 + len(made) / 1500
             drawn = random.choice((signs if likes_signs else plain) or plain or allowed)
             assert matcher.consume_token(drawn)
@@ -66,3 +63,14 @@ class Lark:
             return made.decode()
         except UnicodeDecodeError:
             return None
+
+
+@lru_cache(maxsize=4096)
+def _named_by(mask: bytes) -> tuple[list[int], list[int], list[int], bool]:
+    """Return the bytes that a mask allows, the printable ones and the signs of them, and whether
+    the text may end. Few masks are different, and most of the time of drawing was spent here.
+    """
+    allowed = [byte for byte in range(_END) if mask[byte // 8] >> byte % 8 & 1]
+    plain = [byte for byte in allowed if 32 <= byte < 127 or byte == ord("\n")]
+    signs = [byte for byte in plain if chr(byte) in '<>/"}]|,\n`{:']
+    return allowed, plain, signs, bool(mask[_END // 8] >> _END % 8 & 1)

@@ -54,6 +54,7 @@ TOOLS = tunaeval.to_tools(
         {"name": "ls", "parameters": {}},
     ]
 )
+SCHEMAS = {name: jsonschema.Draft202012Validator(spec.parameters) for name, spec in TOOLS.items()}
 
 WEATHER = ToolCall(
     "get_weather", {"more": {"list": [1, 2.5], "deep": True}, "days": 7, "city": "a \"b\"\n'c' é"}
@@ -81,9 +82,9 @@ def _tool(properties: dict[str, Any]) -> Tools:
     return tunaeval.to_tools([given])
 
 
-def grammars(name: str) -> tuple[Lark, Gbnf]:
+def grammars(name: str, text: Any = "none") -> tuple[Lark, Gbnf]:
     lark, gbnf = (
-        tunaeval.constrain(TOOLS, format=name, kind=kind, text="none").text
+        tunaeval.constrain(TOOLS, format=name, kind=kind, text=text).text
         for kind in ("lark", "gbnf")
     )
     return Lark(lark), Gbnf(gbnf)
@@ -97,6 +98,14 @@ def test_what_render_writes_is_accepted_and_damage_is_refused(name: str) -> None
         assert (lark.accepts(text), gbnf.accepts(text)) == (True, True), text
     for other in damaged(name):
         assert (lark.accepts(other), gbnf.accepts(other)) == (False, False), other
+
+
+@pytest.mark.parametrize("name", [name for name in CONSTRAINED if name not in WITHOUT_PROSE])
+def test_prose_may_come_before_calls_in_each_kind(name: str) -> None:
+    call = tunaeval.render(CALLS[0], name)
+    for grammar in grammars(name, "before"):
+        found = [grammar.accepts(text) for text in (call, f"See: é.\n{call}", "Só?", call[:-2])]
+        assert found == [True, True, True, False]
 
 
 def damaged(name: str) -> Iterator[str]:
@@ -136,7 +145,7 @@ def test_what_is_drawn_is_read_strictly_and_fits_the_schema(
         assert not any(call.repairs for call in result.calls), drawn
         assert text == "before" or (result.calls and not result.content.strip()), drawn
         for call in result.calls:
-            jsonschema.validate(call.arguments, TOOLS[call.name].parameters)
+            SCHEMAS[call.name].validate(call.arguments)
 
 
 def test_reasoning_and_prose_may_come_first_and_nothing_after() -> None:
@@ -160,6 +169,13 @@ CANNOT_BE_SAID = {
     "bounds of a number": ({"type": "number", "minimum": 2}, "hermes", "minimum of number"),
     "length of bare text": ({"type": "string", "maxLength": 2}, "glm45", "maxLength"),
     "lookahead": ({"type": "string", "pattern": "(?=a)"}, "hermes", "pattern"),
+    "a length in words": ({"type": "string", "minLength": "x"}, "hermes", "minLength is 'x'"),
+    "a bound in words": ({"type": "integer", "minimum": "3"}, "hermes", "minimum is '3'"),
+    "a type that is none": ({"type": "strng"}, "hermes", "type is 'strng'"),
+    "a list that is none": ({"type": "string", "anyOf": 5}, "glm45", "anyOf is 5"),
+    "an object that is none": ({"type": "object", "properties": 5}, "minimax-m3", "is 5"),
+    "no regular expression": ({"type": "string", "pattern": "["}, "hermes", "pattern"),
+    "another set in a class": ({"type": "string", "pattern": "[a&&b]"}, "hermes", "pattern"),
     "exclusive choice": (
         {"oneOf": [{"type": "integer"}, {"type": "number"}]}, "hermes", "oneOf admits"
     ),
@@ -178,6 +194,10 @@ def test_what_cannot_be_said_is_refused_or_listed(case: str) -> None:
 
 NO_VALUE_FITS = {
     "no number": ({"type": "integer", "minimum": 7, "maximum": 3}, "no value fits"),
+    "no length": ({"type": "string", "minLength": 5, "maxLength": 3}, "no value fits"),
+    "no list": ({"type": "array", "items": {}, "minItems": 5, "maxItems": 3}, "no value fits"),
+    "too many digits": ({"type": "integer", "minimum": 10**30}, "no value fits"),
+    "endless": ({"type": "integer", "minimum": float("inf")}, "no value fits"),
     "no choice": ({"type": "integer", "enum": ["a"]}, "no value fits"),
     "false": (False, "no value fits"),
     "a reference to nowhere": ({"$ref": "#/nope"}, "leads nowhere"),
@@ -199,6 +219,77 @@ def test_a_schema_that_no_value_fits_is_refused(case: str) -> None:
     schema, why = NO_VALUE_FITS[case]
     with pytest.raises(UsageError, match=why):
         constraint_of({"x": schema}, "hermes", allow_looser=True)
+
+
+def test_a_schema_that_is_nested_too_deep_is_refused() -> None:
+    nested: dict[str, Any] = {"type": "string"}
+    for _ in range(900):
+        nested = {"type": "array", "items": nested}
+    with pytest.raises(UsageError, match=r"tool 'f': .* too deep or has too many"):
+        constraint_of({"x": nested}, "hermes")
+
+
+@pytest.mark.parametrize("combined", ["$ref", "allOf"])
+def test_keywords_beside_others_are_enforced_with_them(combined: str) -> None:
+    text = {"type": "string", "title": "a text"}
+    one: dict[str, Any] = {"maxLength": 2, "title": "a short text"}
+    one[combined] = "#/properties/y" if combined == "$ref" else [text]
+    grammar = Lark(constraint_of({"x": one, "y": text}, "hermes").text)
+    for value, fits in (("ab", True), ("abc", False)):
+        call = tunaeval.render([ToolCall("f", {"x": value, "y": "abc"})], "hermes")
+        assert grammar.accepts(call) == fits
+
+
+@pytest.mark.parametrize("name", ["hermes", "glm45", "minimax-m3", "gemma4", "pythonic"])
+def test_definitions_that_others_use_twice_are_written_once(name: str) -> None:
+    two = {
+        f"d{i}": {"properties": {key: {"$ref": f"#/$defs/d{i + 1}"} for key in "xy"}}
+        for i in range(40)
+    }
+    schema = {
+        "properties": {"a": {"$ref": "#/$defs/d0"}},
+        "$defs": {**two, "d40": {"type": "null"}},
+    }
+    tools = [{"name": "f", "parameters": schema}]
+    assert len(tunaeval.constrain(tools, format=name, text="none", kind="gbnf").text) < 120_000
+
+
+def test_members_in_order_take_a_rule_each() -> None:
+    small, large = (
+        len(constraint_of({f"a{i}": {"type": "null"} for i in range(n)}, "hermes").text)
+        for n in (20, 200)
+    )
+    assert large < 11 * small
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "value"),
+    [
+        ("gemma4", {"type": "object"}, {"key": [1]}),
+        ("minimax-m3", {"properties": {"x": {"$ref": "#/properties/x"}}}, {"x": {"x": {"x": {}}}}),
+    ],
+)
+def test_objects_are_accepted_as_they_are_written(name: str, schema: Any, value: Any) -> None:
+    for kind, matcher in (("lark", Lark), ("gbnf", Gbnf)):
+        made = constraint_of({"x": schema}, name, kind=kind, allow_looser=True)
+        assert matcher(made.text).accepts(tunaeval.render([ToolCall("f", {"x": value})], name))
+
+
+def test_no_grammar_has_an_escape_that_python_has_not() -> None:
+    made = constraint_of({"x": {"type": "array", "items": {"type": "string"}}}, "lfm2-pythonic")
+    written = '<|tool_call_start|>[f(x=["%s"])]<|tool_call_end|>'
+    found = [Lark(made.text).accepts(written % text) for text in ("a/b", "a\\nb", "a\\/b")]
+    assert found == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("prose", "accepted"),
+    [("Let me see:\n\n", True), ("Let me see,\n", False), ("f(\n", False), ("x =\n", False)],
+)
+def test_prose_before_a_bare_list_is_no_code(prose: str, accepted: bool) -> None:
+    text = prose + tunaeval.render([ToolCall("ls", {})], "pythonic")
+    assert Lark(tunaeval.constrain(TOOLS, format="pythonic").text).accepts(text) == accepted
+    assert (tunaeval.parse(text, "pythonic", TOOLS, "strict").outcome == "calls") == accepted
 
 
 @pytest.mark.parametrize(
@@ -276,6 +367,13 @@ def test_lengths_and_patterns_of_json_strings_are_enforced() -> None:
     assert not accepts("", "AB-12")
     assert not accepts("abc", "AB-12")
     assert not accepts("a", "xAB-12")
+
+
+@pytest.mark.parametrize("pattern", ["^/[^/]+$", "^\\/[a-z/]{2,3}$", "/a"])
+def test_a_slash_in_a_pattern_ends_nothing(pattern: str) -> None:
+    grammar = Lark(constraint_of({"x": {"type": "string", "pattern": pattern}}, "hermes").text)
+    texts = [tunaeval.render([ToolCall("f", {"x": text})], "hermes") for text in ("/ab", "ab")]
+    assert [grammar.accepts(text) for text in texts] == [True, False]
 
 
 @pytest.mark.parametrize("odd", ["\u2028", "\x85", "\ufeff", "é😀", "\\\"/'"])
@@ -360,3 +458,6 @@ def test_what_is_wrong_is_named() -> None:
         constraint_of({"x": {"type": "integer", "minimum": 7, "maximum": 3}}, "hermes")
     dated = constraint_of({"x": {"type": "string", "format": "date-time"}}, "hermes")
     assert dated.omitted == ("tool 'f': format 'date-time' is not enforced",)
+    open_object = {"properties": {"a": {"type": "null"}}, "additionalProperties": True}
+    declared = constraint_of({"x": open_object}, "hermes")
+    assert declared.omitted == ("tool 'f': only declared properties of an object are written",)

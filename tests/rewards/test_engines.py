@@ -126,7 +126,7 @@ PAID: dict[str, tuple[Gold, Any]] = {
     "its-result": (GOLDS["none"], "The get_weather in Rome says 20 degrees; days: 2."),
     "a-shell-of-its-name": (
         Gold.of([], [{"name": "bash", "parameters": {"properties": {"command": {}}}}]),
-        "Write:\n```bash\ncommand=ls\n```",
+        "Write:\n```bash\n  command=ls\n```\nor:\n~~~bash\n  command=ls\n~~~",
     ),
     **{
         f"{name}-is-shown": (GOLDS["none"], f"So it is written:\n```{text}\n```\nThat is all.")
@@ -184,6 +184,19 @@ def test_what_is_honest_is_paid(name: str) -> None:
     for recipe in (Recipe(), EXACT, Recipe(reader="hermes"), *map(for_, ENGINES)):
         if not (recipe.engine and name == "hermes-is-shown"):  # which engines try to run
             assert reward(completion, gold, recipe=recipe).value == 1.0, recipe
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"name": "add", "arguments": {"a": 1}}\n```\nThat is all.',
+        'So:\n```json\n{"name": "get_weather", "town": "Rome"}\n```\nThat is all.',
+        'So:\n```json\n{"name": "add", "arguments": {"a": 1}}',
+    ],
+)
+def test_a_fence_without_an_introduction_or_with_a_given_tool_shows_nothing(text: str) -> None:
+    found = reward(text, GOLDS["none"])
+    assert (found.value, found.broken, found.outcome) == (0.0, 1, "malformed")
 
 
 def number(kind: str | None) -> Any:

@@ -101,7 +101,7 @@ def remedy(
     name = parser_name(server.kind, form)
     has = server.parser and _DEPRECATED.get(server.parser, server.parser)
     if fault in ("calls-in-content", "calls-lost") and (parses or has) and has in (None, name):
-        fault = f"{fault}-sometimes"
+        fault = "calls-lost" if fault == "calls-lost" and not has else f"{fault}-sometimes"
     if fault == "reasoning-leaks" and server.facts.get("reasoning_parser"):
         fault = "reasoning-leaks-sometimes"
     family = fault.partition("-")[0]

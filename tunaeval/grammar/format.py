@@ -435,6 +435,11 @@ class Format:
         return next((word for word in self.words if isinstance(word, PythonCalls)), None)
 
     @property
+    def several(self) -> bool:
+        """Whether a block has all calls that stand together, and not one of them."""
+        return bool(self.python or (self.call and (self.call.array or self.call.joined)))
+
+    @property
     def opener(self) -> Literal | None:
         """The fixed text that begins a block; None if a block begins with another word."""
         first = self.words[0]

@@ -372,9 +372,10 @@ def format_named(format: str | Format | Parser) -> Format:  # noqa: A002 - as in
     found = formats.get(format) if isinstance(format, str) else format
     if isinstance(found, Format):
         return found
-    if isinstance(found, Reader) and len(found.formats) == 1:
-        return found.formats[0]
     if isinstance(found, Reader):
+        first, *others = found.formats
+        if tuple(others) == first.also:
+            return first
         names = " or ".join(repr(form.name) for form in found.formats)
         given = format if isinstance(format, str) else found.name
         raise UsageError(

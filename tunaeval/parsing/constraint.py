@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import keyword
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import combinations
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
@@ -22,12 +22,10 @@ from tunaeval.grammar import (
     Attribute,
     CallObject,
     Elements,
-    Key,
     Literal,
     Many,
     Markup,
     Maybe,
-    Name,
     PythonCalls,
     Space,
     Value,
@@ -40,12 +38,21 @@ from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpe
 from tunaeval.types.wanted import refusal, wanted_name
 
 from .api import format_named
-from .judge import as_json, escaped, trimmed
+from .judge import as_json, trimmed
 from .reader import AnyTools, known_tools
 from .repair.dialects import BRACE_KEY
-from .repair.schema import admitted, choices_of, is_of, kinds_named, resolved
+from .repair.schema import ANY, CLASSES, admitted, choices_of, is_of, kinds_named, resolved
 from .rules import Rules, either, quote, whole_numbers
-from .write import LINE, as_template, braces, type_word, written_calls
+from .write import (
+    around_objects,
+    as_template,
+    braces,
+    call_object,
+    message,
+    type_word,
+    word_text,
+    written_calls,
+)
 
 Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]
 KINDS: tuple[Kind, ...] = ("lark", "gbnf", "structural-tag")
@@ -55,9 +62,7 @@ _Argument: TypeAlias = tuple[str, object]
 
 MOST_IN_ANY_ORDER = 5
 """Most properties that rules list in any order, as n of them need 2**n rules. More than that are in
-any order only in Lark, and in the schema's order in the other kinds."""
-_FEW, _BITS = 3, 64
-"""Between these numbers of properties Lark has one rule with a parameter, which has 64 bits."""
+the schema's order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,7 @@ class Constraint:
         >>> tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}]
         >>> grammar = tunaeval.constrain(tools, format="hermes", allow_looser=True)
         >>> grammar.omitted
-        ("tool 'f': a value of any type may contain an object, whose keys may repeat",)
+        ("tool 'f': the keys of an object with undeclared properties may repeat",)
     """
 
     text: str
@@ -121,7 +126,10 @@ def constrain(
     if not known:
         raise UsageError("there are no tools to call; a constraint needs one or more")
     grammar = _Grammar(form, kind, allow_looser=allow_looser)
-    root = grammar.reply(known, parallel=parallel, text=text, reasoning=reasoning)
+    try:
+        root = grammar.reply(known, parallel=parallel, text=text, reasoning=reasoning)
+    except RecursionError:
+        raise grammar.fault("its schema is too deep or has too many properties") from None
     written = grammar.lark(root) if kind == "lark" else grammar.gbnf(root)
     made = Constraint(written, kind, (*grammar.omitted,))
     return replace(made, text=made.as_tag()) if kind == "structural-tag" else made
@@ -173,48 +181,37 @@ class _Notation:
     """
 
     string: str
-    """The rule of a string of any length."""
-    character: str
-    """The rule of a character in a string; empty if strings end at a mark."""
+    """The rule of a string of any length; empty if strings end at a mark."""
     key: Callable[[str], str]
     write: Callable[[JsonValue], str]
     comma: str = '"," " "?'
     colon: str = '":" " "?'
-    words: tuple[str, str, str] = ("true", "false", "null")
     inner: _Notation | None = None
     """The notation of what lists and objects contain, if that is another one."""
 
 
-_JSON = _Notation(
-    "STRING", "CHARACTER", lambda key: as_json(key, key), lambda v: as_json(v, "enum")
-)
-_PYTHON = _Notation("PYTHON-STRING", "", repr, repr, words=("True", "False", "None"))
+_JSON = _Notation("STRING", lambda key: as_json(key, key), lambda value: as_json(value, "enum"))
+_PYTHON = _Notation("PYTHON-STRING", repr, repr)
 _WITH_JSON = replace(_PYTHON, write=as_template, inner=_JSON)
 
 
+@cache
 def _in_braces(mark: str) -> _Notation:
     """Return the notation of the formats with bare keys and strings between two marks."""
     write = partial(braces, mark=mark)
     return _Notation(
-        "", "", lambda key: key if BRACE_KEY.fullmatch(key) else write(key), write, '","', '":"'
+        "", lambda key: key if BRACE_KEY.fullmatch(key) else write(key), write, '","', '":"'
     )
 
 
-_STRING = {"minLength", "maxLength", "pattern"}
 _NUMBER = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
-_ARRAY = {"items", "minItems", "maxItems"}
-_OBJECT = {"properties", "required", "additionalProperties"}
-_ENFORCED = {"string": _STRING, "integer": _NUMBER, "array": _ARRAY, "object": _OBJECT}
-"""The keywords that are enforced for each type."""
-
-_OF_TYPE: dict[str, set[str]] = {
-    "object": _OBJECT | {"patternProperties", "minProperties", "maxProperties", "propertyNames"},
-    "array": _ARRAY | {"uniqueItems", "prefixItems", "contains", "additionalItems"},
-    "number": _NUMBER | {"multipleOf"},
-    "string": _STRING,
+_ENFORCED = {
+    "string": {"minLength", "maxLength", "pattern"},
+    "integer": _NUMBER,
+    "array": {"items", "minItems", "maxItems"},
+    "object": {"properties", "required", "additionalProperties"},
 }
-_OF_TYPE["integer"] = _OF_TYPE["number"]
-"""The keywords that concern only values of a type."""
+"""The keywords that are enforced for each type."""
 
 _ANNOTATIONS = frozenset({
     "title", "description", "default", "example", "examples", "$defs", "definitions", "$schema",
@@ -222,20 +219,46 @@ _ANNOTATIONS = frozenset({
 })  # fmt: skip
 """The keywords that restrict no value, or that are read before others."""
 
+_KNOWN = _ANNOTATIONS.union(*_ENFORCED.values())
+
+_CLASSES: dict[str, Any] = {
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), int),
+    **dict.fromkeys(_NUMBER, int | float),
+    **dict.fromkeys(("anyOf", "oneOf", "allOf", "required", "enum"), list | tuple),
+    "properties": Mapping,
+    "pattern": str,
+}
+"""The Python classes of keywords' values; a keyword with another value is left out."""
+
+_FEW_VALUES: dict[str, list[JsonValue]] = {"null": [None], "boolean": [True, False]}
+_ANYTHING = {"type": ["null", "boolean", "number", "string", "array", "object"]}
+
 
 _PLAIN = re.compile(r"[A-Za-z]\w*+", re.ASCII)
 """Names that every format can write."""
 
 
-@cache
-def _harmless(kind: str) -> frozenset[str]:
-    """Return the keywords that need no more rules for a type: enforced, or of other types."""
-    of_others = set().union(*_OF_TYPE.values()) - _OF_TYPE.get(kind, set())
-    return _ANNOTATIONS | _ENFORCED.get(kind, set()) | of_others
-
-
-_PATTERN = re.compile(r"(\^?)((?:[^\\^$(/]|\\[dwsDWS.*+?()\[\]{}|/^$\\-]|\((?!\?)|\(\?:)*+)(\$?)")
+_ESCAPED = r"\\[dwsDWS.*+?()\[\]{}|/^$\\-]"
+_PATTERN = re.compile(
+    rf"(\^?)((?:[^\\^$(\[{{]|{_ESCAPED}|\[\^?(?:[^\\\[\]&~-]|{_ESCAPED}|-(?!-))+\]"
+    r"|\{\d{1,4}(?:,\d{0,4})?\}|\((?!\?)|\(\?:)*+)(\$?)"
+)
 """A regular expression that llguidance and JSON schema read alike, its anchors apart."""
+
+
+def _as_regex(pattern: str) -> str:
+    """Return the regular expression of whole texts that have a pattern, for between slashes.
+
+    It is empty if llguidance cannot read the pattern, or reads it differently.
+    """
+    found = _PATTERN.fullmatch(pattern)
+    with suppress(re.error, OverflowError):
+        if found:
+            re.compile(pattern)
+            before, inside, after = found.groups()
+            parts = "" if before else "(?s:.*)", f"(?:{inside})", "" if after else "(?s:.*)"
+            return re.sub(r"\\.|/", lambda one: "\\/" if one[0] == "/" else one[0], "".join(parts))
+    return ""
 
 
 class _Grammar(Rules):
@@ -248,13 +271,21 @@ class _Grammar(Rules):
         self._marks = tuple(dict.fromkeys(_marks_of(form)))
         self._root: object = {}
         self._where = ""
+        self._made: dict[Hashable, tuple[object, str]] = {}
+        """What was made of the schemas of a tool, and the schemas, by their ids, which last so."""
 
     def omit(self, what: str) -> None:
         """Leave something out; raise `UsageError` unless a looser grammar is allowed."""
         sentence = f"{self._where}: {what}"
         if not self.allow_looser:
             raise UsageError(f"{sentence}; change the schema, or allow a looser grammar")
-        self.omitted[sentence] = None
+        self.note(what)
+
+    def note(self, what: str) -> None:
+        self.omitted[f"{self._where}: {what}"] = None
+
+    def fault(self, what: str) -> UsageError:
+        return UsageError(f"{self._where}: {what}")
 
     def reply(self, tools: Tools, *, parallel: bool, text: str, reasoning: bool) -> str:
         """Return the expression of a whole reply."""
@@ -265,14 +296,17 @@ class _Grammar(Rules):
             if not takes_prose(form):
                 raise UsageError(
                     f"format {form.name!r} has no marker that ends prose before a call; "
-                    "constrain with text='none'"
+                    "constrain with text='none' (--text none)"
                 )
             bare = ("{", "[") if any(not other.marked for other in form.also) else ()
             listed = ("[",) if form.python and not form.marked else ()
             stops = (*_marks_of_start(form), *self._marks, *bare, *listed)
-            # In code, which backticks begin, no call would be read.
-            prose = self.until("\n", (*stops, "`"))
-            calls = f"{self.until('', stops)} | ({prose})* {calls}"
+            # In code no call would be read: backticks begin it, and a list is code behind a comma,
+            # "=" or "(", even on a line of its own.
+            ends = (".\n", ":\n", "!\n", "?\n") if listed else ("\n",)
+            prose = either(self.until(end, (*stops, "`")) for end in ends)
+            blank = quote("\n") + "*" if listed else ""
+            calls = f"{self.until('', stops)} | ({prose} {blank})* {calls}"
         if reasoning and not form.envelope:
             marker = form.reasoning[0]
             thought = self.until(marker.close, (marker.open, *_marks_of_thought(form)))
@@ -298,18 +332,20 @@ class _Grammar(Rules):
         form, envelope = self.form, self.form.envelope
         more = "*" if parallel else "{0}"
         if envelope and envelope.one_each:
-            each = [self._message(self._framed([[spec]], ""), spec.name) for spec in tools.values()]
+            each = [
+                self._message(self._framed([[spec]], "{0}"), spec.name) for spec in tools.values()
+            ]
             return self._repeated(self.rule(either(each)), form.separator, more)
-        several = form.python or (form.call and (form.call.array or form.call.joined))
-        text = self._framed([[*tools.values()]] if several else [[t] for t in tools.values()], more)
+        specs = [*tools.values()]
+        text = self._framed([specs] if form.several else [[one] for one in specs], more)
         return self._message(text, "") if envelope else text
 
     def _framed(self, groups: Sequence[Sequence[ToolSpec]], more: str) -> str:
         """Return blocks of calls of these groups of tools, between the texts around them."""
         form = self.form
-        one = self.rule(either([self._block(specs, more) for specs in groups]))
-        if form.python or (form.call and (form.call.array or form.call.joined)):
-            more = ""
+        one = self.rule(either(self.rule(self._row(form.words, one, more)) for one in groups))
+        if form.several:
+            more = "{0}"
         if not form.around:
             return self._repeated(one, form.separator, more)
         (opener, closer), between = (mark.text for mark in form.around), quote(form.separator)
@@ -323,18 +359,12 @@ class _Grammar(Rules):
         return f"{quote(opener + inner)} {one} {between} {again} {quote(closer)}"
 
     def _repeated(self, one: str, separator: str, more: str) -> str:
-        return one if more == "{0}" or not more else f"{one} ({quote(separator)} {one}){more}"
+        return one if more == "{0}" else f"{one} ({quote(separator)} {one}){more}"
 
     def _message(self, block: str, name: str) -> str:
         """Return a message of calls, as `render` writes it."""
-        envelope, form = self.form.envelope, self.form
-        assert envelope is not None  # noqa: S101 - callers ask
-        header = envelope.opens.text + envelope.call.text.replace("{name}", name)
-        body = "" if form.opener and form.opener.text == envelope.call.body else envelope.call.body
-        return f"{quote(header + body)} {block} {quote(envelope.closes.text)}"
-
-    def _block(self, specs: Sequence[ToolSpec], more: str) -> str:
-        return self.rule(self._row(self.form.words, specs, more))
+        assert self.form.envelope is not None  # noqa: S101 - callers ask
+        return _filled(message(self.form.envelope, self.form, _HOLE, name), block)
 
     def _row(
         self, words: Sequence[Word], specs: Sequence[ToolSpec], more: str, of: _Argument = ("", {})
@@ -353,63 +383,42 @@ class _Grammar(Rules):
                 case Value():
                     made.append(self._bare(word, after, schema))
                     break
-                case Key():
-                    made.append(quote(escaped(key) if word.escaped else key))
+                case CallObject():
+                    made.append(self._objects(word, specs, more))
+                case PythonCalls():
+                    made.append(self._python(word, specs, more))
+                case Arguments() if not word.optional:
+                    notation = _in_braces(word.mark) if word.mark else _JSON
+                    made.append(self._arguments(specs[0], notation))
+                case Many() | Elements():
+                    made.append(self._each(word, specs[0]))
                 case _:
-                    made.append(self._word(word, specs, more))
+                    made.append(quote(word_text(word, [ToolCall(specs[0].name, {})], (key, ""))))
         return " ".join(one for one in made if one != '""') or '""'
-
-    def _word(self, word: Word, specs: Sequence[ToolSpec], more: str) -> str:
-        """Return the expression of a word that no single argument concerns."""
-        match word:
-            case Literal() | Space() | Markup():
-                return quote(word.text)
-            case Name():
-                return quote(word.before + specs[0].name + word.after_text)
-            case CallObject():
-                return self._objects(word, specs, more)
-            case PythonCalls():
-                return self._python(word, specs, more)
-            case Arguments() if not word.optional:
-                notation = _in_braces(word.mark) if word.mark else _JSON
-                return self._arguments(specs[0], notation)
-            case Many() | Elements():
-                return self._each(word, specs[0])
-        return '""'
 
     def _objects(self, word: CallObject, specs: Sequence[ToolSpec], more: str) -> str:
         one = self.rule(either([self._object(word, spec) for spec in specs]))
-        several = self._repeated(one, word.joined or (f",{LINE}" if word.lines else ", "), more)
-        if word.inside:
-            return f'{quote(f"{{{chr(34)}{word.inside[0]}{chr(34)}: [")} {several} "]}}"'
-        if word.joined:
-            return several
-        if word.lines:
-            return f"{quote(f'[{LINE}')} {several} {quote(chr(10) + ']')}"
-        if word.listed:
-            return f'"[" {several} "]"'
-        return f'({one} | "[" {several} "]")' if word.array and more == "*" else one
+        alone, several = (around_objects(word, number) for number in (1, 2))
+        if several != alone and not (word.array and more == "*"):
+            return one
+        opener, between, closer = several
+        text = f"{quote(opener)} {self._repeated(one, between, more)} {quote(closer)}"
+        return text if several == alone else f"({one} | {text})"
 
     def _object(self, word: CallObject, spec: ToolSpec) -> str:
-        arguments, name = self._arguments(spec, _JSON), as_json(spec.name, spec.name)
-        if word.keyed:
-            return f'{quote(f"{{{name}: ")} {arguments} "}}"'
-        mark = "" if word.bare_keys else '"'
-        start = f"{mark}{word.name}{mark}: {name}, {mark}{word.arguments}{mark}: "
-        if word.number:
-            number = f"{{{mark}{word.number}{mark}: {mark}"
-            return f'{quote(number)} [0-9]{{1,4}} {quote(f"{mark}, {start}")} {arguments} "}}"'
-        return f'{quote("{" + start)} {arguments} "}}"'
+        number = ["[0-9]{1,4}"] if word.number else []
+        arguments = self._arguments(spec, _JSON)
+        return _filled(call_object(word, spec.name, _HOLE, _HOLE), *number, arguments)
 
     def _declared(self, spec: ToolSpec) -> JsonObject:
         """Return the schema of a tool's arguments, and begin to speak of this tool."""
-        self._root, self._where = spec.parameters, f"tool {spec.name!r}"
+        self._root, self._where, self._made = spec.parameters, f"tool {spec.name!r}", {}
         leaf, *others = self._leaves({"type": "object", **spec.parameters})
-        if others or "$ref" in leaf:
-            raise UsageError(f"{self._where} has several schemas for its arguments; split the tool")
+        if others:
+            raise self.fault("it has several schemas for its arguments; split the tool")
         self._check_keywords(leaf, "object")
         if leaf.get("additionalProperties") not in (None, False):
-            self.omitted[f"{self._where}: only declared arguments are written"] = None
+            self.note("only declared arguments are written")
         return leaf
 
     def _arguments(self, spec: ToolSpec, notation: _Notation) -> str:
@@ -421,12 +430,10 @@ class _Grammar(Rules):
             schema = self._declared(spec)
             for key in _properties(schema):
                 if not (key.isidentifier() and key.isascii()) or keyword.iskeyword(key):
-                    raise UsageError(f"{self._where}: {key!r} is no name in Python; rename it")
-            items = {
-                key: f"{quote(f'{key}=')} {self._value(inner, notation)}"
-                for key, inner in _properties(schema).items()
-            }
-            inside = self._members(items, schema, '", "')
+                    raise self.fault(f"{key!r} is no name in Python; rename it")
+            inside = self._members(
+                schema, '", "', lambda key, one: f"{quote(f'{key}=')} {self._value(one, notation)}"
+            )
             calls.append(f'{quote(f"{spec.name}(")} {inside} ")"')
         one = self.rule(either(calls))
         if word.listed:
@@ -436,190 +443,178 @@ class _Grammar(Rules):
     def _each(self, word: Many | Elements, spec: ToolSpec) -> str:
         """Return the expression of all arguments, each in markup of its own."""
         schema = self._declared(spec)
-        declared = _properties(schema).items()
-        if isinstance(word, Many):
-            items = {one[0]: self._row(word.words, [spec], "", one) for one in declared}
-            return self._members(items, schema, "")
-        items = {key: self._element(word, key, inner) for key, inner in declared}
-        return self._members(items, schema, quote("" if word.prefix else "\n"))
+        if isinstance(word, Elements):
+            between = quote("" if word.prefix else "\n")
+            return self._members(schema, between, partial(self._element, word))
+        return self._members(schema, "", lambda *one: self._row(word.words, [spec], "", one))
 
     def _members(
-        self, items: Mapping[str, str], schema: Mapping[str, Any], comma: str, *, least: int = 0
+        self,
+        schema: JsonObject,
+        comma: str,
+        write: Callable[[str, object], str],
+        *,
+        least: int = 0,
     ) -> str:
         """Return the expression of members in any order: each once, and all that are required.
 
-        `least` is 1 if there has to be a member.
+        `write` returns the expression of one. `least` is 1 if there has to be a member.
         """
+        items = _properties(schema)
+        names = {key: self.rule(write(key, inner)) for key, inner in items.items()}
         required = {key for key in schema.get("required", ()) if key in items}
         ordered = len(items) > MOST_IN_ANY_ORDER
-        names = {key: self.rule(expression) for key, expression in items.items()}
-        if self.kind == "lark" and _FEW < len(items) <= _BITS:
-            return self._members_as_bits(names, required, comma, least)
         if ordered:
-            self.omitted[f"{self._where}: {len(items)} properties come in the schema's order"] = (
-                None
-            )
+            self.note(f"{len(items)} properties come in the schema's order")
 
         @cache
-        def rest(left: tuple[str, ...], between: str) -> str:
+        def rest(left: tuple[str, ...], between: str | None) -> str:
+            """Return what may follow, of the members that are left; `between` is None at first."""
             options = []
-            for at, key in enumerate(left):
-                after = left[at + 1 :] if ordered else left[:at] + left[at + 1 :]
-                options.append(f"{between} {names[key]} {rest(after, comma)}".strip())
-                if ordered and key in required:
-                    break
-            if not required.intersection(left) and len(left) + least <= len(items):
+            for at, key in enumerate(left[:1] if ordered else left):
+                after = rest(left[:at] + left[at + 1 :], comma)
+                options.append(f"{between or ''} {names[key]} {after}".strip())
+            if ordered and left and left[0] not in required:
+                options.append(rest(left[1:], between))
+            elif not required.intersection(left) and (between is not None or not least):
                 options.append('""')
-            return self.rule(" | ".join(options)) if left else ""
+            return self.rule(either(filter(None, options))) if left else "".join(options)
 
-        return rest(tuple(items), "") or '""'
-
-    def _members_as_bits(
-        self, names: Mapping[str, str], required: set[str], comma: str, least: int
-    ) -> str:
-        """Return the same for many members: llguidance's rules may count which ones are there."""
-        bits = sorted(names, key=lambda key: key not in required)
-        every = f"%if is_ones([0:{len(required)}])" if required else ""
-        rest = self.rule("", ("bits", *names.items(), *bits, comma))
-        options = [
-            f"{comma} {names[key]} {rest}::set_bit({bit}) %if bit_clear({bit})"
-            for bit, key in enumerate(bits)
-        ]
-        self.rules[f"{rest}::_"] = " | ".join([*options, f'"" {every}'])
-        self.rules.pop(rest, None)
-        first = [f"{names[key]} {rest}::{1 << bit}" for bit, key in enumerate(bits)]
-        return self.rule(either([*first, '""'] if not (required or least) else first))
+        return rest(tuple(items), None)
 
     def _value(self, schema: object, notation: _Notation) -> str:
         """Return the expression of all values that fit a schema."""
-        leaves = self._leaves(schema)
-        if not leaves:
-            raise UsageError(f"{self._where}: no value fits {brief(schema, 100)}")
-        return self.rule(either([self._leaf(leaf, notation) for leaf in leaves]))
+        return self._once(
+            schema,
+            (notation,),
+            lambda leaves: either([self._leaf(leaf, notation) for leaf in leaves]),
+        )
+
+    def _once(self, schema: object, of: Hashable, make: Callable[[list[JsonObject]], str]) -> str:
+        """Return the rule of the values that fit a schema, which is made once.
+
+        A schema that contains itself, as some with `$ref` do, gets a rule that does.
+        """
+        reference = schema.get("$ref") if isinstance(schema, Mapping) and len(schema) == 1 else None
+        key = id(schema) if reference is None else str(reference), of
+        if key not in self._made:
+            self._made[key] = schema, ""
+            leaves = self._leaves(schema)
+            if not leaves:
+                raise self.fault(f"no value fits {brief(schema, 100)}")
+            expression, name = make(leaves), self._made[key][1]
+            if name and not self._ends(schema, {}):
+                raise self.fault(
+                    f"{brief(schema, 100)} requires itself, so no value that ends fits it; make a "
+                    "property in it optional"
+                )
+            if name:
+                self.rules[name] = expression
+            self._made[key] = schema, name or self.rule(expression)
+        elif not self._made[key][1]:
+            self._made[key] = schema, self.rule("", object())
+        return self._made[key][1]
+
+    def _ends(self, schema: object, known: dict[int, bool]) -> bool:
+        """Whether a value that ends fits a schema: its required parts do not lead back to it."""
+        if id(schema) not in known:
+            known[id(schema)] = False
+            known[id(schema)] = any(
+                all(self._ends(_properties(leaf)[key], known) for key in leaf.get("required") or ())
+                and (not leaf.get("minItems") or self._ends(leaf.get("items", {}), known))
+                for leaf in self._leaves(schema)
+            )
+        return known[id(schema)]
 
     def _leaves(self, schema: object, seen: tuple[str, ...] = ()) -> list[JsonObject]:
         """Return the schemas of one type each, or of choices, of which a value fits one."""
         if schema is False:
-            raise UsageError(f"{self._where}: a schema is false, which no value fits")
-        one: JsonObject = dict(schema) if isinstance(schema, Mapping) else {}
+            raise self.fault("a schema is false, which no value fits")
+        one = self._sound(schema) if isinstance(schema, Mapping) else {}
         if "$ref" in one:
-            return self._referred(str(one["$ref"]), seen)
+            reference = str(one.pop("$ref"))
+            found = resolved(reference, self._root)
+            if isinstance(found, LookupError):
+                raise self.fault(str(found))
+            if reference in seen:
+                raise self.fault(f"$ref {reference!r} leads only to itself")
+            one, seen = {"allOf": [found, one]}, (*seen, reference)
         if "allOf" in one:
-            parts = [part for part in one.pop("allOf") if isinstance(part, Mapping)]
-            merged = {key: value for part in (*parts, one) for key, value in part.items()}
-            if any(merged[key] != value for part in parts for key, value in part.items()):
-                self.omit("of allOf with the same keyword twice, only the last is enforced")
-            return self._leaves(merged, seen)
+            return self._leaves(self._merged(one), seen)
         for word in ("anyOf", "oneOf"):
             if word in one:
                 options = one.pop(word)
                 if set(one) - _ANNOTATIONS:
                     self.omit(f"{word} beside other keywords is not enforced")
                     continue
-                if word == "oneOf" and self._overlap(options):
+                kinds = [admitted(option, self._root) for option in options]
+                if word == "oneOf" and sum(map(len, kinds)) > len(frozenset().union(*kinds)):
                     self.omit("oneOf admits a value that fits several of its schemas")
                 return [leaf for option in options for leaf in self._leaves(option, seen)]
         null: list[JsonObject] = [{"type": "null"}] if one.pop("nullable", False) is True else []
         return [*_of_types(one), *null]
 
-    def _referred(self, reference: str, seen: tuple[str, ...]) -> list[JsonObject]:
-        """Return the leaves of a definition; one that contains itself stays a reference."""
-        found = resolved(reference, self._root)
-        if isinstance(found, LookupError):
-            raise UsageError(f"{self._where}: {found}")
-        if reference in seen:
-            raise UsageError(f"{self._where}: $ref {reference!r} leads only to itself")
-        if not seen and self._is_recursive(reference):
-            return [{"$ref": reference}]
-        return self._leaves(found, (*seen, reference))
+    def _sound(self, schema: Mapping[str, JsonValue]) -> JsonObject:
+        """Return a schema without the keywords whose values are none of theirs."""
+        wrong = {k: v for k, v in schema.items() if not isinstance(v, _CLASSES.get(k, object))}
+        if not ANY.issuperset(map(str, kinds_named(schema))):
+            wrong["type"] = schema["type"]
+        for word, value in wrong.items():
+            self.omit(f"{word} is {brief(value, 60)}, which is not enforced")
+        return {key: value for key, value in schema.items() if key not in wrong}
 
-    def _is_recursive(self, reference: str) -> bool:
-        """Whether a definition refers to itself, so that it needs a rule of its own."""
-        waiting, seen = [reference], set()
-        while waiting:
-            found = resolved(waiting.pop(), self._root)
-            for name in re.findall(r'"\$ref": "([^"]+)"', json.dumps(found, default=str)):
-                if name == reference:
-                    return True
-                if name not in seen:
-                    seen.add(name)
-                    waiting.append(name)
-        return False
-
-    def _is_finite(self, leaf: JsonObject, within: tuple[str, ...] = ()) -> bool:
-        """Whether a value that ends fits a leaf: its required parts do not lead back to it."""
-        if "$ref" in leaf:
-            name = leaf["$ref"]
-            leaves = self._leaves(resolved(name, self._root), (name,)) if name not in within else ()
-            return any(self._is_finite(one, (*within, name)) for one in leaves)
-        parts = [_properties(leaf)[key] for key in leaf.get("required") or ()]
-        parts += [leaf.get("items", {})] if leaf.get("minItems") else []
-        return all(any(self._is_finite(one, within) for one in self._leaves(p)) for p in parts)
-
-    def _overlap(self, options: Sequence[object]) -> bool:
-        kinds = [admitted(option, self._root) for option in options]
-        return any(one & other for one, other in combinations(kinds, 2))
+    def _merged(self, schema: JsonObject) -> JsonObject:
+        """Return one schema in place of those in `allOf` and the one around them."""
+        parts = [part for part in schema.pop("allOf") if isinstance(part, Mapping)] + [schema]
+        merged = {key: value for part in parts for key, value in part.items()}
+        rules = merged.keys() - (_ANNOTATIONS - {"type"})
+        if any(merged[key] != part[key] for part in parts for key in rules & part.keys()):
+            self.omit("of allOf with the same keyword twice, only the last is enforced")
+        return merged
 
     def _leaf(self, schema: JsonObject, notation: _Notation) -> str:
         """Return the expression of the values that fit a schema of one type."""
-        if "$ref" in schema:
-            of = notation.string, notation.words, notation.inner is None
-            key = ("ref", schema["$ref"], id(self._root), *of)
-            if key not in self.names:
-                if not self._is_finite(schema):
-                    raise UsageError(
-                        f"{self._where}: {schema['$ref']!r} requires itself, so no value that ends "
-                        "fits it; make a property in it optional"
-                    )
-                name = self.rule("", key)
-                leaves = self._leaves(resolved(schema["$ref"], self._root), (schema["$ref"],))
-                self.rules[name] = either([self._leaf(leaf, notation) for leaf in leaves])
-            return self.names[key]
-        if "enum" in schema:
-            return either([quote(notation.write(value)) for value in schema["enum"]])
-        kind = schema["type"]
+        kind = schema.get("type", "")
+        if choices := schema.get("enum") or _FEW_VALUES.get(kind):
+            return either([quote(notation.write(value)) for value in choices])
         self._check_keywords(schema, kind)
-        inside = {"string": self._string, "array": self._array, "object": self._object_of}
-        if kind in inside:
-            within = kind != "string" and notation.inner
-            return inside[kind](schema, within or notation)
-        true, false, null = map(quote, notation.words)
-        plain = {"number": "NUMBER", "null": null, "boolean": f"({true} | {false})"}
-        if kind in plain:
-            return plain[kind]
-        if kind == "integer":
-            try:
-                return whole_numbers(schema)
-            except UsageError:
-                shown = brief(schema, 100)
-                raise UsageError(f"{self._where}: no value fits {shown}") from None
-        self.omit("a value of any type may contain an object, whose keys may repeat")
-        return self._anything(notation)
+        inside = notation.inner or notation
+        match kind:
+            case "string":
+                return self._string(schema, notation)
+            case "array":
+                return self._array(schema, inside)
+            case "object":
+                return self._object_of(schema, inside)
+            case "number":
+                return "NUMBER"
+            case "integer" if numbers := whole_numbers(schema):
+                return numbers
+            case "integer":
+                raise self.fault(f"no value fits {brief(schema, 100)}")
+        return self._value(_ANYTHING, notation)
 
     def _check_keywords(self, schema: JsonObject, kind: str) -> None:
-        for word in sorted(schema.keys() - _harmless(kind)):
+        for word in sorted(schema.keys() - (_KNOWN - _NUMBER if kind == "number" else _KNOWN)):
             if schema[word] not in (None, False, {}, []):
                 of = "a value of any type" if kind == "any" else kind
                 self.omit(f"{word} of {of} is not enforced")
 
     def _string(self, schema: JsonObject, notation: _Notation) -> str:
         if "format" in schema:
-            self.omitted[f"{self._where}: format {schema['format']!r:.40} is not enforced"] = None
-        length = f"{{{schema.get('minLength', 0)},{schema.get('maxLength', '')}}}"
+            self.note(f"format {schema['format']!r:.40} is not enforced")
+        length = self._times(schema, "minLength", "maxLength")
         pattern = schema.get("pattern")
-        found = _PATTERN.fullmatch(str(pattern))
-        if length == "{0,}" and pattern is None:
+        if pattern is None and length == "{0,}":
             return self._any_string(notation)
-        if not notation.character or (pattern is not None and (self.kind != "lark" or not found)):
+        if pattern is None and notation is _JSON:
+            return f'"\\"" CHARACTER{length} "\\""'
+        regex = _as_regex(pattern or "") if notation is _JSON and self.kind == "lark" else ""
+        if not regex:
             what = "length" if pattern is None else f"the pattern {pattern!r}"
             self.omit(f"{what} of a string is not enforced, as this kind or format cannot say it")
             return self._any_string(notation)
-        if pattern is None or not found:
-            return f'"\\"" {notation.character}{length} "\\""'
-        self.omitted[f"{self._where}: strings with a pattern have no escapes"] = None
-        before, inside, after = found.groups()
-        parts = ("" if before else "(?s:.*)", f"(?:{inside})", "" if after else "(?s:.*)")
-        regex = "".join(parts).replace("/", "\\/")
+        self.note("strings with a pattern have no escapes")
         plain = r'/[^"\\\x00-\x1f\x7f]' + f"{length}/"
         return self.terminal(f'"\\"" (/{regex}/ & {plain}) "\\""')
 
@@ -631,51 +626,47 @@ class _Grammar(Rules):
 
     def _array(self, schema: JsonObject, notation: _Notation) -> str:
         item = self._value(schema.get("items", {}), notation)
-        least, most = schema.get("minItems", 0), schema.get("maxItems")
-        if most == 0:
+        times = self._times(schema, "minItems", "maxItems", first=1)
+        if schema.get("maxItems") == 0:
             return '"[" "]"'
-        times = f"{{{max(0, least - 1)},{'' if most is None else most - 1}}}"
-        inside = f"{item} ({notation.comma} {item}){'*' if times == '{0,}' else times}"
-        return f'"[" ({inside}){"?" if least == 0 else ""} "]"'
+        inside = f"{item} ({notation.comma} {item}){times}"
+        return f'"[" ({inside}){"" if schema.get("minItems") else "?"} "]"'
+
+    def _times(self, schema: JsonObject, least: str, most: str, *, first: int = 0) -> str:
+        """Return how often something comes, after the `first` ones, by two keywords of a schema."""
+        low, high = schema.get(least, 0), schema.get(most)
+        if high is not None and high < low:
+            raise self.fault(f"no value fits {brief(schema, 100)}")
+        return f"{{{max(0, low - first)},{'' if high is None else max(0, high - first)}}}"
 
     def _object_of(self, schema: JsonObject, notation: _Notation) -> str:
         others, properties = schema.get("additionalProperties"), _properties(schema)
+        if properties and others not in (None, False):
+            self.note("only declared properties of an object are written")
+        if not (properties or others is False):
+            self.omit("the keys of an object with undeclared properties may repeat")
+            inner = self._value(others if isinstance(others, Mapping) else {}, notation)
+            key = notation.string or "[a-zA-Z_] [a-zA-Z0-9_]*"
+            member = self.rule(f"{key} {notation.colon} {inner}")
+            return f'"{{" ({member} ({notation.comma} {member})*)? "}}"'
         if not notation.string:
             properties = dict(sorted(properties.items(), key=lambda member: member[0].lower()))
-        if (others not in (None, False)) or not (properties or others is False):
-            self.omit("the keys of an object with undeclared properties may repeat")
-            if not properties:
-                inner = others if isinstance(others, Mapping) else {"type": "any"}
-                return self._open(self._value(inner, notation), notation)
-        items = {
-            key: f"{quote(notation.key(key))} {notation.colon} {self._value(inner, notation)}"
-            for key, inner in properties.items()
-        }
-        return f'"{{" {self._members(items, schema, notation.comma)} "}}"'
-
-    def _open(self, value: str, notation: _Notation) -> str:
-        key = self._any_string(notation)
-        member = self.rule(f"{key} {notation.colon} {value}")
-        return f'"{{" ({member} ({notation.comma} {member})*)? "}}"'
-
-    def _anything(self, notation: _Notation) -> str:
-        key = ("any", notation.string, notation.words, notation.inner is None)
-        if key not in self.names:
-            name = self.rule("", key)
-            words = either(map(quote, notation.words))
-            inside = self._anything(notation.inner) if notation.inner else name
-            listed = f'"[" ({inside} ({notation.comma} {inside})*)? "]"'
-            string = self._any_string(notation)
-            objects = self._open(inside, notation.inner or notation)
-            self.rules[name] = f"{words} | NUMBER | {string} | {listed} | {objects}"
-        return self.names[key]
+        members = self._members(
+            {**schema, "properties": properties},
+            notation.comma,
+            lambda key, one: (
+                f"{quote(notation.key(key))} {notation.colon} {self._value(one, notation)}"
+            ),
+        )
+        return f'"{{" {members} "}}"'
 
     def _typed(self, word: Attribute, after: Sequence[Word], schema: object) -> str:
         """Return the type of a value and the value after it."""
         options = []
         value = next(one for one in flat(after) if isinstance(one, Value))
         for leaf in self._leaves(schema):
-            sample = leaf["enum"][0] if "enum" in leaf else _SAMPLES.get(leaf.get("type", ""))
+            kind = CLASSES.get(leaf.get("type"), CLASSES["null"])[0]
+            sample = leaf["enum"][0] if "enum" in leaf else kind()
             name = word.text[0] if isinstance(sample, str) else type_word(sample, word)
             at = [*after].index(value)
             between = "".join(one.text for one in after[:at] if isinstance(one, Literal))
@@ -701,7 +692,7 @@ class _Grammar(Rules):
                 text = choice if isinstance(choice, str) else as_json(choice, "enum")
                 whole = f"{line}{text}{line}"
                 if trimmed(whole, word) != text or any(mark in text for mark in without):
-                    raise UsageError(f"{self._where}: {text!r} is lost where values are bare text")
+                    raise self.fault(f"{text!r} is lost where values are bare text")
                 options.append(quote(whole + end))
             else:
                 value = self._leaf(leaf, _JSON)
@@ -710,13 +701,15 @@ class _Grammar(Rules):
 
     def _element(self, word: Elements, key: str, schema: object) -> str:
         """Return an element; an object or a list in it is nested elements, or JSON."""
+        return self._once(schema, (word, key), partial(self._element_of, word, key))
+
+    def _element_of(self, word: Elements, key: str, leaves: list[JsonObject]) -> str:
         closer = f"{word.prefix}</{key}>"
-        options = [self._bare(Value(), (Literal(closer),), schema)]
-        for leaf in self._leaves(schema) if word.prefix else ():
+        options = [self._bare(Value(), (Literal(closer),), leaf) for leaf in leaves]
+        for leaf in leaves if word.prefix else ():
             inner = _properties(leaf)
             if leaf.get("type") == "object" and inner and word.item not in inner:
-                items = {name: self._element(word, name, one) for name, one in inner.items()}
-                nested = self._members(items, leaf, "", least=1)
+                nested = self._members(leaf, "", partial(self._element, word), least=1)
                 options.append(f"{nested} {quote(closer)}")
             elif leaf.get("type") == "array" and leaf.get("maxItems") != 0:
                 item = self.rule(self._element(word, word.item, leaf.get("items", {})))
@@ -725,9 +718,14 @@ class _Grammar(Rules):
         return f"{quote(f'{word.prefix}<{key}>')} {either(options)}"
 
 
-_SAMPLES: dict[str, JsonValue] = {
-    "string": "", "boolean": True, "integer": 1, "number": 1, "object": {}, "array": [],
-}  # fmt: skip
+_HOLE = "\0"
+"""Stands in a text for what an expression says; `quote` refuses it in all other texts."""
+
+
+def _filled(text: str, *inside: str) -> str:
+    """Return the expression of a text in which expressions come in place of the holes."""
+    before, *after = map(quote, text.split(_HOLE))
+    return " ".join([before, *(f"{one} {rest}" for one, rest in zip(inside, after, strict=True))])
 
 
 def _properties(schema: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
@@ -744,7 +742,7 @@ def _of_types(schema: JsonObject) -> list[JsonObject]:
         fits = [v for v in choices if not kinds or any(is_of(v, kind) for kind in kinds)]
         return [{"enum": [choice]} for choice in fits]
     if not kinds:
-        kinds = [kind for kind, words in _OF_TYPE.items() if words & set(schema)][:1] or ["any"]
+        kinds = [kind for kind, words in _ENFORCED.items() if words & schema.keys()][:1] or ["any"]
     return [{**schema, "type": kind} for kind in kinds]
 
 

@@ -18,7 +18,7 @@ from tunaeval.types.calls import JsonObject
 _TERMINALS = {
     "INTEGER": '"-"? ("0" | [1-9] [0-9]{0,17})',
     "NUMBER": 'INTEGER ("." [0-9]{1,17})? | "-"? [1-9] ("." [0-9]{1,17})? [eE] [+-]? [0-9]{1,2}',
-    "CHARACTER": r'[^"\\\x00-\x1f\x7f] | "\\" (["\\/bfnrt] | "u00" ("0" [1-9a-f] | "1" [0-9a-f]))',
+    "CHARACTER": r'[^"\\\x00-\x1f\x7f] | "\\" (["\\bfnrt] | "u00" ("0" [1-9a-f] | "1" [0-9a-f]))',
     "STRING": r'"\"" CHARACTER* "\""',
     "PYTHON-ESCAPE": r'"\\" ([\\nrt] | "x" ("0" [1-9a-f] | [1-9a-f] [0-9a-f]) | "u" [1-9a-c] '
     r'[0-9a-f]{3} | "u0" [1-9a-f] [0-9a-f]{2})',
@@ -92,13 +92,8 @@ class Rules:
 
 
 def either(options: Iterable[str]) -> str:
-    """Return the expression of one of the options; without a second one, the option itself.
-
-    Raises `UsageError` if there is no option.
-    """
+    """Return the expression of one of the options; without a second one, the option itself."""
     found = [*dict.fromkeys(options)]
-    if not found:
-        raise UsageError("no value fits the bounds or choices of a schema, or a list of tools")
     return found[0] if len(found) == 1 else f"({' | '.join(found)})"
 
 
@@ -122,40 +117,46 @@ def quote(text: str) -> str:
     return f'"{text.translate(_ESCAPES)}"'
 
 
+_LARGEST = 10**18 - 1
+"""The largest whole number: `INTEGER` has 18 digits."""
+
+
 def whole_numbers(schema: JsonObject) -> str:
-    """Return the expression of the whole numbers within a schema's bounds."""
-    low, high = schema.get("minimum"), schema.get("maximum")
-    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    lows = [math.ceil(low)] if low is not None else []
-    highs = [math.floor(high)] if high is not None else []
-    lows += [math.floor(above) + 1] if above is not None else []
-    highs += [math.ceil(below) - 1] if below is not None else []
-    return _within(max(lows, default=None), min(highs, default=None))
+    """Return the expression of the whole numbers within a schema's bounds; empty if none is."""
+
+    def bound(word: str, other: int) -> float:
+        given: float = schema.get(word, other)
+        return min(max(given, -10 * _LARGEST), 10 * _LARGEST)
+
+    least, above = bound("minimum", -_LARGEST), bound("exclusiveMinimum", -_LARGEST - 1)
+    most, below = bound("maximum", _LARGEST), bound("exclusiveMaximum", _LARGEST + 1)
+    return _within(
+        max(math.ceil(least), math.floor(above) + 1), min(math.floor(most), math.ceil(below) - 1)
+    )
 
 
 @lru_cache(maxsize=256)
-def _within(least: int | None, most: int | None) -> str:
-    if least is most is None:
+def _within(least: int, most: int) -> str:
+    if least <= -_LARGEST and most >= _LARGEST:
         return "INTEGER"
-    options: list[str] = []
-    if most is None or most >= 0:
-        options += _digits(max(least or 0, 0), most)
-    if least is None or least < 0:
-        below_zero = _digits(1 if most is None else max(1, -most), least and -least)
+    options = _digits(max(least, 0), most)
+    if below_zero := _digits(max(-most, 1), -least):
         options.append(f'"-" {either(below_zero)}')
-    return either(options)
+    return either(options) if options else ""
 
 
-def _digits(low: int, high: int | None) -> list[str]:
-    """Return the expressions of whole numbers from `low` to `high`, one for each length."""
-    longest = len(str(low if high is None else high))
+def _digits(low: int, high: int) -> list[str]:
+    """Return the expressions of whole numbers from `low` to `high`, one for each length; without
+    an upper bound, one for all that are longer than `low`.
+    """
+    longest = len(str(low if high >= _LARGEST else high))
     made = []
-    for length in range(len(str(low)), longest + 1):
+    for length in range(len(str(low)), min(longest, 18) + 1):
         least = max(low, 10 ** (length - 1) if length > 1 else 0)
-        most = 10**length - 1 if high is None else min(high, 10**length - 1)
+        most = min(high, 10**length - 1)
         if least <= most:
             made.append(_between(str(least), str(most)))
-    if high is None:
+    if high >= _LARGEST and longest < 18:
         made.append(f"[1-9] [0-9]{{{longest},17}}")
     return made
 
@@ -199,17 +200,23 @@ def _automaton(name: str, end: str, without: tuple[str, ...]) -> list[str]:
     after: dict[str, dict[str, str]] = {"": {mark[0]: mark[0] for mark in marks}}
     """The states after a state, by the next character."""
     ends = dict.fromkeys(after[""], "")
+
+    def known(state: str) -> dict[str, str]:
+        """Return what is after a state, or after its longest end that is not a whole marker."""
+        while state not in after:
+            state = ends[state]
+        return after[state]
+
     for state in sorted({mark[:at] for mark in marks for at in range(2, len(mark) + 1)}, key=len):
-        before = state[:-1]
-        ends[state] = after[ends[before]].get(state[-1], "")
-        after.setdefault(before, dict(after[ends[before]]))[state[-1]] = state
+        before = known(ends[state[:-1]])
+        ends[state] = before.get(state[-1], "")
+        after.setdefault(state[:-1], dict(before))[state[-1]] = state
     names, lines = {"": name}, []
     for state in (waiting := [""]):
-        known = after.get(state) or after[ends[state]]
-        others = "".join(map(_in_class, known))
+        others = "".join(map(_in_class, known(state)))
         options = [f"[^{others}] {name}" if others else f"[^\\x00] {name}"]
-        for char, follows in known.items():
-            if end and follows == end:
+        for char, follows in known(state).items():
+            if end and follows.endswith(end):
                 options.append(quote(char))
             elif follows.endswith(without):
                 # The marker is inside of the end, which has to go on then.

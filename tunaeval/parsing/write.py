@@ -47,7 +47,7 @@ from .repair.dialects import BRACE_KEY, PYTHON_NAME
 from .repair.values import not_json
 from .tagged import TAG
 
-LINE = "\n    "
+_LINE = "\n    "
 """What is written before each object of a list that has a line for each."""
 
 _Argument: TypeAlias = tuple[str, JsonValue]
@@ -77,18 +77,16 @@ def render_calls(calls: Sequence[ToolCall], form: Format) -> str:
     envelope = form.envelope
     if envelope and envelope.one_each:
         return form.separator.join(
-            _message(envelope, form, _framed(form, [call]), call.name) for call in calls
+            message(envelope, form, _framed(form, [call]), call.name) for call in calls
         )
     text = _framed(form, calls)
-    return _message(envelope, form, text) if envelope else text
+    return message(envelope, form, text) if envelope else text
 
 
 def _framed(form: Format, calls: Sequence[ToolCall]) -> str:
     """Return the blocks of calls, between the texts that are around them."""
-    if form.python or (form.call and (form.call.array or form.call.joined)):
-        text = _row(form.words, calls)
-    else:
-        text = form.separator.join(_row(form.words, [call]) for call in calls)
+    blocks = [calls] if form.several else [[call] for call in calls]
+    text = form.separator.join(_row(form.words, block) for block in blocks)
     if form.around:
         opener, closer = form.around
         inner = form.separator if form.inner is None else form.inner
@@ -96,7 +94,7 @@ def _framed(form: Format, calls: Sequence[ToolCall]) -> str:
     return text
 
 
-def _message(envelope: Envelope, form: Format, block: str, name: str = "") -> str:
+def message(envelope: Envelope, form: Format, block: str, name: str = "") -> str:
     """Return the text of one or more blocks (`block`) in a message that calls a tool."""
     route = envelope.call
     header = envelope.opens.text + route.text.replace("{name}", name)
@@ -105,10 +103,10 @@ def _message(envelope: Envelope, form: Format, block: str, name: str = "") -> st
 
 
 def _row(row: Sequence[Word], calls: Sequence[ToolCall], argument: _Argument = ("", None)) -> str:
-    return "".join(_word(word, calls, argument) for word in row)
+    return "".join(word_text(word, calls, argument) for word in row)
 
 
-def _word(word: Word, calls: Sequence[ToolCall], argument: _Argument) -> str:
+def word_text(word: Word, calls: Sequence[ToolCall], argument: _Argument) -> str:
     """Return the text that a word of a format writes.
 
     `argument` is the one that the repetition (`Many`) around the word is writing.
@@ -166,19 +164,29 @@ def _plain(call: ToolCall) -> JsonObject:
 
 def _objects(word: CallObject, calls: Sequence[ToolCall]) -> str:
     """Return the calls as JSON objects: a single one, or several joined or in a list."""
-    written = [_object(word, call, number) for number, call in enumerate(calls)]
+    objects = [
+        call_object(word, call.name, as_json(call.arguments, call.name), str(number))
+        for number, call in enumerate(calls)
+    ]
+    opener, between, closer = around_objects(word, len(calls))
+    return f"{opener}{between.join(objects)}{closer}"
+
+
+def around_objects(word: CallObject, number: int) -> tuple[str, str, str]:
+    """Return the texts before so many objects, between two of them, and after them."""
     if word.inside:
-        return f'{{"{word.inside[0]}": [{", ".join(written)}]}}'
-    alone = len(written) == 1 and not word.listed
+        return f'{{"{word.inside[0]}": [', ", ", "]}"
     if word.lines:
-        return f"[{LINE}{f',{LINE}'.join(written)}\n]"
-    return word.joined.join(written) if word.joined or alone else f"[{', '.join(written)}]"
+        return f"[{_LINE}", f",{_LINE}", "\n]"
+    if word.joined or (number == 1 and not word.listed):
+        return "", word.joined, ""
+    return "[", ", ", "]"
 
 
-def _object(word: CallObject, call: ToolCall, number: int) -> str:
-    arguments = as_json(call.arguments, call.name)
+def call_object(word: CallObject, name: str, arguments: str, number: str) -> str:
+    """Return a call as a JSON object, whose arguments are written already."""
     quote = "" if word.bare_keys else '"'
-    name = json.dumps(call.name, ensure_ascii=False)
+    name = json.dumps(name, ensure_ascii=False)
     if word.keyed:
         return f"{{{name}: {arguments}}}"
     members = f"{quote}{word.name}{quote}: {name}, {quote}{word.arguments}{quote}: {arguments}"

@@ -94,7 +94,7 @@ def _spoken(tools: Tools) -> re.Pattern[str]:
         value = rf"{_SPACE}(?:\w{{1,64}}{_SPACE}=[^=]|[\"'\u201c{{\[\d-])"
         pattern = tools.prepared[_SPOKEN] = re.compile(
             rf"(?<!\w)(?<!def )(?:(?:{names})\((?={value})"
-            rf"|(?<!```)(?<!~~~)(?P<tool>{names})(?={_GIVEN}))|\[(?:{names})\("
+            rf"|(?<!~~~)(?P<tool>{names})(?={_GIVEN}))|\[(?:{names})\("
             rf"|<(?:{names})[\s/>]|<\w{{1,32}}>{_SPACE}(?:{names}){_SPACE}</"
             rf"|^[ \t>*-]{{0,8}}\w{{1,32}}:\*{{0,2}}{_SPACE}[\"'`]?(?:{names})[\"'`]?[ \t]*$"
             rf"|\bcurl\b[^\n]{{0,200}}?\b(?:{names})\b",
