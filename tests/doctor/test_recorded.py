@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.doctor.test_bad_servers import JSON
 from tunaeval.doctor import replay
-from tunaeval.doctor.report import markdown
+from tunaeval.doctor.report import markdown, show_examination
 from tunaeval.errors import TunaevalError
 
 ADD = {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
@@ -92,7 +93,9 @@ def test_an_answer_that_cannot_be_read_is_no_pass() -> None:
     assert replay([pair(response={"error": "busy"})]).exit == 1
     empty = replay([pair(stream=[])])
     assert empty.exit == 3
-    assert empty.findings[0].evidence["summary"] == "no frame in the stream: it has [DONE] alone"
+    page = StringIO()
+    show_examination(empty, page)
+    assert "no frame in the stream: it has [DONE] alone" in page.getvalue()
 
 
 def test_an_id_is_that_of_one_pair() -> None:

@@ -103,7 +103,7 @@ def _wrapped(line: str, width: int) -> list[str]:
 def _console(found: Examination, width: int) -> Iterator[str]:
     yield from (visible(line) for line in _heading(found))
     yield ""
-    nothing = not found.passed and all(one.verdict == "not tested" for one in found.findings)
+    nothing = found.stopped and found.exit == UNTESTED  # the heading says why
     yield from () if nothing else _as_table(found, width)
     shown: set[str] = set()
     short: dict[str, list[str]] = {}
