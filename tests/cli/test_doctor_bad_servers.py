@@ -63,7 +63,7 @@ ROWS: dict[str, tuple[Callable[[], AbstractContextManager[str]], int, str]] = {
     "strips": (lambda: at(Loopback("gateway-strips")), 1, "tools-in-prompt"),
     "limits": (lambda: at(Loopback(busy_every=3)), 0, "exit 0"),
     "a limit for good": (lambda: saying(_LIMIT, 429, retry_after="0"), 2, "429"),
-    "500": (lambda: saying(b"Internal Server Error", 500), 1, "Internal Server Error"),
+    "500": (lambda: saying(b"Internal Server Error", 500), 2, "Internal Server Error"),
     "500 at calls": (lambda: at(OtherServer(defect=_BROKEN)), 1, "error parsing tool call"),
     "a redirect": (lambda: saying(b"", 307, location="http://127.0.0.1:9/"), 2, "307: redirects"),
     "a model wanted": (lambda: saying(b'{"error": "field required"}', 422), 2, "--model NAME"),

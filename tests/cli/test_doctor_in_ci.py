@@ -70,6 +70,8 @@ def test_reports_are_written_by_suffix_and_compared_without_a_server(here: Tuna)
         "cured: value-closers/streamed/calls-in-content",
         "1 new fault, 0 known, 2 cured",
     ]
+    done = here("doctor", "compare", "old.json", "new.json", "--markdown")
+    assert done.stdout.startswith(f"- `new: {INDEX}`\n")
     done = here("doctor", "compare", "new.json", "new.json", "--json")
     assert (done.returncode, json.loads(done.stdout)["known"]) == (0, [INDEX])
 
@@ -132,6 +134,7 @@ def test_what_is_no_report_is_a_sentence(here: Tuna, text: str, words: str) -> N
     ("arguments", "words"),
     [
         (("--report", "page.html"), "cannot be written as html"),
+        (("--report", "page.foo"), "cannot be written as foo; wanted a name that ends in .xml"),
         (("compare", "a.json"), "wanted --base-url URL, compare OLD NEW, or replay FILE"),
         ((), "name the server to examine"),
     ],
@@ -164,18 +167,55 @@ def test_recorded_pairs_are_replayed_with_the_same_reports(here: Tuna) -> None:
     assert "cut.jsonl, line 1: wanted a JSON object" in done.stderr
 
 
-def row(name: str, mode: str = "whole", verdict: str = "server") -> dict[str, Any]:
-    return {"id": f"{name}/{mode}/x", "check": name, "verdict": verdict, "evidence": {}}
+def row(name: str, mode: str = "whole", verdict: str = "server", **evidence: str) -> dict[str, Any]:
+    return {"id": f"{name}/{mode}/x", "check": name, "verdict": verdict, "evidence": evidence}
 
 
 def test_what_was_not_judged_is_not_cured() -> None:
-    old = {"schema": 1, "findings": [row("a"), row("b"), row("c"), row("c", "streamed")]}
+    late = row("b", "streamed", ask="two strings")
+    old = {"schema": 1, "findings": [row("a"), row("b"), late, row("c"), row("c", "streamed")]}
     new = {
         "schema": 1,
         "findings": [row("a", verdict="not tested"), row("c", "streamed")],
         "passed": [{"check": "b", "group": "calls"}],
+        "asked": {"b": ["one call, whole", "one call, streamed"], "c": ["one call, whole"]},
     }
-    assert news(old, {"schema": 1, "findings": [], "passed": [3]}).cured == ()
+    assert news(old, {"schema": 1, "findings": [], "passed": [3], "asked": [3]}).cured == ()
     assert news(old, new) == News(
-        known=("c/streamed/x",), cured=("b/whole/x", "c/whole/x"), unjudged=("a/whole/x",)
+        known=("c/streamed/x",),
+        cured=("b/whole/x", "c/whole/x"),
+        unjudged=("a/whole/x", "b/streamed/x"),
     )
+
+
+def test_a_quick_examination_cures_nothing_that_it_does_not_ask(here: Tuna) -> None:
+    with Loopback("required-ignored", seed=1) as server:
+        only = ("--base-url", server.base_url, "--quiet", "--only", "choice")
+        here("doctor", *only, "--report", "old.json", "--write-known", "known.json")
+        rows = json.loads(Path("known.json").read_text())["findings"]
+        streamed = "choice-required/streamed/choice-ignored"
+        assert {streamed} < {found["id"] for found in rows}
+    with Loopback(seed=1) as server:
+        quick = ("--base-url", server.base_url, "--quiet", "--only", "choice", "--quick")
+        done = here("doctor", *quick, "--known", "known.json", "--json", "--report", "new.json")
+        assert json.loads(done.stdout)["news"]["unjudged"] == [streamed]
+        here("doctor", *quick, "--known", "known.json", "--write-known", "known.json")
+    assert f"not judged: {streamed}" in here("doctor", "compare", "old.json", "new.json").stdout
+    assert [found["id"] for found in json.loads(Path("known.json").read_text())["findings"]] == [
+        streamed
+    ]
+
+
+def test_where_nothing_could_be_judged_the_exit_code_is_3(here: Tuna) -> None:
+    asked(here, "closer-ends-a-call", "--report", "old.json")
+    with Loopback() as server:
+        reach = ("--base-url", server.base_url, "--quiet", "--only", "reach")
+        done = here("doctor", *reach, "--known", "old.json", "--report", "new.json")
+    assert done.returncode == 3
+    assert "too little could be judged for a verdict; 0 new faults, 0 known" in done.stdout
+    Path("empty.json").write_text('{"schema": 1, "findings": []}')
+    for name in ("new.json", "empty.json"):
+        done = here("doctor", "compare", "old.json", name)
+        assert done.returncode == 3
+        assert "too little could be judged (exit code 3)" in done.stderr
+    assert here("doctor", "compare", "empty.json", "empty.json").returncode == 3

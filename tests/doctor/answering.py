@@ -138,6 +138,8 @@ def _made(served: Served, body: dict[str, Any], written: Written) -> Answered:
             made.calls = made.calls[:1]
     elif served.defect == "cut-looks-complete" and made.calls:
         made.calls[-1]["arguments"] = json.dumps({"path": "a.txt"})
+    elif served.defect == "cut-says-stop":
+        made.calls, made.finish = [], "stop"
     elif served.defect == "cut-says-tool-calls" and made.calls:
         made.finish = "tool_calls"
     return made

@@ -35,6 +35,7 @@ DEFECTS = (
     Defect("dashes-become-underscores", ("name-dashes",), "newer version"),
     Defect("cut-looks-complete", ("cut-call",), "max_tokens", "cut-call"),
     Defect("cut-says-tool-calls", ("cut-call",), "max_tokens", "cut-call"),
+    Defect("cut-says-stop", ("cut-call",), "max_tokens"),
     Defect("none-leaves-markup", ("choice-none",), "leave `tools` out", "choice-none"),
     Defect("none-still-calls", ("choice-none",), "tool_choice", "choice-none"),
     Defect("required-ignored", ("choice-required",), "tool_choice as auto", "choice-required"),
@@ -57,6 +58,7 @@ DEFECTS = (
     Defect("empty-ids", ("stream-fragments",), "keep the first id", "stream-fragments"),
     Defect("stream-no-done", ("stream-frames",), "stream: false", "stream-frames"),
     Defect("usage-frame-without-choices", ("stream-frames",), "stream: false", "stream-frames"),
+    Defect("finish-before-calls", ("stream-frames",), "to its [DONE]", "stream-frames"),
     Defect("stream-no-usage", ("usage",), "count tokens", "usage"),
     Defect("stream-no-finish", ("finish-reason",), "finish reason", "finish-reason"),
 )

@@ -80,6 +80,11 @@ def _underscored(made: Answered, _: Body) -> None:
         call["name"] = call["name"].replace("-", "_")
 
 
+def _same_ids(made: Answered, _: Body) -> None:
+    for at, call in enumerate(made.calls):
+        call["id"] = f"call_{at}"
+
+
 SPOILING: dict[str, Callable[[Answered, Body], None]] = {
     "no-parser": _left_in_content,
     "closer-ends-a-call": _closer_ends,
@@ -92,5 +97,6 @@ SPOILING: dict[str, Callable[[Answered, Body], None]] = {
     "blanks-stripped": _with_values(lambda v: v.strip() if isinstance(v, str) else v),
     "reasoning-in-content": _thought_in_content,
     "finish-stop": _says_stop,
+    "ids-again": _same_ids,
     "dashes-become-underscores": _underscored,
 }

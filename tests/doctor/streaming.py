@@ -26,7 +26,10 @@ def body_of(made: Answered, served: Served, body: dict[str, Any]) -> bytes:
     if body.get("logprobs") and served.raw:
         _add_tokens(chunks, made, served)
     end = {"index": 0, "delta": {}, "finish_reason": made.finish}
-    if defect != "stream-no-finish":
+    if defect == "finish-before-calls":
+        called = (at for at, c in enumerate(chunks) if c["choices"][0]["delta"].get("tool_calls"))
+        chunks.insert(next(called, len(chunks)), {**head, "choices": [end]})
+    elif defect != "stream-no-finish":
         chunks.append({**head, "choices": [end]})
     if (body.get("stream_options") or {}).get("include_usage") and defect != "stream-no-usage":
         count = len(made.tokens)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.doctor.answering import Reply
 from tests.doctor.loopback import Loopback
 from tests.doctor.other_apis import Event, sound
 from tests.doctor.test_bad_servers import JSON
@@ -154,3 +156,30 @@ def test_no_answer_raises(api: Any, events: list[dict[str, Any]]) -> None:
     read_worded(replace(ONE[1], api=api), Heard(200, {}, text.encode()))
     for body in events[:1]:
         read_worded(replace(ONE[0], api=api), Heard(200, {}, json.dumps(body).encode()))
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_an_api_that_alone_is_asked_for_and_is_not_there_is_not_all_right(api: str) -> None:
+    with Loopback() as server:
+        found = examined(server, api)
+    assert (found.exit, found.stopped) == (2, f"the server has no /v1/{api}")
+    assert [finding.verdict for finding in found.findings] == ["not tested"]
+
+
+@pytest.mark.parametrize("first", ["hang", "500"])
+def test_an_api_that_is_not_there_is_left_out_whatever_its_first_answer(first: str) -> None:
+    class Absent(Loopback):
+        def post(self, path: str, body: Any, authorization: str | None) -> Reply | None:
+            seen = [one for one, _ in self.requests if one == path]
+            reply = super().post(path, body, authorization)
+            if not path.endswith(APIS) or (first == "hang" and seen):
+                return reply
+            if first == "hang":
+                time.sleep(0.8)
+            return Reply.error(500, "no route") if first == "500" else reply
+
+    with Absent() as server:
+        settings = DoctorSettings(quick=True, timeout_seconds=0.4)
+        found = asyncio.run(examine(server.base_url, settings, environment={}))
+    assert not any(finding.group in APIS for finding in found.findings)
+    assert found.exit == 0

@@ -23,6 +23,7 @@ from tunaeval.doctor.examination import Examination, examine
 from tunaeval.doctor.reading import read_answer
 from tunaeval.doctor.report import markdown, show_examination
 from tunaeval.doctor.runner import DoctorSettings
+from tunaeval.doctor.values import APIS
 from tunaeval.models.clients.server import Heard
 
 LM_STUDIO = b'{"error":"Unexpected endpoint or method. (GET /x)"}'
@@ -178,3 +179,52 @@ def test_no_answer_raises(place: int, body: bytes) -> None:
         answer = read_answer(ONE[place], Heard(status, {}, body))
         assert blame(answer).verdict in ("pass", "server", "model", "not tested", "note")
         compare_pair([answer], [answer])
+
+
+class CutStreams(Loopback):
+    """A server whose streams all break off after two thirds."""
+
+    def post(self, path: str, body: Any, authorization: str | None) -> Reply | None:
+        reply = super().post(path, body, authorization)
+        streamed = reply is not None and body.get("stream")
+        return reply._replace(body=reply.body[: len(reply.body) // 3]) if streamed else reply  # type: ignore[union-attr]  # by `streamed`
+
+
+def test_streams_that_all_break_off_are_a_fault_and_no_failures() -> None:
+    with CutStreams() as server:
+        found = asyncio.run(examine(server.base_url, DoctorSettings(quick=True), environment={}))
+    assert (blamed(found), found.failures, found.exit) == ({"stream-frames"}, 0, 1)
+    untested = [f for f in found.findings if f.verdict == "not tested"]
+    assert {str(f.evidence["summary"]) for f in untested} == {
+        "the server's streams come to nothing (stream-frames)"
+    }
+
+
+def test_a_server_that_fails_every_request_is_one_sentence() -> None:
+    class Failing(Loopback):
+        def post(self, path: str, body: Any, authorization: str | None) -> Reply | None:
+            super().post(path, body, authorization)
+            return Reply.error(500, "oops")
+
+    with Failing() as server:
+        found = examined(server.base_url)
+    assert found.exit == 2
+    assert first(found) == "every request fails with 500: oops"
+    assert {finding.verdict for finding in found.findings} == {"not tested"}
+    assert not any(finding.group in APIS for finding in found.findings)
+    assert len(server.requests) < 20
+
+
+def test_a_key_that_expires_stops_the_examination() -> None:
+    class Expiring(Loopback):
+        def post(self, path: str, body: Any, authorization: str | None) -> Reply | None:
+            reply = super().post(path, body, authorization)
+            return reply if len(self.requests) < 30 else Reply.error(401, "key expired")
+
+    with Expiring() as server:
+        found = examined(server.base_url)
+    assert (first(found), found.exit) == (
+        "the server does not answer any more: status 401: key expired",
+        3,
+    )
+    assert len(server.requests) < 36

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tunaeval.doctor.ci import WRITERS
 from tunaeval.doctor.examination import FINE, INCOMPLETE, UNTESTED, Examination, examine
-from tunaeval.doctor.news import known_findings, news, read_report
+from tunaeval.doctor.news import known_findings, news, read_report, too_little
 from tunaeval.doctor.recorded import decoder, pairs_in, replay
 from tunaeval.doctor.report import markdown, news_lines, news_words, show_examination
 from tunaeval.doctor.runner import DoctorSettings
@@ -19,11 +19,12 @@ from tunaeval.errors import RecordError, UsageError
 from tunaeval.files.records import replace_document
 from tunaeval.reports.files import try_to_write
 from tunaeval.reports.json import json_text
+from tunaeval.reports.markdown import code
 from tunaeval.types.calls import JsonObject
 
 from .clients import reached_by
 from .output import Output
-from .report import asked_for
+from .report import asked_for, by_suffix
 
 _UNDECIDED = (UNTESTED, INCOMPLETE)
 
@@ -64,13 +65,13 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 def _writers(arguments: argparse.Namespace) -> Iterator[tuple[Path, str]]:
     """Yield the path of each report, and the name of its writer. Raises UsageError."""
-    for asked in asked_for(arguments.report, arguments.writer):
-        if asked.writer.name not in WRITERS:
+    for file in arguments.report:
+        if (name := arguments.writer or by_suffix(file)) not in WRITERS:
             raise UsageError(
-                f"the doctor's report {str(asked.path)!r} cannot be written as "
-                f"{asked.writer.name}; wanted a name that ends in .xml, .md or .json, or one of "
-                f"--writer {', '.join(WRITERS)}"
+                f"the doctor's report {file!r} cannot be written as {name}; wanted a name that "
+                f"ends in .xml, .md or .json, or one of --writer {', '.join(WRITERS)}"
             )
+    for asked in asked_for(arguments.report, arguments.writer):
         yield asked.path, asked.writer.name
 
 
@@ -131,8 +132,9 @@ def _compared(old: str, new: str, arguments: argparse.Namespace, output: Output)
         output.result(json_text(asdict(found)))
     else:
         for line in (*news_lines(found), news_words(found)):
-            output.result(line)
-    if (code := now.get("exit")) in _UNDECIDED:
-        output.note(f"tunaeval: for {new!r} too little could be judged (exit code {code})")
-        return int(code)
+            output.result(f"- {code(line)}" if arguments.markdown else line)
+    ended = INCOMPLETE if too_little(found, now) else now.get("exit")
+    if ended in _UNDECIDED:
+        output.note(f"tunaeval: for {new!r} too little could be judged (exit code {ended})")
+        return int(ended)
     return int(bool(found.new))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -25,7 +25,7 @@ from tunaeval.types.parsing import ParseResult
 
 from . import asks
 from .reading import raw_in_error
-from .values import ApiCall, Ask, Judgement, ServerAnswer, ServerIdentity, WantedCall
+from .values import Api, ApiCall, Ask, Judgement, ServerAnswer, ServerIdentity, WantedCall
 
 CASES = 2
 """The number of gate calls, of three, that a model has to copy before it is tested further."""
@@ -49,15 +49,18 @@ class Seen:
     def one(self, ask: Ask) -> ServerAnswer:
         return self.all(ask)[0]
 
-    def failed(self, wanted: Iterable[Ask]) -> tuple[int, int]:
+    def failed(self, wanted: Iterable[Ask], broken: Container[Api] = ()) -> tuple[int, int]:
         """Return how many answers to these requests say nothing about the server, and their number.
 
-        Where every request with tools is refused for want of flags, that alone is the finding.
+        Where every request with tools is refused for want of flags, that alone is the finding; and
+        where streams of an API are known to be `broken`, those that came to nothing are.
         """
         answers = [answer for ask in wanted for answer in self.all(ask)]
         if mentions_flags(self.one(asks.ONE[0])):
             return 0, len(answers)
-        return sum(map(_says_nothing, answers)), len(answers)
+        streams = [a for a in answers if a.ask.streamed and a.failure and not a.skipped]
+        known = sum(answer.ask.api in broken for answer in streams)
+        return sum(map(_says_nothing, answers)) - known, len(answers)
 
     @cached_property
     def right(self) -> int:
@@ -106,18 +109,21 @@ class Seen:
         good = [a for found in self.answers.values() for a in found if a.ok]
         return sum(answer.raw is not None for answer in good), len(good)
 
-    def streams_nothing(self, ask: Ask) -> bool:
-        """Whether the request was to be streamed and the server does not stream.
+    def streams_nothing(self, ask: Ask) -> str:
+        """Return why the request, which was to be streamed, got no stream; "" if it got one.
 
-        It answers a streaming request with one JSON object, or it fails every streaming request and
-        answers the others.
+        The server answers a streaming request with one JSON object, or it fails every streaming
+        request and answers the others.
         """
-        answered = [answer for answer in self.all(ask) if not answer.skipped]
+        answered = [a for a in self.all(ask) if not a.skipped and meaning(a.status).about != "key"]
         if not ask.streamed or not answered:
-            return False
+            return ""
         came_whole = ("frame-none" in dict(one.stream_faults) for one in answered)
         good = (one.ask for one in chain(*self.answers.values()) if one.ok)
-        return all(came_whole) or {one.streamed for one in good if one.api == ask.api} == {False}
+        if not all(came_whole) and {one.streamed for one in good if one.api == ask.api} != {False}:
+            return ""
+        fails = all(one.failure for one in answered)
+        return "the server's streams come to nothing" if fails else "the server does not stream"
 
     def blame(self, answer: ServerAnswer) -> Judgement:
         return blame(answer, self.native)
@@ -163,11 +169,10 @@ def compare_pair(wholes: Sequence[ServerAnswer], streams: Sequence[ServerAnswer]
 def _by_repeats(wholes: Sequence[ServerAnswer], streams: Sequence[ServerAnswer]) -> Judgement:
     count = min(len(wholes), len(streams))
     steady = all(alike(found[0], other) for found in (wholes, streams) for other in found)
-    if count < CASES:
-        return Judgement("note", "they differ once; repeats were not asked", answer=streams[0])
-    if not steady:
+    if count < CASES or not steady:
         words = f"they differ, and so do {count} repeats of one mode: unstable"
-        return Judgement("note", words, answer=streams[0])
+        words = words if count >= CASES else "they differ once; repeats were not asked"
+        return Judgement("note", words, answer=streams[0], undecided=True)
     chance = 2 / comb(2 * count, count)
     words = (
         f"streamed and whole differ, each the same in all of {count} answers "
@@ -322,21 +327,14 @@ def same_calls(calls: Sequence[ApiCall | WantedCall], wanted: Sequence[WantedCal
 def same(a: JsonValue, b: JsonValue) -> bool:
     """Whether two JSON values are equal: 3 equals 3.0 but not true, and key order is ignored."""
     try:
-        return _same(a, b)
+        if isinstance(a, dict) and isinstance(b, dict):
+            return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+        if isinstance(a, list) and isinstance(b, list):
+            return len(a) == len(b) and all(map(same, a, b))
     except RecursionError:  # deeper than anything that was asked for
         return False
-
-
-def _same(a: JsonValue, b: JsonValue) -> bool:
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_same, a, b))
-    if isinstance(a, int | float) and isinstance(b, int | float):
-        return a == b
-    return type(a) is type(b) and bool(a == b)
+    numbers = {type(a), type(b)} == {int, float}
+    return (numbers or type(a) is type(b)) and bool(a == b)
 
 
 def _without_raw(answer: ServerAnswer, *, cut: bool) -> Judgement:
@@ -350,7 +348,8 @@ def _without_raw(answer: ServerAnswer, *, cut: bool) -> Judgement:
     if cut:
         return Judgement("model", "it wrote until max_tokens")
     words = "no call" if not answer.calls else _differ(answer.calls, wanted)
-    return Judgement("note", f"{words}; without the raw text nobody can say whose fault it is")
+    words = f"{words}; without the raw text nobody can say whose fault it is"
+    return Judgement("note", words, undecided=True)
 
 
 def _with_raw(
@@ -410,7 +409,7 @@ def _lost(answer: ServerAnswer, read: ParseResult, native: str | None) -> Judgem
         return Judgement("model", f"it wrote the call as {fmt}, which a server need not read")
     if fmt in UNMARKED:
         words = f"it writes calls as bare {fmt}: its format, if the parser is one for that"
-        return Judgement("note", words, "calls-in-content")
+        return Judgement("note", words, "calls-in-content", undecided=True)
     words = f"{len(read.calls)} sound calls ({fmt}) are"
     if answer.text.strip():
         return Judgement("server", f"{words} left in the content", "calls-in-content")

@@ -27,8 +27,10 @@ from .blame import (
     is_refused,
     leak,
     misshapen,
+    reading_of,
     same_calls,
     thought_in,
+    trusted_raw,
     unanswered,
     worst,
 )
@@ -92,6 +94,16 @@ def sound_ids(_: Seen, answer: ServerAnswer) -> Judgement:
     elif kinds := [call.type for call in answer.calls if call.type != "function"]:
         words = f"a call's type is {kinds[0]!r}"
     return _fault_or("each call has an id", words, "call-ids")
+
+
+def ids_apart(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
+    """Check the ids of each answer, and that no two have one in common, but for Kimi K2's `f:0`."""
+    judged = each(sound_ids)(seen, wanted)
+    ids = [str(call.id) for ask in wanted for one in seen.all(ask) for call in one.calls]
+    again = next((id_ for id_ in ids if ids.count(id_) > 1 and ":" not in id_), None)
+    words = f"in the answers there are {ids.count(str(again))} calls with the id {again!r:.40}"
+    note = Judgement("note", words, "ids-again", judged.answer)
+    return note if again and judged.verdict == "pass" else judged
 
 
 def honest_finish(_: Seen, answer: ServerAnswer) -> Judgement:
@@ -195,7 +207,7 @@ def cut_is_cut(_: Seen, answer: ServerAnswer) -> Judgement:
         words = f"a call was cut, and the finish reason is {answer.finish!r}"
         return Judgement("server", words, "cut-finish")
     if not answer.cut:
-        return Judgement("not tested", "the model stopped by itself")
+        return _not_called_cut(answer)
     if not answer.calls and (answer.reasoning or thought_in(answer.raw)):
         written = (answer.raw or "") + answer.text
         if not CALL_MARKUP.search(written):
@@ -204,6 +216,24 @@ def cut_is_cut(_: Seen, answer: ServerAnswer) -> Judgement:
         words = "the markup of the call that was cut is in the content, with 'length'"
         return Judgement("note", words, "cut-markup")
     return Judgement("pass", "reported as length")
+
+
+def _not_called_cut(answer: ServerAnswer) -> Judgement:
+    """Judge an answer without a whole call and without the finish reason that says why.
+
+    A model may end its text at the very token that is the last one allowed, but hardly in a call.
+    """
+    tokens, words = answer.completion_tokens, f"the finish reason is {answer.finish!r}"
+    if tokens is None or tokens < answer.ask.max_tokens:
+        by_itself = answer.finish == "stop" and tokens is not None
+        words = (
+            "the model stopped by itself" if by_itself else f"nobody knows if it is cut: {words}"
+        )
+        return Judgement("not tested", words)
+    words = f"max_tokens ended it after {tokens} tokens, and {words}"
+    if reading_of(answer, trusted_raw(answer) or "").outcome == "truncated":
+        return Judgement("server", words, "cut-finish")
+    return Judgement("note", words, "cut-finish", undecided=True)
 
 
 def thought_apart(seen: Seen, answer: ServerAnswer) -> Judgement:
@@ -216,7 +246,7 @@ def thought_apart(seen: Seen, answer: ServerAnswer) -> Judgement:
 def same_in_both(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     """Check that whole and streamed answers to each request are equivalent."""
     judged = [compare_pair(seen.all(w), seen.all(s)) for w, s in pairs(wanted)]
-    return worst(judged) if judged else Judgement("not tested", "the server does not stream")
+    return worst(judged) if judged else Judgement("not tested", "nothing was asked in both modes")
 
 
 def pairs(wanted: Sequence[Ask]) -> Iterator[tuple[Ask, Ask]]:
@@ -338,6 +368,10 @@ def frames_sound(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
 fragments_sound = without(("index", "id", "name", "type"), "one index, id and name for each call")
 
 
+AROUND: tuple[Judge, ...] = (sound_ids, honest_finish, _sound, fragments_sound)
+"""What is judged beside the calls of any answer; the first rule is for whole ones alone."""
+
+
 def _usage(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that token counts are reported; a stream has them in a frame of its own."""
     if answer.uncounted and answer.prompt_tokens is None:
@@ -456,7 +490,7 @@ _OF_CHAT: tuple[Check, ...] = (
     Check(AS_WRITTEN, "calls", _GATE, each(as_written), "calls-lost"),
     Check("no-call-wanted", "calls", asks.HELLO, each(as_written), "calls-lost"),
     Check("no-arguments", "calls", asks.EMPTY, each(as_written), "empty-arguments"),
-    Check("call-ids", "calls", _CALLING[::2], each(sound_ids), "call-ids", "nothing"),
+    Check("call-ids", "calls", _CALLING[::2], ids_apart, "call-ids", "nothing"),
     Check(
         "finish-reason", "calls", (*_CALLING, *asks.HELLO), each(honest_finish), "finish-reason",
         "nothing",

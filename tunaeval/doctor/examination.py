@@ -61,6 +61,8 @@ class Examination:
     findings: tuple[ServerFinding, ...]
     passed: tuple[tuple[str, str], ...]
     """The group and name of each check that passed."""
+    asked: Mapping[str, Sequence[str]] = field(default_factory=dict, kw_only=True)
+    """The requests that each check that passed, or found a fault, was judged by."""
     rates: Mapping[str, Rate]
     exit: int
     stopped: str | None
@@ -72,6 +74,8 @@ class Examination:
     answers: int = 0
     retries: int = 0
     """How many requests were sent again because the server failed."""
+    limited: int = 0
+    """How many requests were sent again because the server limits their rate."""
     settings: JsonObject = field(default_factory=dict)
     started_at: str = ""
     seconds: float = 0.0
@@ -82,9 +86,9 @@ class Examination:
         """Return the examination compared with an earlier report: 1 is then the exit code of a new
         fault alone.
         """
-        found = comparison.news(known, self.as_json())
-        judged = self.exit if self.undecided else int(bool(found.new))
-        return replace(self, news=found, exit=judged)
+        found = comparison.news(known, now := self.as_json())
+        judged = INCOMPLETE if comparison.too_little(found, now) else int(bool(found.new))
+        return replace(self, news=found, exit=self.exit if self.undecided else judged)
 
     @property
     def undecided(self) -> bool:
@@ -108,11 +112,13 @@ class Examination:
             "findings": [asdict(finding) for finding in self.findings],
             "exit": self.exit,
             "passed": [{"check": name, "group": group} for group, name in self.passed],
+            "asked": {check: list(keys) for check, keys in self.asked.items()},
             "rates": {name: rate.model_dump() for name, rate in self.rates.items()},
             "requests": self.requests,
             "stopped": self.stopped,
             "failed": {"answers": self.failures, "of": self.answers, "by_check": dict(self.failed)},
             "retries": self.retries,
+            "limited": self.limited,
         }
 
 
@@ -191,11 +197,11 @@ def chosen(only: Sequence[str] = (), skip: Sequence[str] = (), *, quick: bool) -
         if (not only or {check.name, check.group} & {*only})
         and not {check.name, check.group} & {*skip}
     ]
+    if quick:
+        checks = [in_quick(check) for check in checks if check.quick and check.group != "stability"]
     if not checks:
-        raise UsageError("no check is left: --skip leaves out all that --only names")
-    if not quick:
-        return tuple(checks)
-    return tuple(in_quick(check) for check in checks if check.quick and check.group != "stability")
+        raise UsageError("no check is left: --skip or --quick leaves out all that --only names")
+    return tuple(checks)
 
 
 def _examined(
@@ -212,15 +218,15 @@ def _examined(
         ]
     )
     if seen.stopped is not None:
-        none = Judgement("not tested", seen.stopped)
-        advice = remedy("answers", seen.server)
-        findings.insert(
-            0, ServerFinding("answers", "reach", none.verdict, evidence_of(none), advice, "answers")
-        )
+        advice, why = remedy("answers", seen.server), {"summary": seen.stopped}
+        stopped = ServerFinding("answers", "reach", "not tested", why, advice, "answers")
+        findings.insert(0, stopped)
     faults = any(finding.verdict == "server" for finding in findings)
-    wants_copying = any(check.needs == "copying" for check in checks)
-    failed = {check.name: seen.failed(check.asks)[0] for check in made}
-    failures, answers = seen.failed({ask.key: ask for check in made for ask in check.asks}.values())
+    weak = not seen.capable and any(check.needs == "copying" for check in checks)
+    broken = {check.asks[0].api for check, found in judged if found.fault == "frame-cut"}
+    failed = {check.name: seen.failed(check.asks, broken)[0] for check in made}
+    asked = {ask.key: ask for check in made for ask in check.asks}
+    failures, answers = seen.failed(asked.values(), broken)
     budget = runner.settings.max_errors
     if seen.nobody:
         code = UNTESTED
@@ -229,7 +235,8 @@ def _examined(
     elif faults:
         code = SERVER_FAULT
     else:
-        code = UNTESTED if wants_copying and not seen.capable else FINE
+        none = all(reported.verdict == "not tested" for _, reported in judged)
+        code = UNTESTED if weak or none else FINE
     return Examination(
         server=_about(seen, runner, connection),
         findings=tuple(
@@ -240,6 +247,12 @@ def _examined(
         passed=tuple(
             (check.group, check.name) for check, reported in judged if reported.verdict == "pass"
         ),
+        asked={
+            check.name: [f"{ask.name}, {ask.mode}" for ask in wanted if not seen.failed([ask])[0]]
+            for check, reported in judged
+            for wanted, _ in [_asks_judged(check, seen, made)]
+            if reported.verdict in ("pass", "server")
+        },
         rates=_rates(seen, made),
         exit=code,
         stopped=connection.hide(seen.stopped) if seen.stopped else None,
@@ -248,6 +261,7 @@ def _examined(
         failures=failures,
         answers=answers,
         retries=runner.retries,
+        limited=runner.put_off - runner.retries,
     )
 
 
@@ -262,10 +276,11 @@ def _with_cause(checks: Sequence[Check], seen: Seen) -> Sequence[Check]:
 def _asks_judged(check: Check, seen: Seen, checks: Sequence[Check]) -> tuple[Sequence[Ask], str]:
     """Return the requests that a check is judged by, and the reason in case there are none."""
     wanted: Sequence[Ask] = check.asks
-    if not check.name.endswith(STREAM_FRAMES):
+    none = max(map(seen.streams_nothing, wanted))
+    if none and not check.name.endswith(STREAM_FRAMES):
         wanted = [ask for ask in wanted if not seen.streams_nothing(ask)]
-    if not wanted:
-        return (), f"the server does not stream ({STREAM_FRAMES})"
+    if not any(ask.streamed or check.rule is not same_in_both for ask in wanted):
+        return (), f"{none} ({STREAM_FRAMES})"
     if check.group != "prompt":
         wanted = _answered(check, wanted, checks, seen)
     return wanted, "every request of it fails, which other checks report"
@@ -283,7 +298,9 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
     wanted, why_none = _asks_judged(check, seen, checks)
     if not wanted:
         return Judgement("not tested", why_none)
-    if check.needs == "nothing" or seen.capable:
+    in_prompt = _named(TOOLS_IN_PROMPT)
+    no_tools = in_prompt.rule(seen, in_prompt.asks).verdict == "server"
+    if (check.needs == "nothing" or seen.capable) and not (no_tools and check.remedy == "context"):
         return check.rule(seen, wanted)
     answers = [answer for ask in wanted for answer in seen.all(ask)]
     plain = [found for answer in answers if (found := _model_free(answer)) is not None]
@@ -291,12 +308,14 @@ def judge(check: Check, seen: Seen, checks: Sequence[Check] = CHECKS) -> Judgeme
         return found
     if seen.stopped is not None and all(answer.skipped for answer in answers):
         return Judgement("not tested", seen.stopped)
-    in_prompt = _named(TOOLS_IN_PROMPT)
-    if in_prompt.rule(seen, in_prompt.asks).verdict == "server":
+    if no_tools:
         return Judgement("not tested", "the tools never reach the prompt (tools-in-prompt)")
     counts = [seen.failed(pair) for pair in asks.GATE]
     lost = sum(bad == of for bad, of in counts)
     words = f"model too weak: {seen.right} of 3 calls copied, {CASES} are needed"
+    found = check.rule(seen, wanted) if check.name.endswith(AS_WRITTEN) else None
+    if found and found.undecided and found.answer and found.answer.calls:
+        return replace(found, why=f"{found.why} ({words}, unless the server changed them)")
     if seen.right + lost >= CASES:
         words = f"{lost} of the 3 calls that show what the model can do were not answered"
     return Judgement("not tested", words)
@@ -347,6 +366,8 @@ def evidence_of(reported: Judgement) -> JsonObject:
     found: JsonObject = {"summary": reported.why}
     if reported.fault:
         found["fault"] = reported.fault
+    if reported.undecided:
+        found["undecided"] = True
     answer = reported.answer
     if answer is None:
         return found

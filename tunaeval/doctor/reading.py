@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.models.clients.answers import error_words, read_usage
@@ -90,14 +91,13 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
         return ServerAnswer(ask, 200, error=words, stream_faults=(("frame-none", words),))
     if heard.failure or not frames.objects:
         written = heard.body[:_QUOTED].decode(errors="replace")
-        return ServerAnswer(
-            ask, 200, failure=heard.failure or f"no frame in the stream: {written!r}"
-        )
+        none = "it has [DONE] alone" if frames.done else repr(written)
+        return ServerAnswer(ask, 200, failure=heard.failure or f"no frame in the stream: {none}")
     failed = next((o for o in frames.objects if o.get("error")), None)
     choices = [choice for o in frames.objects if (choice := _first(o.get("choices")))]
     deltas = [delta for c in choices if isinstance(delta := c.get("delta"), dict)]
     calls, wrong = fold(deltas)
-    faults += delta_faults(deltas)
+    faults += [*delta_faults(deltas), *_late(choices)]
     usages = [o["usage"] for o in frames.objects if isinstance(o.get("usage"), dict)]
     usage = read_usage(usages[-1] if usages else None)
     finishes = [c["finish_reason"] for c in choices if c.get("finish_reason") is not None]
@@ -377,6 +377,14 @@ def delta_faults(deltas: Sequence[JsonObject]) -> Iterator[Fault]:
     before, last = texts[:-1], "".join(texts[-1:])
     if len(before) > 1 and len(last) >= _LONG and last.strip() == "".join(before).strip():
         yield "text-again", f"the last delta repeats the whole text: {last[:_QUOTED]!r}"
+
+
+def _late(choices: Sequence[JsonObject]) -> Iterator[Fault]:
+    """Yield a fault if a call or text comes after the finish reason, where many clients stop."""
+    after = [*dropwhile(lambda choice: not choice.get("finish_reason"), choices)][1:]
+    deltas = [delta for choice in after if isinstance(delta := choice.get("delta"), dict)]
+    if any(delta.get("tool_calls") or delta.get("content") for delta in deltas):
+        yield "frame-after-finish", "calls or text come after the finish reason"
 
 
 LOGPROBS: JsonObject = {"logprobs": True, "top_logprobs": 0}

@@ -23,7 +23,8 @@ from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue
 
-from .blame import blame, compare_pair, format_of, written
+from .blame import Seen, blame, compare_pair, format_of, written
+from .checks import AROUND
 from .examination import INCOMPLETE, SERVER_FAULT, Examination, evidence_of
 from .reading import read_answer, without_ending
 from .remedies import remedy
@@ -49,11 +50,17 @@ def replay(pairs: Iterable[JsonObject], *, decode: Decode | None = None) -> Exam
     """
     findings: list[ServerFinding] = []
     passed, count = [], 0
+    asked: dict[str, list[str]] = {}
     for count, pair in enumerate(pairs, start=1):
         name = str(pair.get("id") or f"pair {count}")
+        if name in asked:
+            raise RecordError(f"{name}: this is the id of two pairs; give each pair its own")
         answers = list(_answers(name, pair, decode))
+        asked[name] = [f"{name}, {one.ask.mode}" for one in answers if one.ok or one.error]
         judged: list[tuple[str, Judgement]] = [
-            (one.ask.mode, blame(one, format_of(one))) for one in answers
+            (one.ask.mode, found)
+            for one in answers
+            for found in (blame(one, format_of(one)), *_around(one, pair))
         ]
         if len(answers) > 1:
             judged.append(("both", compare_pair(answers[:1], answers[1:])))
@@ -64,7 +71,7 @@ def replay(pairs: Iterable[JsonObject], *, decode: Decode | None = None) -> Exam
         raise RecordError("there is no pair to replay; wanted JSON lines, a pair on each")
     verdicts = {finding.verdict for finding in findings}
     code = INCOMPLETE if "not tested" in verdicts else SERVER_FAULT * ("server" in verdicts)
-    return Examination(_SERVER, tuple(findings), tuple(passed), {}, code, None, 0)
+    return Examination(_SERVER, tuple(findings), tuple(passed), {}, code, None, 0, asked=asked)
 
 
 _SERVER: JsonObject = {
@@ -72,6 +79,14 @@ _SERVER: JsonObject = {
     "version": None, "sign": "it is replayed", "parser": None, "format": None,
     "raw_text": "every answer", "gate": None, "facts": {},
 }  # fmt: skip
+
+
+def _around(answer: ServerAnswer, pair: JsonObject) -> Iterator[Judgement]:
+    """Yield what is wrong around the calls of an answer that was recorded whole."""
+    if answer.ok and (answer.ask.streamed or "response" in pair):
+        judged = [rule(Seen(ServerIdentity()), answer) for rule in AROUND[answer.ask.streamed :]]
+        found = [one for first in judged for one in (first, *first.others)]
+        yield from (replace(one, answer=answer) for one in found)
 
 
 def _finding(name: str, mode: str, judged: Judgement) -> ServerFinding:
@@ -94,6 +109,10 @@ def _answers(name: str, pair: JsonObject, decode: Decode | None) -> Iterator[Ser
     ask = Ask(name, (), tuple(tools), tuple(written(read)))
     whole = _heard(pair["response"]) if "response" in pair else _whole(pair.get("message"))
     found = [(False, whole)] if {"response", "message"} & pair.keys() else []
+    for key, kind in (("response", dict), ("message", dict), ("stream", list)):
+        if key in pair and not isinstance(pair[key], kind):
+            wanted = "a list of chunks" if kind is list else "an object"
+            raise RecordError(f"{name}: {key!r} is {brief(pair[key])}; wanted {wanted}")
     if isinstance(chunks := pair.get("stream"), list):
         events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
         found.append((True, Heard(200, {}, "".join([*events, "data: [DONE]\n\n"]).encode())))

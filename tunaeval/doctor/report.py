@@ -29,7 +29,7 @@ _ENDS = {
     FINE: "nothing is wrong with the server's tool calling",
     SERVER_FAULT: "the server is at fault",
     UNTESTED: "tool calling could not be tested",
-    INCOMPLETE: "too many answers failed, so what they were to show is not known",
+    INCOMPLETE: "too little could be judged for a verdict",
 }
 _SHAKY = "no fault of tool calling was seen, though the server failed now and then"
 
@@ -42,6 +42,8 @@ def _failures(found: Examination) -> Iterator[str]:
         yield f"{found.failures} of {counted(found.answers, 'answer')} failed{needed}"
     if found.retries:
         yield f"{counted(found.retries, 'request')} failed and had to be sent again"
+    if found.limited:
+        yield f"{counted(found.limited, 'request')} met a rate limit and had to be sent again"
 
 
 def title(found: Examination) -> str:
@@ -51,9 +53,14 @@ def title(found: Examination) -> str:
 
 def end_words(found: Examination) -> str:
     """Return the result; an examination in which the server failed is never called all right."""
-    shaky = found.exit == FINE and (found.failures or found.retries)
+    undecided = sum("undecided" in one.evidence for one in found.findings)
+    if found.news is None and found.exit == FINE and (found.failures or found.retries):
+        return _SHAKY
+    if found.news is None and found.exit == FINE and undecided:
+        checks = counted(undecided, "check")
+        return f"no fault could be shown; in {checks} it could not be decided"
     if found.news is None:
-        return _SHAKY if shaky else _ENDS[found.exit]
+        return _ENDS[found.exit]
     words = news_words(found.news)
     return f"{_ENDS[found.exit]}; {words}" if found.undecided else words
 
@@ -96,7 +103,7 @@ def _wrapped(line: str, width: int) -> list[str]:
 def _console(found: Examination, width: int) -> Iterator[str]:
     yield from (visible(line) for line in _heading(found))
     yield ""
-    nothing = not found.passed and all(one.verdict == "not tested" for one in found.findings)
+    nothing = found.stopped and found.exit == UNTESTED  # the heading says why
     yield from () if nothing else _as_table(found, width)
     shown: set[str] = set()
     short: dict[str, list[str]] = {}

@@ -25,7 +25,7 @@ from .blame import Seen, compare_pair, mentions_flags, same_calls, thought_in
 from .checks import REPEATED, Check, pairs, same_in_both
 from .reading import detokenized, extras, prompt_extras
 from .recognise import by_answer, look, recognise
-from .values import APIS, Ask, ServerAnswer, ServerIdentity, json_object
+from .values import APIS, Api, Ask, ServerAnswer, ServerIdentity, json_object
 from .wording import HEADERS, PATHS, read_worded, worded
 
 REQUESTS = 110
@@ -88,16 +88,12 @@ class Runner:
         self._server = ServerIdentity()
         self.model: str | None = settings.model
         self.requests = 0
-        self._put_off = 0
+        self.put_off = 0
+        """How many requests were sent again."""
         self.retries = 0
         """How many requests were sent again because the server failed, not for its load."""
         self._hangs: dict[str, float] = {"whole": 0, "streamed": 0}
         self._stopped: str | None = None
-
-    @property
-    def seen(self) -> Seen:
-        """The server's identity and its answers up to now."""
-        return Seen(self._server, self._answers, self._stopped)
 
     @property
     def _limit(self) -> int:
@@ -111,8 +107,8 @@ class Runner:
         await self._recognise()
         if self._stopped is None:
             await self._first_contact()
-            await self._find_apis()
-        wanted = [ask for ask in _in_order(self.checks) if not self._known(ask)]
+        await self._find_apis()
+        wanted = [ask for ask in _in_order(self.checks) if ask.key not in self._answers]
         if self.settings.quick:
             wanted = [ask for ask in wanted if ask.quick]
         self._to_ask = len(wanted) + len(REPEATED) * (self.settings.repeats - 1)
@@ -122,12 +118,12 @@ class Runner:
         late = [ask for ask in wanted if ask is asks.MANY_TOOLS]
         await self._together([ask for ask in wanted if ask not in early and ask not in late])
         if not self.settings.quick:
-            known = [ask for ask in REPEATED if self._known(ask)]
+            known = [ask for ask in REPEATED if ask.key in self._answers]
             for _ in range(self.settings.repeats - 1):
                 await self._in_turn(known)
         await self._settle_differences()
         await self._in_turn(late)  # last, because a slow server may need very long for it
-        return self.seen
+        return Seen(self._server, self._answers, self._stopped)
 
     async def _recognise(self) -> None:
         signs = await look(self._fetch, self._connection.root_path)
@@ -157,12 +153,13 @@ class Runner:
             self._stop("every request with tools is refused until the server has its flags")
         elif about == "request" and self._is_unlisted(first):
             self._stop(f"the server wants one of its models: --model NAME ({first.error})")
+        elif about in ("request", "server"):
+            if (await self._ask(asks.PLAIN)).status == first.status:  # it has no tools
+                self._stop(f"every request fails with {first.status}: {first.error}")
         elif first.status is not None and about in ("address", "load"):
             self._stop(f"status {first.status}: {first.error}")
-        elif first.failure is not None and self._stopped is None:
-            self._stop(f"no chat completion came: {first.failure}")
-        elif first.status == 200 and self._server.answers_all:
-            self._stop(f"no chat completion came: {first.error}")
+        elif first.failure is not None or (first.status == 200 and self._server.answers_all):
+            self._stop(f"no chat completion came: {first.failure or first.error}")
 
     def _is_unlisted(self, first: ServerAnswer) -> bool:
         """Whether no model is named, or one that the server does not list and that it quotes."""
@@ -171,18 +168,25 @@ class Runner:
 
     async def _find_apis(self) -> None:
         """Ask each other API for one call, and leave out the checks of those that are not there."""
-        for api in {check.asks[0].api: None for check in self.checks if check.group in APIS}:
-            first = await self._ask(replace(asks.ONE[0], api=api))
-            absent = meaning(first.status).about == "address" or first.status in (200, 501)
-            if absent and not first.ok:
-                del self._answers[first.ask.key]
+        apis = {check.asks[0].api: None for check in self.checks if check.group in APIS}
+        for api in apis:
+            if not await self._is_there(api):
                 self.checks = [check for check in self.checks if check.group != api]
+        if not self.checks:
+            self._stop(f"the server has no {' and no '.join(f'/v1/{PATHS[api]}' for api in apis)}")
+
+    async def _is_there(self, api: Api) -> bool:
+        """Whether the server has an API; one that fails whatever it is asked is none."""
+        answer = await self._ask(replace(asks.ONE[0], api=api))
+        if answer.failure is not None and not answer.skipped:  # a hang says nothing
+            answer = await self._ask(replace(asks.ONE[1], api=api))
+        if meaning(answer.status).about == "server":
+            answer = await self._ask(replace(asks.PLAIN, api=api))
+        absent = answer.skipped or meaning(answer.status).about in ("address", "server")
+        return answer.ok or not (absent or answer.status == 200)
 
     def _stop(self, why: str) -> None:
         self._stopped = self._stopped or why
-
-    def _known(self, ask: Ask) -> bool:
-        return ask.key in self._answers
 
     async def _in_turn(self, wanted: Sequence[Ask]) -> None:
         for ask in wanted:
@@ -218,7 +222,8 @@ class Runner:
         answer = await self._answer(ask)
         if not answer.skipped:
             self._answers.setdefault(ask.key, []).append(answer)
-            self._failed = self._failed + 1 if answer.lost else 0
+            lost = answer.lost or meaning(answer.status).about == "key"
+            self._failed = self._failed + 1 if lost else 0
             if self._failed >= _PATIENCE:
                 why = answer.failure or f"status {answer.status}: {answer.error}"
                 self._stop(f"the server does not answer any more: {why}")
@@ -237,12 +242,13 @@ class Runner:
         while self._left() is not None and self._hangs[ask.mode] < _HANGS:
             payload = self._fields.payload(ask, self.model)
             response = await self._fetch(PATHS[ask.api], payload, HEADERS.get(ask.api))
-            answer = replace(read_worded(ask, response), tries=tries)
+            asked = replace(ask, max_tokens=ask.max_tokens + self._fields.for_thought(ask))
+            answer = replace(read_worded(asked, response), tries=tries)
             # A connection that ends before anything comes may have been idle for too long.
             most = 2 if response.dropped else 1 if response.timed_out else _PATIENCE
             if answer.lost and tries < most and (left := self._left()) is not None:
                 tries += 1
-                self._put_off += 1
+                self.put_off += 1
                 self.retries += meaning(response.status).about != "load"
                 await asyncio.sleep(min(response.retry_after or 10.0 ** (tries - 3), left))
                 continue
@@ -270,7 +276,7 @@ class Runner:
 
     def _spare(self) -> int:
         """Return how many requests are left over after all that are planned."""
-        return self._limit - (self.requests - self._put_off) - max(0, self._to_ask)
+        return self._limit - (self.requests - self.put_off) - max(0, self._to_ask)
 
     async def _fetch(
         self,
@@ -293,7 +299,7 @@ class Runner:
         left = self._until - time.monotonic()
         if left <= 0:
             self._stop(f"the deadline of {self.settings.deadline_seconds:g} s has passed")
-        elif self.requests - self._put_off >= self._limit:
+        elif self.requests - self.put_off >= self._limit:
             self._stop(f"{self._limit} requests were made, and no more are allowed")
         return None if self._stopped else left
 
@@ -337,16 +343,17 @@ class _Fields:
         self.thought = 0
         """The tokens of a short call with the thought before it; 0 if the model does not think."""
 
-    def payload(self, ask: Ask, model: str | None) -> dict[str, JsonValue]:
-        thought = 0
+    def for_thought(self, ask: Ask) -> int:
+        """Return how many tokens a request gets beyond those of its answer."""
         if self.thought and ask.max_tokens > asks.CUT_TOKENS:
-            thought = _THOUGHT_TOKENS
-        elif ask.max_tokens == asks.CUT_TOKENS:
-            thought = self.thought
+            return _THOUGHT_TOKENS
+        return self.thought if ask.max_tokens == asks.CUT_TOKENS else 0
+
+    def payload(self, ask: Ask, model: str | None) -> dict[str, JsonValue]:
         made = {
             **({"model": model} if model else {}),
             "messages": list(ask.messages),
-            self._limit_field: ask.max_tokens + thought,
+            self._limit_field: ask.max_tokens + self.for_thought(ask),
             **self._temperature,
             **({"tools": list(ask.tools)} if ask.tools else {}),
             **({"stream": True} if ask.streamed else {}),

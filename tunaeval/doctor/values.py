@@ -162,6 +162,8 @@ class Judgement:
     answer: ServerAnswer | None = None
     read: JsonObject | None = None
     """What tunaeval reads in the raw text: calls, spans, diagnoses."""
+    undecided: bool = False
+    """Nobody can say whose fault it is that an answer is not what was wanted."""
     others: tuple[Judgement, ...] = ()
     """The other faults of the server that a rule found, each in another mode or of another kind."""
 
