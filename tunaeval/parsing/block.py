@@ -353,6 +353,9 @@ def _parts_of(
     return words[1:at], again, call, between, stops_of(form, words[-1:])
 
 
+_BETWEEN_OBJECTS = ",;{}"
+"""What is read before a closer as more objects, or as what separates them."""
+
 SoundReader: TypeAlias = Callable[[str, int, int, Tools | None], tuple[ToolCall, int] | None]
 """Reads a block that is one valid call and needs no repair: takes a complete text, the index of the
 opener in it, the offset of the text's first character and the tools; returns the call and the index
@@ -371,16 +374,9 @@ def sound_block(form: Format) -> SoundReader:
     The text up to the first `}` before the fixed ending is decoded at once; one valid object ends
     there for every other reader, too. White space around the object may be missing.
     """
-    word = form.call
-    if word is None or word.keyed or form.opener is None or not form.marked:
+    word, ways = form.call, _around_object(form)
+    if word is None or not ways:
         return no_block
-    at, fixed = form.words.index(word), [each for each in form.words if each is not word]
-    texts = [each.text for each in fixed if isinstance(each, Literal | Space)]
-    marks = [each.text if isinstance(each, Literal) else "" for each in fixed]
-    # White space after the object is skipped, so that a closer beginning with it is never found.
-    if len(texts) < len(fixed) or "".join(marks[at:])[:1].isspace():
-        return no_block
-    ways = [("".join(some[:at]) + "{", "}" + "".join(some[at:])) for some in (texts, marks)]
 
     def read(text: str, at: int, base: int, tools: Tools | None) -> tuple[ToolCall, int] | None:
         for beginning, ending in ways:
@@ -406,6 +402,23 @@ def sound_block(form: Format) -> SoundReader:
         return None
 
     return read
+
+
+def _around_object(form: Format) -> list[tuple[str, str]]:
+    """Return the fixed texts before and after a format's object, the brackets of the object
+    included: as they are written, and without white space. There are none if the format has other
+    words, or texts that are never found, as what is before them takes their first character.
+    """
+    word = form.call
+    if word is None or word.keyed or form.opener is None or not form.marked:
+        return []
+    at, fixed = form.words.index(word), [each for each in form.words if each is not word]
+    texts = [each.text for each in fixed if isinstance(each, Literal | Space)]
+    marks = [each.text if isinstance(each, Literal) else "" for each in fixed]
+    swallowed = any(mark[:1].isspace() for mark in marks[1:])
+    if len(texts) < len(fixed) or swallowed or "".join(marks[at:])[:1] in (*_BETWEEN_OBJECTS,):
+        return []
+    return [("".join(some[:at]) + "{", "}" + "".join(some[at:])) for some in (texts, marks)]
 
 
 def _is_plain(arguments: JsonObject, piece: str) -> bool:

@@ -131,7 +131,7 @@ def constrain(
     try:
         root = grammar.reply(known, parallel=parallel, text=text, reasoning=reasoning)
     except RecursionError:
-        raise grammar.fault("its schema is too deep or has too many properties") from None
+        raise grammar.error("its schema is too deep or has too many properties") from None
     written = grammar.lark(root) if kind == "lark" else grammar.gbnf(root)
     made = Constraint(written, kind, (*grammar.omitted,))
     return replace(made, text=made.as_tag()) if kind == "structural-tag" else made
@@ -286,7 +286,7 @@ class _Grammar(Rules):
     def note(self, what: str) -> None:
         self.omitted[f"{self._where}: {what}"] = None
 
-    def fault(self, what: str) -> UsageError:
+    def error(self, what: str) -> UsageError:
         return UsageError(f"{self._where}: {what}")
 
     def reply(self, tools: Tools, *, parallel: bool, text: str, reasoning: bool) -> str:
@@ -417,7 +417,7 @@ class _Grammar(Rules):
         self._root, self._where, self._made = spec.parameters, f"tool {spec.name!r}", {}
         leaf, *others = self._leaves({"type": "object", **spec.parameters})
         if others:
-            raise self.fault("it has several schemas for its arguments; split the tool")
+            raise self.error("it has several schemas for its arguments; split the tool")
         self._check_keywords(leaf, "object")
         if leaf.get("additionalProperties") not in (None, False):
             self.note("only declared arguments are written")
@@ -432,7 +432,7 @@ class _Grammar(Rules):
             schema = self._declared(spec)
             for key in _properties(schema):
                 if not (key.isidentifier() and key.isascii()) or keyword.iskeyword(key):
-                    raise self.fault(f"{key!r} is no name in Python; rename it")
+                    raise self.error(f"{key!r} is no name in Python; rename it")
             inside = self._members(
                 schema, '", "', lambda key, one: f"{quote(f'{key}=')} {self._value(one, notation)}"
             )
@@ -521,10 +521,10 @@ class _Grammar(Rules):
             self._made[key] = schema, ""
             leaves = self._leaves(schema)
             if not leaves:
-                raise self.fault(f"no value fits {brief(schema, 100)}")
+                raise self.error(f"no value fits {brief(schema, 100)}")
             expression, name = make(leaves), self._made[key][1]
             if name and not self._ends(schema, {}):
-                raise self.fault(
+                raise self.error(
                     f"{brief(schema, 100)} requires itself, so no value that ends fits it; make a "
                     "property in it optional"
                 )
@@ -549,15 +549,15 @@ class _Grammar(Rules):
     def _leaves(self, schema: object, seen: tuple[str, ...] = ()) -> list[JsonObject]:
         """Return the schemas of one type each, or of choices, of which a value fits one."""
         if schema is False:
-            raise self.fault("a schema is false, which no value fits")
+            raise self.error("a schema is false, which no value fits")
         one = self._sound(schema) if isinstance(schema, Mapping) else {}
         if "$ref" in one:
             reference = str(one.pop("$ref"))
             found = resolved(reference, self._root)
             if isinstance(found, LookupError):
-                raise self.fault(str(found))
+                raise self.error(str(found))
             if reference in seen:
-                raise self.fault(f"$ref {reference!r} leads only to itself")
+                raise self.error(f"$ref {reference!r} leads only to itself")
             one, seen = {"allOf": [found, one]}, (*seen, reference)
         if "allOf" in one:
             return self._leaves(self._merged(one), seen)
@@ -611,7 +611,7 @@ class _Grammar(Rules):
             case "integer" if numbers := whole_numbers(schema):
                 return numbers
             case "integer":
-                raise self.fault(f"no value fits {brief(schema, 100)}")
+                raise self.error(f"no value fits {brief(schema, 100)}")
         return self._value(_ANYTHING, notation)
 
     def _check_keywords(self, schema: JsonObject, kind: str) -> None:
@@ -656,7 +656,7 @@ class _Grammar(Rules):
         """Return how often something comes, after the `first` ones, by two keywords of a schema."""
         low, high = schema.get(least, 0), schema.get(most)
         if high is not None and high < low:
-            raise self.fault(f"no value fits {brief(schema, 100)}")
+            raise self.error(f"no value fits {brief(schema, 100)}")
         return f"{{{max(0, low - first)},{'' if high is None else max(0, high - first)}}}"
 
     def _object_of(self, schema: JsonObject, notation: _Notation) -> str:
@@ -712,7 +712,7 @@ class _Grammar(Rules):
                 text = choice if isinstance(choice, str) else as_json(choice, "enum")
                 whole = f"{line}{text}{line}"
                 if trimmed(whole, word) != text or any(mark in text for mark in without):
-                    raise self.fault(f"{text!r} is lost where values are bare text")
+                    raise self.error(f"{text!r} is lost where values are bare text")
                 options.append(quote(whole + end))
             else:
                 value = self._leaf(leaf, _JSON)
