@@ -62,6 +62,12 @@ def test_infrastructure_failures_leave_the_denominator_and_are_shown() -> None:
     assert "2 of 3 scenarios got no answer" in shown(report(result(ok=True), lost, lost))
 
 
+def test_causes_that_differ_in_an_identifier_are_one() -> None:
+    errors = ["cut: 'chatcmpl-27'", "cut: 'chatcmpl-3f'", "status 500", "status 502"]
+    summary = summarise(result(outcome="transport_failure", error=error) for error in errors)
+    assert summary.failures == {"cut: 'chatcmpl-27'": 2, "status 500": 1, "status 502": 1}
+
+
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [

@@ -86,6 +86,7 @@ MOST_CAUSES = 20
 """How many causes of failures are listed; the others are counted together."""
 OTHER_CAUSES = "other causes"
 
+_IDENTIFIER = re.compile(r"\b[A-Za-z]{2,}[-_][\w-]*\d[\w-]*")
 _TRIES = re.compile(r" \(after [0-9]+ tries\)$")
 
 
@@ -95,8 +96,15 @@ def cause_of(outcome: str, error: str | None) -> str:
 
 
 def by_cause(failures: Mapping[str, int]) -> dict[str, int]:
-    """Return the most frequent causes with their counts, and the count of all others."""
-    every = _sorted(Counter(failures))
+    """Return the most frequent causes with their counts, and the count of all others.
+
+    Of causes that differ only in identifiers with digits, such as that of a reply, one is shown.
+    """
+    alike: dict[str, str] = {}
+    found = Counter[str]()
+    for cause in sorted(failures):
+        found[alike.setdefault(_IDENTIFIER.sub("", cause), cause)] += failures[cause]
+    every = _sorted(found)
     most = dict(islice(every.items(), MOST_CAUSES))
     rest = sum(every.values()) - sum(most.values())
     return {**most, OTHER_CAUSES: rest} if rest else most
