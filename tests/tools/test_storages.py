@@ -99,7 +99,7 @@ def test_200_000_calls_leave_nothing_behind(storage: type[Recorder]) -> None:
         tool(f"{number:06}")
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert after - before < 20_000
+    assert after - before < 100_000  # one reference kept of each call would be more
 
 
 @pytest.mark.parametrize("storage", STORAGES.values(), ids=STORAGES)
