@@ -321,8 +321,9 @@ def test_a_text_earns_what_the_message_of_its_parser_earns(parser: Any, exact: b
         assert of_text.value <= of_message.value + 1e-9, text
         is_less = of_text.value < of_message.value - 1e-9
         assert not is_less or of_text.failures, text
-        alike, less = alike + (not is_less), less + is_less
-    assert alike > 2 * less
+        if not text.endswith(tuple(OTHERS.values())):  # which are punished as text alone
+            alike, less = alike + (not is_less), less + is_less
+    assert alike > 3 * less
 
 
 def test_a_list_of_blocks_is_read_as_it_is_written() -> None:

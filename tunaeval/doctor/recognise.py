@@ -41,7 +41,10 @@ _PAGES = ("/props", "/model_info", "/server_info", "/version", "/api/version", "
 
 
 async def look(get: Get, root: str) -> Signs:
-    """Fetch the signs of a server in at most 9 GETs; `root` is its API's path without /v1."""
+    """Fetch the signs of a server in at most 8 GETs, 9 for SGLang.
+
+    `root` is the path of the server's API without /v1.
+    """
     models = await get("models")
     if models.status is None:  # no server is listening, so nothing else will answer
         return Signs(models, Heard(), Heard(), {})
@@ -49,6 +52,8 @@ async def look(get: Get, root: str) -> Signs:
     pages = {}
     if not _answers_all(unknown_path):
         for path in _PAGES:
+            if path == "/server_info" and "/model_info" not in pages:
+                continue  # SGLang has both, and others need not be asked
             heard = await get(f"{root}{path}")
             if heard.status == 200 and (found := json_object(heard.body)) is not None:
                 pages[path] = found

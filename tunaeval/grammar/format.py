@@ -436,7 +436,7 @@ class Format:
 
     @property
     def several(self) -> bool:
-        """Whether a block has all calls that stand together, and not one of them."""
+        """Whether one block may have several calls; otherwise each call has a block of its own."""
         return bool(self.python or (self.call and (self.call.array or self.call.joined)))
 
     @property

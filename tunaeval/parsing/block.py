@@ -170,7 +170,7 @@ class Begun(ABC):
         self._done = end
 
     def _content_to(self, end: int) -> None:
-        """Pass the held calls to the collector, and after them the text up to `end`, as content."""
+        """Pass the held calls to the collector, then add the text up to `end` as content."""
         self._release()
         self._collector.piece("content", self._done, end)
         self._done = end
@@ -187,10 +187,10 @@ class Begun(ABC):
             self._waiting = replace(self._waiting, repairs=repairs)
 
     def _settle(self) -> None:
-        """Add the waiting call to the held calls, as no later text can change it.
+        """Move the waiting call to the held calls, because no later text can change it.
 
-        The held calls are released at once, but at level "strict" only when the block ends, because
-        there a block gives all of its calls or none.
+        The held calls are released at once. At level "strict" they are released when the block
+        ends, because there a block gives all of its calls or none.
         """
         if self._waiting:
             self._held.append(self._waiting)
@@ -199,7 +199,7 @@ class Begun(ABC):
             self._release()
 
     def _release(self) -> None:
-        """Pass the held calls to the collector, or refuse all if one has a forbidden repair."""
+        """Pass the held calls to the collector; refuse all of them if a repair is forbidden."""
         if not self._held:
             return
         calls, self._held = self._held, []

@@ -173,7 +173,7 @@ def _objects(word: CallObject, calls: Sequence[ToolCall]) -> str:
 
 
 def around_objects(word: CallObject, number: int) -> tuple[str, str, str]:
-    """Return the texts before so many objects, between two of them, and after them."""
+    """Return three texts: before `number` objects, between two of them, and after the last."""
     if word.inside:
         return f'{{"{word.inside[0]}": [', ", ", "]}"
     if word.lines:

@@ -250,9 +250,10 @@ _UNSAID = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A difference between two descriptions of a tool, at one place in them.
+    """One difference between two descriptions of a tool.
 
-    `ours` and `theirs` are the values there; `...` stands for a value that one description lacks.
+    `ours` and `theirs` are the values at the same place of each; `...` stands for a value that one
+    of them lacks.
 
     It `misleads` if a call that is right by one may be wrong by the other: other names, types,
     choices or required arguments. Other wording, defaults and formats do not mislead. It `breaks`
