@@ -1,6 +1,7 @@
 """This engine against an older one: the same texts, the same results, or each difference shown.
 
     python tests/fuzz/against_an_oracle.py [--commit C] [--texts N] [--seed S] [--streams]
+        [--without MARK ...]
     python tests/fuzz/against_an_oracle.py --replies FOLDER [--commit C] [--texts N] [--streams]
 
 The library of the older commit is written into a directory of its own and read by a process of its
@@ -8,8 +9,9 @@ own. Texts are fixtures, damaged and hostile texts of every format, and mixes of
 loops and prose; each is read by name or by `auto`, at one level, with tools or without. With
 `--replies` they are what real models wrote, in a folder as `benchmarks/published.py` describes it,
 each with the tools of its prompt, by `auto` and by one other format, at one level of three. With
-`--streams` this engine reads them in random chunks. Prints the first differences of each kind and
-how many there were, by format and kind; exit code 1 if there was one.
+`--streams` this engine reads them in random chunks. A mark that only one of the two knows would
+hide every other difference: `--without` leaves out the texts that have it. Prints the first
+differences of each kind and how many there were, by format and kind; exit code 1 if there was one.
 """
 
 from __future__ import annotations
@@ -145,6 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             made = _replies(chance, arguments.replies, streams=arguments.streams)
         else:
             made = _questions(chance, arguments.seed, streams=arguments.streams)
+        made = (one for one in made if not any(mark in one.text for mark in arguments.without))
         done = 0
         while questions := list(islice(made, min(_BATCH, arguments.texts - done))):
             done += len(questions)
@@ -314,6 +317,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--texts", type=int, default=10_000, help="so many (10,000)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same texts (0)")
     parser.add_argument("--replies", type=Path, help="a folder of published replies to read")
+    parser.add_argument("--without", nargs="*", default=[], help="leave out texts with these marks")
     parser.add_argument("--streams", action="store_true", help="read here in random chunks")
     return parser.parse_args(argv)
 
