@@ -191,7 +191,8 @@ def _kind(old: Sequence[Any], new: Sequence[Any]) -> str:
     """The class of a difference between diagnoses: which codes went, and which came."""
     before, after = Counter(one[0] for one in old), Counter(one[0] for one in new)
     if before == after:
-        return "diagnoses: other words, places or order"
+        changed = [code for code, *rest in map(tuple, new) if [code, *rest] not in old]
+        return f"diagnoses: other words, places or order of {', '.join(sorted(set(changed)))}"
     went, came = sorted((before - after).elements()), sorted((after - before).elements())
     return f"diagnoses: {', '.join(went) or 'none'} -> {', '.join(came) or 'none'}"
 
