@@ -186,7 +186,9 @@ class ToolCall:
     """A call of a tool: its name and its arguments as an object.
 
     `format` is the wire format it was read from, and `span` its place in the text (None for a call
-    that a server parsed). `repairs` lists what was repaired; it is empty if the text was correct.
+    that a server parsed): the JSON object or the `f(...)` that holds name and arguments, without
+    the markers around it; where the name is outside of the arguments, the block from its opener or
+    message header to its closer. `repairs` lists what was repaired; it is empty if the text was correct.
     `source` is "structured" if a server parsed the call, and "text" if it was read from a text.
 
     Examples:
