@@ -188,8 +188,9 @@ class ToolCall:
     `format` is the wire format it was read from, and `span` its place in the text (None for a call
     that a server parsed): the JSON object or the `f(...)` that holds name and arguments, without
     the markers around it; where the name is outside of the arguments, the block from its opener or
-    message header to its closer. `repairs` lists what was repaired; it is empty if the text was correct.
-    `source` is "structured" if a server parsed the call, and "text" if it was read from a text.
+    message header to its closer. `repairs` lists what was repaired; it is empty if the text was
+    correct. `source` is "structured" if a server parsed the call, and "text" if it was read from a
+    text.
 
     Examples:
         >>> tunaeval.ToolCall("read_file", {"path": "a.py"}).arguments["path"]
