@@ -571,7 +571,7 @@ class Finder:
         hit = search.search(text, window.pos)
         if window.final:
             return hit, len(text) if hit is None else hit.start()
-        if hit is not None and hit.start() < len(text) - self._longest[1]:
+        if hit is not None and hit.start() < len(text) - self._longest:
             return hit, hit.start()
         held = self._first_partial(text, window.pos) if hit is None else self.held(window)
         return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
@@ -589,61 +589,36 @@ class Finder:
 
     def _first_partial(self, text: str, start: int) -> int:
         """Return the first index from which the rest of the text is the beginning of a token."""
-        longest_text, longest = self._longest
-        end = len(text)
-        signs = self._first_signs.finditer(text, max(start, end - longest_text + 1))
-        fixed = (hit.start() for hit in signs if text[hit.start() :] in self._beginnings)
-        first = next(fixed, end)
-        partial = self._partial.search(text, max(start, end - longest))
-        return min(first, partial.start()) if partial else first
+        found = self._partial.search(text, max(start, len(text) - self._longest))
+        return found.start() if found else len(text)
 
     @cached_property
     def _partial(self) -> re.Pattern[str]:
-        """Matches, at a text's end, an incomplete beginning of an object without markers."""
+        """Matches, at a text's end, an incomplete token."""
         rows = ([*_atoms(row)] for row, _ in self._rows)
-        cuts = "|".join(first + _beginnings(rest) for first, *rest in rows if rest)
-        return re.compile(rf"(?:{cuts or '(?!)'})\Z")
+        cuts = (first + _beginnings(rest) for first, *rest in rows if rest)
+        return _at_end((*_trie(_cut(self.tokens)), *cuts))
 
     @cached_property
-    def _beginnings(self) -> frozenset[str]:
-        """Every proper prefix of a token's fixed text, but the empty one."""
-        return frozenset(text[:size] for text in self.tokens for size in range(1, len(text)))
-
-    @cached_property
-    def _first_signs(self) -> re.Pattern[str]:
-        signs = "".join({text[0] for text in self._beginnings})
-        return re.compile(f"[{re.escape(signs)}]" if signs else r"(?!)")
-
-    @cached_property
-    def _longest(self) -> tuple[int, int]:
-        """The greatest length of a fixed text, and that of a fixed text or a row."""
-        texts = max(map(len, self.tokens), default=0)
+    def _longest(self) -> int:
+        """The greatest length of a token's fixed text or of a row."""
         rows = ([_PARTS[p][1] if p in _PARTS else len(p) for p in row] for row, _ in self._rows)
-        return texts, max([texts, *map(sum, rows)])
+        return max([*map(len, self.tokens), *map(sum, rows)], default=0)
 
     def cut(self, text: str) -> str:
-        """Return the incomplete opener that `text` ends in; "" if there is none."""
-        openers = self._cuts.get(text[-limits.SHORTEST_CUT :], ())
-        return next((opener for opener in openers if text.endswith(opener)), "")
+        """Return the incomplete opener that `text` ends in; "" if there is none.
+
+        One without a character other than letters, digits and spaces counts as prose.
+        """
+        found = self._cuts.search(text)
+        return "" if found is None or _WORDS.fullmatch(found[0]) else found[0]
 
     @cached_property
-    def _cuts(self) -> dict[str, list[str]]:
-        """The incomplete openers in which a text may end, by their last characters, longest first.
-
-        Those without a character other than letters, digits and spaces are left out, as prose.
-        """
-        found: dict[str, list[str]] = {}
-        firsts = {
-            text[:length]
-            for form in self.formats
-            if form.opener and form.marked
-            for text in (*firsts_of(form), *_opens(form))
-            for length in range(limits.SHORTEST_CUT, len(text))
-            if not _WORDS.fullmatch(text, 0, length)
-        }
-        for text in sorted(firsts, key=len, reverse=True):
-            found.setdefault(text[-limits.SHORTEST_CUT :], []).append(text)
-        return found
+    def _cuts(self) -> re.Pattern[str]:
+        """Matches, at a text's end, an incomplete opener that is long enough to count."""
+        forms = (form for form in self.formats if form.opener and form.marked)
+        openers = (text for form in forms for text in (*firsts_of(form), *_opens(form)))
+        return _at_end(_trie(_cut(openers, limits.SHORTEST_CUT)))
 
     def cut_around(self, text: str) -> str:
         """Return `text`, stripped, if it is an opener's start too short for `cut`; else ""."""
@@ -794,6 +769,16 @@ def _search(texts: Iterable[str], rows: Iterable[tuple[_Row, Format]]) -> re.Pat
     """Return a pattern that finds any of the texts and rows."""
     branches = [*_trie(texts), *dict.fromkeys("".join(_atoms(row)) for row, _ in rows)]
     return re.compile("|".join(branches) or r"(?!)")
+
+
+def _at_end(branches: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern of the branches that matches at the end of a text only."""
+    return re.compile(rf"(?:{'|'.join(branches) or '(?!)'})\Z")
+
+
+def _cut(texts: Iterable[str], least: int = 1) -> set[str]:
+    """Return the texts without one or more of their last characters, of length `least` or more."""
+    return {text[:size] for text in texts for size in range(least, len(text))}
 
 
 def _trie(texts: Iterable[str]) -> list[str]:
