@@ -102,7 +102,7 @@ BREAKAGES = (
     ),
     Breakage(
         "nothing is held back at the end of a chunk", "parsing",
-        "if text[hit.start() :] in self._beginnings)", "if False)",
+        "return found.start() if found else len(text)", "return len(text)",
         (FORMATS, "-k", "hermes and chunks"),
     ),
     Breakage(

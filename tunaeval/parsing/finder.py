@@ -251,8 +251,7 @@ class Token:
     @cached_property
     def follows(self) -> tuple[Match, ...]:
         """For each format, what matches the text that must follow this token as its opener."""
-        bare = self.kind == "bare"
-        return tuple(re.compile("" if bare else start_of(form)).match for form in self.formats)
+        return tuple(re.compile(start_of(form)).match for form in self.formats)
 
     @cached_property
     def begun(self) -> tuple[Match, ...]:
@@ -411,8 +410,10 @@ class Finder:
         self._rows: tuple[tuple[_Row, Format], ...] = tuple(
             (row, form) for form, word in calls if word for row in word.opens
         )
-        self._met: dict[str, Token] = {}
-        """A cache of tokens by short beginnings of objects that were found without markers."""
+        self._bare: dict[str, Token] = {}
+        """The tokens of objects without markers, by the pattern of their beginning."""
+        for row, form in self._rows:
+            self._bare.setdefault("".join(_atoms(row)), Token("bare", formats=(form,)))
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
         """Return a finder that also finds elements that are named after tools.
@@ -439,12 +440,12 @@ class Finder:
     @cached_property
     def search(self) -> re.Pattern[str]:
         """The pattern that finds tokens before the first call, where no marker of a turn counts."""
-        return _search(self._before_calls, self._rows)
+        return _search(self._before_calls, self._bare)
 
     @cached_property
     def search_on(self) -> re.Pattern[str]:
         """The pattern that finds tokens after a call, those that begin a later turn included."""
-        return _search(self.tokens, self._rows)
+        return _search(self.tokens, self._bare)
 
     def search_of(self, text: str) -> re.Pattern[str]:
         """Return a pattern that finds the same in this text as `search`, but faster if possible.
@@ -465,7 +466,7 @@ class Finder:
     def _wordless(self) -> tuple[tuple[str, ...], re.Pattern[str]]:
         """The texts of `_before_calls` that begin with a letter, and a search for all others."""
         words = tuple(text for text in self._before_calls if text[:1].isalpha())
-        return words, _search((t for t in self._before_calls if t not in words), self._rows)
+        return words, _search((t for t in self._before_calls if t not in words), self._bare)
 
     def prompted(self, text: str, *, final: bool) -> Token | str | None:
         r"""Return what a text begins with if the prompt ended with the first format's opener.
@@ -542,20 +543,9 @@ class Finder:
 
     def token(self, hit: re.Match[str]) -> Token:
         """Return the token that a match of one of the searches has found."""
-        found = hit.group()
-        known = self.tokens.get(found) or self._met.get(found)
-        if known is None:
-            text, start = hit.string, hit.start()
-            known = next(token for probe, token in self._bare if probe.match(text, start))
-            if len(found) <= limits.KEPT_BEGINNING and len(self._met) < limits.KEPT_BEGINNINGS:
-                self._met[found] = known
-        return known
-
-    @cached_property
-    def _bare(self) -> tuple[tuple[re.Pattern[str], Token], ...]:
-        """The patterns and tokens of objects without markers."""
-        made = ((re.compile("".join(_atoms(row))), form) for row, form in self._rows)
-        return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
+        if hit.lastindex:
+            return [*self._bare.values()][hit.lastindex - 1]
+        return self.tokens[hit.group()]
 
     def begins(self, text: str, form: Format) -> bool:
         """Whether `text` is a token whose first format is `form`, and begins no longer token."""
@@ -765,9 +755,12 @@ def _around(form: Format) -> Iterator[str]:
     yield from (route.body for route in form.envelope.routes) if form.envelope else ()
 
 
-def _search(texts: Iterable[str], rows: Iterable[tuple[_Row, Format]]) -> re.Pattern[str]:
-    """Return a pattern that finds any of the texts and rows."""
-    branches = [*_trie(texts), *dict.fromkeys("".join(_atoms(row)) for row, _ in rows)]
+def _search(texts: Iterable[str], bare: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that finds any of the texts, or else an object that begins like a pattern.
+
+    An empty group at the end of each pattern says which of them has matched.
+    """
+    branches = [*_trie(texts), *(f"{beginning}()" for beginning in bare)]
     return re.compile("|".join(branches) or r"(?!)")
 
 

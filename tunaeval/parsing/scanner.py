@@ -694,36 +694,28 @@ class Scanner:
         end. So, from the first text that may begin a call, nothing is reported until the closer
         comes or the text ends.
         """
-        window, collector, finder = self.window, self.collector, self._finder
+        window, finder = self.window, self._finder
         start, closer = window.offset, token.reasoning.close if token.reasoning else ""
         self._pass_markup(len(token.text))
-        collector.has_reasoning = True
-        late, pieces = -1, list[str]()
+        self.collector.has_reasoning = True
         while (end := window.text.find(closer, window.pos)) < 0:
-            stop = (
-                len(window.text) if window.final else finder.held(window)
-            )  # `held` covers closers, too
-            hit = finder.announcing.search(window.text, window.pos) if late < 0 else None
+            # `held` covers closers, too.
+            stop = len(window.text) if window.final else finder.held(window)
+            hit = finder.announcing.search(window.text, window.pos)
             if hit and hit.start() < stop:  # else the hit may be part of a longer marker
                 self._pass_reasoning(hit.start())
-                late = window.offset
-            if late < 0:
-                self._pass_reasoning(stop)
-            elif stop > window.pos:
-                pieces.append(window.text[window.pos : stop])
-                window.pos = stop
+                yield from gather(window, re.compile(re.escape(closer)))
+                end = window.text.find(closer, window.pos)
+                if end < 0 and self._late_calls(token, start):
+                    return
+                break
+            self._pass_reasoning(stop)
             if window.final:
                 break
             yield
-        closed = end >= 0
-        if not closed and late >= 0 and self._late_calls(late, "".join(pieces), token, start):
-            self._line_at = window.offset
-            return
-        if late >= 0:
-            collector.piece("reasoning", late, window.offset)
-        self._pass_reasoning(end if closed else window.pos)
+        self._pass_reasoning(end if end >= 0 else len(window.text))
         self._line_at = window.offset
-        if not closed:
+        if end < 0:
             self._diagnose_unclosed(f"no {closer!r}", start)
             return
         self._pass_markup(len(closer))
@@ -740,15 +732,16 @@ class Scanner:
         self.collector.truncated = True
         self.collector.diagnose("unclosed-reasoning", message, start, self.window.offset)
 
-    def _late_calls(self, late: int, text: str, token: Token, start: int) -> bool:
-        """Collect the calls that end `text`, and return whether there are any.
+    def _late_calls(self, token: Token, start: int) -> bool:
+        """Collect the calls that end the text, and return whether there are any.
 
-        `text`, at offset `late`, is the end of reasoning that began at offset `start` and is never
+        The rest of the text is the end of reasoning that began at offset `start` and is never
         closed. Reasoning nested in it is not examined in the same way, nor is any at "strict".
         """
         if self._inside or self._setting.level == "strict":
             return False
-        collector, found = self.collector, Collector(listened=False)
+        collector, found, late = self.collector, Collector(listened=False), self.window.offset
+        text = self.window.text[self.window.pos :]
         window = Window(text, base=late, final=True)
         setting = replace(self._setting, window=window, collector=found)
         read_all(text, Scanner(self._finder, setting, inside=True).reading)
@@ -780,6 +773,8 @@ class Scanner:
             if span in spans:
                 collector.note(note)
         collector.truncated = collector.truncated or found.truncated
+        self.window.pos += len(text)
+        self._line_at = self.window.offset
         return True
 
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
