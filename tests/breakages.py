@@ -102,7 +102,7 @@ BREAKAGES = (
     ),
     Breakage(
         "nothing is held back at the end of a chunk", "parsing",
-        "return found.start() if found else len(text)", "return len(text)",
+        "at = window.base + found.start() if found else end", "at = end",
         (FORMATS, "-k", "hermes and chunks"),
     ),
     Breakage(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias
@@ -561,26 +561,21 @@ class Finder:
         hit = search.search(text, window.pos)
         if window.final:
             return hit, len(text) if hit is None else hit.start()
-        if hit is not None and hit.start() < len(text) - self._longest:
-            return hit, hit.start()
-        held = self._first_partial(text, window.pos) if hit is None else self.held(window)
+        held = self.held(window)
         return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
 
     def held(self, window: Window) -> int:
         """Return the first index from which the text may become a token when more arrives, or its
         end; cached in the window, as a short text may have many markers.
         """
-        text, start = window.text, window.pos
-        size, at = window.held
-        if size != window.base + len(text) or at < window.base + start:
-            at = window.base + self._first_partial(text, start)
-            window.held = window.base + len(text), at
+        end = window.base + len(window.text)
+        searched, at = window.held
+        if searched != end or at < window.offset:
+            first = max(window.pos, len(window.text) - self._longest)
+            found = self._partial.search(window.text, first)
+            at = window.base + found.start() if found else end
+            window.held = end, at
         return at - window.base
-
-    def _first_partial(self, text: str, start: int) -> int:
-        """Return the first index from which the rest of the text is the beginning of a token."""
-        found = self._partial.search(text, max(start, len(text) - self._longest))
-        return found.start() if found else len(text)
 
     @cached_property
     def _partial(self) -> re.Pattern[str]:
@@ -704,34 +699,32 @@ def ending_of(form: Format) -> _Ending:
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
     """Map each fixed text to its token: as an opener, else a closer, else a marker around calls."""
     tokens = _reasoning_tokens((*formats, *by_tool))
-    around = {text for form in formats for text in _around(form) if text}
+    for kind, text, forms in _meanings(formats):
+        known = tokens.get(text)
+        if known is None:
+            tokens[text] = Token(kind, text, forms)
+        elif known.kind == "close" or kind in ("message", "open"):
+            known.formats += forms
     first = {text for form in formats if form.around for text in form.around[0].spellings}
+    for text in {text for form in formats for text in _around(form) if text}:
+        token = tokens.setdefault(text, Token("around", text))
+        token.around = token.kind in ("open", "close")
+        token.announces = token.kind in ("open", "around") and text in first
+    return tokens
 
-    def add(kind: TokenKind, text: str, *forms: Format, only: str = "") -> None:
-        """Add a token, or add the formats to a known token of the same text.
 
-        With `only`, formats are added to a known token only if it is of that kind.
-        """
-        is_around, announces = text in around, kind == "open" and text in first
-        is_around = is_around and kind in ("open", "close")
-        fresh = Token(kind, text, forms, around=is_around, announces=announces)
-        known = tokens.setdefault(text, fresh)
-        if known is not fresh and only in ("", known.kind):
-            tokens[text] = replace(known, formats=(*known.formats, *forms))
-
-    for text, owner in ((text, form) for form in formats for text in _opens(form)):
-        add("message", text, owner)
+def _meanings(formats: Iterable[Format]) -> Iterator[tuple[TokenKind, str, tuple[Format, ...]]]:
+    """Yield the fixed texts of formats and what they mean; of two meanings, the first counts."""
+    yield from (("message", text, (form,)) for form in formats for text in _opens(form))
     for form in formats:  # a block whose name is in a header never begins without it
         for text in () if form.addressed else spellings(form.opener):
-            add("open", text, form)
+            yield "open", text, (form,)
     for form in formats:
-        for text in spellings(form.closer):
-            add("close", text, form, only="close")
+        yield from (("close", text, (form,)) for text in spellings(form.closer))
         closes = spellings(form.envelope.closes if form.envelope else None)
         for text in filter(None, closes):
             ends_call = len(closes) > 1 and text == closes[0]
-            add("end", text, *((form,) if ends_call else ()), only="close")
-    return {text: Token("around", text, announces=text in first) for text in around} | tokens
+            yield "end", text, (form,) if ends_call else ()
 
 
 def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from io import StringIO
 from typing import TypeAlias
 
 from tunaeval.errors import UsageError
@@ -208,7 +208,9 @@ class Stream:
         self._finder, self._scanner = finder, scanner_of(finder, tools, level)
         self._collector = self._scanner.collector
         self._collector.abstain = abstain
-        self._text, self._length = StringIO(), 0
+        self._chunks: list[str] = []
+        self._starts: list[int] = []
+        self._length = 0
         self._result: ParseResult | None = None
 
     def feed(self, chunk: str) -> list[Event]:
@@ -252,7 +254,8 @@ class Stream:
                 self._take_deltas(self._lines.end())
             if self._deltas and (half := self._deltas.rest(self._length)):
                 self._take(half)
-            result = _result(self._scanner, self._finder, self._tools, self._text.getvalue())
+            text = "".join(self._chunks)
+            result = _result(self._scanner, self._finder, self._tools, text)
             result = without_abstaining(result, self._collector.abstain)
             failed = self._lines is not None and self._lines.failed
             self._result = self._deltas.finish(result, failed) if self._deltas else result
@@ -270,10 +273,14 @@ class Stream:
     def _take(self, chunk: str) -> None:
         if self._result is not None:
             raise UsageError(_FINISHED)
-        room = MAX_TEXT - self._text.seek(self._length)
-        self._length += self._text.write(chunk)
-        if chunk and room > 0:
-            self._scanner.window.feed(chunk[:room])
+        start = self._length
+        self._chunks.append(chunk)
+        self._starts.append(start)
+        self._length = start + len(chunk)
+        if chunk and start < MAX_TEXT:
+            self._scanner.window.feed(
+                chunk if self._length <= MAX_TEXT else chunk[: MAX_TEXT - start]
+            )
             next(self._scanner.reading)
 
     def _take_deltas(self, found: Iterable[Delta | Diagnosis]) -> None:
@@ -295,9 +302,17 @@ class Stream:
         events = collector.take()
         for event in events:
             if event.kind in TEXTS and not event.text:
-                self._text.seek(event.span.start)
-                _set_text(event, self._text.read(event.span.end - event.span.start))
+                _set_text(event, self._slice(*event.span))
         return events
+
+    def _slice(self, start: int, end: int) -> str:
+        """Return the characters from `start` to `end` of the text, without joining all chunks."""
+        starts, chunks = self._starts, self._chunks
+        if start >= starts[-1]:  # in the last chunk, as almost always
+            return chunks[-1][start - starts[-1] : end - starts[-1]]
+        first = bisect_right(starts, start) - 1
+        text = "".join(chunks[first : bisect_left(starts, end)])
+        return text[start - starts[first] : end - starts[first]]
 
 
 _set_text = Event.text.__set__  # type: ignore[attr-defined,misc]  # the slot's: only a stream fills it

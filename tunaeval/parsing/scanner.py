@@ -22,7 +22,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from tunaeval import limits
 from tunaeval.grammar import Channel
@@ -210,7 +209,8 @@ class Scanner:
                 yield
                 continue
             token, calls = finder.token(hit), len(collector.calls)
-            reading = self._HANDLERS[token.kind](self, token)
+            # Each kind of token is read by the method of that name.
+            reading: Reading[None] | None = getattr(self, f"_{token.kind}")(token)
             if reading is not None:
                 yield from reading
             if len(collector.calls) == calls:
@@ -249,7 +249,8 @@ class Scanner:
         """Read the rest of the text if it is a unit: calls and nothing else."""
         if not self._may_be_unit:
             return
-        window, finder, tools = self.window, self._finder, self._setting.tools
+        window, finder, setting = self.window, self._finder, self._setting
+        tools, level = setting.tools, setting.level
         while (begins := finder.begins_unit(window, window.pos, tools, fenced=False)) is None:
             yield
         if not begins:
@@ -257,14 +258,10 @@ class Scanner:
         yield from gather(window)
         turn, text = begins_turn(window.text, window.pos), window.text
         for stop in (before_end_tokens(text), *((turn.start(),) if turn else ())):
-            if unit := self._unit_in(text[window.pos : stop], window.offset):
+            unit = read_unit(finder.wholes, text[window.pos : stop], window.offset, tools, level)
+            if unit:
                 self._adopt(*unit, stop, bare=True)
                 return
-
-    def _unit_in(self, text: str, start: int) -> tuple[Collector, Callable[[int], int]] | None:
-        """Read a text that begins at offset `start` if it is calls alone; see `read_unit`."""
-        tools, level = self._setting.tools, self._setting.level
-        return read_unit(self._finder.wholes, text, start, tools, level)
 
     def _adopt(
         self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
@@ -312,11 +309,12 @@ class Scanner:
 
     def _read_fenced_calls(self, size: int, closing: re.Pattern[str]) -> bool:
         """Read a fence with an opening of `size` characters if only calls are in it; say if so."""
-        window, collector, start = self.window, self.collector, self.window.offset
-        body = window.pos + size
+        window, collector, setting = self.window, self.collector, self._setting
+        start, body, wholes = window.offset, window.pos + size, self._finder.wholes
         closer = closing.search(window.text, body)
         stop = closer.end() - len(FENCE) if closer else len(window.text)
-        found = self._unit_in(window.text[body:stop], start + size)
+        text = window.text[body:stop]
+        found = read_unit(wholes, text, start + size, setting.tools, setting.level)
         if found is None:
             self._fenced_vain += stop - body
             return False
@@ -538,7 +536,7 @@ class Scanner:
     def _ends_broken(self, token: Token) -> bool:
         """Whether a closer ends text that looks like a call without an opener; if so, report it."""
         collector, tools = self.collector, self._setting.tools
-        if collector.last != "content" or not ends_call(token, self._content_before(), tools):
+        if collector.last != "content" or not ends_call(token, self._last_piece, tools):
             return False
         quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
         region = self._region  # a region is reported when it ends
@@ -579,7 +577,7 @@ class Scanner:
         """
         collector, text, start = self.collector, token.text, self.window.offset
         is_line = text in LINES and not LINE_START.search(self._line)
-        before = self._content_before()[-limits.MARGIN :].rstrip()
+        before = self._last_piece[-limits.MARGIN :].rstrip()
         is_code = self._in_code and not before.endswith(FENCE)
         if not collector.calls or is_line or is_code or self._is_quoted():
             self._pass_as_text(text)
@@ -831,15 +829,12 @@ class Scanner:
     @property
     def _line(self) -> str:
         """The text from `_line_at` to the position, or its last `KEPT` characters."""
-        window = self.window
-        start = max(self._line_at - window.base, window.pos - limits.KEPT, 0)
-        return window.text[start : window.pos]
+        return self.window.since(self._line_at)
 
-    def _content_before(self) -> str:
-        """Return the last piece up to the position, or only its last `KEPT` characters."""
-        window = self.window
-        start = max(self.collector.last_start - window.base, window.pos - limits.KEPT, 0)
-        return window.text[start : window.pos]
+    @property
+    def _last_piece(self) -> str:
+        """The last piece up to the position, or only its last `KEPT` characters."""
+        return self.window.since(self.collector.last_start)
 
     def _is_quoted(self) -> bool:
         """Whether the position is in inline code that began directly before a marker."""
@@ -864,7 +859,7 @@ class Scanner:
         collector.settle_blank("markup" if collector.last else "content")
         cut = finder.cut(line)
         if self._region and collector.last == "content" and not cut:
-            cut = finder.cut_around(self._content_before())
+            cut = finder.cut_around(self._last_piece)
         if not (self._in_code or cut):
             self._leave_region()
         if self._in_code:
@@ -879,21 +874,6 @@ class Scanner:
         elif line.rstrip().endswith(ELLIPSES):
             collector.truncated = True
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
-
-    _HANDLERS: ClassVar[dict[str, Callable[[Scanner, Token], Reading[None] | None]]] = {
-        "open": _open,
-        "bare": _bare,
-        "close": _close,
-        "around": _around,
-        "reasoning": _reasoning,
-        "end_reasoning": _end_reasoning,
-        "message": _message,
-        "end": _end,
-        "fence": _fence,
-        "turn": _turn,
-        "end_of_text": _end_of_text,
-    }
-    """The method that reads on at each kind of token."""
 
 
 def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
@@ -911,6 +891,8 @@ def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, in
 
 
 _JOINTS = re.compile(r"[\s,;]*+")
+"""What separates the calls of a unit; it matches nothing, too."""
+
 _ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
 
 
@@ -983,24 +965,15 @@ def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...
         whole = _is_block(block, frame) and window.pos == len(window.text)
         return whole or collector.full
     else:
-        while _pass_joints(setting) and not collector.full:
-            tagged = TaggedBlock(setting, form, window.offset, quoted=False)
-            if not _is_block(tagged, frame):
+        while joint := _JOINTS.match(window.text, window.pos):
+            start, window.pos = window.offset, joint.end()
+            collector.piece("markup", start, window.offset)
+            if window.pos == len(window.text) or collector.note_full():
+                break
+            if not _is_block(TaggedBlock(setting, form, window.offset, quoted=False), frame):
                 return False
     collector.piece("markup", collector.end, window.offset)
     return window.pos == len(window.text) or collector.full
-
-
-def _pass_joints(setting: Setting) -> bool:
-    """Skip what separates calls, and return whether text follows; update `full` if it does."""
-    window, collector = setting.window, setting.collector
-    joint = _JOINTS.match(window.text, window.pos)
-    start, window.pos = window.offset, joint.end() if joint else window.pos
-    collector.piece("markup", start, window.offset)
-    follows = window.pos < len(window.text)
-    if follows:
-        collector.note_full()
-    return follows
 
 
 def _is_block(block: Begun, frame: tuple[Repair, ...]) -> bool:

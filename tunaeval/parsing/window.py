@@ -47,6 +47,10 @@ class Window:
         """Return up to two characters before `index`."""
         return self.text[max(0, index - 2) : index]
 
+    def since(self, offset: int) -> str:
+        """Return the text from an offset to the position, or only its last `KEPT` characters."""
+        return self.text[max(offset - self.base, self.pos - KEPT, 0) : self.pos]
+
     @property
     def offset(self) -> int:
         """The offset of `pos` in the whole text."""
