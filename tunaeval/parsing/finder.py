@@ -104,8 +104,6 @@ TOKENS = (
 )  # fmt: skip
 """Texts of chat templates that begin a user's or a tool's turn."""
 
-TURNS = frozenset((*LINES, *TOKENS))
-
 _LINE = rf"(?m:^)[ \t]*+(?:{'|'.join(map(re.escape, LINES))})"
 begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
 """Find the first later turn in a text."""
@@ -402,7 +400,7 @@ class Finder:
         self.tokens = _tokens(self.formats, self.by_tool)
         if self.wholes:
             self.tokens.setdefault(FENCE, Token("fence", FENCE))
-        for text in TURNS:
+        for text in (*LINES, *TOKENS):
             self.tokens.setdefault(text, Token("turn", text))
         for text in END_TOKENS:
             self.tokens.setdefault(text, Token("end_of_text", text))
@@ -501,17 +499,12 @@ class Finder:
         token = Token("open", "", (form,))
         return token, (*filter(None, dropped),), firsts_of(form), begins.match, may_begin.match
 
-    @cached_property
-    def _units(self) -> tuple[tuple[Match, Match], ...]:
-        """For each format of `wholes`, what matches the start of its units; see `unit_starts`."""
-        return tuple(map(unit_starts, self.wholes))
-
     def begins_unit(
         self, window: Window, at: int, tools: Tools | None, *, fenced: bool
     ) -> bool | None:
         """Whether a text of calls alone may begin at index `at`; None if more text may decide."""
         text, end = window.text, len(window.text)
-        for matches, may_begin in self._units:
+        for matches, may_begin in map(unit_starts, self.wholes):
             found = matches(text, at, end)
             if found is None:
                 if not window.final and may_begin(text, at, end):

@@ -840,9 +840,7 @@ class Scanner:
         """Whether the position is in inline code that began directly before a marker."""
         before = self.window.preceding(self.window.pos)
         if not self._quote_open and before.endswith("`") and before != "``":
-            line = self._line
-            whole = not self._line_at and len(line) < limits.KEPT
-            self._quote_open = opens_code(line, whole=whole) is not False
+            self._quote_open = in_ticks(self._line, behind=self._line_at > 0, unknown=True)
         return self._quote_open
 
     def _is_behind_fence(self) -> bool:
@@ -999,20 +997,16 @@ def in_program(text: str, at: int) -> bool:
     return _in_string(text, max(0, at - limits.LIST_BEFORE), at) is not None
 
 
-def opens_code(line: str, *, whole: bool) -> bool | None:
+def in_ticks(line: str, *, behind: bool = False, unknown: bool = False) -> bool:
     """Whether inline code is open at the end of the last line in `line`.
 
-    None if `line` has no line end, so that its start may be missing; `whole` says that it is not.
+    `unknown` if its start is missing, because `line` has no line end and is `behind` other text or
+    so long that no more was kept.
     """
     start = line.rfind("\n")
-    if start < 0 and not whole:
-        return None
+    if start < 0 and (behind or len(line) >= limits.KEPT):
+        return unknown
     return len(_TICK.findall(line, start + 1)) % 2 == 1
-
-
-def in_ticks(line: str) -> bool:
-    """Whether inline code is open at the end of `line`; False if its start is no longer kept."""
-    return opens_code(line, whole=len(line) < limits.KEPT) is True
 
 
 def _names(forms: Iterable[Format]) -> set[str]:
@@ -1030,14 +1024,13 @@ def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
 
     A tool's name alone counts, too. A closer without letters proves nothing: False.
     """
-    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
-    endings = [ending_of(form) for form in token.formats] if closes else []
-    body = before.rstrip()
-    if any(
-        body.endswith(texts) and _is_in(body, inside, token, tools) for texts, inside in endings
-    ):
-        return True
-    return bool(endings) and ends_in_tool(body, tools)
+    if token.kind not in ("close", "end") or not any(map(str.isalpha, token.text)):
+        return False
+    body, endings = before.rstrip(), [ending_of(form) for form in token.formats]
+    return any(
+        ends_in_tool(body, tools) or (body.endswith(texts) and _is_in(body, inside, token, tools))
+        for texts, inside in endings
+    )
 
 
 def ends_in_tool(text: str, tools: Tools | None) -> bool:
