@@ -33,7 +33,6 @@ from tunaeval.grammar import (
     Maybe,
     Name,
     PythonCalls,
-    Reasoning,
     Space,
     Word,
     spellings,
@@ -236,7 +235,7 @@ class Token:
     """A text with a meaning in some formats, such as an opener or a closer.
 
     `around`: in some format, the text also encloses the whole list of calls. `announces`: the
-    text comes before the first of all calls.
+    text comes before the first of all calls. `closer` ends the reasoning that the text begins.
     """
 
     kind: TokenKind
@@ -244,7 +243,7 @@ class Token:
     formats: tuple[Format, ...] = ()
     around: bool = False
     announces: bool = False
-    reasoning: Reasoning | None = None
+    closer: str = ""
 
     @cached_property
     def follows(self) -> tuple[Match, ...]:
@@ -317,11 +316,11 @@ def format_at(window: Window, token: Token) -> Reading[Format | None]:
 
 
 class Header(NamedTuple):
-    """A kind of message of a format; with `name` and `length`, also the header of a read message.
+    """A kind of message of a format.
 
-    `opens_call`: the body begins with the opener of a call's block. `match` matches the header and
-    the fixed text at the start of the body, `follows` what must follow that text. `name` is the
-    tool's, if the header has it; `length` is the number of characters that were matched.
+    `opens_call`: the body begins with the opener of a call's block. `match` matches the header,
+    with the tool's name as the group `name` if it has one, and the fixed text at the start of the
+    body; `follows` matches what must follow that text.
     """
 
     form: Format
@@ -329,12 +328,12 @@ class Header(NamedTuple):
     opens_call: bool
     match: Match
     follows: Match
-    name: str | None = None
-    length: int = 0
 
 
-def header_at(window: Window, token: Token) -> Reading[Header | None]:
-    """Return the header that begins with this token at the window's position, if any."""
+def header_at(window: Window, token: Token) -> Reading[tuple[Header, re.Match[str]] | None]:
+    """Return the kind of header that begins with this token at the window's position, if any, and
+    what it matched.
+    """
     while True:
         text, start = window.text, window.pos
         end = start + len(token.text) + limits.HEADER_AHEAD
@@ -348,10 +347,7 @@ def header_at(window: Window, token: Token) -> Reading[Header | None]:
         if len(fitting) != 1:
             proven = [(kind, hit) for kind, hit in fitting if kind.follows(text, hit.end(), end)]
         if proven or window.final or len(text) > end:
-            for kind, hit in proven or fitting:
-                name = hit.groupdict().get("name")
-                return Header(*kind[:5], name, hit.end() - start)
-            return None
+            return next(iter(proven or fitting), None)
         yield
 
 
@@ -476,28 +472,26 @@ class Finder:
         """
         if self._prompt is None:
             return ""
-        token, dropped, openers, begins, may_begin = self._prompt
+        token, dropped, openers = self._prompt
         fixed = (*dropped, *openers)
         if not final and any(len(each) > len(text) and each.startswith(text) for each in fixed):
             return None
         if not text.startswith(openers):
             markup = next((each for each in dropped if text.startswith(each)), "")
-            if markup or begins(text, 0, limits.OPENER_AHEAD):
+            if markup or token.follows[0](text, 0, limits.OPENER_AHEAD):
                 return markup or token
-        waits = not final and len(text) < limits.OPENER_AHEAD and may_begin(text, 0, len(text))
-        return None if waits else ""
+        waits = not final and len(text) < limits.OPENER_AHEAD
+        return None if waits and token.begun[0](text, 0, len(text)) else ""
 
     @cached_property
-    def _prompt(self) -> tuple[Token, tuple[str, ...], tuple[str, ...], Match, Match] | None:
+    def _prompt(self) -> tuple[Token, tuple[str, ...], tuple[str, ...]] | None:
         """What `prompted` needs; None if the first format is not opened by the prompt."""
         form = next(iter(self.formats), None)
         if form is None or form.opener is None or not form.prompted:
             return None
         opener = form.opener.text
         dropped = (text.removeprefix(opener) for text in form.dropped if text.startswith(opener))
-        begins, may_begin = re.compile(start_of(form)), re.compile(start_of(form, r"\Z"))
-        token = Token("open", "", (form,))
-        return token, (*filter(None, dropped),), firsts_of(form), begins.match, may_begin.match
+        return Token("open", "", (form,)), (*filter(None, dropped),), firsts_of(form)
 
     def begins_unit(
         self, window: Window, at: int, tools: Tools | None, *, fenced: bool
@@ -724,8 +718,8 @@ def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:
     tokens: dict[str, Token] = {}
     for markers in (one for form in formats for one in form.reasoning):
         opener, closer = markers.open, markers.close
-        tokens.setdefault(opener, Token("reasoning", opener, reasoning=markers))
-        tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=markers))
+        tokens.setdefault(opener, Token("reasoning", opener, closer=closer))
+        tokens.setdefault(closer, Token("end_reasoning", closer))
     return tokens
 
 

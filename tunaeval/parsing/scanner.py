@@ -604,21 +604,22 @@ class Scanner:
             self._pass_as_text(token.text)
             return
         window, start = self.window, self.window.offset
-        header = yield from header_at(window, token)
-        if header is None:
+        found = yield from header_at(window, token)
+        if found is None:
             cut = self._is_cut_header(token)
             self._pass_text(len(window.text) if cut else window.pos + len(token.text))
             self._line_at = window.offset if cut else self._line_at
             return
         self._mention = self._refused = self._region = None
         self._in_code = False
+        header, hit = found
         self._channel = header.channel
         if header.opens_call:
-            window.pos += header.length
-            yield from self._read(token, header.form, start, name=header.name)
+            window.pos = hit.end()
+            yield from self._read(token, header.form, start, name=hit.groupdict().get("name"))
             return
         self._announced = start if self._channel == "call" else None
-        self._pass_markup(header.length)
+        self._pass_markup(len(hit[0]))
         if self._channel == "reasoning":
             yield from self._think_in_message()
             self._line_at, self._after_reasoning = window.offset, True
@@ -693,7 +694,7 @@ class Scanner:
         comes or the text ends.
         """
         window, finder = self.window, self._finder
-        start, closer = window.offset, token.reasoning.close if token.reasoning else ""
+        start, closer = window.offset, token.closer
         self._pass_markup(len(token.text))
         self.collector.has_reasoning = True
         while (end := window.text.find(closer, window.pos)) < 0:
@@ -758,9 +759,8 @@ class Scanner:
         for note, span in notes:  # at another level their texts may be calls
             if span.end <= first:
                 collector.note(note)
-        opener, closer = (token.text, token.reasoning.close) if token.reasoning else ("", "")
-        message, opened = f"{closer!r} is missing before it", Span(start, start + len(opener))
-        repair = Repair("unclosed-reasoning", message, opened)
+        opened = Span(start, start + len(token.text))
+        repair = Repair("unclosed-reasoning", f"{token.closer!r} is missing before it", opened)
         for kind, begins, ends in tail:
             if kind == "call":
                 call = calls.pop(0)
@@ -778,9 +778,9 @@ class Scanner:
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
         """At a closer without an opener, make the text before it reasoning, if none was before."""
         collector = self.collector
-        quoted = not self._code_thinks and self._is_quoted()
-        if self._code_thinks or quoted or (collector.has_reasoning and self._thought is None):
-            if not (self._code_thinks or quoted):
+        is_text = self._code_thinks or self._is_quoted()
+        if is_text or (collector.has_reasoning and self._thought is None):
+            if not is_text:
                 self._diagnose_stray(token)
             self._code_thinks = False
             self._pass_as_text(token.text)
