@@ -102,7 +102,7 @@ BREAKAGES = (
     ),
     Breakage(
         "nothing is held back at the end of a chunk", "parsing",
-        "if text[hit.start() :] in self._beginnings)", "if False)",
+        "at = window.base + found.start() if found else end", "at = end",
         (FORMATS, "-k", "hermes and chunks"),
     ),
     Breakage(

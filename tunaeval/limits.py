@@ -196,9 +196,6 @@ KEPT_OBJECTS = 256
 KEPT_CLOSINGS = 512
 """How many patterns for ends of values are cached. Built-in formats have twenty, of 2 KB each."""
 
-KEPT_BEGINNINGS, KEPT_BEGINNING = 512, 32
-"""How many beginnings of bare objects are cached, and the length of each at most."""
-
 WORTH_A_LOOK = 512
 """From this length on it pays to check first whether any word that begins a call is in the text."""
 

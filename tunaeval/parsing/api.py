@@ -100,8 +100,6 @@ def parse_levels(
         levels = parser.parse_levels(text, tools=known)
     else:
         levels = {level: parser.parse(text, tools=known, level=level) for level in LEVELS}
-    if not names:
-        return levels
     found = {id(result): without_abstaining(result, names) for result in levels.values()}
     return {level: found[id(result)] for level, result in levels.items()}
 
@@ -403,15 +401,15 @@ class _Formats(Registry[Parser]):
         return "formats"
 
 
-_CONSTANTS = {name: name.upper().replace("-", "_").replace(".", "") for name in FORMATS}
-"""The name of each built-in format's constant, by the format's name."""
-
 formats: Registry[Parser] = _Formats(
     "tunaeval.parsers",
     "format or parser",
     builtins={
         **{name: f"{__name__}:{name.replace('-', '_')}" for name in ("auto", "qwen25", *SETS)},
-        **{name: f"tunaeval.grammar.formats:{constant}" for name, constant in _CONSTANTS.items()},
+        **{
+            name: "tunaeval.grammar.formats:" + name.upper().replace("-", "_").replace(".", "")
+            for name in FORMATS
+        },
     },
     aliases={
         **SET_ALIASES,

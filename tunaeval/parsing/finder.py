@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias
@@ -33,7 +33,6 @@ from tunaeval.grammar import (
     Maybe,
     Name,
     PythonCalls,
-    Reasoning,
     Space,
     Word,
     spellings,
@@ -103,8 +102,6 @@ TOKENS = (
     "[TOOL_RESULTS]", "<tool_response>",
 )  # fmt: skip
 """Texts of chat templates that begin a user's or a tool's turn."""
-
-TURNS = frozenset((*LINES, *TOKENS))
 
 _LINE = rf"(?m:^)[ \t]*+(?:{'|'.join(map(re.escape, LINES))})"
 begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
@@ -238,7 +235,7 @@ class Token:
     """A text with a meaning in some formats, such as an opener or a closer.
 
     `around`: in some format, the text also encloses the whole list of calls. `announces`: the
-    text comes before the first of all calls.
+    text comes before the first of all calls. `closer` ends the reasoning that the text begins.
     """
 
     kind: TokenKind
@@ -246,13 +243,12 @@ class Token:
     formats: tuple[Format, ...] = ()
     around: bool = False
     announces: bool = False
-    reasoning: Reasoning | None = None
+    closer: str = ""
 
     @cached_property
     def follows(self) -> tuple[Match, ...]:
         """For each format, what matches the text that must follow this token as its opener."""
-        bare = self.kind == "bare"
-        return tuple(re.compile("" if bare else start_of(form)).match for form in self.formats)
+        return tuple(re.compile(start_of(form)).match for form in self.formats)
 
     @cached_property
     def begun(self) -> tuple[Match, ...]:
@@ -320,11 +316,11 @@ def format_at(window: Window, token: Token) -> Reading[Format | None]:
 
 
 class Header(NamedTuple):
-    """A kind of message of a format; with `name` and `length`, also the header of a read message.
+    """A kind of message of a format.
 
-    `opens_call`: the body begins with the opener of a call's block. `match` matches the header and
-    the fixed text at the start of the body, `follows` what must follow that text. `name` is the
-    tool's, if the header has it; `length` is the number of characters that were matched.
+    `opens_call`: the body begins with the opener of a call's block. `match` matches the header,
+    with the tool's name as the group `name` if it has one, and the fixed text at the start of the
+    body; `follows` matches what must follow that text.
     """
 
     form: Format
@@ -332,12 +328,12 @@ class Header(NamedTuple):
     opens_call: bool
     match: Match
     follows: Match
-    name: str | None = None
-    length: int = 0
 
 
-def header_at(window: Window, token: Token) -> Reading[Header | None]:
-    """Return the header that begins with this token at the window's position, if any."""
+def header_at(window: Window, token: Token) -> Reading[tuple[Header, re.Match[str]] | None]:
+    """Return the kind of header that begins with this token at the window's position, if any, and
+    what it matched.
+    """
     while True:
         text, start = window.text, window.pos
         end = start + len(token.text) + limits.HEADER_AHEAD
@@ -351,10 +347,7 @@ def header_at(window: Window, token: Token) -> Reading[Header | None]:
         if len(fitting) != 1:
             proven = [(kind, hit) for kind, hit in fitting if kind.follows(text, hit.end(), end)]
         if proven or window.final or len(text) > end:
-            for kind, hit in proven or fitting:
-                name = hit.groupdict().get("name")
-                return Header(*kind[:5], name, hit.end() - start)
-            return None
+            return next(iter(proven or fitting), None)
         yield
 
 
@@ -403,7 +396,7 @@ class Finder:
         self.tokens = _tokens(self.formats, self.by_tool)
         if self.wholes:
             self.tokens.setdefault(FENCE, Token("fence", FENCE))
-        for text in TURNS:
+        for text in (*LINES, *TOKENS):
             self.tokens.setdefault(text, Token("turn", text))
         for text in END_TOKENS:
             self.tokens.setdefault(text, Token("end_of_text", text))
@@ -411,8 +404,10 @@ class Finder:
         self._rows: tuple[tuple[_Row, Format], ...] = tuple(
             (row, form) for form, word in calls if word for row in word.opens
         )
-        self._met: dict[str, Token] = {}
-        """A cache of tokens by short beginnings of objects that were found without markers."""
+        self._bare: dict[str, Token] = {}
+        """The tokens of objects without markers, by the pattern of their beginning."""
+        for row, form in self._rows:
+            self._bare.setdefault("".join(_atoms(row)), Token("bare", formats=(form,)))
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
         """Return a finder that also finds elements that are named after tools.
@@ -439,12 +434,12 @@ class Finder:
     @cached_property
     def search(self) -> re.Pattern[str]:
         """The pattern that finds tokens before the first call, where no marker of a turn counts."""
-        return _search(self._before_calls, self._rows)
+        return _search(self._before_calls, self._bare)
 
     @cached_property
     def search_on(self) -> re.Pattern[str]:
         """The pattern that finds tokens after a call, those that begin a later turn included."""
-        return _search(self.tokens, self._rows)
+        return _search(self.tokens, self._bare)
 
     def search_of(self, text: str) -> re.Pattern[str]:
         """Return a pattern that finds the same in this text as `search`, but faster if possible.
@@ -465,7 +460,7 @@ class Finder:
     def _wordless(self) -> tuple[tuple[str, ...], re.Pattern[str]]:
         """The texts of `_before_calls` that begin with a letter, and a search for all others."""
         words = tuple(text for text in self._before_calls if text[:1].isalpha())
-        return words, _search((t for t in self._before_calls if t not in words), self._rows)
+        return words, _search((t for t in self._before_calls if t not in words), self._bare)
 
     def prompted(self, text: str, *, final: bool) -> Token | str | None:
         r"""Return what a text begins with if the prompt ended with the first format's opener.
@@ -477,40 +472,33 @@ class Finder:
         """
         if self._prompt is None:
             return ""
-        token, dropped, openers, begins, may_begin = self._prompt
+        token, dropped, openers = self._prompt
         fixed = (*dropped, *openers)
         if not final and any(len(each) > len(text) and each.startswith(text) for each in fixed):
             return None
         if not text.startswith(openers):
             markup = next((each for each in dropped if text.startswith(each)), "")
-            if markup or begins(text, 0, limits.OPENER_AHEAD):
+            if markup or token.follows[0](text, 0, limits.OPENER_AHEAD):
                 return markup or token
-        waits = not final and len(text) < limits.OPENER_AHEAD and may_begin(text, 0, len(text))
-        return None if waits else ""
+        waits = not final and len(text) < limits.OPENER_AHEAD
+        return None if waits and token.begun[0](text, 0, len(text)) else ""
 
     @cached_property
-    def _prompt(self) -> tuple[Token, tuple[str, ...], tuple[str, ...], Match, Match] | None:
+    def _prompt(self) -> tuple[Token, tuple[str, ...], tuple[str, ...]] | None:
         """What `prompted` needs; None if the first format is not opened by the prompt."""
         form = next(iter(self.formats), None)
         if form is None or form.opener is None or not form.prompted:
             return None
         opener = form.opener.text
         dropped = (text.removeprefix(opener) for text in form.dropped if text.startswith(opener))
-        begins, may_begin = re.compile(start_of(form)), re.compile(start_of(form, r"\Z"))
-        token = Token("open", "", (form,))
-        return token, (*filter(None, dropped),), firsts_of(form), begins.match, may_begin.match
-
-    @cached_property
-    def _units(self) -> tuple[tuple[Match, Match], ...]:
-        """For each format of `wholes`, what matches the start of its units; see `unit_starts`."""
-        return tuple(map(unit_starts, self.wholes))
+        return Token("open", "", (form,)), (*filter(None, dropped),), firsts_of(form)
 
     def begins_unit(
         self, window: Window, at: int, tools: Tools | None, *, fenced: bool
     ) -> bool | None:
         """Whether a text of calls alone may begin at index `at`; None if more text may decide."""
         text, end = window.text, len(window.text)
-        for matches, may_begin in self._units:
+        for matches, may_begin in map(unit_starts, self.wholes):
             found = matches(text, at, end)
             if found is None:
                 if not window.final and may_begin(text, at, end):
@@ -542,20 +530,9 @@ class Finder:
 
     def token(self, hit: re.Match[str]) -> Token:
         """Return the token that a match of one of the searches has found."""
-        found = hit.group()
-        known = self.tokens.get(found) or self._met.get(found)
-        if known is None:
-            text, start = hit.string, hit.start()
-            known = next(token for probe, token in self._bare if probe.match(text, start))
-            if len(found) <= limits.KEPT_BEGINNING and len(self._met) < limits.KEPT_BEGINNINGS:
-                self._met[found] = known
-        return known
-
-    @cached_property
-    def _bare(self) -> tuple[tuple[re.Pattern[str], Token], ...]:
-        """The patterns and tokens of objects without markers."""
-        made = ((re.compile("".join(_atoms(row))), form) for row, form in self._rows)
-        return tuple((probe, Token("bare", formats=(form,))) for probe, form in made)
+        if hit.lastindex:
+            return [*self._bare.values()][hit.lastindex - 1]
+        return self.tokens[hit.group()]
 
     def begins(self, text: str, form: Format) -> bool:
         """Whether `text` is a token whose first format is `form`, and begins no longer token."""
@@ -571,79 +548,49 @@ class Finder:
         hit = search.search(text, window.pos)
         if window.final:
             return hit, len(text) if hit is None else hit.start()
-        if hit is not None and hit.start() < len(text) - self._longest[1]:
-            return hit, hit.start()
-        held = self._first_partial(text, window.pos) if hit is None else self.held(window)
+        held = self.held(window)
         return (None, held) if hit is None or held <= hit.start() else (hit, hit.start())
 
     def held(self, window: Window) -> int:
         """Return the first index from which the text may become a token when more arrives, or its
         end; cached in the window, as a short text may have many markers.
         """
-        text, start = window.text, window.pos
-        size, at = window.held
-        if size != window.base + len(text) or at < window.base + start:
-            at = window.base + self._first_partial(text, start)
-            window.held = window.base + len(text), at
+        end = window.base + len(window.text)
+        searched, at = window.held
+        if searched != end or at < window.offset:
+            first = max(window.pos, len(window.text) - self._longest)
+            found = self._partial.search(window.text, first)
+            at = window.base + found.start() if found else end
+            window.held = end, at
         return at - window.base
-
-    def _first_partial(self, text: str, start: int) -> int:
-        """Return the first index from which the rest of the text is the beginning of a token."""
-        longest_text, longest = self._longest
-        end = len(text)
-        signs = self._first_signs.finditer(text, max(start, end - longest_text + 1))
-        fixed = (hit.start() for hit in signs if text[hit.start() :] in self._beginnings)
-        first = next(fixed, end)
-        partial = self._partial.search(text, max(start, end - longest))
-        return min(first, partial.start()) if partial else first
 
     @cached_property
     def _partial(self) -> re.Pattern[str]:
-        """Matches, at a text's end, an incomplete beginning of an object without markers."""
+        """Matches, at a text's end, an incomplete token."""
         rows = ([*_atoms(row)] for row, _ in self._rows)
-        cuts = "|".join(first + _beginnings(rest) for first, *rest in rows if rest)
-        return re.compile(rf"(?:{cuts or '(?!)'})\Z")
+        cuts = (first + _beginnings(rest) for first, *rest in rows if rest)
+        return _at_end((*_trie(_cut(self.tokens)), *cuts))
 
     @cached_property
-    def _beginnings(self) -> frozenset[str]:
-        """Every proper prefix of a token's fixed text, but the empty one."""
-        return frozenset(text[:size] for text in self.tokens for size in range(1, len(text)))
-
-    @cached_property
-    def _first_signs(self) -> re.Pattern[str]:
-        signs = "".join({text[0] for text in self._beginnings})
-        return re.compile(f"[{re.escape(signs)}]" if signs else r"(?!)")
-
-    @cached_property
-    def _longest(self) -> tuple[int, int]:
-        """The greatest length of a fixed text, and that of a fixed text or a row."""
-        texts = max(map(len, self.tokens), default=0)
+    def _longest(self) -> int:
+        """The greatest length of a token's fixed text or of a row."""
         rows = ([_PARTS[p][1] if p in _PARTS else len(p) for p in row] for row, _ in self._rows)
-        return texts, max([texts, *map(sum, rows)])
+        return max([*map(len, self.tokens), *map(sum, rows)], default=0)
 
     def cut(self, text: str) -> str:
-        """Return the incomplete opener that `text` ends in; "" if there is none."""
-        openers = self._cuts.get(text[-limits.SHORTEST_CUT :], ())
-        return next((opener for opener in openers if text.endswith(opener)), "")
+        """Return the incomplete opener that `text` ends in; "" if there is none.
+
+        One without a character other than letters, digits and spaces counts as prose.
+        """
+        found = self._cuts.search(text)
+        return "" if found is None or _WORDS.fullmatch(found[0]) else found[0]
 
     @cached_property
-    def _cuts(self) -> dict[str, list[str]]:
-        """The incomplete openers in which a text may end, by their last characters, longest first.
-
-        Those without a character other than letters, digits and spaces are left out, as prose.
-        """
-        found: dict[str, list[str]] = {}
-        firsts = {
-            text[:length]
-            for form in self.formats
-            if form.opener and form.marked
-            for text in (*firsts_of(form), *_opens(form))
-            for length in range(limits.SHORTEST_CUT, len(text))
-            if not _WORDS.fullmatch(text, 0, length)
-        }
-        for text in sorted(firsts, key=len, reverse=True):
-            found.setdefault(text[-limits.SHORTEST_CUT :], []).append(text)
-        return found
+    def _cuts(self) -> re.Pattern[str]:
+        """Matches, at a text's end, an incomplete opener that is long enough to count."""
+        forms = (form for form in self.formats if form.opener and form.marked)
+        openers = (text for form in forms for text in (*firsts_of(form), *_opens(form)))
+        return _at_end(_trie(_cut(openers, limits.SHORTEST_CUT)))
 
     def cut_around(self, text: str) -> str:
         """Return `text`, stripped, if it is an opener's start too short for `cut`; else ""."""
@@ -739,42 +686,40 @@ def ending_of(form: Format) -> _Ending:
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
     """Map each fixed text to its token: as an opener, else a closer, else a marker around calls."""
     tokens = _reasoning_tokens((*formats, *by_tool))
-    around = {text for form in formats for text in _around(form) if text}
+    for kind, text, forms in _meanings(formats):
+        known = tokens.get(text)
+        if known is None:
+            tokens[text] = Token(kind, text, forms)
+        elif known.kind == "close" or kind in ("message", "open"):
+            known.formats += forms
     first = {text for form in formats if form.around for text in form.around[0].spellings}
+    for text in {text for form in formats for text in _around(form) if text}:
+        token = tokens.setdefault(text, Token("around", text))
+        token.around = token.kind in ("open", "close")
+        token.announces = token.kind in ("open", "around") and text in first
+    return tokens
 
-    def add(kind: TokenKind, text: str, *forms: Format, only: str = "") -> None:
-        """Add a token, or add the formats to a known token of the same text.
 
-        With `only`, formats are added to a known token only if it is of that kind.
-        """
-        is_around, announces = text in around, kind == "open" and text in first
-        is_around = is_around and kind in ("open", "close")
-        fresh = Token(kind, text, forms, around=is_around, announces=announces)
-        known = tokens.setdefault(text, fresh)
-        if known is not fresh and only in ("", known.kind):
-            tokens[text] = replace(known, formats=(*known.formats, *forms))
-
-    for text, owner in ((text, form) for form in formats for text in _opens(form)):
-        add("message", text, owner)
+def _meanings(formats: Iterable[Format]) -> Iterator[tuple[TokenKind, str, tuple[Format, ...]]]:
+    """Yield the fixed texts of formats and what they mean; of two meanings, the first counts."""
+    yield from (("message", text, (form,)) for form in formats for text in _opens(form))
     for form in formats:  # a block whose name is in a header never begins without it
         for text in () if form.addressed else spellings(form.opener):
-            add("open", text, form)
+            yield "open", text, (form,)
     for form in formats:
-        for text in spellings(form.closer):
-            add("close", text, form, only="close")
+        yield from (("close", text, (form,)) for text in spellings(form.closer))
         closes = spellings(form.envelope.closes if form.envelope else None)
         for text in filter(None, closes):
             ends_call = len(closes) > 1 and text == closes[0]
-            add("end", text, *((form,) if ends_call else ()), only="close")
-    return {text: Token("around", text, announces=text in first) for text in around} | tokens
+            yield "end", text, (form,) if ends_call else ()
 
 
 def _reasoning_tokens(formats: Iterable[Format]) -> dict[str, Token]:
     tokens: dict[str, Token] = {}
     for markers in (one for form in formats for one in form.reasoning):
         opener, closer = markers.open, markers.close
-        tokens.setdefault(opener, Token("reasoning", opener, reasoning=markers))
-        tokens.setdefault(closer, Token("end_reasoning", closer, reasoning=markers))
+        tokens.setdefault(opener, Token("reasoning", opener, closer=closer))
+        tokens.setdefault(closer, Token("end_reasoning", closer))
     return tokens
 
 
@@ -790,10 +735,23 @@ def _around(form: Format) -> Iterator[str]:
     yield from (route.body for route in form.envelope.routes) if form.envelope else ()
 
 
-def _search(texts: Iterable[str], rows: Iterable[tuple[_Row, Format]]) -> re.Pattern[str]:
-    """Return a pattern that finds any of the texts and rows."""
-    branches = [*_trie(texts), *dict.fromkeys("".join(_atoms(row)) for row, _ in rows)]
+def _search(texts: Iterable[str], bare: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that finds any of the texts, or else an object that begins like a pattern.
+
+    An empty group at the end of each pattern says which of them has matched.
+    """
+    branches = [*_trie(texts), *(f"{beginning}()" for beginning in bare)]
     return re.compile("|".join(branches) or r"(?!)")
+
+
+def _at_end(branches: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern of the branches that matches at the end of a text only."""
+    return re.compile(rf"(?:{'|'.join(branches) or '(?!)'})\Z")
+
+
+def _cut(texts: Iterable[str], least: int = 1) -> set[str]:
+    """Return the texts without one or more of their last characters, of length `least` or more."""
+    return {text[:size] for text in texts for size in range(least, len(text))}
 
 
 def _trie(texts: Iterable[str]) -> list[str]:

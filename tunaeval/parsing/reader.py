@@ -129,8 +129,6 @@ class Reader:
         names, known, text = names_of(abstain), known_tools(tools), known_text(text)
         if level not in LEVELS:
             wanted_name(level, "level", LEVELS)
-        if not names:
-            return self._result(text, known, level, {})
         return without_abstaining(self._result(text, widened(known, names), level, {}), names)
 
     def _result(

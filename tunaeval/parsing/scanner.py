@@ -22,7 +22,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from tunaeval import limits
 from tunaeval.grammar import Channel
@@ -210,7 +209,8 @@ class Scanner:
                 yield
                 continue
             token, calls = finder.token(hit), len(collector.calls)
-            reading = self._HANDLERS[token.kind](self, token)
+            # Each kind of token is read by the method of that name.
+            reading: Reading[None] | None = getattr(self, f"_{token.kind}")(token)
             if reading is not None:
                 yield from reading
             if len(collector.calls) == calls:
@@ -249,7 +249,8 @@ class Scanner:
         """Read the rest of the text if it is a unit: calls and nothing else."""
         if not self._may_be_unit:
             return
-        window, finder, tools = self.window, self._finder, self._setting.tools
+        window, finder, setting = self.window, self._finder, self._setting
+        tools, level = setting.tools, setting.level
         while (begins := finder.begins_unit(window, window.pos, tools, fenced=False)) is None:
             yield
         if not begins:
@@ -257,14 +258,10 @@ class Scanner:
         yield from gather(window)
         turn, text = begins_turn(window.text, window.pos), window.text
         for stop in (before_end_tokens(text), *((turn.start(),) if turn else ())):
-            if unit := self._unit_in(text[window.pos : stop], window.offset):
+            unit = read_unit(finder.wholes, text[window.pos : stop], window.offset, tools, level)
+            if unit:
                 self._adopt(*unit, stop, bare=True)
                 return
-
-    def _unit_in(self, text: str, start: int) -> tuple[Collector, Callable[[int], int]] | None:
-        """Read a text that begins at offset `start` if it is calls alone; see `read_unit`."""
-        tools, level = self._setting.tools, self._setting.level
-        return read_unit(self._finder.wholes, text, start, tools, level)
 
     def _adopt(
         self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
@@ -312,11 +309,12 @@ class Scanner:
 
     def _read_fenced_calls(self, size: int, closing: re.Pattern[str]) -> bool:
         """Read a fence with an opening of `size` characters if only calls are in it; say if so."""
-        window, collector, start = self.window, self.collector, self.window.offset
-        body = window.pos + size
+        window, collector, setting = self.window, self.collector, self._setting
+        start, body, wholes = window.offset, window.pos + size, self._finder.wholes
         closer = closing.search(window.text, body)
         stop = closer.end() - len(FENCE) if closer else len(window.text)
-        found = self._unit_in(window.text[body:stop], start + size)
+        text = window.text[body:stop]
+        found = read_unit(wholes, text, start + size, setting.tools, setting.level)
         if found is None:
             self._fenced_vain += stop - body
             return False
@@ -538,7 +536,7 @@ class Scanner:
     def _ends_broken(self, token: Token) -> bool:
         """Whether a closer ends text that looks like a call without an opener; if so, report it."""
         collector, tools = self.collector, self._setting.tools
-        if collector.last != "content" or not ends_call(token, self._content_before(), tools):
+        if collector.last != "content" or not ends_call(token, self._last_piece, tools):
             return False
         quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
         region = self._region  # a region is reported when it ends
@@ -579,7 +577,7 @@ class Scanner:
         """
         collector, text, start = self.collector, token.text, self.window.offset
         is_line = text in LINES and not LINE_START.search(self._line)
-        before = self._content_before()[-limits.MARGIN :].rstrip()
+        before = self._last_piece[-limits.MARGIN :].rstrip()
         is_code = self._in_code and not before.endswith(FENCE)
         if not collector.calls or is_line or is_code or self._is_quoted():
             self._pass_as_text(text)
@@ -606,21 +604,22 @@ class Scanner:
             self._pass_as_text(token.text)
             return
         window, start = self.window, self.window.offset
-        header = yield from header_at(window, token)
-        if header is None:
+        found = yield from header_at(window, token)
+        if found is None:
             cut = self._is_cut_header(token)
             self._pass_text(len(window.text) if cut else window.pos + len(token.text))
             self._line_at = window.offset if cut else self._line_at
             return
         self._mention = self._refused = self._region = None
         self._in_code = False
+        header, hit = found
         self._channel = header.channel
         if header.opens_call:
-            window.pos += header.length
-            yield from self._read(token, header.form, start, name=header.name)
+            window.pos = hit.end()
+            yield from self._read(token, header.form, start, name=hit.groupdict().get("name"))
             return
         self._announced = start if self._channel == "call" else None
-        self._pass_markup(header.length)
+        self._pass_markup(len(hit[0]))
         if self._channel == "reasoning":
             yield from self._think_in_message()
             self._line_at, self._after_reasoning = window.offset, True
@@ -694,36 +693,28 @@ class Scanner:
         end. So, from the first text that may begin a call, nothing is reported until the closer
         comes or the text ends.
         """
-        window, collector, finder = self.window, self.collector, self._finder
-        start, closer = window.offset, token.reasoning.close if token.reasoning else ""
+        window, finder = self.window, self._finder
+        start, closer = window.offset, token.closer
         self._pass_markup(len(token.text))
-        collector.has_reasoning = True
-        late, pieces = -1, list[str]()
+        self.collector.has_reasoning = True
         while (end := window.text.find(closer, window.pos)) < 0:
-            stop = (
-                len(window.text) if window.final else finder.held(window)
-            )  # `held` covers closers, too
-            hit = finder.announcing.search(window.text, window.pos) if late < 0 else None
+            # `held` covers closers, too.
+            stop = len(window.text) if window.final else finder.held(window)
+            hit = finder.announcing.search(window.text, window.pos)
             if hit and hit.start() < stop:  # else the hit may be part of a longer marker
                 self._pass_reasoning(hit.start())
-                late = window.offset
-            if late < 0:
-                self._pass_reasoning(stop)
-            elif stop > window.pos:
-                pieces.append(window.text[window.pos : stop])
-                window.pos = stop
+                yield from gather(window, re.compile(re.escape(closer)))
+                end = window.text.find(closer, window.pos)
+                if end < 0 and self._late_calls(token, start):
+                    return
+                break
+            self._pass_reasoning(stop)
             if window.final:
                 break
             yield
-        closed = end >= 0
-        if not closed and late >= 0 and self._late_calls(late, "".join(pieces), token, start):
-            self._line_at = window.offset
-            return
-        if late >= 0:
-            collector.piece("reasoning", late, window.offset)
-        self._pass_reasoning(end if closed else window.pos)
+        self._pass_reasoning(end if end >= 0 else len(window.text))
         self._line_at = window.offset
-        if not closed:
+        if end < 0:
             self._diagnose_unclosed(f"no {closer!r}", start)
             return
         self._pass_markup(len(closer))
@@ -740,15 +731,16 @@ class Scanner:
         self.collector.truncated = True
         self.collector.diagnose("unclosed-reasoning", message, start, self.window.offset)
 
-    def _late_calls(self, late: int, text: str, token: Token, start: int) -> bool:
-        """Collect the calls that end `text`, and return whether there are any.
+    def _late_calls(self, token: Token, start: int) -> bool:
+        """Collect the calls that end the text, and return whether there are any.
 
-        `text`, at offset `late`, is the end of reasoning that began at offset `start` and is never
+        The rest of the text is the end of reasoning that began at offset `start` and is never
         closed. Reasoning nested in it is not examined in the same way, nor is any at "strict".
         """
         if self._inside or self._setting.level == "strict":
             return False
-        collector, found = self.collector, Collector(listened=False)
+        collector, found, late = self.collector, Collector(listened=False), self.window.offset
+        text = self.window.text[self.window.pos :]
         window = Window(text, base=late, final=True)
         setting = replace(self._setting, window=window, collector=found)
         read_all(text, Scanner(self._finder, setting, inside=True).reading)
@@ -767,9 +759,8 @@ class Scanner:
         for note, span in notes:  # at another level their texts may be calls
             if span.end <= first:
                 collector.note(note)
-        opener, closer = (token.text, token.reasoning.close) if token.reasoning else ("", "")
-        message, opened = f"{closer!r} is missing before it", Span(start, start + len(opener))
-        repair = Repair("unclosed-reasoning", message, opened)
+        opened = Span(start, start + len(token.text))
+        repair = Repair("unclosed-reasoning", f"{token.closer!r} is missing before it", opened)
         for kind, begins, ends in tail:
             if kind == "call":
                 call = calls.pop(0)
@@ -780,14 +771,16 @@ class Scanner:
             if span in spans:
                 collector.note(note)
         collector.truncated = collector.truncated or found.truncated
+        self.window.pos += len(text)
+        self._line_at = self.window.offset
         return True
 
     def _end_reasoning(self, token: Token) -> Reading[None] | None:
         """At a closer without an opener, make the text before it reasoning, if none was before."""
         collector = self.collector
-        quoted = not self._code_thinks and self._is_quoted()
-        if self._code_thinks or quoted or (collector.has_reasoning and self._thought is None):
-            if not (self._code_thinks or quoted):
+        is_text = self._code_thinks or self._is_quoted()
+        if is_text or (collector.has_reasoning and self._thought is None):
+            if not is_text:
                 self._diagnose_stray(token)
             self._code_thinks = False
             self._pass_as_text(token.text)
@@ -836,23 +829,18 @@ class Scanner:
     @property
     def _line(self) -> str:
         """The text from `_line_at` to the position, or its last `KEPT` characters."""
-        window = self.window
-        start = max(self._line_at - window.base, window.pos - limits.KEPT, 0)
-        return window.text[start : window.pos]
+        return self.window.since(self._line_at)
 
-    def _content_before(self) -> str:
-        """Return the last piece up to the position, or only its last `KEPT` characters."""
-        window = self.window
-        start = max(self.collector.last_start - window.base, window.pos - limits.KEPT, 0)
-        return window.text[start : window.pos]
+    @property
+    def _last_piece(self) -> str:
+        """The last piece up to the position, or only its last `KEPT` characters."""
+        return self.window.since(self.collector.last_start)
 
     def _is_quoted(self) -> bool:
         """Whether the position is in inline code that began directly before a marker."""
         before = self.window.preceding(self.window.pos)
         if not self._quote_open and before.endswith("`") and before != "``":
-            line = self._line
-            whole = not self._line_at and len(line) < limits.KEPT
-            self._quote_open = opens_code(line, whole=whole) is not False
+            self._quote_open = in_ticks(self._line, behind=self._line_at > 0, unknown=True)
         return self._quote_open
 
     def _is_behind_fence(self) -> bool:
@@ -869,7 +857,7 @@ class Scanner:
         collector.settle_blank("markup" if collector.last else "content")
         cut = finder.cut(line)
         if self._region and collector.last == "content" and not cut:
-            cut = finder.cut_around(self._content_before())
+            cut = finder.cut_around(self._last_piece)
         if not (self._in_code or cut):
             self._leave_region()
         if self._in_code:
@@ -884,21 +872,6 @@ class Scanner:
         elif line.rstrip().endswith(ELLIPSES):
             collector.truncated = True
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
-
-    _HANDLERS: ClassVar[dict[str, Callable[[Scanner, Token], Reading[None] | None]]] = {
-        "open": _open,
-        "bare": _bare,
-        "close": _close,
-        "around": _around,
-        "reasoning": _reasoning,
-        "end_reasoning": _end_reasoning,
-        "message": _message,
-        "end": _end,
-        "fence": _fence,
-        "turn": _turn,
-        "end_of_text": _end_of_text,
-    }
-    """The method that reads on at each kind of token."""
 
 
 def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
@@ -916,6 +889,8 @@ def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, in
 
 
 _JOINTS = re.compile(r"[\s,;]*+")
+"""What separates the calls of a unit; it matches nothing, too."""
+
 _ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
 
 
@@ -988,24 +963,15 @@ def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...
         whole = _is_block(block, frame) and window.pos == len(window.text)
         return whole or collector.full
     else:
-        while _pass_joints(setting) and not collector.full:
-            tagged = TaggedBlock(setting, form, window.offset, quoted=False)
-            if not _is_block(tagged, frame):
+        while joint := _JOINTS.match(window.text, window.pos):
+            start, window.pos = window.offset, joint.end()
+            collector.piece("markup", start, window.offset)
+            if window.pos == len(window.text) or collector.note_full():
+                break
+            if not _is_block(TaggedBlock(setting, form, window.offset, quoted=False), frame):
                 return False
     collector.piece("markup", collector.end, window.offset)
     return window.pos == len(window.text) or collector.full
-
-
-def _pass_joints(setting: Setting) -> bool:
-    """Skip what separates calls, and return whether text follows; update `full` if it does."""
-    window, collector = setting.window, setting.collector
-    joint = _JOINTS.match(window.text, window.pos)
-    start, window.pos = window.offset, joint.end() if joint else window.pos
-    collector.piece("markup", start, window.offset)
-    follows = window.pos < len(window.text)
-    if follows:
-        collector.note_full()
-    return follows
 
 
 def _is_block(block: Begun, frame: tuple[Repair, ...]) -> bool:
@@ -1031,20 +997,16 @@ def in_program(text: str, at: int) -> bool:
     return _in_string(text, max(0, at - limits.LIST_BEFORE), at) is not None
 
 
-def opens_code(line: str, *, whole: bool) -> bool | None:
+def in_ticks(line: str, *, behind: bool = False, unknown: bool = False) -> bool:
     """Whether inline code is open at the end of the last line in `line`.
 
-    None if `line` has no line end, so that its start may be missing; `whole` says that it is not.
+    `unknown` if its start is missing, because `line` has no line end and is `behind` other text or
+    so long that no more was kept.
     """
     start = line.rfind("\n")
-    if start < 0 and not whole:
-        return None
+    if start < 0 and (behind or len(line) >= limits.KEPT):
+        return unknown
     return len(_TICK.findall(line, start + 1)) % 2 == 1
-
-
-def in_ticks(line: str) -> bool:
-    """Whether inline code is open at the end of `line`; False if its start is no longer kept."""
-    return opens_code(line, whole=len(line) < limits.KEPT) is True
 
 
 def _names(forms: Iterable[Format]) -> set[str]:
@@ -1062,14 +1024,13 @@ def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
 
     A tool's name alone counts, too. A closer without letters proves nothing: False.
     """
-    closes = token.kind in ("close", "end") and any(map(str.isalpha, token.text))
-    endings = [ending_of(form) for form in token.formats] if closes else []
-    body = before.rstrip()
-    if any(
-        body.endswith(texts) and _is_in(body, inside, token, tools) for texts, inside in endings
-    ):
-        return True
-    return bool(endings) and ends_in_tool(body, tools)
+    if token.kind not in ("close", "end") or not any(map(str.isalpha, token.text)):
+        return False
+    body, endings = before.rstrip(), [ending_of(form) for form in token.formats]
+    return any(
+        ends_in_tool(body, tools) or (body.endswith(texts) and _is_in(body, inside, token, tools))
+        for texts, inside in endings
+    )
 
 
 def ends_in_tool(text: str, tools: Tools | None) -> bool:

@@ -10,6 +10,7 @@ not yield. `base` is the offset of `text[0]` in the whole text.
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from tunaeval.limits import KEPT
@@ -19,20 +20,18 @@ Reading: TypeAlias = Generator[None, None, T]
 """A running reader: a generator that yields when it needs more text and returns a result."""
 
 
+@dataclass(slots=True, eq=False)
 class Window:
     """A part of a text and a position in it; the module's docstring describes the fields."""
 
-    __slots__ = ("base", "final", "held", "pos", "text")
-
-    def __init__(self, text: str = "", pos: int = 0, base: int = 0, *, final: bool = False) -> None:
-        self.text = text
-        self.pos = pos
-        self.base = base
-        self.final = final
-        self.held = -1, 0
-        """A finder's notes: the end of the text that it has searched, and a place in it; both are
-        offsets in the whole text.
-        """
+    text: str = ""
+    pos: int = 0
+    base: int = 0
+    final: bool = False
+    held: tuple[int, int] = (-1, 0)
+    """A finder's notes: the end of the text that it has searched, and a place in it; both are
+    offsets in the whole text.
+    """
 
     def feed(self, chunk: str) -> None:
         """Append `chunk`, and drop the text before `pos` except for its last `KEPT` characters."""
@@ -47,6 +46,10 @@ class Window:
     def preceding(self, index: int) -> str:
         """Return up to two characters before `index`."""
         return self.text[max(0, index - 2) : index]
+
+    def since(self, offset: int) -> str:
+        """Return the text from an offset to the position, or only its last `KEPT` characters."""
+        return self.text[max(offset - self.base, self.pos - KEPT, 0) : self.pos]
 
     @property
     def offset(self) -> int:
