@@ -411,6 +411,9 @@ class JsonReader:
         The character is "" at the end of the text, and where `most` characters were skipped.
         """
         window = self._window
+        char = window.text[index : index + 1]
+        if char and char not in _ANY_SPACE:
+            return index, char
         space = _SPACES_BEHIND.match(window.text, index, index + most)
         end = space.end() if space else index
         if end - index >= most:
@@ -687,6 +690,7 @@ class JsonReader:
     def _string(self) -> Step:
         """Read a string up to its closing quote, or as much of it as has arrived."""
         window, style = self._window, self._style
+        closing, single = style.closing, len(style.quote) == 1
         self._seen = len(self._out)  # callers know the pieces so far; later ones may be joined
         while True:
             text, at = window.text, window.pos
@@ -696,13 +700,12 @@ class JsonReader:
                 self._out.append(self._encode(taken) if self._encode else taken)
                 window.pos = at = end
             char = text[at : at + 1] or self._cut_string()
-            if char in style.closing:
-                several = len(style.quote) > 1
-                if self._stop_at(at, (style.quote,)) if several else self._ends():
+            if char in closing:
+                if self._ends() if single else self._stop_at(at, (style.quote,)):
                     self._end()
                     window.pos += len(style.quote)
                     return self._named if self._in_key else self._behind_string
-                if len(style.quote) == 1:
+                if single:
                     self._goes_on()
                     self._repair("inner-quote")
             elif char == "\\":
@@ -712,7 +715,7 @@ class JsonReader:
                 self._repair("control-character")
                 self._plain, self._encode = style.with_controls, _controls_escaped
                 continue
-            self._write(_escaped(char))
+            self._write('\\"' if char == '"' else char)
             window.pos += 1
 
     def _named(self) -> Step:
@@ -810,13 +813,12 @@ class JsonReader:
         """
         if self._in_key:
             return True
-        in_array = self.open[-1:] == ["["]
         index, char = self._behind_space(self._window.pos + 1, limits.SPACE_AHEAD)
-        comma = char == ","
-        if comma:
+        if comma := char == ",":
             index, char = self._behind_space(index + 1, limits.SPACE_AHEAD)
         if not char or (comma and char == ","):  # an extra comma
             return True
+        in_array = bool(self.open) and self.open[-1] == "["
         if comma and in_array:
             return self._is_element(index)
         if char in "}]":
@@ -831,16 +833,16 @@ class JsonReader:
 
     def _is_key(self, index: int) -> bool:
         """Whether a key and its colon, a key beyond the lookahead, or a comment is at `index`."""
-        text, char = self._window.text, self._window.text[index]
+        text = self._window.text
         if _KEY.match(text, index):
             return True
-        if not (char in "\"'“‘/_$" or char.isalpha()):
+        if len(text) - index >= 2 * limits.KEY_AHEAD + limits.SPACE_AHEAD + 30:
             return False
-        if self._window.final:
-            return bool(_CUT_KEY.match(text, index))
-        if len(text) - index < 2 * limits.KEY_AHEAD + limits.SPACE_AHEAD + 30:
+        if not (text[index] in "\"'“‘/_$" or text[index].isalpha()):
+            return False
+        if not self._window.final:
             raise EndError(WAIT)
-        return False
+        return bool(_CUT_KEY.match(text, index))
 
     def _is_element(self, index: int) -> bool:
         """Whether an element of an array or a comment may begin at `index` of the window's text."""
@@ -851,9 +853,12 @@ class JsonReader:
 
     def _goes_on(self) -> None:
         """Refuse a string that was never closed, as a stop or another call is inside it."""
-        self._end_at_stop()
-        self._owns_stops = True
+        if not self._owns_stops:
+            self._end_at_stop()
+            self._owns_stops = True
         window, text = self._window, self._window.text
+        if text[window.pos - 1] not in "{ \t\r\n":
+            return
         before = text[max(0, window.pos - limits.MARGIN, self._began - window.base) : window.pos]
         restart = _RESTART.search(before) if before.rstrip()[-1:] == "{" else None
         if restart is None:
