@@ -8,11 +8,11 @@ format reads, and read back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cache
 from itertools import islice, pairwise
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 from tunaeval.limits import MAX_FIXED
 from tunaeval.parsing.reader import reader_of
@@ -22,12 +22,10 @@ from tunaeval.types.calls import JsonObject, ToolCall, Tools, ToolSpec
 from . import format as words
 from .format import Arguments, CallObject, Format, Literal, Many, Maybe, Name, PythonCalls, Word
 
-_T = TypeVar("_T")
-
 
 def fault_of(form: Format) -> str | None:
     """Return the first fault of a format, with advice for its author; None if it has none."""
-    return _first(_faults(form))
+    return next(filter(None, _faults(form)), None)
 
 
 def _faults(form: Format) -> Iterator[str | None]:
@@ -48,10 +46,6 @@ def _faults(form: Format) -> Iterator[str | None]:
         yield from _word_faults(word)
     yield from _beside_faults(form)
     yield _unread_fault(form)
-
-
-def _first(found: Iterable[_T | None]) -> _T | None:
-    return next(filter(None, found), None)
 
 
 _CHOICES = {"Trim": get_args(words.Trim), "Channel": get_args(words.Channel)}

@@ -735,30 +735,24 @@ AUTO = tuple(format_ for name, format_ in FORMATS.items() if name not in _BY_NAM
 # that a Modelfile of Ollama names. A name of reasoning is the format that its models write calls
 # in, for every format here knows its models' reasoning.
 
-SETS = {
+_SETS = {
     "dots": (DOTS_JSON, DOTS_INVOKE),
     "granite": (GRANITE3, GRANITE31),
-    "hunyuan": (HUNYUAN_V3, HUNYUAN_V3_OPENSOURCE),
-    "k2-horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
-    "lfm2": (LFM2_PYTHONIC, LFM2_JSON),
-    "llama3": (LLAMA3_JSON, LLAMA3_BARE),
+    "hunyuan hy_v3 hy_v4": (HUNYUAN_V3, HUNYUAN_V3_OPENSOURCE),
+    "k2-horizon k2_horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
+    "lfm2 lfm2-thinking": (LFM2_PYTHONIC, LFM2_JSON),
+    "llama3 llama llama3_json llama4_json": (LLAMA3_JSON, LLAMA3_BARE),
     "mistral": (MISTRAL_V11, MISTRAL_ARRAY),
-    "qwen3": (HERMES, QWEN3_CODER, QWEN3_BARE),
+    "qwen3 holo2 qwen3-thinking qwen3-vl-instruct qwen3-vl-thinking qwen3_thinking": (
+        HERMES, QWEN3_CODER, QWEN3_BARE,
+    ),
     "xlam": (JSON, FENCE, HERMES, MISTRAL_ARRAY, TOOL_CALLS),
-}
+}  # fmt: skip
+
+SETS = {names.split()[0]: formats for names, formats in _SETS.items()}
 """Formats that models of one name write in turn, to be read side by side."""
 
-SET_ALIASES = {
-    alias: name
-    for name, aliases in {
-        "hunyuan": "hy_v3 hy_v4",
-        "k2-horizon": "k2_horizon",
-        "lfm2": "lfm2-thinking",
-        "llama3": "llama llama3_json llama4_json",
-        "qwen3": "holo2 qwen3-thinking qwen3-vl-instruct qwen3-vl-thinking qwen3_thinking",
-    }.items()
-    for alias in aliases.split()
-}
+SET_ALIASES = {alias: names.split()[0] for names in _SETS for alias in names.split()[1:]}
 """Further names of these sets."""
 
 REFUSED = {

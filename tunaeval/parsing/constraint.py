@@ -492,13 +492,12 @@ class _Grammar(Rules):
         """Return the same for many members: llguidance's rules may count which ones are there."""
         bits = sorted(names, key=lambda key: key not in required)
         every = f"%if is_ones([0:{len(required)}])" if required else ""
-        rest = self.rule("", ("bits", *names.items(), *bits, comma))
+        rest = self.named(("bits", *names.items(), *bits, comma))
         options = [
             f"{comma} {names[key]} {rest}::set_bit({bit}) %if bit_clear({bit})"
             for bit, key in enumerate(bits)
         ]
         self.rules[f"{rest}::_"] = " | ".join([*options, f'"" {every}'])
-        self.rules.pop(rest, None)
         first = [f"{names[key]} {rest}::{1 << bit}" for bit, key in enumerate(bits)]
         return self.rule(either([*first, '""'] if not (required or least) else first))
 
@@ -532,7 +531,8 @@ class _Grammar(Rules):
                 self.rules[name] = expression
             self._made[key] = schema, name or self.rule(expression)
         elif not self._made[key][1]:
-            self._made[key] = schema, self.rule("", object())
+            self._made[key] = schema, self.named(object())
+            self.rules[self._made[key][1]] = ""  # it comes before the rules in it
         return self._made[key][1]
 
     def _ends(self, schema: object, known: dict[int, bool]) -> bool:

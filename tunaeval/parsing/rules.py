@@ -40,29 +40,27 @@ class Rules:
         self._terminals: dict[str, str] = {}
         """Terminals of Lark, for strings with a pattern."""
 
-    def rule(self, expression: str, key: object = None) -> str:
+    def named(self, of: object) -> str:
+        """Return the name of what is made of `of`, the same for equal ones."""
+        return self.names.setdefault(of, f"r{len(self.names)}")
+
+    def rule(self, expression: str) -> str:
         """Return the name of a rule with this expression, which is shared by equal ones."""
-        key = expression if key is None else key
-        name = self.names.get(key)
-        if name is None:
-            name = self.names[key] = f"r{len(self.names)}"
-            self.rules[name] = expression
+        name = self.named(expression)
+        self.rules[name] = expression
         return name
 
     def until(self, end: str, without: tuple[str, ...]) -> str:
         """Return a rule of text that ends with the first `end`, and has no text of `without`."""
-        key = ("until", end, without)
-        if key not in self.names:
-            self.rules.pop(self.rule("", key))
-            self._lazy[self.names[key]] = end, tuple(dict.fromkeys(filter(None, without)))
-        return self.names[key]
+        name = self.named(("until", end, without))
+        self._lazy[name] = end, tuple(dict.fromkeys(filter(None, without)))
+        return name
 
     def terminal(self, expression: str) -> str:
         """Return the name of a terminal of Lark, whose expression may join patterns by &."""
-        name = self.rule("", ("terminal", expression))
-        self.rules.pop(name, None)
-        self._terminals[name.upper()] = expression
-        return name.upper()
+        name = self.named(("terminal", expression)).upper()
+        self._terminals[name] = expression
+        return name
 
     def lark(self, root: str) -> str:
         """Return the grammar for llguidance. Its lexer is greedy, so text up to a marker is one

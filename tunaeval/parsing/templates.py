@@ -228,20 +228,18 @@ def _with_calls(  # noqa: PLR0917 - a rendering is made of so much
     said: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the conversation with these calls at its end, as the template writes it."""
-
-    def rendered(id_of: Callable[[int, ToolCall], str]) -> str:
+    text = ""
+    # Mistral's templates refuse ids of other lengths; Kimi's write the id in place of the name.
+    for id_ in ("call{number:05}", "functions.{name}:{number}"):
         written = [
-            openai_call(call, call.id or id_of(number, call), kind)
+            openai_call(call, call.id or id_.format(name=call.name, number=number), kind)
             for number, call in enumerate(calls)
         ]
         turn = {"role": "assistant", "content": "", **said, "tool_calls": written}
-        return render_by(template, [*before, turn], tools)
-
-    # Mistral's templates refuse ids of other lengths; Kimi's write the id in place of the name.
-    text = rendered(lambda number, _: f"call{number:05}")
-    if all(call.name in text for call in calls):
-        return text
-    return rendered(lambda number, call: f"functions.{call.name}:{number}")
+        text = render_by(template, [*before, turn], tools)
+        if all(call.name in text for call in calls):
+            break
+    return text
 
 
 # --- the sandbox ---------------------------------------------------------------------------------

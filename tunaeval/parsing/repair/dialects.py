@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from json.encoder import encode_basestring
 from typing import ClassVar
 
+import orjson
+
 from tunaeval import limits
 from tunaeval.limits import NEAR_SPACE
 from tunaeval.parsing.window import Reading, Window
@@ -147,7 +149,8 @@ class PythonReader(_TextReader):
 
     _placed = 0
     """How many positional arguments were read."""
-    _has_names = False
+    named = False
+    """Whether any argument has a name."""
     _nameless = ""
     """Why the call is refused: a positional argument that `places` cannot name; "" if none."""
     _opened = 0
@@ -160,12 +163,6 @@ class PythonReader(_TextReader):
         self._places = places
         self._groups: list[int] = []
         """Indices into `pieces` of open parentheses, which may be tuples or only group a value."""
-
-    @property
-    def named(self) -> bool:
-        """Whether any argument has a name."""
-        first = self.pieces[1:2] or [self._pending]
-        return self._has_names or (not self._placed and first[0].endswith(":"))
 
     def advance(self) -> Read | Unreadable | None:
         """Do what `JsonReader.advance` does, but refuse a whole call with an unnamed argument."""
@@ -191,22 +188,22 @@ class PythonReader(_TextReader):
         if keyword and keyword["sign"] and not keyword["more"]:
             if keyword["sign"] == ":":
                 self._repair("separator")
-            self._has_names = True
+            self.named = True
             window.pos = keyword.end()
             self._begin_member(f'"{keyword["name"]}"')
             return self._value
         if char == "{" and self._places and not (self._placed or self.named):
             first = self._longest(_FIRST_KEY, limits.WORD_AHEAD)
             if first.endswith(":") and first[1:-1].strip().strip("\"'") in self._places:
-                self._has_names = True
+                self.named = True
                 self._repair("one-dictionary")
                 return self._open("**")
         return self._unpacked() if char == "*" else self._place(char)
 
     def _place(self, char: str) -> Step:
         """Read a positional argument; before any named one, `places` gives its name."""
-        name, self._has_names = str(self._placed), self.named
-        if not self._has_names and self._placed < len(self._places):
+        name = str(self._placed)
+        if not self.named and self._placed < len(self._places):
             self._repair("positional-arguments")
             name = self._places[self._placed]
         elif not self._nameless:
@@ -226,7 +223,7 @@ class PythonReader(_TextReader):
         if self._next() != "{":
             raise EndError("needs-evaluation", "arguments that are unpacked from elsewhere")
         empty = self._longest(_EMPTY)
-        self._has_names = True
+        self.named = True
         if empty[-1] != "}":
             return self._open("**")
         self._window.pos += len(empty)
@@ -425,9 +422,5 @@ def _plain_value(written: str) -> JsonValue:
         return written[1:-1]
     if written[0] == "[":
         return [_plain_value(item) for item in _ITEMS(written)]
-    if written in _CONSTANTS:
-        return _CONSTANTS[written]
-    return float(written) if "." in written else int(written)
-
-
-_CONSTANTS: dict[str, JsonValue] = {"True": True, "False": False, "None": None}
+    value: JsonValue = orjson.loads(machine.PYTHON_WORDS.get(written, written))
+    return value

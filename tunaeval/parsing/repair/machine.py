@@ -205,12 +205,6 @@ _FIRST_KEY = re.compile(rf"\"(?:{'|'.join((*NAME_KEYS, *ARGUMENTS_KEYS))})\"")
 _CLOSER_TAG = re.compile(r"</[\w:|-]{1,40}>|```")
 
 
-def _without_brackets(text: str, most: int) -> str:
-    """Remove up to `most` closing brackets from the end of `text`, the inside of a JSON string."""
-    closers = rf"(?:[}}\]](?:\s|\\[nrt])*+){{0,{most}}}+\Z"
-    return re.sub(closers, "", text, count=1)
-
-
 _SPACE = re.compile(rf"[{SPACES}]++")
 _STRING = f'"{_JSON_STYLES[chr(34)].plain.pattern}"'
 _SOUND_MEMBER = re.compile(
@@ -894,10 +888,9 @@ class JsonReader:
         if at < 0:
             raise EndError("invalid-json", "a string that never ends")
         window.pos, kept = start + at, text[: min(text.find(s) for s in stops if s in text)]
-        self._out[self._first :] = [
-            _without_brackets(kept, len(self.open)),
-            *[""] * (len(self._out) - self._first - 1),
-        ]  # the number of pieces stays, as others count them
+        closers = rf"(?:[}}\]](?:\s|\\[nrt])*+){{0,{len(self.open)}}}+\Z"
+        empty = [""] * (len(self._out) - self._first - 1)  # others count the pieces
+        self._out[self._first :] = [re.sub(closers, "", kept, count=1), *empty]
         self._end()
         raise EndError("missing-closer")
 
