@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from random import Random
@@ -478,3 +481,17 @@ def test_what_is_wrong_is_named() -> None:
     open_object = {"properties": {"a": {"type": "null"}}, "additionalProperties": True}
     declared = constraint_of({"x": open_object}, "hermes")
     assert declared.omitted == ("tool 'f': only declared properties of an object are written",)
+
+
+def test_a_grammar_is_the_same_in_each_process() -> None:
+    """A server caches grammars by their text, and a set's order changes with the hash seed."""
+    program = "import tunaeval; print(tunaeval.constrain([{'name': 'ls'}], kind='gbnf').text)"
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(texts) == 1

@@ -39,6 +39,8 @@ SCHEMAS = st.fixed_dictionaries(
         "type": st.sampled_from(["object", "object", "array", "OBJECT"]),
         "required": st.lists(NAMES, max_size=2),
         "additionalProperties": st.booleans(),
+        "anyOf": st.lists(st.builds(lambda name: {"required": [name]}, NAMES), min_size=1),
+        "minProperties": st.integers(0, 2),
     },
 )
 

@@ -205,7 +205,8 @@ def _automaton(name: str, end: str, without: tuple[str, ...]) -> list[str]:
             state = ends[state]
         return after[state]
 
-    for state in sorted({mark[:at] for mark in marks for at in range(2, len(mark) + 1)}, key=len):
+    beginnings = {mark[:at] for mark in marks for at in range(2, len(mark) + 1)}
+    for state in sorted(beginnings, key=lambda state: (len(state), state)):
         before = known(ends[state[:-1]])
         ends[state] = before.get(state[-1], "")
         after.setdefault(state[:-1], dict(before))[state[-1]] = state

@@ -506,11 +506,13 @@ _USUAL = _SILENT_ON_OTHERS | {"additionalProperties"}
 
 def _prepared(
     schema: Mapping[str, JsonValue],
-) -> tuple[dict[str, tuple[type, ...]], frozenset[str]]:
+) -> tuple[dict[str, tuple[type, ...]], frozenset[str]] | None:
     """Return the classes of values that fit each argument, and the names that are required.
 
-    An argument whose schema says more than a type is left out; so are all if `schema` is unusual.
+    An argument whose schema says more than a type is left out; None if `schema` is unusual.
     """
+    if not schema.keys() <= _USUAL:
+        return None
     required = schema.get("required")
     accepted = {
         key: tuple(each for kind in kinds_named(inner) for each in CLASSES.get(kind, ()))
@@ -518,19 +520,19 @@ def _prepared(
         if isinstance(inner, Mapping) and _MORE_THAN_A_TYPE.isdisjoint(inner)
     }
     wanted = required if isinstance(required, list) else ()
-    usual = schema.keys() <= _USUAL
-    return accepted if usual else {}, frozenset(each for each in wanted if isinstance(each, str))
+    return accepted, frozenset(each for each in wanted if isinstance(each, str))
 
 
 def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
     """Whether `name` is one of the tools and the arguments fit its schema unchanged."""
-    if (prepared := tools.prepared.get(name)) is None:
+    if name not in tools.prepared:
         if name not in tools:
             return False
-        prepared = tools.prepared[name] = _prepared(tools[name].parameters)
-    accepted, required = prepared
-    if all(type(value) in accepted.get(key, ()) for key, value in arguments.items()):
-        return arguments.keys() >= required
+        tools.prepared[name] = _prepared(tools[name].parameters)
+    if prepared := tools.prepared[name]:
+        accepted, required = prepared
+        if all(type(value) in accepted.get(key, ()) for key, value in arguments.items()):
+            return arguments.keys() >= required
     schema = tools[name].parameters
     fitted = fit(arguments, schema)
     return not (fitted.repairs or fitted.notes or undeclared(arguments, schema))
