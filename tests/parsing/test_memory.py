@@ -70,6 +70,7 @@ def test_what_once_took_more(name: str, start: str, piece: str, most: float) -> 
     [
         ('<do tool="⟨name⟩">⟨each⟩<arg k="⟨key⟩">⟨value⟩</arg>⟨/each⟩</do>', "</do>"),
         ("[do ⟨name⟩]⟨each⟩<⟨key⟩>⟨value⟩</>⟨/each⟩[/]", "[/]"),
+        ("[do ⟨name⟩]⟨each⟩<⟨key⟩>⟨value⟩</>⟨/each⟩[/]", "</>"),  # an argument named "/" for each
         ("<a>⟨name⟩|⟨each⟩[⟨key pattern=[a-z]{1,9}⟩=⟨value⟩]⟨/each⟩</a>", "]"),
     ],
 )
