@@ -18,10 +18,11 @@ from tests.formats.fixtures import ALL, HERE, Case, expected_at, found_in
 from tunaeval import formats, parse, stream
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS
-from tunaeval.parsing.api import parser_for
+from tunaeval.parsing.api import parser_for, render
 from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.testing.laws import LAWS_OF_CALLS, LAWS_OF_TEXTS, check_laws, check_text
-from tunaeval.testing.strategies import chunkings, literals
+from tunaeval.testing.strategies import chunkings, literals, writable
+from tunaeval.types.calls import ToolCall
 from tunaeval.types.parsing import LEVELS, Level
 
 
@@ -107,3 +108,14 @@ def test_the_laws_hold_for_each_pair_of_marks(reader: Reader) -> None:
 @every_format
 def test_the_laws_hold(reader: Reader, laws: tuple[str, ...]) -> None:
     check_laws(laws, reader)
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+def test_no_call_of_the_laws_is_refused(form: Format) -> None:
+    """The laws skip what `render` refuses, so for our formats this has to be nothing."""
+
+    @given(made=writable(form))
+    def is_written(made: list[ToolCall]) -> None:
+        assert render(made, form)
+
+    is_written()

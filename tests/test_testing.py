@@ -12,9 +12,10 @@ from typing import TypeAlias
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import HERMES
 from tunaeval.parsing.api import qwen25, render
-from tunaeval.testing.laws import check_parser, check_text
+from tunaeval.testing.laws import LAWS_OF_CALLS, check_format, check_laws, check_parser, check_text
 from tunaeval.testing.strategies import calls, chunkings, damaged, fragments
 from tunaeval.types.calls import Repair, Span, ToolCall, Tools
 from tunaeval.types.parsing import Level, ParseResult
@@ -149,6 +150,27 @@ def test_what_is_not_read_back_is_refused() -> None:
 def test_a_right_parser_keeps_the_laws() -> None:
     check_parser(HERMES, examples=EXAMPLES, render=render)
     check_parser(qwen25, examples=EXAMPLES)
+
+
+NARROW = {
+    "keys": "<a>⟨name⟩|⟨each⟩[⟨key pattern=[a-z0-9]{1,30}⟩=⟨value⟩]⟨/each⟩</a>",
+    "names": "<a>⟨name pattern=[a-z]{1,30}⟩|⟨arguments⟩</a>",
+    "keys-of-digits": "<a>⟨name⟩|⟨each⟩[⟨key pattern=[0-9]{1,3}⟩=⟨value⟩]⟨/each⟩</a>",
+    "blanks": "(call ⟨name⟩ ⟨each⟩(⟨key pattern=[a-z_]{1,30}⟩ ⟨value⟩)⟨/each⟩)",
+}
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_a_format_need_not_express_every_call(name: str) -> None:
+    """What `render` refuses breaks no law."""
+    check_format(Format.of(name, NARROW[name]))
+
+
+def test_a_format_that_expresses_no_argument_breaks_the_laws() -> None:
+    swallowing = NARROW["keys"].replace("[a-z0-9]", "[a-z=]")
+    nothing = Format.of("nothing", swallowing, checked=False)
+    with pytest.raises(AssertionError, match="no call with arguments was written"):
+        check_laws(LAWS_OF_CALLS, nothing)
 
 
 def test_one_text_can_be_checked_alone() -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from selftests.repair import repair
 
-from tunaeval.parsing.reader import Reader
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.testing.selftest import MEASURINGS
 from tunaeval.testing.selftest.accuracy import accuracy
 from tunaeval.testing.selftest.growth import linear
@@ -145,6 +146,22 @@ def test_a_mender_that_says_nothing_is_found() -> None:
     silent = Silent("silent", subjects(["hermes"])[0].forms)
     found = repair([subject_of("silent", silent)], MANY)
     assert kinds(found) >= {"cut without a flag", "wrong without a flag at standard"}
+
+
+@pytest.mark.parametrize("name", ["accuracy", "stream", "null"])
+def test_calls_that_a_format_cannot_express_are_left_out(name: str) -> None:
+    short = "<a>⟨name⟩|⟨each⟩[⟨key pattern=[a-z]{1,9}⟩=⟨value⟩]⟨/each⟩</a>"
+    found = MEASURINGS[name]([subject_of("short", reader_of(Format.of("short", short)))], SMALL)
+    assert found.ok, found.faults[:3]
+
+
+@pytest.mark.parametrize("name", ["accuracy", "stream"])
+def test_a_format_that_expresses_no_argument_is_a_fault_of_its_own(name: str) -> None:
+    swallows = "<a>⟨name⟩|⟨each⟩[⟨key pattern=[a-z_=]{1,99}⟩=⟨value⟩]⟨/each⟩</a>"
+    nothing = subject_of("nothing", reader_of(Format.of("nothing", swallows, checked=False)))
+    found = MEASURINGS[name]([*subjects(["hermes"]), nothing], SMALL)
+    assert [(fault.format, fault.kind) for fault in found.faults] == [("nothing", "not written")]
+    assert found.faults[0].detail.startswith("format 'nothing' cannot write the argument ")
 
 
 def test_what_cannot_be_streamed_is_told() -> None:

@@ -46,6 +46,9 @@ def _faults(form: Format) -> Iterator[str | None]:
         yield from _word_faults(word)
     yield from _beside_faults(form)
     yield _unread_fault(form)
+    inner = words.flat(word for word in form.words if isinstance(word, Many))
+    # A model may leave out white space and write an empty value.
+    yield from _swallowing(one for one in inner if not isinstance(one, words.Space | words.Value))
 
 
 _CHOICES = {"Trim": get_args(words.Trim), "Channel": get_args(words.Channel)}
@@ -370,7 +373,9 @@ def _unread_fault(form: Format) -> str | None:
                 lost |= any(one.code == "unclosed" for call in found.calls for one in call.repairs)
                 if lost or found.diagnoses or found.content.strip():
                     why = found.diagnoses[0].message if found.diagnoses else f"{read!r:.200}"
-                    why = f"{written!r:.200} is read as {why}; {_advice(row)}"
+                    advice = "begin each word with something that the word before it cannot read"
+                    advice = next(_swallowing(words.flat(row)), advice)
+                    why = f"{written!r:.200} is read as {why}; {advice}"
                     return f"what it writes is not what it reads: {why}"
     return None
 
@@ -389,13 +394,12 @@ def _variants(row: tuple[Word, ...]) -> Iterator[tuple[Word, ...]]:
         yield from ((*row[:at], other, *row[at + 1 :]) for other in others)
 
 
-def _advice(row: Sequence[Word]) -> str:
-    """Return advice on a misread format: which word's pattern matches the next word's beginning."""
-    for word, after in pairwise(words.flat(row)):
+def _swallowing(row: Iterable[Word]) -> Iterator[str]:
+    """Yield which word's pattern matches the next word's beginning, with advice."""
+    for word, after in pairwise(row):
         pattern = r"\s*" if isinstance(word, words.Space) else getattr(word, "pattern", None)
         text = getattr(after, "text", "")
         starts = ("", *_fitting(pattern)[:1]) if pattern and isinstance(text, str) and text else ()
         if any(re.fullmatch(pattern or "", start + text[0]) for start in starts):
             found = f"{shown(word)} with the pattern {pattern!r} would swallow the beginning of"
-            return f"{found} {text!r}; leave its first character out of the pattern"
-    return "begin each word with something that the word before it cannot read"
+            yield f"{found} {text!r}; leave its first character out of the pattern"

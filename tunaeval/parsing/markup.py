@@ -235,6 +235,7 @@ class Closing:
         own: str | None = None
         opener = self.value.quotes[0]
         quoted = bool(opener) and (yield from peek(window, literal(window, (opener,))))
+        begun = window.pos
         while True:
             hit = self._closer.search(window.text, window.pos)
             if hit is None or not (window.final or hit.start() + self._held < len(window.text)):
@@ -245,20 +246,22 @@ class Closing:
                 end = hit.start() + (ends is False)  # the two closers may overlap
                 if ends is False and own is None and not quoted and hit.group() in self._closers:
                     own = hit.group()
-            pieces.append(window.text[window.pos : end])
-            window.pos = end
             if live:
-                live.grow(pieces[-1])
+                live.grow(window.text[window.pos : end])
+            window.pos = end
+            if ends is False:  # a piece for each closer would take 20 times the text
+                continue
+            pieces.append(window.text[begun:end])
             if ends == "call":
                 return self._before(window, "".join(pieces), own)
             if ends:
                 return "".join(pieces), True, ""
-            if ends is None and window.final:
+            if window.final:
                 if self._over.search("".join(pieces)):
                     return Unreadable("invalid-arguments", f"{key[:60]!r} is never closed")
                 return Unreadable("truncated", "the text ends inside an argument", cut=True)
-            if ends is None:
-                yield
+            yield
+            begun = window.pos
 
     def _before(self, window: Window, text: str, own: str | None) -> Bare:
         """Return a value that lacks its closer, and move the window back before its call's end."""

@@ -359,7 +359,7 @@ class TaggedBlock(Begun):
     def _argument(self, piece: Piece, word: Value, root: object, *, reported: bool = False) -> None:
         """Convert and keep an argument, and report it unless it was `reported` as it grew."""
         key, kind, text = piece
-        if key in self._arguments:
+        if key in self._arguments and len(self._notes) < limits.MAX_DIAGNOSES:
             self._notes.append(Note("duplicate-key", f"more than once: {key!r}"))
         made = typed(trimmed(text, word), member(root, key, root), kind, root)
         self._arguments[key] = made.value

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from tunaeval.grammar import Arguments, CallObject, Literal, Many, Maybe, PythonCalls, Word
+from tunaeval.grammar import Arguments, CallObject, Key, Literal, Name, PythonCalls, flat
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.write import render_calls
 from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
@@ -36,7 +37,9 @@ def calls(least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
 
 
 def writable(form: Format, least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
-    """Return a strategy for calls that `form` can express: its bare text has no markup inside."""
+    """Return a strategy for calls made for `form`: names and keys fit its patterns, and its bare
+    text has no markup inside.
+    """
     return taped(lambda tape: calls_in(tape, form, least, most), 192)
 
 
@@ -61,12 +64,28 @@ def chunkings(text: str) -> st.SearchStrategy[list[str]]:
 
 
 def calls_in(tape: Tape, form: Format, least: int, most: int) -> list[ToolCall]:
-    """Make calls that `form` can express."""
-    if tells_types(form):
-        return tape.row(any_call, most, least)
-    # All calls of a name share one schema, so each name is used once.
-    found = {call.name: call for call in tape.row(plain_call(literals(form)), most, least)}
-    return list(found.values())
+    """Make calls for `form`: names and keys fit its patterns, bare text has no markup inside."""
+    bare = not tells_types(form)
+    make = plain_call(literals(form)) if bare else any_call
+    # With bare text all calls of a name share one schema, so each name is used once.
+    found = [
+        ToolCall(
+            _fitted(call.name, Name, form),
+            {_fitted(key, Key, form): value for key, value in call.arguments.items()},
+        )
+        for call in tape.row(make, most, least)
+    ]
+    return list({call.name: call for call in found}.values()) if bare else found
+
+
+def _fitted(text: str, kind: type[Name | Key], form: Format) -> str:
+    """Return the beginning of a name or key that its pattern accepts, or one character."""
+    for word in flat(form.words):
+        if isinstance(word, Name | Key) and isinstance(word, kind):
+            texts = (text, *map(chr, range(33, 0x250)), "中")
+            found = map(re.compile(word.pattern).match, texts)
+            text = next((one[0] for one in found if one and one[0]), text)
+    return text
 
 
 def plain_call(marks: Sequence[str]) -> Callable[[Tape], ToolCall]:
@@ -99,8 +118,9 @@ def literals(form: Format) -> tuple[str, ...]:
     """Return every fixed text of a format."""
     envelope = form.envelope
     messages = (envelope.opens, envelope.closes) if envelope else ()
-    words = _flat((*form.words, *(form.around or ()), *messages))
-    return (*(text for word in words for text in word.spellings), *form.dropped)
+    words = flat((*form.words, *(form.around or ()), *messages))
+    texts = (text for word in words if isinstance(word, Literal) for text in word.spellings)
+    return (*texts, *form.dropped)
 
 
 def tools_for(calls_: Sequence[ToolCall]) -> Tools:
@@ -117,12 +137,6 @@ def tools_for(calls_: Sequence[ToolCall]) -> Tools:
 def any_call(tape: Tape) -> ToolCall:
     """Make a call with any keys and values."""
     return made.call(tape, lambda tape: made.text(tape, 8), lambda tape: made.value(tape, 8))
-
-
-def _flat(words: Sequence[Word]) -> list[Literal]:
-    inner = [_flat(word.words) for word in words if isinstance(word, Maybe | Many)]
-    own = [word for word in words if isinstance(word, Literal)]
-    return [*own, *(word for some in inner for word in some)]
 
 
 def _holds(value: JsonValue, marks: Sequence[str]) -> bool:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from random import Random
 from typing import NamedTuple
 
+from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
+from tunaeval.parsing.write import render_calls
 from tunaeval.reports.statistics import wilson
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.parsing import ParseResult
@@ -59,7 +62,7 @@ def own_negatives(maker: TextMaker) -> Iterator[tuple[str, str]]:
         yield "own reasoning", f"{markers.open}\n{thought}\n{markers.close}\n{maker.prose()}"
         yield "own reasoning", f"{thought}\n{markers.close}\n{maker.prose()}"
     unknown = [ToolCall(f"no_{call.name}", call.arguments) for call in made]
-    yield "unknown tools", f"{maker.prose()}\n{render(unknown, form)}"
+    yield "unknown tools", f"{maker.prose()}\n{render_calls(unknown, form)}"
     yield from _mentions(form, written)
 
 
@@ -110,7 +113,10 @@ def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     for subject in subjects:
         for form in subject.forms:
             written += renderings
-            missed += list(_missed(subject, TextMaker(form, seed), renderings))
+            try:
+                missed += list(_missed(subject, TextMaker(form, seed), renderings))
+            except UsageError as refusal:
+                missed.append(MeasuredFault(subject.name, "not written", form.name, str(refusal)))
     read, false = 0, []
     for subject, kind, text in _negatives(subjects, count, seed):
         read += 1
@@ -151,8 +157,9 @@ def _negatives(
     for subject in subjects:
         for form in subject.forms:
             maker = TextMaker(form, seed)
-            for _ in range(max(10, count // 500)):
-                yield from ((subject, kind, text) for kind, text in own_negatives(maker))
+            with suppress(UsageError):  # if no call can be written, which is a fault already
+                for _ in range(max(10, count // 500)):
+                    yield from ((subject, kind, text) for kind, text in own_negatives(maker))
 
 
 def _names_and_arguments(result: ParseResult) -> list[tuple[str, dict[str, object]]]:

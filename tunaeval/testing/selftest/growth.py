@@ -25,7 +25,7 @@ from time import process_time
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.grammar.format import Format
-from tunaeval.parsing.api import render
+from tunaeval.parsing.write import render_calls
 from tunaeval.types.calls import JsonObject, ToolCall
 
 from .measured import USUAL, Extent, Measured, MeasuredFault, Subject
@@ -78,7 +78,7 @@ def combinations_of(forms: tuple[Format, ...], seed: int) -> tuple[Flood, ...]:
 
 def _own_floods(form: Format) -> Iterator[Flood]:
     """Yield floods in the middle of a call, of fixed texts, and of whole and cut calls."""
-    whole = render([_CALL], form)
+    whole = render_calls([_CALL], form)  # whether it is read back does not matter here
     inside = whole.partition(_PLACE)[0]
     for piece in (*FLOODS, *fixed_texts(form)):
         yield Flood(inside, piece)

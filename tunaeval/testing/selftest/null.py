@@ -12,9 +12,11 @@ from itertools import product
 from typing import NamedTuple
 
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import HERMES
 from tunaeval.matching.answers import own_answer
 from tunaeval.matching.calls import match
-from tunaeval.parsing.api import parse_message, render
+from tunaeval.parsing.api import parse_message
+from tunaeval.parsing.write import render_calls
 from tunaeval.runs.episode import Episode, Read, Trial, episode, read_at_all_levels
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import asking
@@ -45,8 +47,11 @@ class _Question(NamedTuple):
     form: Format | None
 
     def calls(self, *calls: ToolCall) -> str:
-        """Return the calls as text in the format, or in "hermes" if the parser has no `Format`."""
-        return render(calls, self.form or "hermes")
+        """Return the calls as text in the format, or in "hermes" if the parser has no `Format`.
+
+        What the format cannot express is malformed there, which may pass no scenario either.
+        """
+        return render_calls(calls, self.form or HERMES)
 
 
 @dataclass(frozen=True, slots=True)

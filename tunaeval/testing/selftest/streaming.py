@@ -11,9 +11,10 @@ from itertools import pairwise
 from statistics import median
 from time import process_time
 
+from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
-from tunaeval.parsing.api import render
 from tunaeval.parsing.reader import Reader
+from tunaeval.parsing.write import render_calls
 from tunaeval.testing.streams import stream_of, untiled, wrong_pieces
 from tunaeval.types.calls import ToolCall, Tools
 from tunaeval.types.parsing import LEVELS, Level
@@ -99,9 +100,12 @@ def stream(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     costs: dict[str, float] = {}
     for subject in read:
         for form, reader in _each(subject):
-            for broken in _judged(TextMaker(form, extent.seed), reader, count):
-                faults += broken
-                texts += 1
+            try:
+                for broken in _judged(TextMaker(form, extent.seed), reader, count):
+                    faults += broken
+                    texts += 1
+            except UsageError as refusal:
+                faults.append(MeasuredFault(subject.name, "not written", form.name, str(refusal)))
         costs[subject.name] = max(_microseconds_a_feed(*pair) for pair in _each(subject))
     figures = {
         "formats": len(read),
@@ -140,7 +144,7 @@ def _microseconds_a_feed(form: Format, reader: Reader) -> float:
     """Return the microseconds per feed of a long argument in small deltas, the least of 3 runs."""
     line = "for each of the files we look at, print what was found\n"
     call = ToolCall("write_file", {"content": line * (_CHARACTERS // len(line))})
-    chunks = steps(render([call], form), _DELTA)
+    chunks = steps(render_calls([call], form), _DELTA)
     best = float("inf")
     for _ in range(_RUNS):
         start = process_time()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from random import Random
 
+from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
-from tunaeval.grammar import Literal, Value, Word
+from tunaeval.grammar import Literal, Value, flat
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
 from tunaeval.testing.tape import FRAGMENTS, WORDS
@@ -41,29 +40,14 @@ _PIECES = (*WORDS, *TABLE["pieces"])
 def fixed_texts(form: Format) -> tuple[str, ...]:
     """Return every spelling of every literal in a format, and its other markers, each once."""
     markers = [text for each in form.reasoning for text in (each.open, each.close)]
-    routes = form.envelope.routes if form.envelope else ()
-    bodies = [route.body for route in routes]
-    found = (*_literals(form), *form.dropped, *bodies, *markers)
+    words = [word for one in (form, *form.also) for word in (*one.words, *(one.around or ()))]
+    frame, bodies = form.envelope, list[str]()
+    if frame:
+        words, bodies = [*words, frame.opens, frame.closes], [one.body for one in frame.routes]
+    literals = (word for word in flat(words) if isinstance(word, Literal))
+    spelled = (text for word in literals for text in word.spellings)
+    found = (*spelled, *form.dropped, *bodies, *markers)
     return tuple(dict.fromkeys(text for text in found if text))
-
-
-def _literals(value: object) -> Iterator[str]:
-    """Yield the spellings of each literal in a word, and in the words inside it."""
-    if isinstance(value, Literal):
-        yield from value.spellings
-    elif isinstance(value, tuple):
-        for inner in value:
-            yield from _literals(inner)
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _literals(getattr(value, field.name))
-
-
-def holds_bare_text(words: Sequence[Word]) -> bool:
-    """Whether values are written unescaped, so that they cannot contain their own end marker."""
-    return any(
-        isinstance(word, Value) or holds_bare_text(getattr(word, "words", ())) for word in words
-    )
 
 
 class TextMaker:
@@ -73,12 +57,25 @@ class TextMaker:
         self.form = form
         self.random = Random(f"{seed} {form.name}")
         self._fixed = fixed_texts(form)
-        self._plain = holds_bare_text(form.words)
+        self._plain = any(isinstance(word, Value) for word in flat(form.words))
 
     def calls(self, most: int = 3) -> list[ToolCall]:
-        """Return one to `most` calls of `TOOLS` that the format can express."""
-        count = self.random.randint(1, most)
-        return [self._call(name) for name in self.random.sample(sorted(TOOLS), count)]
+        """Return one to `most` calls of `TOOLS` that the format can express.
+
+        Raises `UsageError` if `render` refuses very many, or all that have arguments.
+        """
+        refusal = None
+        for _ in range(100):
+            count = self.random.randint(1, most)
+            made = [self._call(name) for name in self.random.sample(sorted(TOOLS), count)]
+            try:
+                render(made, self.form)
+            except UsageError as error:
+                refusal = error
+            else:
+                if refusal is None or any(call.arguments for call in made):
+                    return made
+        raise refusal or UsageError("no call was drawn")
 
     def prose(self) -> str:
         return " ".join(self.random.choices(WORDS, k=self.random.randint(1, 12)))
