@@ -265,8 +265,8 @@ def _is_usual(text: str, *, opens_calls: bool = False) -> bool:
     follows the opener of a call decides, too, so that it may be two characters, or one of `[{<|`.
     """
     text = text.strip(_UNSEEN)
-    if opens_calls and text:
-        return len(text) == 1 and text not in _FIRST_OF_CALLS
+    if opens_calls and (text in _FIRST_OF_CALLS or len(text) > 1):
+        return False
     return not text or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", text, re.DOTALL))
 
 
