@@ -470,11 +470,11 @@ class Registry(Generic[T]):
     def add(self, name: str, thing: T) -> T:
         """Register `thing` for this process and return it; raise PluginError for a taken name."""
         what = f"{self.kind} {name!r}"
-        _refuse(_name_fault(name), what)
         thing = self._shaped(thing, what, name)
         aliases = own if isinstance(own := getattr(thing, "aliases", ()), tuple) else ()
         with self._adding:
             for one in (name, *aliases):
+                _refuse(_name_fault(one), what)
                 if owner := self._owner(one):
                     clash = f"cannot be added: {owner} has that name; choose another"
                     raise PluginClashError(f"{self.kind} {one!r} {clash}")

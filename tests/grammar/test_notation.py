@@ -120,7 +120,7 @@ def test_a_pattern_means_its_words(pattern: str, words: tuple[Word, ...]) -> Non
         ("\u200b⟨call⟩\u200b", r"'\u200b' is found everywhere"),
         ("<c>⟨call⟩\u2060", r"'\u2060' is found everywhere"),
         # placeholders and options that are not there
-        ("<c><call></c>", "or ⟨name⟩ and arguments, in the brackets ⟨ ⟩ (U+27E8)"),
+        ("<c><call></c>", "says which tool is called, in brackets ⟨ ⟩ (U+27E8); it needs"),
         ("<c>⟨cal⟩</c>", "⟨|⟩; did you mean ⟨call⟩ or ⟨calls⟩"),
         ("<c>⟨Call⟩</c>", "⟨|⟩; did you mean ⟨call⟩ or ⟨calls⟩"),
         ("<c>⟨call nme=do⟩", "has the option 'nme=do'; ⟨call⟩ has name, arguments, "),
@@ -178,7 +178,6 @@ def test_texts_around_calls_are_in_the_same_notation() -> None:
         ({"around": ("<b>", " ")}, "the pattern is ' ', and has to be a text that begins"),
         ({"opens": 3}, "`opens` is for a call without fixed text before it; leave it out"),
         ({"opens": [("{",)]}, "`opens` is for a call without fixed text before it"),
-        ({"aliases": ("two words",)}, "'two words' is no name; a name is lower-case letters"),
     ],
 )
 def test_an_option_that_does_nothing_is_refused(options: dict[str, Any], reason: str) -> None:

@@ -30,10 +30,9 @@ def fault_of(form: Format) -> str | None:
 
 def _faults(form: Format) -> Iterator[str | None]:
     yield from _type_faults(form, "", "Format")
-    allowed = "lower-case letters and digits, joined by '-', '.' or '_'"
-    for name in (form.name, *form.aliases):
-        if not re.fullmatch(r"[a-z0-9]+(?:[-._][a-z0-9]+)*", name):
-            yield f"{name!r:.60} is no name; a name is {allowed}"
+    if not re.fullmatch(r"[a-z0-9]+(?:[-._][a-z0-9]+)*", form.name):
+        allowed = "lower-case letters and digits, joined by '-', '.' or '_'"
+        yield f"name is {form.name!r:.60}; a name is {allowed}"
     if form.whole or form.by_tool:
         yield from _unmarked_faults(form)
     else:
@@ -187,8 +186,8 @@ def _lack(codes: str, kind: str) -> str:
     if kind not in ("block", "addressed"):
         return "⟨maybe⟩ has nothing in it"
     if not codes or (kind == "block" and not re.search("[CPN]", codes)):
-        needed = "it needs ⟨call⟩, ⟨calls⟩, or ⟨name⟩ and arguments, in the brackets ⟨ ⟩ (U+27E8)"
-        return f"nothing in it says which tool is called; {needed}"
+        needed = "it needs ⟨call⟩, ⟨calls⟩, or ⟨name⟩ and arguments"
+        return f"nothing in it says which tool is called, in brackets ⟨ ⟩ (U+27E8); {needed}"
     if not re.search("[CPAE*]", codes):
         return "it has a name and no arguments; give it ⟨arguments⟩, ⟨each⟩ or ⟨elements⟩"
     return f"it ends with {_NAMES[codes[-1]]}, so a block never knows where; put fixed text there"
