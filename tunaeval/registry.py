@@ -404,7 +404,7 @@ def _limited(seconds: float) -> Iterator[None]:
 T = TypeVar("T")
 
 _NAME = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
-_SIGNS = re.compile(r"[-._ ]")
+_SIGNS = re.compile(r"[-._ ]")  # what differs in another spelling, as in `DEEPSEEK_V31`
 _OURS = "tunaeval"
 
 
@@ -428,7 +428,7 @@ class Registry(Generic[T]):
         group: The entry-point group, such as "tunaeval.parsers".
         kind: What one thing is called in messages, such as "client".
         builtins: Names with "module.path:attribute", which is imported when the name is used.
-        aliases: Further names for built-ins.
+        aliases: Further names for built-ins, to which `add` adds.
         refused: Names that users may try and that do not exist, with a hint for each.
         check: Returns what is wrong with a thing's shape, or None.
         command: Lists all names; `tunaeval plugins --group GROUP` if it is empty.
@@ -468,14 +468,18 @@ class Registry(Generic[T]):
             return thing
 
     def add(self, name: str, thing: T) -> T:
-        """Register `thing` for this process and return it. Raise PluginError for a taken name."""
-        _refuse(_name_fault(name) or self._shape_fault(thing), f"{self.kind} {name!r}")
+        """Register `thing` for this process and return it; raise PluginError for a taken name."""
+        what = f"{self.kind} {name!r}"
+        thing = self._shaped(thing, what, name)
+        aliases = own if isinstance(own := getattr(thing, "aliases", ()), tuple) else ()
         with self._adding:
-            if owner := self._owner(name):
-                raise PluginClashError(
-                    f"{self.kind} {name!r} cannot be added: {owner} has that name; choose another"
-                )
+            for one in (name, *aliases):
+                _refuse(_name_fault(one), what)
+                if owner := self._owner(one):
+                    clash = f"cannot be added: {owner} has that name; choose another"
+                    raise PluginClashError(f"{self.kind} {one!r} {clash}")
             self._added[name] = thing
+            self._aliases.update(dict.fromkeys(aliases, name))
         return thing
 
     def refuse_clash(self, name: str) -> None:
@@ -547,11 +551,14 @@ class Registry(Generic[T]):
         if name in self._added:
             return self._added[name]
         if name in self._builtins:
-            return self._shaped(_import(self._builtins[name]), f"{self.kind} {name!r}")
+            module, _, attribute = self._builtins[name].partition(":")
+            thing = getattr(import_module(module), attribute)
+            return self._shaped(thing, f"{self.kind} {name!r}", name)
         match self._entry_points().get(name, []):
             case []:
-                known = [*self.names(), *self._aliases]
-                instead = self._refused.get(name) or _alike(name, known)
+                known, plain = [*self.names(), *self._aliases], _SIGNS.sub("", name.lower())
+                alike = (f"did you mean {one!r}?" for one in known if _SIGNS.sub("", one) == plain)
+                instead = self._refused.get(name) or next(alike, "")
                 raise UnknownNameError(self.kind, name, known, instead, self._command)
             case [point]:
                 return self._load(name, point)
@@ -565,28 +572,24 @@ class Registry(Generic[T]):
         """Import a plug-in, check its shape, and record which package it came from."""
         what = f"{self.kind} {name!r} of {_distribution(point)}"
         _refuse(_name_fault(name), what)
-
         remember_module(point.module, what)
-        found = self._shaped(imported(point.load, what, point.value), what)
+        found = self._shaped(imported(point.load, what, point.value), what, name)
         remember(found, what)
         return found
 
-    def _shaped(self, thing: object, what: str) -> T:
-        _refuse(self._shape_fault(thing), what)
-        return cast("T", thing)
-
-    def _shape_fault(self, thing: object) -> str | None:
-        if self._check is None:
-            return None
+    def _shaped(self, thing: object, what: str, name: str) -> T:  # noqa: ARG002 - for subclasses
         try:
-            return self._check(thing)
+            fault = self._check(thing) if self._check else None
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a thing's attributes may run code
-            return f"looking at it raised {words_of(error)}"
+            fault = f"looking at it raised {words_of(error)}"
+        _refuse(fault, what)
+        return cast("T", thing)
 
     def _owner(self, name: str) -> str | None:
         """Return, in words, who has `name` already, or None if the name is free."""
         if name in self._aliases:
-            return f"{_OURS}'s {self._aliases[name]!r} (as an alias)"
+            whose = "" if self._aliases[name] in self._added else f"{_OURS}'s "
+            return f"{whose}{self._aliases[name]!r} (as an alias)"
         if name in self._builtins:
             return _OURS
         if name in self._added:
@@ -637,13 +640,6 @@ def in_order(entry: Entry) -> tuple[str, str]:
     return entry.name, entry.source
 
 
-def _alike(name: str, known: Collection[str]) -> str:
-    """Return a hint if `name` is a known one in another spelling, as `DEEPSEEK_V31` is."""
-    plain = _SIGNS.sub("", name.lower())
-    found = next((one for one in known if _SIGNS.sub("", one) == plain), "")
-    return f"did you mean {found!r}?" if found else ""
-
-
 def _name_fault(name: object) -> str | None:
     if isinstance(name, str) and _NAME.fullmatch(name):
         return None
@@ -653,11 +649,6 @@ def _name_fault(name: object) -> str | None:
 def _refuse(fault: str | None, what: str) -> None:
     if fault:
         raise PluginShapeError(f"{what} is refused: {fault}")
-
-
-def _import(path: str) -> object:
-    module, _, attribute = path.partition(":")
-    return getattr(import_module(module), attribute)
 
 
 def strays(groups: Collection[str]) -> list[Entry]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.random_formats import random_formats
 from tests.grammar.printed import InexpressibleError, printed
-from tunaeval import ToolCall, parse, render
+from tunaeval import ToolCall, formats, parse, render
 from tunaeval.errors import FormatError, UsageError
 from tunaeval.grammar import (
     WITH_COLONS,
@@ -33,6 +33,7 @@ from tunaeval.grammar import (
 )
 from tunaeval.grammar.format import PLACEHOLDERS, Format
 from tunaeval.grammar.formats import FORMATS, HERMES, JSON, PYTHONIC, TOOLS_TAG
+from tunaeval.parsing.api import reader_named
 
 NAME, KEY = Name(WITH_COLONS), Key()
 
@@ -110,6 +111,48 @@ def test_a_pattern_means_its_words(pattern: str, words: tuple[Word, ...]) -> Non
         ("<c>⟨skip text=1 pattern=[0-9] ?⟩⟨call⟩", "option '?'; ⟨skip⟩ has text, pattern, as in"),
         ("<c></c>", "nothing in it says which tool is called"),
         ("⟨name⟩ ⟨arguments⟩", "⟨name⟩ comes first, where fixed text or ⟨call⟩ or ⟨calls⟩ may be"),
+        # nothing, and what comes to nothing
+        ("", "nothing in it says which tool is called"),
+        ("⟨=⟩", "nothing in it says which tool is called"),
+        ("⟨|⟩", "nothing in it says which tool is called"),
+        ("  ", "the pattern is '  ', and has to be a text that begins with a placeholder or fixed"),
+        ("  \n⟨call⟩\n", r"the pattern is '  \n⟨call⟩\n', and has to be a text that begins with"),
+        ("\u200b⟨call⟩\u200b", r"'\u200b' is found everywhere"),
+        ("<c>⟨call⟩\u2060", r"'\u2060' is found everywhere"),
+        # placeholders and options that are not there
+        ("<c><call></c>", "says which tool is called, in brackets ⟨ ⟩ (U+27E8); it needs"),
+        ("<c>⟨cal⟩</c>", "⟨|⟩; did you mean ⟨call⟩ or ⟨calls⟩"),
+        ("<c>⟨Call⟩</c>", "⟨|⟩; did you mean ⟨call⟩ or ⟨calls⟩"),
+        ("<c>⟨call nme=do⟩", "has the option 'nme=do'; ⟨call⟩ has name, arguments, "),
+        ("<c>⟨call nme=do⟩", ", inside, as in ⟨call name=`a b`⟩"),
+        ("<c>⟨each keyed⟩a⟨/each⟩", "⟨each keyed⟩ has the option 'keyed'; ⟨each⟩ has none"),
+        ("<c>⟨call name=a name=b⟩", "⟨call name=a name=b⟩ has the option name twice"),
+        # keys
+        ('<c>⟨call name="do"⟩', "⟨call⟩ has the keys ('\"do\"', 'arguments'); write two different"),
+        ("<c>⟨call name=do, arguments=with⟩", "⟨call⟩ has the keys ('do,', 'with'); write two"),
+        ("<c>⟨call name= arguments=with⟩", "⟨call⟩ has the keys ('', 'with'); write two different"),
+        ("<c>⟨call arguments=`\\`⟩", r"⟨call⟩ has the keys ('name', '\\'); write two different"),
+        ("<c>⟨call name=x arguments=x⟩", "⟨call⟩ has the keys ('x', 'x'); write two different"),
+        # what is there twice, or too much
+        ("<a>⟨name⟩<b>⟨name⟩<c>⟨arguments⟩", "; ⟨name⟩ is there already, so leave one of them"),
+        ("<a>⟨call⟩<b>⟨call⟩", "; ⟨call⟩ is there already, so leave one of them out"),
+        ("<a>⟨name⟩⟨call⟩", "; ⟨name⟩ is there already, so leave one of them out"),
+        ("<a>⟨name⟩|⟨arguments⟩⟨each⟩<k>⟨key⟩=⟨value⟩;⟨/each⟩", "; ⟨arguments⟩ is there already"),
+        ("<a>⟨name⟩⟨each⟩<⟨key⟩>⟨value⟩|⟨value⟩;⟨/each⟩", "; ⟨value⟩ is there already"),
+        # what is missing, or comes too late
+        ("<d>⟨name⟩<k>⟨key⟩=⟨value⟩</k>", "; put ⟨each⟩ and ⟨/each⟩ around what repeats for "),
+        ("<d>⟨name⟩ ⟨value⟩", "; put ⟨each⟩ and ⟨/each⟩ around what repeats for each argument"),
+        ("⟨call⟩</act>", "; put fixed text before ⟨call⟩"),
+        ("⟨name⟩ ⟨arguments⟩", "; put fixed text before ⟨name⟩"),
+        ("<d>⟨arguments⟩</d>", "; put ⟨name⟩ before ⟨arguments⟩, or, if the model writes none"),
+        ("<d>⟨arguments⟩ ⟨name⟩</d>", "; ⟨name⟩ has to be before ⟨arguments⟩; another order needs"),
+        ("<d>⟨name⟩ ⟨each⟩[⟨value⟩]⟨/each⟩", "; put ⟨key⟩ and fixed text before ⟨value⟩, or, if"),
+        ("<d>⟨name⟩ ⟨each⟩[⟨value⟩ for ⟨key⟩]⟨/each⟩", "; ⟨key⟩ has to be before ⟨value⟩; ano"),
+        ("<d>⟨name⟩ ⟨each⟩[⟨key⟩⟨value⟩]⟨/each⟩", "; put fixed text before ⟨value⟩"),
+        ("<d>⟨name⟩⟨each⟩[⟨key⟩ ⟨value⟩\n⟨/each⟩", r"there is fixed text, as in ⟨=\n⟩"),
+        # elements
+        ('<do tool="⟨name⟩">⟨elements⟩</do>', "; ⟨elements⟩ needs a prefix before each tag, with"),
+        ("<do>⟨name⟩</do>⟨elements prefix=p:⟩</end>", "; ⟨elements⟩ needs a prefix before each"),
     ],
 )  # fmt: skip
 def test_a_pattern_that_means_nothing_is_refused(pattern: str, reason: str) -> None:
@@ -125,6 +168,51 @@ def test_texts_around_calls_are_in_the_same_notation() -> None:
     assert form.around == (Literal("<all>", ("<ALL>",)), Literal("</all>"))
     with pytest.raises(FormatError, match="has more than one fixed text"):
         Format.of("f", "<c>⟨call⟩", around=("<all>⟨call⟩", "</all>"))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"arround": ("<b>", "</b>")}, "no option is called 'arround'; did you mean 'around'?"),
+        ({"words": ()}, "no option is called 'words'; "),
+        ({"around": ("<b>", " ")}, "the pattern is ' ', and has to be a text that begins"),
+        ({"opens": 3}, "`opens` is for a call without fixed text before it; leave it out"),
+        ({"opens": [("{",)]}, "`opens` is for a call without fixed text before it"),
+    ],
+)
+def test_an_option_that_does_nothing_is_refused(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(FormatError) as refusal:
+        Format.of("f", "<c>⟨call⟩", **options)
+    assert str(refusal.value).startswith("format 'f': ")
+    assert reason in str(refusal.value)
+
+
+def test_the_rows_of_a_bare_call_are_texts() -> None:
+    with pytest.raises(FormatError, match="opens is 3; write a tuple"):
+        Format.of("f", "⟨call⟩", opens=3)  # type: ignore[arg-type]  # the claim
+
+
+def test_texts_around_calls_may_be_empty() -> None:
+    form = Format.of("f", "<c>⟨call⟩", around=("<b>", ""))
+    assert form.around == (Literal("<b>"), Literal(""))
+    call = ToolCall("g", {})
+    assert parse(render([call], form), form, level="strict").calls[0].name == "g"
+
+
+def test_formats_side_by_side_are_given_one_by_one() -> None:
+    with pytest.raises(FormatError) as refusal:
+        Format.of("f", "<c>⟨call⟩", also=(formats.get("mistral"),))
+    said = "also[0] is Reader('mistral'), and no Format; of a Reader, give those in its `formats`"
+    assert said in str(refusal.value)
+    several = reader_named("mistral").formats
+    form = Format.of("f", "<c>⟨call⟩", also=several)
+    assert parse('[TOOL_CALLS]g{"a": 1}', form).calls[0].format == "mistral-v11"
+
+
+def test_a_format_beside_others_is_in_a_tuple() -> None:
+    with pytest.raises(FormatError) as refusal:
+        Format.of("f", "<c>⟨call⟩", also=HERMES)
+    assert str(refusal.value).endswith("; write a tuple: (tunaeval.formats.get('hermes'),)")
 
 
 def test_a_bare_call_knows_what_it_begins_with() -> None:

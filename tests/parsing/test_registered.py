@@ -97,6 +97,55 @@ print(tunaeval.parse('<tool_call>{"name": "f"}</tool_call>', "mine").calls[0].na
     assert python(program) == "f\n"
 
 
+ADDED = """
+import tunaeval
+from tunaeval.errors import TunaevalError
+
+def said(work):
+    try:
+        return work()
+    except TunaevalError as error:
+        return str(error)
+
+CALL = '<act>{"name": "f", "arguments": {}}</act>'
+MINE = tunaeval.Format.of("mine", "<act>⟨call⟩</act>", aliases=("aka", "also_aka"))
+"""
+
+
+def test_the_aliases_of_an_added_format_are_names() -> None:
+    program = """
+print(tunaeval.formats.add("mine", MINE) is MINE)
+print([tunaeval.parse(CALL, one).calls[0].format for one in ("mine", "aka", "also_aka")])
+print("aka" in tunaeval.formats.names(), tunaeval.formats.aliases()["aka"])
+print(said(lambda: tunaeval.formats.add("aka", MINE)))
+"""
+    names, calls, known, clash = python(ADDED + program).splitlines()
+    assert (names, calls, known) == ("True", "['mine', 'mine', 'mine']", "False mine")
+    assert clash.startswith("format or parser 'aka' cannot be added: 'mine' (as an alias) has that")
+
+
+@pytest.mark.parametrize("taken", ["hermes", "qwen", "auto", "aka"])
+def test_an_alias_that_is_taken_is_refused_and_nothing_is_added(taken: str) -> None:
+    program = f"""
+from dataclasses import replace
+tunaeval.formats.add("mine", MINE)
+other = replace(MINE, name="other", aliases=("new", {taken!r}))
+print(said(lambda: tunaeval.formats.add("other", other)))
+print([one in tunaeval.formats for one in ("other", "new")])
+"""
+    clash, added = python(ADDED + program).splitlines()
+    assert clash.startswith(f"format or parser {taken!r} cannot be added: ")
+    assert added == "[False, False]"
+
+
+def test_a_format_has_the_name_under_which_it_is_registered() -> None:
+    program = """
+print(tunaeval.formats.add("other", MINE).name, "aka" in tunaeval.formats)
+print(tunaeval.parse(CALL, "other").calls[0].format, tunaeval.formats.get("other").aliases)
+"""
+    assert python(ADDED + program) == "other False\nother ()\n"
+
+
 def test_it_is_pickled_by_its_name() -> None:
     assert ForkingPickler.loads(ForkingPickler.dumps(tunaeval.formats)) is tunaeval.formats
 

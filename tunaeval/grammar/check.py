@@ -8,10 +8,10 @@ format reads, and read back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 from typing import Any, get_args
 
 from tunaeval.limits import MAX_FIXED
@@ -84,6 +84,8 @@ def _type_faults(value: Any, place: str, kind: str) -> Iterator[str]:
     elif kind in _CHOICES and value not in _CHOICES[kind]:
         known = ", ".join(map(repr, _CHOICES[kind]))
         yield f"{place} is {value!r:.60}; it is one of {known}"
+    elif kind == "Format" and not isinstance(value, Format | str):
+        yield f"{place} is {value!r:.60}, and no Format; of a Reader, give those in its `formats`"
     elif kind in _KINDS and not isinstance(value, _KINDS[kind][0]):
         yield f"{place} is {value!r:.60}; write {_example(value, kind)}"
     elif kind == "str" and len(value) > MAX_FIXED and not _ANY_LENGTH.fullmatch(place):
@@ -101,7 +103,7 @@ def _example(value: object, kind: str) -> str:
 
     If `value` is a string, the example contains it, as the author probably meant that.
     """
-    text = value if isinstance(value, str) else "<call>"
+    text = value if isinstance(value, str) else "hermes" if "Format" in kind else "<call>"
     signs = text[: len(text) - len(text.lstrip("<[{(|"))]
     closer = f"{signs}/{text[len(signs) :]}" if signs else text
     if not kind.startswith("tuple["):
@@ -153,8 +155,29 @@ def _order_fault(row: Sequence[Word], kind: str) -> str | None:
             where = "" if kind in ("block", "addressed") else f"in ⟨{kind.partition(' ')[0]}⟩, "
             place = f"follows {shown(row[at - 1])}" if at else "comes first"
             why = ", which shows where an argument begins" if kind == "each" and not at else ""
+            why += _cure(row, codes, at, begins)
             return f"{where}{shown(word)} {place}, where {known or 'nothing'} may be{why}"
     return None if matches(codes) else _lack(codes, kind)
+
+
+def _cure(row: Sequence[Word], codes: str, at: int, begins: Callable[[str], bool]) -> str:
+    """Return advice on the word at `at`, found by trying what would be valid up to there."""
+    before, code, rest = codes[:at], codes[at], codes[at:]
+    if code in "KTV" and "N" in before:
+        return "; put ⟨each⟩ and ⟨/each⟩ around what repeats for each argument"
+    if code == "S" and begins(f"{before}L") and not begins("C"):
+        return r"; white space that has to be there is fixed text, as in ⟨=\n⟩"
+    for other, old in enumerate(before):
+        if not {old, code} & {*"LSM?"} and begins(before[:other] + codes[other + 1 : at + 1]):
+            return f"; {shown(row[other])} is there already, so leave one of them out"
+    for new, to in product((*_NAMES, *(f"{one}L" for one in _NAMES)), range(at, -1, -1)):
+        if begins(before[:to] + new + codes[to : at + 1]):
+            here, needed = shown(row[to]), " and ".join(_NAMES[one] for one in new)
+            if new != "L" and new[0] in rest:
+                return f"; {_NAMES[new[0]]} has to be before {here}; another order needs a Parser"
+            other_way = "" if new == "L" else ", or, if the model writes none, write a Parser"
+            return f"; put {needed} before {here}{other_way}"
+    return ""
 
 
 def _lack(codes: str, kind: str) -> str:
@@ -167,7 +190,7 @@ def _lack(codes: str, kind: str) -> str:
         return "⟨maybe⟩ has nothing in it"
     if not codes or (kind == "block" and not re.search("[CPN]", codes)):
         needed = "it needs ⟨call⟩, ⟨calls⟩, or ⟨name⟩ and arguments"
-        return f"nothing in it says which tool is called; {needed}"
+        return f"nothing in it says which tool is called, in brackets ⟨ ⟩ (U+27E8); {needed}"
     if not re.search("[CPAE*]", codes):
         return "it has a name and no arguments; give it ⟨arguments⟩, ⟨each⟩ or ⟨elements⟩"
     return f"it ends with {_NAMES[codes[-1]]}, so a block never knows where; put fixed text there"
@@ -243,12 +266,13 @@ def _is_usual(text: str, *, opens_calls: bool = False) -> bool:
     Too common are white space, one character, and two of which one is a letter, digit or `_`. What
     follows the opener of a call decides, too, so that it may be two characters, or one of `[{<|`.
     """
-    text = text.strip()
+    text = text.strip(_UNSEEN)
     if opens_calls and (text in _FIRST_OF_CALLS or len(text) > 1):
         return False
     return not text or bool(re.fullmatch(r"[!-~\w]|\w.|.\w", text, re.DOTALL))
 
 
+_UNSEEN = " \t\n\v\f\r\xa0\xad\u200b\u200c\u200d\u2060\u3000\ufeff"
 _FIRST_OF_CALLS = frozenset("[{<|")
 
 
@@ -287,10 +311,10 @@ def _frame_faults(form: Format) -> Iterator[str]:
     if form.opener and call and call.opens:
         yield "`opens` is for a call without fixed text"
     for text in (*words.spellings(form.opener), *words.spellings(form.closer)):
-        if not text.strip():
+        if not text.strip(_UNSEEN):
             yield f"{text!r} is found everywhere; leave it out, or add a character"
     for text in words.spellings(form.opener):
-        if text.strip() and _is_usual(text, opens_calls=True):
+        if text.strip(_UNSEEN) and _is_usual(text, opens_calls=True):
             yield f"{text!r} opens a call, and is in any sentence; use a longer text"
     if form.prompted and (not form.opener or form.envelope):
         yield "prompted=True wants fixed text first, which the prompt then ends with"
@@ -298,6 +322,9 @@ def _frame_faults(form: Format) -> Iterator[str]:
 
 def _mark_faults(form: Format) -> Iterator[str]:
     texts = _texts(form.words)
+    keys = (form.call.name, form.call.arguments) if form.call else ()
+    if keys and len({key for key in keys if key and not re.search(r"[\"',\\]", key)}) < len(keys):
+        yield f"⟨call⟩ has the keys {keys}; write two different ones, without quotes or commas"
     for mark in [word.mark for word in words.flat(form.words) if isinstance(word, Arguments)]:
         repeats = any(mark.startswith(mark[at:]) for at in range(1, len(mark)))
         begins = any(mark.startswith(text) or text.startswith(mark) for text in texts)
@@ -399,6 +426,11 @@ def _swallowing(row: Iterable[Word]) -> Iterator[str]:
     for word, after in pairwise(row):
         pattern = r"\s*" if isinstance(word, words.Space) else getattr(word, "pattern", None)
         text = getattr(after, "text", "")
+        if isinstance(word, words.Elements) and not (word.prefix and text.startswith(word.prefix)):
+            found = (
+                "⟨elements⟩ needs a prefix before each tag, with which the text behind it begins"
+            )
+            yield f"{found}, as in ⟨elements prefix=!⟩!</do>; without a prefix write a Parser"
         starts = ("", *_fitting(pattern)[:1]) if pattern and isinstance(text, str) and text else ()
         if any(re.fullmatch(pattern or "", start + text[0]) for start in starts):
             found = f"{shown(word)} with the pattern {pattern!r} would swallow the beginning of"

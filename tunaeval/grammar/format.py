@@ -14,7 +14,7 @@ from dataclasses import InitVar, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
-from tunaeval.errors import FormatError
+from tunaeval.errors import FormatError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from tunaeval.types.calls import Tools
@@ -386,7 +386,7 @@ class Format:
         | `⟨arguments⟩` | all arguments as one JSON object |
         | `⟨each⟩...⟨/each⟩` | once for each argument, with `⟨key⟩` and `⟨value⟩` in it |
         | `⟨type⟩` | the type of the next value: `string`, `object`, ... |
-        | `⟨elements⟩` | all arguments as elements: `<key>value</key>` |
+        | `⟨elements prefix=!⟩!` | all arguments as elements: `!<key>value!</key>` |
         | `⟨maybe⟩...⟨/maybe⟩` | what may be missing; written with `⟨maybe written⟩` |
         | `⟨skip text=1 pattern=[0-9]?⟩` | a text that is read and dropped |
         | `⟨text¦other¦third⟩` | fixed text with other spellings that are read |
@@ -412,10 +412,10 @@ class Format:
         """
         try:
             words = _bare(_words_of(pattern), opens)
-            pair: Any = around
-            if isinstance(around, tuple):
-                pair = tuple(map(_fixed_text, around))
-        except FormatError as fault:
+            pair: Any = (*map(_fixed_text, around),) if isinstance(around, tuple) else around
+            for option in options.keys() - {*(known := (*cls.__match_args__[2:], "opens"))}:
+                raise UnknownNameError("option", option, known)
+        except UsageError as fault:
             raise FormatError(f"format {name!r}: {fault}") from None
         marked = bool(words) and isinstance(words[0], Literal)
         return cls(name, words, around=pair, **{"marked": marked, **options})
@@ -495,16 +495,18 @@ _TOKEN = re.compile("⟨([^⟨⟩]*)⟩|([^⟨⟩]+)|.")
 _EXACT = re.compile("⟨=([^⟨⟩¦]*)⟩")
 _GAP = re.compile(r"(\A[ \t\r\n]+|[ \t\r]*\n[ \t\r\n]*|[ \t\r\n]+\Z)")
 _OPTION = re.compile(r"\s+(\w+)(?:=(?:`([^`]*)`|(\S*)))?(?=\s|\Z)")
+_LOST = re.compile(r"[ \t\r\n]+(?:\Z|⟨(?![=|]|[^⟨⟩]*¦))")
 
 _KEPT = {ord(char): 0xE000 + ord(char) for char in " \t\r\n"}
 _BACK = {kept: char for char, kept in _KEPT.items()}
 """Replacements that protect exact white space while a pattern is split at other white space."""
 
 
-def _words_of(pattern: str) -> tuple[Word, ...]:
+def _words_of(pattern: object) -> tuple[Word, ...]:
     """Return the words of a pattern; raise `FormatError` about what is wrong in the pattern."""
-    if not isinstance(pattern, str):
-        raise FormatError(f"the pattern is {pattern!r:.60}, and has to be a text")
+    if not isinstance(pattern, str) or _LOST.match(pattern):
+        wanted = "a text that begins with a placeholder or fixed text, as white space marks nothing"
+        raise FormatError(f"the pattern is {pattern!r:.60}, and has to be {wanted}")
     exact = _EXACT.sub(lambda found: found[1].translate(_KEPT), pattern.strip(" \t\r\n"))
     rows: list[tuple[str, list[Word]]] = [("", [])]  # the open pairs, each with its words
     for token in _TOKEN.finditer(exact):
@@ -533,16 +535,18 @@ def _fixed_text(pattern: str | Literal) -> Literal:
     raise FormatError(f"{pattern!r} has more than one fixed text")
 
 
-def _bare(words: tuple[Word, ...], opens: Iterable[tuple[str, ...]] | None) -> tuple[Word, ...]:
+def _bare(words: tuple[Word, ...], opens: Any) -> tuple[Word, ...]:
     """Return the words; if the only one is a call, its `opens` are set, to a default if None."""
     match words:
         case (CallObject(inside=(), array=array) as word,):
             rows = [("{", ANY_SPACE, '"'), ("[", ANY_SPACE, "{", ANY_SPACE, '"')][: 1 + array]
         case (PythonCalls(loose=False) as word,):
             rows = [("[", ANY_SPACE, ANY_NAME, "(")]
+        case _ if opens and words and isinstance(words[0], Literal):
+            raise FormatError("`opens` is for a call without fixed text before it; leave it out")
         case _:
             return words
-    return (replace(word, opens=(*(rows if opens is None else opens),)),)
+    return (replace(word, opens=(*opens,) if isinstance(opens, Iterable) else opens or (*rows,)),)
 
 
 def _is_mark(inside: str, rows: list[tuple[str, list[Word]]]) -> bool:
@@ -572,7 +576,9 @@ def _word(inside: str) -> Word:
     if kind not in PLACEHOLDERS:
         others = "text¦other spelling", "=exact text", "", " ", "|"
         known = ", ".join(f"⟨{name}⟩" for name in (*PLACEHOLDERS, *_MARKS, *others))
-        raise FormatError(f"⟨{inside}⟩ is no placeholder; there are {known}")
+        near = UnknownNameError("", kind.lower(), (*PLACEHOLDERS, *_MARKS)).near
+        meant = f"; did you mean ⟨{'⟩ or ⟨'.join(near)}⟩?" if near else ""
+        raise FormatError(f"⟨{inside}⟩ is no placeholder; there are {known}{meant}")
     return _with_options(PLACEHOLDERS[kind], inside, kind)
 
 
@@ -584,9 +590,11 @@ def _with_options(word: _W, inside: str, kind: str) -> _W:
     while at < end:
         found = _OPTION.match(inside, at)
         if found is None or found[1] not in known:
-            options = f"{', '.join(known) or 'none'}, as in ⟨skip text=1 pattern=`[0-9]?`⟩"
+            options = f"{', '.join(known)}, as in ⟨{kind} {known[0]}=`a b`⟩" if known else "none"
             given = inside[at:].strip()
             raise FormatError(f"⟨{inside}⟩ has the option {given!r}; ⟨{kind}⟩ has {options}")
+        if found[1] in changes:
+            raise FormatError(f"⟨{inside}⟩ has the option {found[1]} twice")
         usual, at = getattr(word, found[1]), found.end()
         value = found[2] if found[2] is not None else found[3]
         if (value is None) != isinstance(usual, bool):
@@ -601,7 +609,7 @@ def _with_options(word: _W, inside: str, kind: str) -> _W:
 def _finished(row: list[Word]) -> tuple[Word, ...]:
     """Return the words with adjacent `Space`s joined; a name before a colon may have no colons."""
     done: list[Word] = []
-    for word, after in zip(row, (*row[1:], None), strict=True):
+    for word, after in zip(row, (*row[1:], None), strict=False):
         if isinstance(word, Name) and word.pattern == WITH_COLONS:
             first = after.words[0] if isinstance(after, Many | Maybe) and after.words else after
             texts = first.spellings if isinstance(first, Literal) else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -11,7 +12,7 @@ from tunaeval.errors import UsageError
 from tunaeval.grammar import formats as builtin_formats
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
-from tunaeval.registry import Registry, guarded, instance_of
+from tunaeval.registry import Registry, guarded, instance_of, who
 from tunaeval.showing import brief
 from tunaeval.types.calls import STRUCTURED, Source, ToolCall, Tools
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
@@ -362,7 +363,7 @@ def reader_named(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in
     parser = parser_for(format)
     if isinstance(parser, Reader):
         return parser
-    raise UsageError(f"{format!r} is a parser of whole texts; it cannot be streamed or converted")
+    raise UsageError(f"{who(parser, 'parser')} reads whole texts; it is not streamed or converted")
 
 
 def format_named(format: str | Format | Parser) -> Format:  # noqa: A002 - as in `parse`
@@ -380,7 +381,7 @@ def format_named(format: str | Format | Parser) -> Format:  # noqa: A002 - as in
             f"{given!r} reads several formats, and calls are written in one; give the one that is "
             f"meant: {names}"
         )
-    raise UsageError(f"{brief(format)} can be read but not written")
+    raise UsageError(f"{who(found, 'parser')} can be read but not written")
 
 
 _IS_PARSER = instance_of(Parser)
@@ -395,6 +396,13 @@ class _Formats(Registry[Parser]):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found: Format = getattr(builtin_formats, name)
         return found
+
+    def _shaped(self, thing: object, what: str, name: str) -> Parser:
+        """Name a format as it is registered, so that its calls have a name that finds it again."""
+        found = super()._shaped(thing, what, name)
+        if not isinstance(found, Format) or found.name == name:
+            return found
+        return replace(found, name=name, aliases=(), checked=False)
 
     def __reduce__(self) -> str:
         """Pickle the name `formats` only: another process imports the registry."""
