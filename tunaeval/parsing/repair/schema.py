@@ -532,7 +532,7 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
     if prepared := tools.prepared[name]:
         accepted, required = prepared
         if all(type(value) in accepted.get(key, ()) for key, value in arguments.items()):
-            return arguments.keys() >= required
+            return bool(arguments.keys() >= required)
     schema = tools[name].parameters
     fitted = fit(arguments, schema)
     return not (fitted.repairs or fitted.notes or undeclared(arguments, schema))
