@@ -1,8 +1,8 @@
 """Readers of a block of calls: their base class, and those for JSON objects and Python calls.
 
-A call that was read waits until the text after it is known, because a missing or doubled closer is
-a repair of the call, which the level may forbid. Refused text becomes content, and the text around
-the calls becomes markup.
+Where the format has a closer, a call that was read waits until the text after it is known, because
+a missing or doubled closer is a repair of the call, which the level may forbid. Refused text
+becomes content, and the text around the calls becomes markup.
 """
 
 from __future__ import annotations

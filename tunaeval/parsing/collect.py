@@ -1,8 +1,8 @@
 """Collects what was read of a text, and the events that a stream reports.
 
 Pieces are offsets into the whole text, so that nothing is copied until the end. A call's start is
-reported as soon as its name is known, its arguments as they grow, and then its end, or that it was
-dropped. At its end, the reported text is compared with the final arguments, after repair and
+reported as soon as its name is certain, its arguments as they grow, and then its end, or that it
+was dropped. At its end, the reported text is compared with the final arguments, after repair and
 fitting, so that the reported pieces of a finished call always concatenate to its arguments.
 """
 
@@ -44,7 +44,8 @@ class Event:
     """Something that a stream reports once it is certain. Its `kind` is one of:
 
     - "content", "reasoning", "markup": `text` at `span`.
-    - "call_started": call number `index` of tool `name` begins, as soon as the name is known.
+    - "call_started": call number `index` of tool `name` begins, as soon as the name is certain:
+      by what follows its closing quote in JSON, or by the word after it in markup.
     - "arguments": a piece of its arguments as JSON text; the pieces of one call concatenate to
       the whole, with the values as they are after repair and fitting.
     - "call_finished": `call`, at `span`.

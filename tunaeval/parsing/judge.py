@@ -305,6 +305,10 @@ _REFUSED_AS = {
     "positional-arguments": "positional-arguments",
     "encoded-arguments": "invalid-arguments",
 }
+"""The code of the diagnosis, by that of the repair which is refused, where it is a code of its own.
+
+Any other repair of a value is refused as "invalid-json", and one of a name or a frame as "mended".
+"""
 
 
 def _kind(value: object) -> str:

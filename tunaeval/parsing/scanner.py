@@ -12,8 +12,9 @@ header, any text may have calls; a message that does not go to a tool has none.
 
 A unit is a whole reply, or the text of a code fence, that consists of calls only. Such calls have
 no markers (`f(x=1); g()`, a name and JSON below it, `{"tool_calls": [...]}`), so a text that is no
-unit is read like any other text. Models that write Markdown escape underscores (`get\_price`): a
-unit with escaped underscores is read without the backslashes, but its offsets count them.
+unit is read like any other text. A plain list, `[f(x=1)]`, is a unit only in a fence: elsewhere the
+formats of lists read it. Models that write Markdown escape underscores (`get\_price`): a unit with
+escaped underscores is read without the backslashes, but its offsets count them.
 """
 
 from __future__ import annotations
@@ -124,6 +125,7 @@ class _Unread:
 
     Attributes:
         start: Where the marker begins, as an offset into the whole text.
+        token: The marker.
         form: The format whose opener the marker is; None for a marker around all calls.
         likely: Whether the marker begins its line and, if it is an opener, a tag is next to it.
         inline: Whether the marker may be part of a sentence, which may name its closer, too.
