@@ -131,7 +131,7 @@ class Setting:
         return self.tools[name].parameters
 
 
-class Begun(ABC):
+class Block(ABC):
     """Reads one block of `form` that begins at offset `start` of the whole text; used once.
 
     `quoted`: the block is in inline code, where calls do not count. After `read`, the window is
@@ -435,7 +435,7 @@ def _is_plain(arguments: JsonObject, piece: str) -> bool:
     return not unseen and "\\" not in piece and len(piece) <= MAX_DIGITS
 
 
-class ObjectBlock(Begun):
+class ObjectBlock(Block):
     """Reads a block whose calls are JSON objects with name and arguments."""
 
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
@@ -446,7 +446,7 @@ class ObjectBlock(Begun):
         self._extra = 0
 
     def read(self) -> Reading[None]:
-        """Read the block, at once if it is sound and all of it is there; see `Begun.read`."""
+        """Read the block, at once if it is sound and all of it is there; see `Block.read`."""
         if not (self._window.final and self._read_sound()):
             yield from self._read_on()
 
@@ -659,7 +659,7 @@ _LOOSE = re.compile(r"""[\s,;\[\]'"`]*+""")
 """What separates the calls of a unit: brackets, quotes, commas, semicolons, white space."""
 
 
-class PythonBlock(Begun):
+class PythonBlock(Block):
     """Reads a block of Python calls, as in `[f(a=1), g()]`, or one on each line.
 
     Between markers, an unreadable call is refused alone if its end can be found. The calls of a
@@ -689,7 +689,7 @@ class PythonBlock(Begun):
         self._apart = False
 
     def read(self) -> Reading[None]:
-        """Read the block; see `Begun.read`."""
+        """Read the block; see `Block.read`."""
         window = self._window
         if self._form.whole:
             yield from self._read_unit()

@@ -30,7 +30,7 @@ from tunaeval.grammar.format import Format
 from tunaeval.types.calls import Repair, Span, Tools
 from tunaeval.types.parsing import Level
 
-from .block import IN_PROGRAM_STRING, Begun, ObjectBlock, PythonBlock, Setting, another
+from .block import IN_PROGRAM_STRING, Block, ObjectBlock, PythonBlock, Setting, another
 from .collect import Collector, Kind
 from .finder import (
     ESCAPED,
@@ -281,9 +281,9 @@ class Scanner:
             self._in_code = not self._in_code
             self._pass_as_text(FENCE)
             return None
-        return self._fenced()
+        return self._fence_as_unit()
 
-    def _fenced(self, token: Token | None = None) -> Reading[None]:
+    def _fence_as_unit(self, token: Token | None = None) -> Reading[None]:
         """Read a code fence as a unit, else as a block that `token` opens, else as code."""
         window, finder, tools = self.window, self._finder, self._setting.tools
         body, begins = window.pos, None
@@ -301,7 +301,7 @@ class Scanner:
             window.pos = body
             yield from gather(window, closing)
             window.pos -= size
-            if self._read_fenced_calls(size, closing):
+            if self._take_fence(size, closing):
                 return
         if token is not None:
             yield from self._chosen(token, quoted=False)
@@ -309,7 +309,7 @@ class Scanner:
             self._in_code = True
             self._pass_as_text(FENCE)
 
-    def _read_fenced_calls(self, size: int, closing: re.Pattern[str]) -> bool:
+    def _take_fence(self, size: int, closing: re.Pattern[str]) -> bool:
         """Read a fence with an opening of `size` characters if only calls are in it; say if so."""
         window, collector, setting = self.window, self.collector, self._setting
         start, body, wholes = window.offset, window.pos + size, self._finder.wholes
@@ -347,7 +347,7 @@ class Scanner:
         if token.kind == "bare" and not quoted:
             quoted = in_ticks(self._line)
         if fence and self._may_be_unit and not in_program(window.text, window.pos):
-            return self._fenced(token)
+            return self._fence_as_unit(token)
         return self._chosen(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
@@ -426,7 +426,7 @@ class Scanner:
         self._refused = self._announced = None
         at, setting = start, self._setting
         while True:
-            block: Begun
+            block: Block
             if form.call:
                 block = ObjectBlock(setting, form, at, quoted=quoted)
             elif form.python:
@@ -976,7 +976,7 @@ def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...
     return window.pos == len(window.text) or collector.full
 
 
-def _is_block(block: Begun, frame: tuple[Repair, ...]) -> bool:
+def _is_block(block: Block, frame: tuple[Repair, ...]) -> bool:
     """Read a block of a complete text; return whether it has a body and nothing unreadable."""
     block.frame = frame
     read_all("", block.read())

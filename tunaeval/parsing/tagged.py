@@ -32,7 +32,7 @@ from tunaeval.grammar.format import Format
 from tunaeval.limits import WIDE_SPACE
 from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, Tools
 
-from .block import Begun, Setting, bounded, cut_off, literal, next_char, peek, stops_of
+from .block import Block, Setting, bounded, cut_off, literal, next_char, peek, stops_of
 from .collect import LiveCall, LiveText
 from .judge import JudgedCall, stays_text, trimmed, typed, unescaped
 from .markup import Closing, Piece, closing_of, in_element, note_of, with_marks
@@ -53,8 +53,8 @@ _Fits: TypeAlias = Reading[bool | Unreadable]
 """The result of reading a word: whether it is here, or an Unreadable if it is here but broken."""
 
 
-class TaggedBlock(Begun):
-    """Reads a block word by word; see `Begun`. `name` is the tool's if it was read before."""
+class TaggedBlock(Block):
+    """Reads a block word by word; see `Block`. `name` is the tool's if it was read before."""
 
     def __init__(
         self, setting: Setting, form: Format, start: int, *, quoted: bool, name: str | None = None
