@@ -367,3 +367,20 @@ def test_elements_of_a_tool_take_time_in_proportion(piece: str) -> None:
 
     assert_linear(lambda text: parse(text, tools=known), "", piece, 8 * 1024)
     assert_linear(streamed, "", piece, 8 * 1024)
+
+
+@given(
+    pieces=st.lists(
+        st.sampled_from(["<a>", "</a>", "<b>", "</b>", "\n", "x", "Sure. ", "["]), max_size=12
+    ),
+    size=st.integers(1, 9),
+)
+def test_a_tool_with_an_argument_of_its_own_name_is_read_alike_in_any_pieces(
+    pieces: list[str], size: int
+) -> None:
+    own = Tools([ToolSpec("a", "", {"properties": {"a": {"type": "string"}, "b": {}}})])
+    text = "<a>\n<a>" + "".join(pieces)
+    reading = stream(format="tool-elements", tools=own)
+    for start in range(0, len(text), size):
+        reading.feed(text[start : start + size])
+    assert reading.finish() == parse(text, format="tool-elements", tools=own)

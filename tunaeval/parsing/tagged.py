@@ -526,6 +526,8 @@ class ElementsReader:
         while True:
             end = ends.search(window.text, window.pos)
             held = max(window.pos, len(window.text) - len(closer) - 2 * limits.TAG_AHEAD)
+            if closer == outer and not window.final and end and end.start() >= held:
+                end = None  # what follows says which of the two it is
             stop = end.start() if end else len(window.text) if window.final else held
             piece = window.text[window.pos : stop]
             closed = closed or closer in last + piece
