@@ -93,20 +93,6 @@ CALL, SPACE = CallObject(), Space()
             ),
             "⟨key⟩ with the pattern '[^<]{1,9}' would swallow the beginning of ':'; leave",
         ),
-        # where the blank is missing: (place Rome) and place = Rome without them
-        (
-            (OPEN, NAME, Many((Literal("<("), KEY, Space(" "), VALUE, Literal(")"))), CLOSE),
-            "would swallow the beginning of ')'; leave",
-        ),
-        (
-            (
-                OPEN,
-                NAME,
-                Many((Literal("<p "), KEY, Space(" "), Literal("="), VALUE, CLOSE)),
-                CLOSE,
-            ),
-            "would swallow the beginning of '='; leave",
-        ),
         (
             (OPEN, NAME, EACH, Literal("<p=end")),
             "what it writes is not what it reads",

@@ -270,3 +270,18 @@ def test_a_random_format_is_the_same_by_its_pattern(form: Format, damage: int) -
     assert render([ToolCall("f", {"a": "x", "b": 1})], twin) == text
     for each in (text, text[:damage], text[damage:]):
         assert parse(each, twin) == parse(each, form)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "arguments"),
+    [
+        ("(do ⟨name⟩ ⟨each⟩(⟨key⟩ ⟨value⟩)⟨/each⟩)", "(do f (aRome)(b 3))", {"aRome": "", "b": 3}),
+        ("{do ⟨name⟩⟨each⟩; ⟨key⟩ = ⟨value⟩.⟨/each⟩}", "{do f; a=x.; b = 3.}", {"a": "x", "b": 3}),
+        ("{do ⟨name⟩⟨each⟩; ⟨key⟩ is ⟨value⟩.⟨/each⟩}", "{do f; kiwi is 3.}", {"kiwi": 3}),
+    ],
+)  # fmt: skip
+def test_a_key_leaves_the_sign_behind_white_space(
+    pattern: str, text: str, arguments: dict[str, object]
+) -> None:
+    (call,) = parse(text, Format.of("f", pattern), level="strict").calls
+    assert call.arguments == arguments

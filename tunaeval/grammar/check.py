@@ -46,9 +46,6 @@ def _faults(form: Format) -> Iterator[str | None]:
         yield from _word_faults(word)
     yield from _beside_faults(form)
     yield _unread_fault(form)
-    inner = words.flat(word for word in form.words if isinstance(word, Many))
-    # A model may leave out white space and write an empty value.
-    yield from _swallowing(one for one in inner if not isinstance(one, words.Space | words.Value))
 
 
 _CHOICES = {"Trim": get_args(words.Trim), "Channel": get_args(words.Channel)}

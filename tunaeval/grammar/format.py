@@ -607,14 +607,22 @@ def _with_options(word: _W, inside: str, kind: str) -> _W:
 
 
 def _finished(row: list[Word]) -> tuple[Word, ...]:
-    """Return the words with adjacent `Space`s joined; a name before a colon may have no colons."""
+    """Return the words with adjacent `Space`s joined; a name before a colon may have no colons.
+
+    A key before white space, which models leave out, may not have the sign that is to come next.
+    """
     done: list[Word] = []
-    for word, after in zip(row, (*row[1:], None), strict=False):
+    for at, (word, after) in enumerate(zip(row, (*row[1:], None), strict=False)):
         if isinstance(word, Name) and word.pattern == WITH_COLONS:
             first = after.words[0] if isinstance(after, Many | Maybe) and after.words else after
             texts = first.spellings if isinstance(first, Literal) else ()
             if ":" in word.after or any(text.startswith(":") for text in texts):
                 word = replace(word, pattern=Name().pattern)  # noqa: PLW2901 - the same word
+        elif word == Key() and isinstance(after, Space):
+            sign = next((one.text[:1] for one in row[at:] if isinstance(one, Literal)), "")
+            if re.fullmatch(r"[^\w\s]", sign):
+                pattern = rf"[^<>\"'\s{re.escape(sign)}]{{1,200}}"
+                word = Key(pattern)  # noqa: PLW2901 - the same word
         elif isinstance(word, Space) and done and isinstance(before := done[-1], Space):
             done[-1] = Space(before.text + word.text)
             continue
