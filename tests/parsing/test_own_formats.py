@@ -179,3 +179,14 @@ def test_a_prompted_text_is_waited_for_until_it_can_be_no_call() -> None:
     assert calls(found) == [("zt_x", {"x": "a: b"})]
     spaced = Format("star", (Literal("★"), Space("\n"), Name(), Arguments()), prompted=True)
     assert calls(everywhere("\nf{}", spaced)) == [("f", {})]
+
+
+@pytest.mark.parametrize("closer", ['"', "'end", "“", '"\n</c>'])
+def test_a_closer_may_begin_with_a_quote(closer: str) -> None:
+    """A quote after an object is the rest of a call that was closed early, or else the closer."""
+    form = Format.of("quote", f"<c>⟨call⟩{closer}")
+    made = [ToolCall("f", {}), ToolCall("g", {"a": "b"})]
+    assert calls(everywhere(f"So: {render(made, form)} done", form)) == [
+        ("f", {}),
+        ("g", {"a": "b"}),
+    ]

@@ -585,9 +585,11 @@ class ObjectBlock(Block):
 
     def _ended(self, char: str, count: int, *, listed: bool, comma: bool) -> bool:
         """End the objects at `char`, which begins none; return whether the earlier ones count."""
+        ends = (*_parts_of(self._form)[3], *filter(None, (self._form.closer,)))
+        own = any(text.startswith(char) for word in ends for text in word.spellings)
         if listed and count:
             self._repair_last("unclosed", "an array of calls that was never closed")
-        elif char and (comma or char in QUOTES):
+        elif char and (comma or (char in QUOTES and not own)):
             message = "the call was closed before all of it was written"
             self._repair_last("early-closer", message, "lenient")
         if count:
