@@ -363,7 +363,8 @@ def reader_named(format: str | Format | Reader) -> Reader:  # noqa: A002 - as in
     parser = parser_for(format)
     if isinstance(parser, Reader):
         return parser
-    raise UsageError(f"{who(parser, 'parser')} reads whole texts; it is not streamed or converted")
+    name = who(parser, "parser")
+    raise UsageError(f"{name} reads whole texts; it cannot be streamed or converted")
 
 
 def format_named(format: str | Format | Parser) -> Format:  # noqa: A002 - as in `parse`
