@@ -120,7 +120,7 @@ def test_a_pattern_means_its_words(pattern: str, words: tuple[Word, ...]) -> Non
         ("\u200b⟨call⟩\u200b", r"'\u200b' is found everywhere"),
         ("<c>⟨call⟩\u2060", r"'\u2060' is found everywhere"),
         # placeholders and options that are not there
-        ("<c><call></c>", "says which tool is called, in brackets ⟨ ⟩ (U+27E8); it needs"),
+        ("<c><call></c>", "says which tool is called; in these brackets (U+27E8) it needs"),
         ("<c>⟨cal⟩</c>", "⟨|⟩; did you mean ⟨call⟩ or ⟨calls⟩"),
         ("<c>⟨Call⟩</c>", "⟨|⟩; did you mean ⟨call⟩ or ⟨calls⟩"),
         ("<c>⟨call nme=do⟩", "has the option 'nme=do'; ⟨call⟩ has name, arguments, "),

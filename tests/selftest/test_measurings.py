@@ -162,6 +162,9 @@ def test_a_format_that_expresses_no_argument_is_a_fault_of_its_own(name: str) ->
     found = MEASURINGS[name]([*subjects(["hermes"]), nothing], SMALL)
     assert [(fault.format, fault.kind) for fault in found.faults] == [("nothing", "not written")]
     assert found.faults[0].detail.startswith("format 'nothing' cannot write the argument ")
+    alone = MEASURINGS[name](subjects(["hermes"]), SMALL).figures
+    for count in ("renderings", "read_back", "texts"):  # what was not written is not counted
+        assert found.figures.get(count) == alone.get(count)
 
 
 def test_what_cannot_be_streamed_is_told() -> None:

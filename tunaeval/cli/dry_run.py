@@ -25,7 +25,7 @@ _CHARACTERS_OF_A_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """An estimate of what a run would need: its requests, its tokens and their cost.
+    """Says what a run would probably need: its requests, its tokens and their cost.
 
     `requests` is the number of requests if each scenario takes one attempt. The other figures are
     upper bounds: they assume that every attempt is made and that replies are as long as allowed. A

@@ -186,8 +186,8 @@ def _lack(codes: str, kind: str) -> str:
     if kind not in ("block", "addressed"):
         return "⟨maybe⟩ has nothing in it"
     if not codes or (kind == "block" and not re.search("[CPN]", codes)):
-        needed = "it needs ⟨call⟩, ⟨calls⟩, or ⟨name⟩ and arguments"
-        return f"nothing in it says which tool is called, in brackets ⟨ ⟩ (U+27E8); {needed}"
+        needed = "in these brackets (U+27E8) it needs ⟨call⟩, ⟨calls⟩, or ⟨name⟩ and arguments"
+        return f"nothing in it says which tool is called; {needed}"
     if not re.search("[CPAE*]", codes):
         return "it has a name and no arguments; give it ⟨arguments⟩, ⟨each⟩ or ⟨elements⟩"
     return f"it ends with {_NAMES[codes[-1]]}, so a block never knows where; put fixed text there"
@@ -251,12 +251,6 @@ def _fitting(pattern: str) -> list[str]:
     return [*islice(filter(matches, usual), 2)]
 
 
-def _texts(row: Sequence[Word]) -> list[str]:
-    return [
-        text for word in words.flat(row) if isinstance(word, Literal) for text in word.spellings
-    ]
-
-
 def _is_usual(text: str, *, opens_calls: bool = False) -> bool:
     """Whether a text is too common in prose to be a marker.
 
@@ -318,7 +312,7 @@ def _frame_faults(form: Format) -> Iterator[str]:
 
 
 def _mark_faults(form: Format) -> Iterator[str]:
-    texts = _texts(form.words)
+    texts = [*words.literal_texts(form.words)]
     keys = (form.call.name, form.call.arguments) if form.call else ()
     if keys and len({key for key in keys if key and not re.search(r"[\"',\\]", key)}) < len(keys):
         yield f"⟨call⟩ has the keys {keys}; write two different ones, without quotes or commas"
@@ -330,8 +324,8 @@ def _mark_faults(form: Format) -> Iterator[str]:
 
 
 def _beside_faults(form: Format) -> Iterator[str]:
-    calls = _texts(form.words)
-    around = [text for text in _texts(form.around or ()) if text]
+    calls = [*words.literal_texts(form.words)]
+    around = [*filter(None, words.literal_texts(form.around or ()))]
     for name, text in {"separator": form.separator, "inner": form.inner or ""}.items():
         if text.strip():
             yield f"the {name} {text!r} would be content; write white space, or nothing"
@@ -424,9 +418,7 @@ def _swallowing(row: Iterable[Word]) -> Iterator[str]:
         pattern = r"\s*" if isinstance(word, words.Space) else getattr(word, "pattern", None)
         text = getattr(after, "text", "")
         if isinstance(word, words.Elements) and not (word.prefix and text.startswith(word.prefix)):
-            found = (
-                "⟨elements⟩ needs a prefix before each tag, with which the text behind it begins"
-            )
+            found = "⟨elements⟩ needs a prefix before each tag, with which the next text begins"
             yield f"{found}, as in ⟨elements prefix=!⟩!</do>; without a prefix write a Parser"
         starts = ("", *_fitting(pattern)[:1]) if pattern and isinstance(text, str) and text else ()
         if any(re.fullmatch(pattern or "", start + text[0]) for start in starts):

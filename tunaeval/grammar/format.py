@@ -231,6 +231,13 @@ def flat(words: Iterable[Word]) -> Iterator[Word]:
             yield from flat(word.words)
 
 
+def literal_texts(words: Iterable[Word]) -> Iterator[str]:
+    """Yield every spelling of every fixed text in the words, those inside other words included."""
+    for word in flat(words):
+        if isinstance(word, Literal):
+            yield from word.spellings
+
+
 def starts_with_space(word: Many | Maybe) -> bool:
     """Whether the words begin with literal white space, which must not be skipped before them."""
     first = word.words[0]

@@ -331,9 +331,7 @@ class Header(NamedTuple):
 
 
 def header_at(window: Window, token: Token) -> Reading[tuple[Header, re.Match[str]] | None]:
-    """Return the kind of header that begins with this token at the window's position, if any, and
-    what it matched.
-    """
+    """Return the kind of header that begins here with this token, and its match; None if none."""
     while True:
         text, start = window.text, window.pos
         end = start + len(token.text) + limits.HEADER_AHEAD

@@ -23,10 +23,10 @@ from tunaeval.grammar import (
     Key,
     Literal,
     Many,
-    Maybe,
     Space,
     Value,
     Word,
+    flat,
     starts_with_space,
 )
 from tunaeval.grammar.format import Format
@@ -411,11 +411,7 @@ def _ignored(form: Format) -> str:
 
 def _texts(words: Iterable[Word]) -> Iterator[str]:
     """Yield the texts of all literals in the words, nested ones included."""
-    for word in words:
-        if isinstance(word, Literal):
-            yield word.text
-        elif isinstance(word, Maybe | Many):
-            yield from _texts(word.words)
+    return (word.text for word in flat(words) if isinstance(word, Literal))
 
 
 _RUNS = re.compile(r"([A-Za-z0-9]++)")

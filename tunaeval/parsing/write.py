@@ -11,7 +11,7 @@ import keyword
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import TypeAlias
 
 import orjson
@@ -34,6 +34,7 @@ from tunaeval.grammar import (
     Value,
     Word,
     flat,
+    literal_texts,
 )
 from tunaeval.grammar.format import Format
 from tunaeval.showing import brief
@@ -430,9 +431,8 @@ def _markup_fault(key: str, value: JsonValue, form: Format) -> str | None:
         return None
     text = value if isinstance(value, str) else as_json(value, key)
     prefixes = (word.prefix for word in form.words if isinstance(word, Elements))
-    literals = (word.spellings for word in flat(form.words) if isinstance(word, Literal))
-    marks = (mark for mark in (*chain(*literals), *prefixes) if len(mark) > 1 and mark in text)
-    inside = next(marks, None)
+    marks = (*literal_texts(form.words), *prefixes)
+    inside = next((mark for mark in marks if len(mark) > 1 and mark in text), None)
     return f"its value contains {inside!r}, which is the format's own markup" if inside else None
 
 

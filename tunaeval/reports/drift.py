@@ -250,7 +250,7 @@ _UNSAID = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference between two descriptions of a tool.
+    """Says in what two descriptions of a tool differ.
 
     `ours` and `theirs` are the values at the same place of each; `...` stands for a value that one
     of them lacks.

@@ -9,7 +9,15 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from tunaeval.grammar import Arguments, CallObject, Key, Literal, Name, PythonCalls, flat
+from tunaeval.grammar import (
+    Arguments,
+    CallObject,
+    Key,
+    Name,
+    PythonCalls,
+    flat,
+    literal_texts,
+)
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.write import render_calls
 from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
@@ -37,9 +45,7 @@ def calls(least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
 
 
 def writable(form: Format, least: int = 1, most: int = 3) -> st.SearchStrategy[list[ToolCall]]:
-    """Return a strategy for calls made for `form`: names and keys fit its patterns, and its bare
-    text has no markup inside.
-    """
+    """Return a strategy for calls that fit `form`: its patterns, and no markup in bare text."""
     return taped(lambda tape: calls_in(tape, form, least, most), 192)
 
 
@@ -118,9 +124,7 @@ def literals(form: Format) -> tuple[str, ...]:
     """Return every fixed text of a format."""
     envelope = form.envelope
     messages = (envelope.opens, envelope.closes) if envelope else ()
-    words = flat((*form.words, *(form.around or ()), *messages))
-    texts = (text for word in words if isinstance(word, Literal) for text in word.spellings)
-    return (*texts, *form.dropped)
+    return (*literal_texts((*form.words, *(form.around or ()), *messages)), *form.dropped)
 
 
 def tools_for(calls_: Sequence[ToolCall]) -> Tools:

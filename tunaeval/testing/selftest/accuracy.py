@@ -109,14 +109,16 @@ def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
     """
     count, seed = extent.examples or EXAMPLES, extent.seed
     renderings = max(_LEAST, count // _RENDERINGS)
-    missed, written = [], 0
-    for subject in subjects:
-        for form in subject.forms:
-            written += renderings
-            try:
-                missed += list(_missed(subject, TextMaker(form, seed), renderings))
-            except UsageError as refusal:
-                missed.append(MeasuredFault(subject.name, "not written", form.name, str(refusal)))
+    missed, unwritten, written = list[MeasuredFault](), list[MeasuredFault](), 0
+    for subject, form in [(one, form) for one in subjects for form in one.forms]:
+        maker = TextMaker(form, seed)
+        try:
+            for _ in range(renderings):
+                made, text = maker.rendering()
+                written += 1
+                missed += _missed(subject, made, text)
+        except UsageError as refusal:
+            unwritten.append(MeasuredFault(subject.name, "not written", form.name, str(refusal)))
     read, false = 0, []
     for subject, kind, text in _negatives(subjects, count, seed):
         read += 1
@@ -134,18 +136,16 @@ def accuracy(subjects: Sequence[Subject], extent: Extent = USUAL) -> Measured:
         "false_at_most": None if high is None else round(high, 6),
         "seed": seed,
     }
-    return Measured("accuracy", figures, (*missed, *false))
+    return Measured("accuracy", figures, (*missed, *unwritten, *false))
 
 
-def _missed(subject: Subject, maker: TextMaker, count: int) -> Iterator[MeasuredFault]:
-    """Yield the renderings that were not parsed back to their calls."""
-    for _ in range(count):
-        made, text = maker.rendering()
-        result = subject.parser.parse(text, tools=TOOLS)
-        if _names_and_arguments(result) != [(call.name, call.arguments) for call in made]:
-            yield MeasuredFault(
-                subject.name, "not read back", text, f"{result.calls} {result.diagnoses}"
-            )
+def _missed(subject: Subject, made: Sequence[ToolCall], text: str) -> Iterator[MeasuredFault]:
+    """Yield a fault if a rendering is not parsed back to its calls."""
+    result = subject.parser.parse(text, tools=TOOLS)
+    if _names_and_arguments(result) != [(call.name, call.arguments) for call in made]:
+        yield MeasuredFault(
+            subject.name, "not read back", text, f"{result.calls} {result.diagnoses}"
+        )
 
 
 def _negatives(

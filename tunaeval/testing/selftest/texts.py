@@ -7,7 +7,7 @@ from random import Random
 
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
-from tunaeval.grammar import Literal, Value, flat
+from tunaeval.grammar import Value, flat, literal_texts
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
 from tunaeval.testing.tape import FRAGMENTS, WORDS
@@ -44,9 +44,7 @@ def fixed_texts(form: Format) -> tuple[str, ...]:
     frame, bodies = form.envelope, list[str]()
     if frame:
         words, bodies = [*words, frame.opens, frame.closes], [one.body for one in frame.routes]
-    literals = (word for word in flat(words) if isinstance(word, Literal))
-    spelled = (text for word in literals for text in word.spellings)
-    found = (*spelled, *form.dropped, *bodies, *markers)
+    found = (*literal_texts(words), *form.dropped, *bodies, *markers)
     return tuple(dict.fromkeys(text for text in found if text))
 
 
