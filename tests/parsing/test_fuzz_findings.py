@@ -26,6 +26,11 @@ class Found(NamedTuple):
 
 
 FOUND = {
+    "a comment up to a closer that has the comment's own end in it": Found(
+        "deepseek-v3",
+        '<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{"a": 1 #```\n<｜tool▁call▁end｜>',
+        "malformed",
+    ),
     "an opener again and again, whose first begins the line": Found(
         "auto", "[TOOL_CALLS]f#" * 30, "malformed"
     ),

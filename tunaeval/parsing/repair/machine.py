@@ -470,11 +470,11 @@ class JsonReader:
         ends = (self._comment, *self._stops)
         found = [window.text.find(end, window.pos) for end in ends]
         at = min((at for at in found if at >= 0), default=-1)
-        if at < 0:
-            if window.final:
-                self._cut_off()
-            longest_end = max(map(len, ends))
-            window.pos = max(window.pos, len(window.text) - longest_end + 1)
+        if at < 0 and window.final:
+            self._cut_off()
+        settled = len(window.text) - max(map(len, ends)) + 1
+        if not window.final and not 0 <= at <= settled:  # a longer end may begin before this one
+            window.pos = max(window.pos, settled)
             raise EndError(WAIT)
         window.pos = at
         if not window.text.startswith(self._comment, at):
