@@ -17,6 +17,12 @@ MAX_CALLS = 1024
 MAX_DIAGNOSES = 1024
 """Most diagnoses of a text. More would add no information and take many times its memory."""
 
+MAX_UNPACKED_BYTES = 256 * 1024 * 1024
+"""Most bytes of a file that is read whole, once it is decompressed: a megabyte can unpack to a
+thousand, and text as Python values takes up to ten times its size. What may be larger (results,
+rows, lines to parse) is read line by line.
+"""
+
 # --- a value -------------------------------------------------------------------------------------
 
 MAX_DEPTH = 128

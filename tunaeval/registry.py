@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -43,7 +43,7 @@ from tunaeval.errors import (
     UnknownNameError,
     UsageError,
 )
-from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.calls import STRUCTURED, ToolCall, Tools
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import Diagnosis, Level, Outcome, ParseResult
@@ -709,6 +709,9 @@ def guarded(parser: Parser) -> Parser:
     return parser if is_ours else _Guarded(parser)
 
 
+_UNNAMED = ("", STRUCTURED)
+
+
 class _Guarded:
     """A third party's parser whose errors and wrong results become PluginError."""
 
@@ -730,7 +733,13 @@ class _Guarded:
             if not is_one(value):
                 what = f"a ParseResult with {field}={shown(value)}"
                 raise returned(self._parser, _PARSER, what, wanted)
-        return result
+        if all(call.format not in _UNNAMED for call in result.calls):
+            return result
+        return replace(result, calls=tuple(map(self._named, result.calls)))
+
+    def _named(self, call: ToolCall) -> ToolCall:
+        """Return the call with a format: the parser's name, as it was read from a text by it."""
+        return replace(call, format=self.name) if call.format in _UNNAMED else call
 
 
 def _is_call(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -122,4 +123,4 @@ def test_a_name_that_is_like_none_is_not_guessed(name: str) -> None:
 def test_one_that_does_right_is_heard(named: Callable[[Callable[[], Any]], None]) -> None:
     call = ToolCall("f", {})
     named(lambda: ParseResult((call,), outcome="calls"))
-    assert tunaeval.parse("x", NAME).calls == (call,)
+    assert tunaeval.parse("x", NAME).calls == (replace(call, format=NAME),)

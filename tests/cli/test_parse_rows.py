@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tests.cli.conftest import ROOT, Tuna
-from tunaeval.cli.packed_files import LONGEST
+from tunaeval.files.packed_files import LONGEST
 from tunaeval.cli.parse import RESULT_KEYS, ReadingSetting, chunks_of, reading, result_object
 
 CALL = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tunaeval.api.extensions import registries
 from tunaeval.errors import TunaevalError, UsageError
+from tunaeval.files.plain_files import is_there
 from tunaeval.registry import who, words_with_place
 from tunaeval.reports.files import try_to_write, write_text
 from tunaeval.reports.json import json_text
@@ -108,7 +109,7 @@ class RequestedReport:
             return str(error)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
             return f"{who(self.writer, _KIND)} raised {words_with_place(error)}"
-        return None if self.path.exists() else f"{who(self.writer, _KIND)} wrote nothing"
+        return None if is_there(self.path) else f"{who(self.writer, _KIND)} wrote nothing"
 
     def refuse_matrix(self) -> None:
         """Raise UsageError if the writer cannot write a matrix."""

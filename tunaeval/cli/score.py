@@ -15,7 +15,8 @@ from typing import Any
 from tunaeval import score
 from tunaeval.data.adapters.documents import read_file
 from tunaeval.errors import ExpectationError, UsageError
-from tunaeval.files.plain_files import read_plain
+from tunaeval.files.packed_files import read_whole
+from tunaeval.files.plain_files import entries, is_directory, read_plain
 from tunaeval.reports.json import json_text
 from tunaeval.scoring.settings import ScoreSettings
 from tunaeval.showing import counted, visible
@@ -25,7 +26,6 @@ from tunaeval.types.runs import ScoreResult
 
 from .named_tools import read_tools
 from .output import Output, print_listing
-from .packed_files import opened
 
 _SHOWN_EVIDENCE = 8
 _SHOWN_QUERY = 100
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     reported: list[JsonObject] = []
     refused: list[JsonObject] = []
     codes = [0]
-    folders = [file for file in arguments.files if file != "-" and Path(file).is_dir()]
+    folders = [file for file in arguments.files if file != "-" and is_directory(file)]
     for file in arguments.files:
         for one in _files_in(file) if file in folders else [file]:
             try:
@@ -71,8 +71,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 def _files_in(folder: str) -> list[str]:
     """Return the files of transcripts in a folder and those below it. Raises UsageError if none."""
-    paths = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
-    found = [str(path) for path in paths if {*path.suffixes} & _SUFFIXES]
+    paths = [path for path in entries(Path(folder), "**/*") if {*path.suffixes} & _SUFFIXES]
+    found = [str(path) for path in paths if not is_directory(path)]
     if not found:
         raise UsageError(f"{folder}: no file in it ends in {', '.join(sorted(_SUFFIXES))}")
     return found
@@ -170,9 +170,7 @@ def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
 
 
 def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
-    with opened(file) as source:
-        data = source.read()
-    return read_file(data, file=file, shape=shape)
+    return read_file(read_whole(file), file=file, shape=shape)
 
 
 def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:

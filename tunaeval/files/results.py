@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tunaeval.types.calls import JsonObject
 
+from .plain_files import is_absent
 from .records import opened, placed, read_at
 
 RESULTS_FILE = "results.jsonl"
@@ -47,7 +48,7 @@ def counted_results(directory: Path, *, retried: bool) -> CountedResults:
     """
     path = directory / RESULTS_FILE
     offsets = array("q")
-    if not path.exists():
+    if is_absent(path):
         return CountedResults(path, offsets)
     places: dict[tuple[object, object], int] = {}
     failed: set[int] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from shlex import quote
 from typing import NamedTuple
 
 from tunaeval.files.plain_files import table_of
@@ -143,10 +144,15 @@ def interruption(report: Report, matrix: str | None = None) -> str:
         return (
             f"the budget is spent ({option}): {report.summary.outcomes.get('not_asked', 0)} of "
             f"{counted(report.run.scenarios * report.run.repeats, 'result')} were not asked; "
-            f"tunaeval run --resume {matrix or report.directory or 'RUN'} goes on, with another "
-            "budget or without one"
+            f"{resumption(matrix or report.directory or 'RUN')} goes on, with another budget or "
+            "without one"
         )
     return f"the run was interrupted: {progress(report)}"
+
+
+def resumption(directory: object) -> str:
+    """Return the command that goes on with the run or the matrix in a directory."""
+    return f"tunaeval run --resume {quote(str(directory))}"
 
 
 def progress(*reports: Report) -> str:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tunaeval.errors import ClientSetupError, RecordError, UsageError
 from tunaeval.files.keys import of_environment, without
-from tunaeval.files.plain_files import is_there
+from tunaeval.files.plain_files import is_absent, is_there, make_directory
 from tunaeval.files.records import replace_document, write_document
 from tunaeval.reports.json import summary_object
 from tunaeval.reports.ranking import CellName, Ranking, rank, ranking_object
@@ -164,7 +164,7 @@ class MatrixRun:
         self.runs: list[SuiteRun] = []
         for info, cell in zip(self.info.cells, cells, strict=True):
             place = None if self.directory is None else self.directory / CELLS / info.cell
-            is_begun = place is not None and (place / RUN_FILE).exists()
+            is_begun = place is not None and not is_absent(place / RUN_FILE)
             run = SuiteRun(
                 cell.suite,
                 cell.client,
@@ -215,7 +215,7 @@ class MatrixRun:
         if self.directory is None:
             return
         try:
-            (self.directory / CELLS).mkdir(parents=True, exist_ok=True)
+            make_directory(self.directory / CELLS)
         except OSError as error:
             raise RecordError(
                 f"cannot make the directory {str(self.directory)!r}: {error.strerror or error}; "
@@ -331,7 +331,7 @@ def load_matrix(directory: Path | str) -> Matrix:
     """
     path = found_run(directory)
     info = read_matrix(path)
-    there = [cell for cell in info.cells if (path / CELLS / cell.cell / RUN_FILE).exists()]
+    there = [cell for cell in info.cells if not is_absent(path / CELLS / cell.cell / RUN_FILE)]
     reports = tuple(load_report(path / CELLS / cell.cell) for cell in there)
     names = tuple(cell.name for cell in there)
     ranking = rank(

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError
-from tunaeval.files.plain_files import is_there
+from tunaeval.files.plain_files import is_directory, is_there, seen_at
 from tunaeval.matching.profiles import profile_of
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import ToolLike, to_tools
@@ -160,8 +160,8 @@ def _find(name_or_path: str | Path) -> SuiteFile:
     if isinstance(name_or_path, str) and not path.suffix and not is_there(path):
         unknown = UnknownNameError("built-in suite", name_or_path, SUITES)
         raise SuiteError(f"{unknown}; a suite file's path ends in .json, .jsonl, .yaml or .yml")
-    if not is_there(path) or path.is_dir():
-        what = "a directory, no file" if is_there(path) else "no such file"
+    if not is_there(path) or is_directory(path):
+        what = "a directory, no file" if is_there(path) else seen_at(path)
         raise SuiteError(
             f"{path}: {what}; give a suite file's path or a built-in name: {', '.join(SUITES)}"
         )

@@ -194,7 +194,7 @@ class MarkedPiece:
 
 def marks_of(result: ParseResult) -> tuple[Mark, ...]:
     """Return everything that was found in a reply, in the order of the text."""
-    found = [(CALL, call.format or "structured", call.name, call.span, "") for call in result.calls]
+    found = [(CALL, call.format, call.name, call.span, "") for call in result.calls]
     found += [
         (REPAIR, repair.code, repair.message, repair.span, repair.level)
         for call in result.calls
