@@ -131,6 +131,8 @@ def is_file(path: str | os.PathLike[str]) -> bool:
 def seen_at(path: str | os.PathLike[str]) -> str:
     """Return what is at a path, such as "a file", or why that is not known, for messages."""
     found = _lookup(path)
+    if isinstance(found, FileNotFoundError):
+        return "no such file"
     if isinstance(found, OSError):
         return (found.strerror or str(found)).lower()
     return kind_of(found.st_mode) or "a file"

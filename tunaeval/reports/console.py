@@ -30,6 +30,7 @@ from .wording import (
     failures,
     interval,
     percent,
+    prompt_words,
     reactions,
     remarks,
     rows,
@@ -158,6 +159,8 @@ def show(report: Report, stream: TextIO) -> None:
     console, run, summary = console_like(stream, page), report.run, report.summary
     rules = f"format {run.format}, level {run.level}, profile {run.profile}"
     over = [f"{run.suite}, {run.model or run.client}, {rules}"]
+    if (words := prompt_words(run.system_prompt, run.without_prompt)) is not None:
+        over.append(words)
     if run.calls != "any":
         over.append(f"counted are {run.calls} calls alone")
     if run.heading:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 from collections import Counter
@@ -25,7 +26,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 MAX_BYTES = 64 * 1024 * 1024
 HEADER_KEYS = frozenset(
     {"name", "description", "catalogue", "tools", "paths", "system_prompt", "system_prompt_file"}
-    | {"from", "select", "profile", "abstain", "parameter_descriptions", "mcp"}
+    | {"from", "select", "profile", "abstain", "parameter_descriptions", "mcp", "prompt_of_tools"}
 )
 _ROW_KEYS = frozenset({"prompt", "query"})  # tell a row of .jsonl from a header
 
@@ -101,6 +102,9 @@ def read_text(source: Traversable, place: Place) -> str:
     try:
         data = read_plain(source, MAX_BYTES) if isinstance(source, Path) else source.read_bytes()
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            too_long = f"has more than {MAX_BYTES >> 20} MiB; split it into several suites"
+            raise place.error(too_long) from error
         raise place.error(f"cannot be read: {error.strerror or error}") from error
     try:
         return data.decode("utf-8-sig")

@@ -34,7 +34,14 @@ from tunaeval.reports.ranking import COLUMNS, Ranking, lines_below, table_rows
 from tunaeval.reports.sides import source_of
 from tunaeval.reports.summary import INFRASTRUCTURE, expected_tools, source_of_format
 from tunaeval.reports.tables import verdict_of
-from tunaeval.reports.wording import expected_words, got_words, reactions, remarks, share
+from tunaeval.reports.wording import (
+    expected_words,
+    got_words,
+    prompt_words,
+    reactions,
+    remarks,
+    share,
+)
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import LEVELS
@@ -150,6 +157,7 @@ def _run(number: int, report: Report) -> View:
         "letter": letter_of(number),
         "info": report.run,
         "summary": summary,
+        "prompt": prompt_words(report.run.system_prompt, report.run.without_prompt),
         "remarks": remarks(report),
         "sources": summary.sources | without_call,
         "latency": histogram(latencies, "s"),
