@@ -20,7 +20,7 @@ import json
 import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -47,7 +47,16 @@ from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Rate, Report
 
-from .scenario import WENT_WRONG, AttemptView, MarkedPiece, ScenarioView, Viewer, hidden
+from .scenario import (
+    TEXT_CHARACTERS,
+    WENT_WRONG,
+    Allowance,
+    AttemptView,
+    MarkedPiece,
+    ScenarioView,
+    Viewer,
+    hidden,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -225,9 +234,12 @@ def _comparisons(reports: Sequence[Report]) -> Iterator[View]:
         yield {"letter": letter, "found": found, "axis": axis, "power": power_words(overall)}
 
 
+_LINE = 400
+
+
 def _safe(text: str) -> str:
     """Return a text from outside on one line, without secrets."""
-    return visible(hidden(text), 400)
+    return visible(hidden(text, _LINE), _LINE)
 
 
 BLOCK = 64
@@ -235,8 +247,6 @@ BLOCK = 64
 CALL_CHARACTERS = 110
 PROMPT_CHARACTERS = 120
 """The most characters of a text in a row, which is shown and searched."""
-TEXT_CHARACTERS = 20_000
-"""The most characters of a text in the details; the run's directory has all of it."""
 
 _VERDICTS = {"PASS": "p", "FAIL": "f", "ERROR": "e"}
 
@@ -245,10 +255,11 @@ def blocks_of(reports: Sequence[Report], names: dict[str, int]) -> Iterator[View
     """Yield the results of all runs in blocks, with short rows, and details in compressed form.
     `names` gets the names of all rows, numbered from 0 in the order of their first use.
     """
+    allowance = Allowance()
     results = (
         (number, viewer, result)
         for number, report in enumerate(reports)
-        for viewer in [Viewer(report)]
+        for viewer in [Viewer(report, allowance)]
         for result in report.results
     )
     count = 0
@@ -287,33 +298,34 @@ def _result_row(run: int, view: ScenarioView, names: dict[str, int]) -> list[Jso
         None if result.latency_seconds is None else round(result.latency_seconds, 3),
         result.completion_tokens,
         visible(view.prompt, PROMPT_CHARACTERS),
-        visible(hidden(expected_words(result.expected)), CALL_CHARACTERS),
-        visible(hidden(got_words(result)), CALL_CHARACTERS),
+        visible(hidden(expected_words(result.expected), CALL_CHARACTERS), CALL_CHARACTERS),
+        visible(hidden(got_words(result), CALL_CHARACTERS), CALL_CHARACTERS),
         len(result.repairs),
     ]
 
 
 def _details(view: ScenarioView) -> JsonValue:
-    result = view.result
+    result, most = view.result, view.most or TEXT_CHARACTERS
+    show = partial(readable, limit=most)
     return {
         "id": visible(result.scenario),
-        "reason": visible(view.reason, TEXT_CHARACTERS),
-        "prompt": readable(view.prompt),
+        "reason": visible(view.reason, most),
+        "prompt": show(view.prompt),
         "match": "" if result.expected.match == "exactly" else result.expected.match,
-        "checks": [readable(line) for line in view.checks],
-        "attempts": [_attempt(one) for one in view.attempts],
+        "checks": [show(line) for line in view.checks],
+        "attempts": [_attempt(one, most) for one in view.attempts],
         "pairs": [
-            [pair.wanted and readable(pair.wanted), pair.got and readable(pair.got), pair.state,
-             [[readable(one.name), one.wanted and readable(one.wanted),
-               one.got and readable(one.got), one.state, readable(one.words)]
+            [pair.wanted and show(pair.wanted), pair.got and show(pair.got), pair.state,
+             [[show(one.name), one.wanted and show(one.wanted),
+               one.got and show(one.got), one.state, show(one.words)]
               for one in pair.arguments]]
             for pair in view.pairs
         ],
     }  # fmt: skip
 
 
-def _attempt(view: AttemptView) -> JsonValue:
-    record = view.record
+def _attempt(view: AttemptView, most: int) -> JsonValue:
+    record, show = view.record, partial(readable, limit=most)
     return {
         "outcome": record.outcome,
         "ended": visible(record.finish_reason or "", 60),
@@ -321,26 +333,26 @@ def _attempt(view: AttemptView) -> JsonValue:
         "in": record.prompt_tokens,
         "out": record.completion_tokens,
         "retries": record.retries,
-        "pieces": [*_pieces(view.pieces)],
+        "pieces": [*_pieces(view.pieces, most)],
         "marks": [
-            [mark.number, mark.kind, readable(mark.code), readable(mark.words), mark.level]
+            [mark.number, mark.kind, show(mark.code), show(mark.words), mark.level]
             for mark in view.marks
         ],
-        "reasoning": readable(view.reasoning),
-        "calls": [readable(call) for call in view.structured],
-        "note": readable(view.note),
-        "user": readable(view.user),
-        "results": [[readable(tool), readable(words)] for tool, words in view.results],
+        "reasoning": show(view.reasoning),
+        "calls": [show(call) for call in view.structured],
+        "note": show(view.note),
+        "user": show(view.user),
+        "results": [[show(tool), show(words)] for tool, words in view.results],
         "wrong": WENT_WRONG if view.is_wrong else "",
     }
 
 
-def _pieces(pieces: Sequence[MarkedPiece]) -> Iterator[JsonValue]:
+def _pieces(pieces: Sequence[MarkedPiece], most: int) -> Iterator[JsonValue]:
     """Yield each piece: text, first letters of its marks' kinds, numbers of marks that end here."""
-    remaining = TEXT_CHARACTERS
+    remaining = most
     for piece in pieces:
         if remaining <= 0:
-            yield [f"… (cut after {TEXT_CHARACTERS:,} characters)", "", []]
+            yield [f"… (cut after {most:,} characters)", "", []]
             return
         kinds = "".join(sorted(kind[0] for kind in piece.kinds))
         yield [readable(piece.text, remaining), kinds, [*piece.ends]]
