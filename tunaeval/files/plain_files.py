@@ -146,6 +146,12 @@ def entries(directory: Path, pattern: str = "*") -> list[Path]:
         return []
 
 
+def if_closed(directory: Path) -> str:
+    """Return words to add where nothing was found, if the directory cannot be searched."""
+    is_closed = is_there(directory) and not os.access(directory, os.R_OK | os.X_OK)
+    return " (permission denied)" if is_closed else ""
+
+
 def real(path: Path) -> Path:
     """Return a path from the root without links, as far as these can be followed."""
     return Path(os.path.realpath(path))

@@ -292,7 +292,7 @@ def _continued(directory: Path, new: MatrixInfo) -> MatrixInfo:
 def read_matrix(directory: Path) -> MatrixInfo:
     """Read the `matrix.json` of a directory. Raises RecordError if it is missing or invalid."""
     path = directory / MATRIX_FILE
-    if not is_there(path):
+    if is_absent(path):
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
     try:
         info = MatrixInfo.model_validate(versioned(path, [MATRIX_VERSION]))
