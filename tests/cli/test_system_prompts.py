@@ -144,22 +144,21 @@ def test_the_system_prompt_is_said_wherever_a_run_is_shown(
     (tmp_path / "script.jsonl").write_text('"Hm."\n"Hm."\n')
     options = ("run", "--suite", "mine.json", "--client", "scripted", "--recording", "script.jsonl")
     assert words in here(*options, "--dry-run").stdout
-    done = here(*options, "--report", "page.html", "--report", "page.md")
+    done = here(*options, "--report", "page.html")
     assert words in done.stdout.splitlines()
     assert words in unescape((tmp_path / "page.html").read_text("utf-8"))
-    assert words in (tmp_path / "page.md").read_text("utf-8")
     (run,) = (tmp_path / "runs").iterdir()
     assert words in here("show", str(run)).stdout.splitlines()
     kept = json.loads((run / "run.json").read_text("utf-8"))
     assert kept["system_prompt"] == header.get("system_prompt", "")
 
 
-def test_scenarios_without_it_are_counted(tmp_path: Path, here: Tuna) -> None:
+def test_a_prompt_that_no_scenario_is_asked_with_is_none(tmp_path: Path, here: Tuna) -> None:
     suite_of(tmp_path, OURS, THEIRS)
-    options = ("run", "--suite", "mine.json", "--client", "scripted", "--dry-run")
     (tmp_path / "script.jsonl").write_text('"Hm."\n')
+    options = ("run", "--suite", "mine.json", "--client", "scripted", "--dry-run")
     shown = here(*options, "--recording", "script.jsonl").stdout
-    assert '"You work in a software project by calling …" (none for 1 scenario)' in shown
+    assert 'system prompt: "You work in a software project by calling …"' in shown
     alone = here(*options, "--recording", "script.jsonl", "--id", "ours").stdout
     assert "system prompt: none" in alone
 

@@ -172,6 +172,6 @@ def packing(suffix: str) -> Callable[[IO[bytes]], IO[bytes]]:
             zstandard = _zstandard()
         except OSError as error:
             raise UsageError(f"*{suffix} cannot be written: {error.strerror}") from error
-        packer = zstandard.ZstdCompressor(level=_LEVELS[suffix])
+        packer = zstandard.ZstdCompressor(level=_LEVELS[suffix], write_checksum=True)
         return lambda file: packer.stream_writer(file, closefd=False)
     return lambda file: file

@@ -111,21 +111,13 @@ def is_there(path: str | os.PathLike[str]) -> bool:
 
 
 def is_absent(path: str | os.PathLike[str]) -> bool:
-    """Whether nothing is known to be at a path, so that a file which may be missing is missing.
-
-    If neither is known, as below a directory that may not be searched, opening the file says why.
-    """
+    """Whether nothing is known to be at a path. If neither is known, opening it says why."""
     return isinstance(_lookup(path), FileNotFoundError | NotADirectoryError)
 
 
 def is_directory(path: str | os.PathLike[str]) -> bool:
     """Whether a directory is known to be at a path."""
     return seen_at(path) == "a directory"
-
-
-def is_file(path: str | os.PathLike[str]) -> bool:
-    """Whether a regular file is known to be at a path."""
-    return seen_at(path) == "a file"
 
 
 def seen_at(path: str | os.PathLike[str]) -> str:
@@ -144,12 +136,6 @@ def entries(directory: Path, pattern: str = "*") -> list[Path]:
         return sorted(directory.glob(pattern))
     except OSError:
         return []
-
-
-def if_closed(directory: Path) -> str:
-    """Return words to add where nothing was found, if the directory cannot be searched."""
-    is_closed = is_there(directory) and not os.access(directory, os.R_OK | os.X_OK)
-    return " (permission denied)" if is_closed else ""
 
 
 def real(path: Path) -> Path:

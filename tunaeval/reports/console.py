@@ -23,6 +23,7 @@ from .summary import INFRASTRUCTURE
 from .tables import verdict_of
 from .wording import (
     RateRow,
+    asked_with,
     calls_words,
     counts,
     effort,
@@ -30,7 +31,6 @@ from .wording import (
     failures,
     interval,
     percent,
-    prompt_words,
     reactions,
     remarks,
     rows,
@@ -158,9 +158,7 @@ def show(report: Report, stream: TextIO) -> None:
     page = StringIO()
     console, run, summary = console_like(stream, page), report.run, report.summary
     rules = f"format {run.format}, level {run.level}, profile {run.profile}"
-    over = [f"{run.suite}, {run.model or run.client}, {rules}"]
-    if (words := prompt_words(run.system_prompt, run.without_prompt)) is not None:
-        over.append(words)
+    over = [f"{run.suite}, {run.model or run.client}, {rules}", *asked_with(run.system_prompt)]
     if run.calls != "any":
         over.append(f"counted are {run.calls} calls alone")
     if run.heading:

@@ -14,16 +14,7 @@ from tunaeval.showing import visible
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .files import RunsWriter, write_text
-from .wording import (
-    counts,
-    effort,
-    expected_words,
-    got_words,
-    prompt_words,
-    reactions,
-    remarks,
-    rows,
-)
+from .wording import counts, effort, expected_words, got_words, reactions, remarks, rows
 
 LIMIT = 400
 """Characters of the longest call."""
@@ -83,8 +74,6 @@ def _lines(report: Report) -> Iterator[str]:
     for name, found in counts(summary):
         yield f"- {name}: " + ", ".join(f"{code(key)} {count}" for key, count in found.items())
     yield f"- run {code(run.run_id)}, level {run.level}, profile {code(run.profile)}"
-    if (words := prompt_words(run.system_prompt, run.without_prompt)) is not None:
-        yield f"- {code(words)}"
     if run.calls != "any":
         yield f"- counted are {run.calls} calls alone"
     yield ""

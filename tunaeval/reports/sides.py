@@ -8,12 +8,12 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from tunaeval.errors import ComparisonError, RecordError
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import Level
-from tunaeval.types.runs import Expectation, Report, RunInfo
+from tunaeval.types.runs import Expectation, Report, RunInfo, RunOutcome
 
 from .summary import (
     INFRASTRUCTURE,
@@ -237,10 +237,14 @@ def no_result(source: RunSource, number: int, error: Exception) -> RecordError:
     )
 
 
+_OUTCOMES = frozenset(get_args(RunOutcome))
+
+
 def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> None:
     scenario, outcome = row["scenario"], row["outcome"]
-    if not isinstance(outcome, str):
-        raise TypeError(f"its outcome is {outcome!r:.40}")
+    for one in (outcome, *(attempt["outcome"] for attempt in row.get("attempts", ()))):
+        if not isinstance(one, str) or one not in _OUTCOMES:
+            raise ValueError(f"an outcome is {one!r:.40}")
     side.outcomes[outcome] += 1
     if outcome in INFRASTRUCTURE:
         side.lost[scenario] = INFRASTRUCTURE[outcome]

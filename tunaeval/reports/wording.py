@@ -150,20 +150,16 @@ def interruption(report: Report, matrix: str | None = None) -> str:
     return f"the run was interrupted: {progress(report)}"
 
 
-_PROMPT_WORDS, _PROMPT_WIDTH = 8, 120
+_PROMPT_WORDS = 8
 
 
-def prompt_words(system_prompt: str | None = None, without_prompt: int = 0) -> str | None:
-    """Return the first words of a run's system prompt, or that it has none; None if unknown."""
-    if system_prompt is None:
-        return None
-    words = system_prompt.split()
-    if not words:
-        return "system prompt: none"
-    shown = visible(" ".join(words[:_PROMPT_WORDS]), _PROMPT_WIDTH)
-    cut = " …" * (len(words) > _PROMPT_WORDS)
-    others = f" (none for {counted(without_prompt, 'scenario')})" * (without_prompt > 0)
-    return f'system prompt: "{shown}{cut}"{others}'
+def asked_with(system_prompt: str | None) -> Iterator[str]:
+    """Yield the first words of a run's system prompt, or that it has none; nothing if unknown."""
+    if system_prompt is not None:
+        words = system_prompt.split()
+        first = visible(" ".join(words[:_PROMPT_WORDS]), 120) + " …" * (len(words) > _PROMPT_WORDS)
+        shown = f'"{first}"' if words else "none"
+        yield f"system prompt: {shown}"
 
 
 def resumption(directory: object) -> str:

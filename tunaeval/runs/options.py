@@ -132,7 +132,7 @@ def run_info(
         heading="; ".join(heading for heading in headings if heading) or None,
         format=parser.name,
         prompt_digest=told.digest,
-        **prompt_of(suite, client),
+        system_prompt=prompt_of(suite, client),
         **{
             **asdict(options),
             "profile": profile_of(options.profile).name,
@@ -142,15 +142,11 @@ def run_info(
     )
 
 
-def prompt_of(suite: Suite, client: Client) -> JsonObject:
-    """Return the fields of `RunInfo` about the system prompt, which a whole agent does not get."""
-    if isinstance(client, Agent):
-        return {}
-    left_out = suite.without_prompt
-    if left_out == len(suite.scenarios):
-        return {"system_prompt": ""}
-    prompt = without(suite.system_prompt, of_environment())
-    return {"system_prompt": prompt, "without_prompt": left_out}
+def prompt_of(suite: Suite, client: Client) -> str | None:
+    """Return the system prompt that scenarios are asked with; None for a whole agent."""
+    is_asked = suite.without_prompt < len(suite.scenarios)
+    prompt = without(suite.system_prompt, of_environment()) if is_asked else ""
+    return None if isinstance(client, Agent) else str(prompt)
 
 
 def born(suite: str, run_id: str | None = None) -> JsonObject:

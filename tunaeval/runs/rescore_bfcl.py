@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
-from tunaeval.files.plain_files import entries, if_closed, is_directory, real
+from tunaeval.files.plain_files import entries, is_directory, real
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.parsing.reader import abstaining_names
@@ -303,9 +303,8 @@ def _result_files(path: Path) -> dict[Path, _ModelFiles]:
             model.judged.append(_ResultFile(file, bfcl_version(match), match[2], category))
     if not any(model.judged or model.others for model in found.values()):
         raise RecordError(
-            f"{path}: there are no results of BFCL below this path{if_closed(path)}; give the "
-            f"folder that bfcl generate wrote, with MODEL/.../BFCL_v4_CATEGORY{_RESULT} in it, or "
-            "that of a model"
+            f"{path}: there are no results of BFCL below this path; give the folder that bfcl "
+            f"generate wrote, with MODEL/.../BFCL_v4_CATEGORY{_RESULT} in it, or that of a model"
         )
     return found
 

@@ -186,8 +186,6 @@ class RunInfo(BaseModel):
     prompt_digest: str
     system_prompt: str | None = None
     """The system prompt; "" is none. None is unknown: that of a whole agent, or of an older run."""
-    without_prompt: int = 0
-    """How many scenarios are asked without it, because it does not belong to their tools."""
     versions: dict[str, str]
     resumed_at: list[str] = Field(default_factory=list)
     """When the interrupted run was continued, in ISO 8601."""

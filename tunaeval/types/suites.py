@@ -174,21 +174,13 @@ class Suite(BaseModel):
         digest.update(b',"without_prompt":true}' if self.without_prompt else b"}")
         return digest.hexdigest(), scenarios
 
-    def prompt_for(self, scenario: Scenario) -> str:
-        """Return the system prompt that a scenario is asked with; "" is none."""
-        own = scenario.tools
-        is_asked = own is None or not self.prompt_of_tools or self._has(own)
-        return self.system_prompt if is_asked else ""
-
     @property
     def without_prompt(self) -> int:
-        """The number of scenarios that the suite's system prompt is not for."""
-        if not self.prompt_of_tools:
-            return 0
-        return sum(self.prompt_for(one) != self.system_prompt for one in self.scenarios)
+        """How many scenarios are asked without the system prompt, as it belongs to other tools."""
+        own = (one.tools for one in self.scenarios if self.prompt_of_tools)
+        return sum(tools is not None and not self._has(tools) for tools in own)
 
     def _has(self, tools: Tools) -> bool:
-        """Whether there are tools, and all of them are the suite's."""
         return bool(tools) and tools.items() <= self.tools.items()
 
     def where(

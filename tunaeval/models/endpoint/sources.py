@@ -15,7 +15,7 @@ import orjson
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files import records
 from tunaeval.files.keys import COVER, Secret, SecretBytes, long_enough, of_environment
-from tunaeval.files.plain_files import is_file, is_there
+from tunaeval.files.plain_files import is_there, seen_at
 from tunaeval.models.clients.answers import error_words
 from tunaeval.models.clients.server import Heard, Server, read_key
 from tunaeval.parsing.api import parser_for
@@ -183,7 +183,7 @@ class Passing:
             raise UsageError(
                 "the endpoint has no answers; pass a script, a cassette or an upstream"
             )
-        if record and path is not None and is_there(path) and not is_file(path):
+        if record and path is not None and is_there(path) and seen_at(path) != "a file":
             raise UsageError(f"cassette is {str(path)!r}, which is no file; wanted one to replace")
         try:
             url = httpx2.URL(upstream)

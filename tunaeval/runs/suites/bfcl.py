@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError
-from tunaeval.files.plain_files import entries, if_closed, table_of
+from tunaeval.files.plain_files import entries, table_of
 from tunaeval.matching.bfcl import wanted_arguments
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
@@ -97,9 +97,7 @@ def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
         if (match := BFCL_FILE.fullmatch(path.name)) and match[2] in names
     }
     if not found:
-        raise SuiteError(
-            f"{place}: there is no BFCL_v4_{names[0]}.json in this directory{if_closed(place)}"
-        )
+        raise SuiteError(f"{place}: there is no BFCL_v4_{names[0]}.json in this directory")
     return max(found)[1]
 
 

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NoReturn
 
 from tunaeval.errors import SuiteError, UnknownNameError
-from tunaeval.files.plain_files import is_file, read_plain, real
+from tunaeval.files.plain_files import read_plain, real, seen_at
 from tunaeval.types.calls import JsonObject, JsonValue
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -142,7 +142,7 @@ def inside(folder: Traversable, name: str, place: Place) -> Traversable:
         leaves = leaves or not real(target).is_relative_to(real(folder))
     if leaves:
         raise place.error(f"found {name!r}, wanted a file in the suite file's own folder")
-    if not (is_file(target) if isinstance(target, Path) else target.is_file()):
+    if seen_at(target) != "a file" if isinstance(target, Path) else not target.is_file():
         raise place.error(f"there is no file {name!r} in the suite file's folder")
     return target
 

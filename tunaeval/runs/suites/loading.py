@@ -184,7 +184,8 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
     if belongs and given is not None:
         prompt = ""
     elif prompt is None:
-        prompt = _catalogue_prompt() if _is_catalogues(header) else ""
+        at = Place(DEFAULT_PROMPT)
+        prompt = read_text(packaged(at.file), at).strip() if _is_catalogues(header) else ""
     if next(file.rows(), None) is None:
         raise place.error("has no scenario, so there is nothing to run; add one or more")
     read = partial(read_scenario, tools=tools, wanted=wanted)
@@ -262,10 +263,6 @@ def _source(file: SuiteFile) -> str:
     source = _text(file.header, "from", file.place)
     file.place.at("from").refuse_unknown("built-in suite", source, SUITES)
     return source
-
-
-def _catalogue_prompt() -> str:
-    return read_text(packaged(DEFAULT_PROMPT), Place(DEFAULT_PROMPT)).strip()
 
 
 def _own_prompt(file: SuiteFile) -> str | None:

@@ -20,7 +20,7 @@ import json
 import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -35,9 +35,9 @@ from tunaeval.reports.sides import source_of
 from tunaeval.reports.summary import INFRASTRUCTURE, expected_tools, source_of_format
 from tunaeval.reports.tables import verdict_of
 from tunaeval.reports.wording import (
+    asked_with,
     expected_words,
     got_words,
-    prompt_words,
     reactions,
     remarks,
     share,
@@ -47,16 +47,7 @@ from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Rate, Report
 
-from .scenario import (
-    TEXT_CHARACTERS,
-    WENT_WRONG,
-    Allowance,
-    AttemptView,
-    MarkedPiece,
-    ScenarioView,
-    Viewer,
-    hidden,
-)
+from .scenario import WENT_WRONG, AttemptView, MarkedPiece, ScenarioView, Viewer, hidden
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -166,7 +157,7 @@ def _run(number: int, report: Report) -> View:
         "letter": letter_of(number),
         "info": report.run,
         "summary": summary,
-        "prompt": prompt_words(report.run.system_prompt, report.run.without_prompt),
+        "asked_with": [*asked_with(report.run.system_prompt)],
         "remarks": remarks(report),
         "sources": summary.sources | without_call,
         "latency": histogram(latencies, "s"),
@@ -234,12 +225,9 @@ def _comparisons(reports: Sequence[Report]) -> Iterator[View]:
         yield {"letter": letter, "found": found, "axis": axis, "power": power_words(overall)}
 
 
-_LINE = 400
-
-
 def _safe(text: str) -> str:
     """Return a text from outside on one line, without secrets."""
-    return visible(hidden(text, _LINE), _LINE)
+    return visible(hidden(text), 400)
 
 
 BLOCK = 64
@@ -247,6 +235,12 @@ BLOCK = 64
 CALL_CHARACTERS = 110
 PROMPT_CHARACTERS = 120
 """The most characters of a text in a row, which is shown and searched."""
+_SEARCHED = 4096
+"""The characters of a call that are searched for secrets: more than the longest key."""
+PAGE_BYTES = 64 * 1024 * 1024
+"""The size of the results that a page shows in full, so that 20,000 long ones do not take hours."""
+TEXT_CHARACTERS = 20_000
+"""The most characters of a text in the details; the run's directory has all of it."""
 
 _VERDICTS = {"PASS": "p", "FAIL": "f", "ERROR": "e"}
 
@@ -255,11 +249,10 @@ def blocks_of(reports: Sequence[Report], names: dict[str, int]) -> Iterator[View
     """Yield the results of all runs in blocks, with short rows, and details in compressed form.
     `names` gets the names of all rows, numbered from 0 in the order of their first use.
     """
-    allowance = Allowance()
     results = (
         (number, viewer, result)
         for number, report in enumerate(reports)
-        for viewer in [Viewer(report, allowance)]
+        for viewer in [Viewer(report, PAGE_BYTES // len(reports))]
         for result in report.results
     )
     count = 0
@@ -298,34 +291,37 @@ def _result_row(run: int, view: ScenarioView, names: dict[str, int]) -> list[Jso
         None if result.latency_seconds is None else round(result.latency_seconds, 3),
         result.completion_tokens,
         visible(view.prompt, PROMPT_CHARACTERS),
-        visible(hidden(expected_words(result.expected), CALL_CHARACTERS), CALL_CHARACTERS),
-        visible(hidden(got_words(result), CALL_CHARACTERS), CALL_CHARACTERS),
+        _call(expected_words(result.expected)),
+        _call(got_words(result)),
         len(result.repairs),
     ]
 
 
+def _call(words: str) -> str:
+    return visible(hidden(words[:_SEARCHED]), CALL_CHARACTERS)
+
+
 def _details(view: ScenarioView) -> JsonValue:
-    result, most = view.result, view.most or TEXT_CHARACTERS
-    show = partial(readable, limit=most)
+    result = view.result
     return {
         "id": visible(result.scenario),
-        "reason": visible(view.reason, most),
-        "prompt": show(view.prompt),
+        "reason": visible(view.reason, TEXT_CHARACTERS),
+        "prompt": readable(view.prompt),
         "match": "" if result.expected.match == "exactly" else result.expected.match,
-        "checks": [show(line) for line in view.checks],
-        "attempts": [_attempt(one, most) for one in view.attempts],
+        "checks": [readable(line) for line in view.checks],
+        "attempts": [_attempt(one) for one in view.attempts],
         "pairs": [
-            [pair.wanted and show(pair.wanted), pair.got and show(pair.got), pair.state,
-             [[show(one.name), one.wanted and show(one.wanted),
-               one.got and show(one.got), one.state, show(one.words)]
+            [pair.wanted and readable(pair.wanted), pair.got and readable(pair.got), pair.state,
+             [[readable(one.name), one.wanted and readable(one.wanted),
+               one.got and readable(one.got), one.state, readable(one.words)]
               for one in pair.arguments]]
             for pair in view.pairs
         ],
     }  # fmt: skip
 
 
-def _attempt(view: AttemptView, most: int) -> JsonValue:
-    record, show = view.record, partial(readable, limit=most)
+def _attempt(view: AttemptView) -> JsonValue:
+    record = view.record
     return {
         "outcome": record.outcome,
         "ended": visible(record.finish_reason or "", 60),
@@ -333,26 +329,26 @@ def _attempt(view: AttemptView, most: int) -> JsonValue:
         "in": record.prompt_tokens,
         "out": record.completion_tokens,
         "retries": record.retries,
-        "pieces": [*_pieces(view.pieces, most)],
+        "pieces": [*_pieces(view.pieces)],
         "marks": [
-            [mark.number, mark.kind, show(mark.code), show(mark.words), mark.level]
+            [mark.number, mark.kind, readable(mark.code), readable(mark.words), mark.level]
             for mark in view.marks
         ],
-        "reasoning": show(view.reasoning),
-        "calls": [show(call) for call in view.structured],
-        "note": show(view.note),
-        "user": show(view.user),
-        "results": [[show(tool), show(words)] for tool, words in view.results],
+        "reasoning": readable(view.reasoning),
+        "calls": [readable(call) for call in view.structured],
+        "note": readable(view.note),
+        "user": readable(view.user),
+        "results": [[readable(tool), readable(words)] for tool, words in view.results],
         "wrong": WENT_WRONG if view.is_wrong else "",
     }
 
 
-def _pieces(pieces: Sequence[MarkedPiece], most: int) -> Iterator[JsonValue]:
+def _pieces(pieces: Sequence[MarkedPiece]) -> Iterator[JsonValue]:
     """Yield each piece: text, first letters of its marks' kinds, numbers of marks that end here."""
-    remaining = most
+    remaining = TEXT_CHARACTERS
     for piece in pieces:
         if remaining <= 0:
-            yield [f"… (cut after {most:,} characters)", "", []]
+            yield [f"… (cut after {TEXT_CHARACTERS:,} characters)", "", []]
             return
         kinds = "".join(sorted(kind[0] for kind in piece.kinds))
         yield [readable(piece.text, remaining), kinds, [*piece.ends]]

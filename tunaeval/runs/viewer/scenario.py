@@ -38,15 +38,13 @@ from tunaeval.types.runs import (
 
 WENT_WRONG = "where it went wrong first"
 REASONING_KEYS = ("reasoning_content", "reasoning")
-_TOO_LONG = (
-    "the replies are too long for one page, so this one is cut and not read again; "
-    "`tunaeval show RUN --scenario ID` has all of it"
+SHORT_CHARACTERS = 1_000
+"""The most characters of a text on a page that has no room for more."""
+_CUT = (
+    f"the page has no room for more than {SHORT_CHARACTERS:,} characters of this text; "
+    "`tunaeval show RUN --scenario ID` shows all"
 )
 _OTHERWISE = "this version does not read the reply as the run did; the run's own words are here"
-
-
-_Show: TypeAlias = Callable[[str], str]
-"""Covers the secrets in a text, and cuts it where the view is for a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,45 +76,17 @@ class ScenarioView:
     pairs: tuple[RunPair, ...]
     checks: tuple[str, ...] = ()
     """For an episode: a line for each check's result, each fault, and each reaction to faults."""
-    most: int | None = None
-    """The most characters of a text that are to be shown; None for all."""
-
-
-TEXT_CHARACTERS, SHORT_CHARACTERS = 20_000, 1_000
-"""The most characters of a text on a page: usually, and once its allowance is spent."""
-PAGE_CHARACTERS = 64 * 1024 * 1024
-
-
-class Allowance:
-    """What a page may spend on long replies, so that it is made in bounded time and can be opened.
-
-    Replies of `PAGE_CHARACTERS` in total are read again and shown up to `TEXT_CHARACTERS`; the rest
-    is shown up to `SHORT_CHARACTERS`. Half of it is kept for results that did not pass.
-    """
-
-    def __init__(self) -> None:
-        self._left = PAGE_CHARACTERS
-
-    def covers(self, result: ScenarioResult) -> bool:
-        """Whether enough is left for a result; if so, it is spent."""
-        texts = [text_of(one.message.get("content")) for one in result.attempts]
-        texts += [tool.content for one in result.attempts for tool in one.results]
-        size = sum(map(len, texts))
-        kept = PAGE_CHARACTERS // 2 if result.ok else 0
-        if size > SHORT_CHARACTERS and self._left - size < kept:
-            return False
-        self._left -= size
-        return True
 
 
 class Viewer:
     """Makes views of a run's results; reads the replies again to find where their calls are.
 
-    The views are for a page with this `allowance`; without one, they have all of every text.
+    With `room`, a number of bytes, results of that size in total are read again, which takes a
+    time, and the texts of others are cut. Half of it is kept for results that did not pass.
     """
 
-    def __init__(self, report: Report, allowance: Allowance | None = None) -> None:
-        self._allowance = allowance
+    def __init__(self, report: Report, room: int | None = None) -> None:
+        self._room, self._kept = room, (room or 0) // 2
         self._profile = report.run.profile
         self._replies: Replies | None = None
         try:
@@ -127,50 +97,62 @@ class Viewer:
 
     def look(self, result: ScenarioResult) -> ScenarioView:
         """Return the view of a result. Never raises for what a model wrote."""
-        is_short = self._allowance is not None and not self._allowance.covers(result)
-        read, why = _nothing(result, _TOO_LONG) if is_short else self._read(result)
-        usual = None if self._allowance is None else TEXT_CHARACTERS
-        most = SHORT_CHARACTERS if is_short else usual
-        show = partial(hidden, most=most)
+        if self._room is not None:
+            size = len(encode(result.model_dump()))
+            if size > SHORT_CHARACTERS and self._room - size < self._kept * result.ok:
+                return _shortened(result)
+            self._room -= size
+        read, why = self._read(result)
         wrong = None if result.task is None else result.task.wrong_turn
         attempts = [
-            _attempt(record, found, why, show, is_wrong=number == wrong)
+            _attempt(record, found, why, is_wrong=number == wrong)
             for number, (record, found) in enumerate(zip(result.attempts, read, strict=True), 1)
         ]
         tools = self._replies.tools(result.scenario) if self._replies else Tools()
         compare = partial(match, profile=self._profile, tools=tools)
-        pairs = side_by_side(result.expected, result.got, compare, show)
+        pairs = side_by_side(result.expected, result.got, compare)
         given = result.error or result.reason
         values = (
             value for pair in pairs for one in pair.arguments for value in (one.wanted, one.got)
         )
-        cover = hidden_shortened if any(COVER in value for value in values if value) else show
-        checks = () if result.task is None else tuple(map(show, _checks(result.task)))
-        prompt = show(result.prompt)
-        return ScenarioView(result, prompt, cover(given), tuple(attempts), pairs, checks, most)
+        cover = hidden_shortened if any(COVER in value for value in values if value) else hidden
+        checks = () if result.task is None else tuple(map(hidden, _checks(result.task)))
+        prompt = hidden(result.prompt)
+        return ScenarioView(result, prompt, cover(given), tuple(attempts), pairs, checks)
 
     def _read(self, result: ScenarioResult) -> tuple[list[ParseResult | None], str]:
+        nothing: list[ParseResult | None] = [None] * len(result.attempts)
         if self._replies is None:
-            return _nothing(result, self._why)
+            return nothing, self._why
         try:
             return [*self._replies.read(result)], ""
         except TunaevalError as error:  # raised by a plug-in's parser
-            return _nothing(result, f"the reply cannot be read again: {error}")
+            return nothing, f"the reply cannot be read again: {error}"
 
 
-def _nothing(result: ScenarioResult, why: str) -> tuple[list[ParseResult | None], str]:
-    return [None] * len(result.attempts), why
+def _shortened(result: ScenarioResult) -> ScenarioView:
+    """Return the view of a result for which a page has no room: texts are cut, no call is shown."""
+
+    def cut(text: str) -> str:
+        return hidden(text[:SHORT_CHARACTERS])
+
+    attempts = [
+        AttemptView(one, (MarkedPiece(cut(text_of(one.message.get("content")))),), (), "", (), _CUT)
+        for one in result.attempts
+    ]
+    reason = cut(result.error or result.reason)
+    return ScenarioView(result, cut(result.prompt), reason, tuple(attempts), ())
 
 
 def _attempt(
-    record: AttemptRecord, found: ParseResult | None, why: str, show: _Show, *, is_wrong: bool
+    record: AttemptRecord, found: ParseResult | None, why: str, *, is_wrong: bool
 ) -> AttemptView:
-    text = show(text_of(record.message.get("content")))
+    text = hidden(text_of(record.message.get("content")))
     pieces: tuple[MarkedPiece, ...] = (MarkedPiece(text),)
-    marks, note = tuple(_recorded(record, show)), why or _OTHERWISE
+    marks, note = tuple(_recorded(record)), why or _OTHERWISE
     then = [(call.name, call.arguments) for call in record.calls]
     if found is not None and then == [(call.name, call.arguments) for call in found.calls]:
-        marks = tuple(replace(mark, words=show(mark.words)) for mark in marks_of(found))
+        marks = tuple(replace(mark, words=hidden(mark.words)) for mark in marks_of(found))
         pieces, note = pieces_of(text, marks), ""
     given = (record.message.get(key) for key in REASONING_KEYS)
     items = record.message.get("tool_calls") or record.message.get("function_call")
@@ -178,11 +160,11 @@ def _attempt(
         record=record,
         pieces=pieces,
         marks=marks,
-        reasoning=show(next((text for text in given if isinstance(text, str)), "")),
-        structured=tuple(_words_of(one, show) for one in listed(items)),
+        reasoning=hidden(next((text for text in given if isinstance(text, str)), "")),
+        structured=tuple(hidden(words_of(one)) for one in listed(items)),
         note=note,
-        user=show(record.user or ""),
-        results=tuple((one.tool, show(one.content)) for one in record.results),
+        user=hidden(record.user or ""),
+        results=tuple((one.tool, hidden(one.content)) for one in record.results),
         is_wrong=is_wrong,
     )
 
@@ -202,7 +184,7 @@ def _checks(task: TaskRecord) -> Iterator[str]:
             yield f"{words}: {'yes' if did else 'no'}"
 
 
-def _recorded(record: AttemptRecord, show: _Show) -> Iterator[Mark]:
+def _recorded(record: AttemptRecord) -> Iterator[Mark]:
     """Yield marks for the calls, repairs and diagnoses of a record, which knows no spans."""
     found = [(CALL, call.format, call.name) for call in record.calls]
     found += [(REPAIR, code, "") for call in record.calls for code in call.repairs]
@@ -210,7 +192,7 @@ def _recorded(record: AttemptRecord, show: _Show) -> Iterator[Mark]:
         code, _, words = given.partition(": ")
         found.append((DIAGNOSIS, code, words))
     for number, (kind, code, words) in enumerate(found, 1):
-        yield Mark(number, kind, code, show(words), None)
+        yield Mark(number, kind, code, hidden(words), None)
 
 
 CALL, REPAIR, DIAGNOSIS = "call", "repair", "diagnosis"
@@ -313,22 +295,21 @@ Compare: TypeAlias = Callable[[Expectation, Sequence[ToolCall]], Verdict]
 
 
 def side_by_side(
-    expected: Expectation, got: Sequence[CallRecord], compare: Compare, show: _Show | None = None
+    expected: Expectation, got: Sequence[CallRecord], compare: Compare
 ) -> tuple[RunPair, ...]:
     """Pair each expected call with a received one; the received calls without a partner follow."""
-    show = show or hidden
     wanted = list(expected.calls or ())
     names = [ExpectedCall.model_construct(name=name, arguments={}) for name in expected.tools or ()]
     calls = [ToolCall(call.name, call.arguments, call.id, call.format) for call in got]
     partner = _partners(wanted or names, calls)
     pairs = [
-        _pair(one, None if at is None else calls[at], compare, show, named_only=not wanted)
+        _pair(one, None if at is None else calls[at], compare, named_only=not wanted)
         for one, at in zip(wanted or names, partner, strict=True)
     ]
     open_to_others = not (wanted or names) and not expected.none
     left = (call for index, call in enumerate(calls) if index not in partner)
     state = UNASKED if open_to_others or expected.match in _WITH_OTHERS else EXTRA
-    return (*pairs, *(RunPair(None, call.name, state, tuple(_all_of(call, show))) for call in left))
+    return (*pairs, *(RunPair(None, call.name, state, tuple(_all_of(call))) for call in left))
 
 
 _WITH_OTHERS = ("in_order", "superset")
@@ -350,19 +331,17 @@ def _partners(wanted: Sequence[ExpectedCall], calls: Sequence[ToolCall]) -> list
 
 
 def _pair(
-    wanted: ExpectedCall, got: ToolCall | None, compare: Compare, show: _Show, *, named_only: bool
+    wanted: ExpectedCall, got: ToolCall | None, compare: Compare, *, named_only: bool
 ) -> RunPair:
     is_same = got is not None and wanted.name == got.name
     if got is not None and is_same and not named_only:
         faults = _faults(wanted, got, compare)
-        rows = tuple(_judged(wanted.arguments, got.arguments, faults, show))
+        rows = tuple(_judged(wanted.arguments, got.arguments, faults))
         return RunPair(wanted.name, got.name, SAME if not faults else DIFFERS, rows)
     want, have = wanted.arguments, {} if got is None else got.arguments
     state = UNASKED if got is not None else MISSING  # calls of different tools are not judged
     names = dict.fromkeys((*want, *have))
-    rows = tuple(
-        Argument(one, _shown(want, one, show), _shown(have, one, show), state) for one in names
-    )
+    rows = tuple(Argument(one, _shown(want, one), _shown(have, one), state) for one in names)
     if got is None:
         return RunPair(wanted.name, None, MISSING, rows)
     return RunPair(wanted.name, got.name, SAME if is_same else DIFFERS, rows)
@@ -384,9 +363,7 @@ def _faults(wanted: ExpectedCall, got: ToolCall, compare: Compare) -> dict[str, 
     return found
 
 
-def _judged(
-    wanted: JsonObject, got: JsonObject, faults: dict[str, str], show: _Show
-) -> Iterator[Argument]:
+def _judged(wanted: JsonObject, got: JsonObject, faults: dict[str, str]) -> Iterator[Argument]:
     for name in dict.fromkeys((*wanted, *got)):
         words, state = faults.get(name, ""), SAME
         if name not in got:
@@ -395,25 +372,25 @@ def _judged(
             state = EXTRA if words else UNASKED
         elif words:
             state = DIFFERS
-        shown = _shown(wanted, name, show), _shown(got, name, show)
+        shown = _shown(wanted, name), _shown(got, name)
         is_secret = any(COVER in value for value in shown if value)
         yield Argument(name, *shown, state, hidden_shortened(words) if is_secret else words)
     if "" in faults:
         yield Argument("", None, None, DIFFERS, faults[""])
 
 
-def _all_of(call: ToolCall, show: _Show) -> Iterator[Argument]:
+def _all_of(call: ToolCall) -> Iterator[Argument]:
     for name, value in call.arguments.items():
-        yield Argument(name, None, _words_of(value, show), UNASKED)
+        yield Argument(name, None, words_of(value), UNASKED)
 
 
-def _shown(arguments: JsonObject, name: str, show: _Show) -> str | None:
-    return _words_of(arguments[name], show) if name in arguments else None
+def _shown(arguments: JsonObject, name: str) -> str | None:
+    return words_of(arguments[name]) if name in arguments else None
 
 
-def _words_of(value: JsonValue, show: _Show) -> str:
-    """Return a value as readable JSON; NaN and the like are written as in a run's files."""
-    return show(json.dumps(decode(encode({"": value}))[""], ensure_ascii=False))
+def words_of(value: JsonValue) -> str:
+    """Return a value as readable JSON without secrets; NaN and the like as in a run's files."""
+    return hidden(json.dumps(decode(encode({"": value}))[""], ensure_ascii=False))
 
 
 COVER = "•"
@@ -430,16 +407,8 @@ _NAMED = re.compile(
 """Matches the value after a word such as "password" or "bearer"."""
 
 
-_BEHIND = 4096
-"""How far behind what is shown a secret is looked for that begins there."""
-
-
-def hidden(text: str, most: int | None = None) -> str:
-    """Return the text with everything that looks like a secret covered, in linear time; without
-    most of what is behind the first `most` characters.
-    """
-    if most is not None:
-        text = text[: most + _BEHIND]
+def hidden(text: str) -> str:
+    """Return the text with everything that looks like a secret covered, in linear time."""
     return _NAMED.sub(
         lambda found: found[0].removesuffix(found[1]) + COVER * len(found[1]),
         with_keys_covered(text, lambda key: COVER * len(key)),
