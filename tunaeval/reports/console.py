@@ -158,11 +158,12 @@ def show(report: Report, stream: TextIO) -> None:
     page = StringIO()
     console, run, summary = console_like(stream, page), report.run, report.summary
     rules = f"format {run.format}, level {run.level}, profile {run.profile}"
-    over = [f"{run.suite}, {run.model or run.client}, {rules}", *asked_with(run.system_prompt)]
+    over = [f"{run.suite}, {run.model or run.client}, {rules}"]
     if run.calls != "any":
         over.append(f"counted are {run.calls} calls alone")
     if run.heading:
         over.append(run.heading)
+    over += asked_with(run.system_prompt)
     below = [*remarks(report), effort(summary)]
     for name, found in counts(summary):
         below.append(f"{name}: " + ", ".join(f"{key} {count}" for key, count in found.items()))

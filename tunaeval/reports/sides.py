@@ -241,10 +241,7 @@ _OUTCOMES = frozenset(get_args(RunOutcome))
 
 
 def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> None:
-    scenario, outcome = row["scenario"], row["outcome"]
-    for one in (outcome, *(attempt["outcome"] for attempt in row.get("attempts", ()))):
-        if not isinstance(one, str) or one not in _OUTCOMES:
-            raise ValueError(f"an outcome is {one!r:.40}")
+    scenario, outcome = row["scenario"], _outcome_of(row)
     side.outcomes[outcome] += 1
     if outcome in INFRASTRUCTURE:
         side.lost[scenario] = INFRASTRUCTURE[outcome]
@@ -271,6 +268,13 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     for kind in ("prompt_tokens", "completion_tokens"):
         if row[kind] is not None:
             side.tokens[kind] += int(float(row[kind]))  # OverflowError makes the row no result
+
+
+def _outcome_of(row: JsonObject) -> str:
+    for one in (row["outcome"], *(attempt["outcome"] for attempt in row.get("attempts", ()))):
+        if not isinstance(one, str) or one not in _OUTCOMES:
+            raise ValueError(f"an outcome is {one!r:.40}")
+    return str(row["outcome"])
 
 
 def _replies(row: JsonObject) -> Iterator[tuple[JsonObject, str | None]]:
