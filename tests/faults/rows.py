@@ -185,5 +185,22 @@ SHOWN = {
     "::test_headers_that_are_too_long_are_answered",
     "H low: HEAD": "endpoint/test_strangers.py"
     "::test_head_and_options_are_answered_and_are_no_turns",
+    "10.4: packed files": "faults/test_packed_files.py",
+    "10.4: a folder with a damaged file": "faults/test_packed_files.py"
+    "::test_a_damaged_file_of_a_folder_is_refused_and_the_others_are_scored",
+    "10.4: memory": "faults/test_packed_files.py"
+    "::test_what_unpacks_to_too_much_is_refused_in_bounded_memory",
+    "10.10: configuration": "cli/test_settings.py"
+    "::test_a_file_that_cannot_be_read_is_never_taken_for_none",
+    "10.15: looking up a path": "faults/test_paths_that_cannot_be_looked_up.py"
+    "::test_no_command_fails_below_a_directory_that_cannot_be_searched",
+    "10.16: a full disk": "faults/test_writing.py"
+    "::test_a_full_disk_is_no_fault_of_what_is_read",
+    "10.16: a link to nothing": "faults/test_writing.py"
+    "::test_a_link_to_nothing_is_called_that",
+    "10.16: outcomes that are none": "faults/test_writing.py"
+    "::test_a_comparison_refuses_the_outcome_that_show_refuses",
+    "10.16: pages of long replies": "viewer/test_page.py"
+    "::test_a_page_of_20_000_replies_of_100_kb_takes_seconds",
 }  # fmt: skip
 """A file below tests/, and the test in it where it is one of many."""
