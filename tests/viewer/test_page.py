@@ -141,7 +141,7 @@ def test_a_thousand_results_are_under_a_megabyte_and_a_half(tmp_path: Path) -> N
     assert (tmp_path / "page.html").stat().st_size < 1_500_000
 
 
-def test_long_replies_are_shown_in_full_while_there_is_room_and_failed_ones_first(
+def test_long_replies_are_shown_in_full_within_a_budget_and_failed_ones_first(
     tmp_path: Path,
 ) -> None:
     answers = {f"right-{n}": f"{'I look. ' * 1000}<tool_call>{READ}</tool_call>" for n in range(6)}
@@ -150,7 +150,7 @@ def test_long_replies_are_shown_in_full_while_there_is_room_and_failed_ones_firs
     (size, *_) = (len(encode(one.model_dump())) for one in report.results)
     viewer = Viewer(report, 8 * size)
     views = {one.scenario: viewer.look(one) for one in report.results}
-    cut = [name for name, view in views.items() if "no room" in view.attempts[-1].note]
+    cut = [name for name, view in views.items() if "shows only" in view.attempts[-1].note]
     assert cut == ["right-4", "right-5"]
     assert all(len(views[name].attempts[0].pieces[0].text) == SHORT_CHARACTERS for name in cut)
     whole = {one.scenario: Viewer(report).look(one) for one in report.results}

@@ -39,9 +39,9 @@ from tunaeval.types.runs import (
 WENT_WRONG = "where it went wrong first"
 REASONING_KEYS = ("reasoning_content", "reasoning")
 SHORT_CHARACTERS = 1_000
-"""The most characters of a text on a page that has no room for more."""
+"""The most characters of a text on a page of long results, once its budget is spent."""
 _CUT = (
-    f"the page has no room for more than {SHORT_CHARACTERS:,} characters of this text; "
+    f"a page of long results shows only {SHORT_CHARACTERS:,} characters of each text of this one; "
     "`tunaeval show RUN --scenario ID` shows all"
 )
 _OTHERWISE = "this version does not read the reply as the run did; the run's own words are here"
@@ -81,12 +81,12 @@ class ScenarioView:
 class Viewer:
     """Makes views of a run's results; reads the replies again to find where their calls are.
 
-    With `room`, a number of bytes, results of that size in total are read again, which takes a
+    With a `budget`, a number of bytes, results of that size in total are read again, which takes a
     time, and the texts of others are cut. Half of it is kept for results that did not pass.
     """
 
-    def __init__(self, report: Report, room: int | None = None) -> None:
-        self._room, self._kept = room, (room or 0) // 2
+    def __init__(self, report: Report, budget: int | None = None) -> None:
+        self._budget, self._kept = budget, (budget or 0) // 2
         self._profile = report.run.profile
         self._replies: Replies | None = None
         try:
@@ -97,11 +97,11 @@ class Viewer:
 
     def look(self, result: ScenarioResult) -> ScenarioView:
         """Return the view of a result. Never raises for what a model wrote."""
-        if self._room is not None:
+        if self._budget is not None:
             size = len(encode(result.model_dump()))
-            if size > SHORT_CHARACTERS and self._room - size < self._kept * result.ok:
+            if size > SHORT_CHARACTERS and self._budget - size < self._kept * result.ok:
                 return _shortened(result)
-            self._room -= size
+            self._budget -= size
         read, why = self._read(result)
         wrong = None if result.task is None else result.task.wrong_turn
         attempts = [
@@ -131,7 +131,7 @@ class Viewer:
 
 
 def _shortened(result: ScenarioResult) -> ScenarioView:
-    """Return the view of a result for which a page has no room: texts are cut, no call is shown."""
+    """Return the view of a result for which the budget of a page is spent: texts are cut, no call is shown."""
 
     def cut(text: str) -> str:
         return hidden(text[:SHORT_CHARACTERS])
