@@ -144,8 +144,8 @@ def test_a_thousand_results_are_under_a_megabyte_and_a_half(tmp_path: Path) -> N
 def test_long_replies_are_shown_in_full_within_a_budget_and_failed_ones_first(
     tmp_path: Path,
 ) -> None:
-    answers = {f"right-{n}": f"{'I look. ' * 1000}<tool_call>{READ}</tool_call>" for n in range(6)}
-    answers |= {f"wrong-{n}": "No, I will not. " * 200 for n in range(3)} | {"short": "No."}
+    answers = {f"right-{n}": f"{'I look. ' * 2000}<tool_call>{READ}</tool_call>" for n in range(6)}
+    answers |= {f"wrong-{n}": "No, I will not. " * 400 for n in range(3)} | {"short": "No."}
     report = report_of(made_run(tmp_path, answers))
     (size, *_) = (len(encode(one.model_dump())) for one in report.results)
     viewer = Viewer(report, 8 * size)

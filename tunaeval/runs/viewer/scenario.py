@@ -40,8 +40,10 @@ WENT_WRONG = "where it went wrong first"
 REASONING_KEYS = ("reasoning_content", "reasoning")
 SHORT_CHARACTERS = 1_000
 """The most characters of a text on a page of long results, once its budget is spent."""
+_USUAL_BYTES = 10_000
+"""Up to this size results are shown in full, however many there are."""
 _CUT = (
-    f"a page of long results shows only {SHORT_CHARACTERS:,} characters of each text of this one; "
+    f"a page of long results shows only {SHORT_CHARACTERS:,} characters of each text here; "
     "`tunaeval show RUN --scenario ID` shows all"
 )
 _OTHERWISE = "this version does not read the reply as the run did; the run's own words are here"
@@ -81,8 +83,8 @@ class ScenarioView:
 class Viewer:
     """Makes views of a run's results; reads the replies again to find where their calls are.
 
-    With a `budget`, a number of bytes, results of that size in total are read again, which takes a
-    time, and the texts of others are cut. Half of it is kept for results that did not pass.
+    With a `budget`, long results of so many bytes in total are read again, which takes time, and
+    the texts of others are cut. Half of it is kept for results that did not pass.
     """
 
     def __init__(self, report: Report, budget: int | None = None) -> None:
@@ -99,9 +101,10 @@ class Viewer:
         """Return the view of a result. Never raises for what a model wrote."""
         if self._budget is not None:
             size = len(encode(result.model_dump()))
-            if size > SHORT_CHARACTERS and self._budget - size < self._kept * result.ok:
-                return _shortened(result)
-            self._budget -= size
+            if size > _USUAL_BYTES:
+                if self._budget - size < self._kept * result.ok:
+                    return _shortened(result)
+                self._budget -= size
         read, why = self._read(result)
         wrong = None if result.task is None else result.task.wrong_turn
         attempts = [
@@ -136,9 +139,10 @@ def _shortened(result: ScenarioResult) -> ScenarioView:
     def cut(text: str) -> str:
         return hidden(text[:SHORT_CHARACTERS])
 
+    texts = [cut(text_of(one.message.get("content"))) for one in result.attempts]
     attempts = [
-        AttemptView(one, (MarkedPiece(cut(text_of(one.message.get("content")))),), (), "", (), _CUT)
-        for one in result.attempts
+        AttemptView(one, (MarkedPiece(text),), (), "", (), _CUT)
+        for one, text in zip(result.attempts, texts, strict=True)
     ]
     reason = cut(result.error or result.reason)
     return ScenarioView(result, cut(result.prompt), reason, tuple(attempts), ())
