@@ -18,7 +18,7 @@ A list contains the alternatives; "" among them allows the argument to be left o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from tunaeval.showing import shown
@@ -223,6 +223,35 @@ def gold_arguments(wanted: Mapping[str, JsonValue]) -> Mapping[str, list[JsonVal
         name: _alternatives(want["$any_of"] if _is_one_of(want) else [want])
         for name, want in wanted.items()
     }
+
+
+def plain_arguments(gold: Mapping[str, Sequence[JsonValue]]) -> Iterator[JsonObject]:
+    """Yield arguments without alternatives, so that each alternative is in one of them.
+
+    `gold` maps each argument to its alternatives, as returned by `gold_arguments`.
+    """
+    options = {
+        name: [plain for one in alternatives if one != _LEFT_OUT for plain in _plain_values(one)]
+        for name, alternatives in gold.items()
+    }
+    first = {name: values[0] for name, values in options.items() if values}
+    yield first
+    for name, values in options.items():
+        for value in values[1:]:
+            yield {**first, name: value}
+
+
+def _plain_values(alternative: JsonValue) -> list[JsonValue]:
+    """Return the values that an alternative has, if there are alternatives inside it."""
+    if type(alternative) is dict:
+        inner = {key: one if type(one) is list else [one] for key, one in alternative.items()}
+        return [*plain_arguments(inner)]
+    if type(alternative) is not list:
+        return [alternative]
+    items = [_plain_values(item) for item in alternative]
+    first = [values[0] for values in items]
+    others = ((at, one) for at, values in enumerate(items) for one in values[1:])
+    return [first, *([*first[:at], one, *first[at + 1 :]] for at, one in others)]
 
 
 def _one_of(alternatives: JsonValue) -> JsonValue:
