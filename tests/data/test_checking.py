@@ -66,6 +66,7 @@ def bfcl(**gold: Any) -> dict[str, Any]:
         "at": hour,
         "stops": {"type": "array", "items": hour},
         "height": {"type": "float"},
+        "sizes": {"type": "array", "items": {"type": "integer"}},
     }
     parameters = {"type": "dict", "properties": properties, "required": ["city"]}
     function = [{"name": "get_weather", "description": "", "parameters": parameters}]
@@ -131,6 +132,7 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("misfit", bfcl(city=["Oslo"], at=[{"minute": [7]}])),
     ("misfit", bfcl(city=["Oslo"], stops=[[{"hour": [7]}, {"hour": ["8"]}]])),
     ("misfit", bfcl(city=["Oslo"], days=[None, ""])),
+    ("misfit", bfcl(city=["Oslo"], sizes=[[1, ""]])),
     ("unknown-tool", {**bfcl(), "ground_truth": [{"rain": {"city": ["Oslo"]}}]}),
     ("unreadable-row", {"messages": [{"role": "robot", "content": "x"}]}),
     ("unreadable-row", {"messages": [{"role": "user", "content": 5}]}),
@@ -188,6 +190,11 @@ def test_every_alternative_of_bfcl_is_judged_and_each_reason_told_once() -> None
     ]
     (undeclared,) = found(bfcl(city=["Oslo"], place=["x"]))
     assert undeclared.reason == "get_weather: 'place' is not declared"
+
+
+def test_a_row_of_only_alternatives_is_judged_in_bounded_time() -> None:
+    words = [f"{number} Oslo" for number in range(2_000)]
+    assert found(bfcl(city=words, near=[words, [*words, ""]])) == []
 
 
 def test_a_gold_that_no_reply_matches_says_why() -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 from tunaeval.showing import shown
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, ToolSpec
@@ -230,28 +231,33 @@ def plain_arguments(gold: Mapping[str, Sequence[JsonValue]]) -> Iterator[JsonObj
 
     `gold` maps each argument to its alternatives, as returned by `gold_arguments`.
     """
-    options = {
-        name: [plain for one in alternatives if one != _LEFT_OUT for plain in _plain_values(one)]
-        for name, alternatives in gold.items()
-    }
-    first = {name: values[0] for name, values in options.items() if values}
+    return _one_changed(
+        {
+            name: (plain for one in options if one != _LEFT_OUT for plain in _plain_values(one))
+            for name, options in gold.items()
+        }
+    )
+
+
+def _one_changed(values: Mapping[str, Iterator[JsonValue]]) -> Iterator[JsonObject]:
+    """Yield the first value of each name, then all others, each beside the first of the rest."""
+    first = {name: value for name, found in values.items() for value in islice(found, 1)}
     yield first
-    for name, values in options.items():
-        for value in values[1:]:
-            yield {**first, name: value}
+    for name, others in values.items():
+        yield from ({**first, name: value} for value in others)
 
 
-def _plain_values(alternative: JsonValue) -> list[JsonValue]:
-    """Return the values that an alternative has, if there are alternatives inside it."""
+def _plain_values(alternative: JsonValue) -> Iterator[JsonValue]:
+    """Yield the values that an alternative has, if there are alternatives inside it."""
     if type(alternative) is dict:
-        inner = {key: one if type(one) is list else [one] for key, one in alternative.items()}
-        return [*plain_arguments(inner)]
-    if type(alternative) is not list:
-        return [alternative]
-    items = [_plain_values(item) for item in alternative]
-    first = [values[0] for values in items]
-    others = ((at, one) for at, values in enumerate(items) for one in values[1:])
-    return [first, *([*first[:at], one, *first[at + 1 :]] for at, one in others)]
+        yield from plain_arguments(
+            {key: one if type(one) is list else [one] for key, one in alternative.items()}
+        )
+    elif type(alternative) is list:
+        items = {str(at): _plain_values(item) for at, item in enumerate(alternative)}
+        yield from ([*one.values()] for one in _one_changed(items))
+    else:
+        yield alternative
 
 
 def _one_of(alternatives: JsonValue) -> JsonValue:
