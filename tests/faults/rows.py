@@ -202,5 +202,7 @@ SHOWN = {
     "::test_a_comparison_refuses_the_outcome_that_show_refuses",
     "10.16: pages of long replies": "viewer/test_page.py"
     "::test_a_page_of_20_000_replies_of_100_kb_takes_seconds",
+    "10.9: intervals with repeats": "selftest/test_verdicts.py"
+    "::test_intervals_cover_and_tests_raise_few_false_alarms",
 }  # fmt: skip
 """A file below tests/, and the test in it where it is one of many."""

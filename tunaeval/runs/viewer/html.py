@@ -238,7 +238,7 @@ PROMPT_CHARACTERS = 120
 _SEARCHED = 4096
 """The characters of a call that are searched for secrets: more than the longest key."""
 PAGE_BYTES = 64 * 1024 * 1024
-"""The size of the results that a page shows in full, so that 20,000 long ones do not take hours."""
+"""The size of the long results that a page shows in full, so that 20,000 of them take seconds."""
 TEXT_CHARACTERS = 20_000
 """The most characters of a text in the details; the run's directory has all of it."""
 

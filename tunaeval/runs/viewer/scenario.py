@@ -134,7 +134,7 @@ class Viewer:
 
 
 def _shortened(result: ScenarioResult) -> ScenarioView:
-    """Return the view of a result for which the budget of a page is spent: texts are cut, no call is shown."""
+    """Return the view of a result beyond a page's budget: texts are cut, no call is shown."""
 
     def cut(text: str) -> str:
         return hidden(text[:SHORT_CHARACTERS])
