@@ -119,7 +119,7 @@ def test_a_damaged_file_of_a_folder_is_refused_and_the_others_are_scored(
     for name in ("a", "c"):
         (tmp_path / f"{name}.json.gz").write_bytes(gzip.compress(TRANSCRIPT))
     (tmp_path / "b.json.gz").write_bytes(gzip.compress(TRANSCRIPT)[:-9])
-    (tmp_path / "d.json.gz").write_bytes(gzip.compress(TRANSCRIPT)[:12] + b"\xff" * 40)
+    (tmp_path / "d.json.gz").write_bytes(gzip.compress(TRANSCRIPT)[:10] + b"\xff" * 40)
     done = here("score", str(tmp_path))
     assert done.returncode == 2
     assert done.stderr.count("refused: ") == done.stderr.count("this file is damaged") == 2
