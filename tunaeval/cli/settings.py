@@ -48,9 +48,7 @@ def settings_of(command: str, commands: Mapping[str, str] | None = None) -> Sett
     """
     for name, tables in FILES:
         path = Path(name)
-        if (
-            is_absent(path) and not path.is_symlink()
-        ):  # a link to nothing was meant to say something
+        if is_absent(path) and not path.is_symlink():  # a link to nothing is no missing file
             continue
         found = _tables(path, tables)
         if found is None:
