@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
 
 from tunaeval.errors import ToolsError, TunaevalError
+from tunaeval.files.keys import covered, of_environment
 from tunaeval.models.clients.answers import read_usage
 from tunaeval.parsing.sse import first_choice
 from tunaeval.showing import brief
@@ -49,7 +50,7 @@ class ModelRequest:
 
     `body` is the request as it came. `messages` are in the shape of chat completions for every
     `api`; `tools` are those that the request offers, or None. `secrets` are the secrets in its
-    headers, so that they can be kept out of records.
+    headers and its body, so that they can be kept out of records; its repr shows none.
 
     Examples:
         >>> import httpx2
@@ -78,6 +79,16 @@ class ModelRequest:
         """The results of tools so far, as texts, in order."""
         found = [one.get("content") for one in self.messages if is_result(one)]
         return tuple(one if isinstance(one, str) else text_of(one) for one in found)
+
+    def __repr__(self) -> str:
+        return _repr(self, self.secrets)
+
+
+def _repr(thing: ModelRequest | EndpointTurn, secrets: frozenset[str]) -> str:
+    """Return the repr of a dataclass without the secrets, or those of the environment."""
+    shown = ((one.name, getattr(thing, one.name)) for one in fields(thing) if one.repr)
+    words = ", ".join(f"{name}={value!r}" for name, value in shown)
+    return covered(f"{type(thing).__name__}({words})", secrets | of_environment())
 
 
 def is_result(message: JsonObject) -> bool:
@@ -122,6 +133,9 @@ class EndpointTurn:
     code: str | None = None
     faults: tuple[Fault, ...] = ()
     lost: tuple[ToolCall, ...] = ()
+
+    def __repr__(self) -> str:
+        return _repr(self, self.request.secrets)
 
 
 class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length has no slots

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import h11
@@ -22,12 +22,12 @@ _GRACE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A complete HTTP request."""
+    """A complete HTTP request. Its query and its body, which may have secrets, are in no repr."""
 
     method: str
-    path: str
+    path: str = field(repr=False)
     headers: dict[str, str]
-    body: bytes
+    body: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
