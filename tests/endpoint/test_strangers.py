@@ -285,7 +285,11 @@ GEMINI: dict[str, Any] = {
     "tools": [{"functionDeclarations": [{"name": "bash", "parameters": {"type": "OBJECT"}}]}],
 }
 CALL = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
-ITEMS = ({"type": "function_call_output"}, {"type": "function_call"}, {"type": "thought"})
+ITEMS: list[Any] = [
+    {"type": "function_call_output"},
+    {"type": "function_call"},
+    {"type": "thought"},
+]
 LACKING: dict[str, list[Any]] = {
     "chat/completions": [
         {"role": "user", "content": [{"type": "text"}]},
@@ -348,7 +352,9 @@ def test_a_part_without_its_keys_is_refused_where_it_is(
 ) -> None:
     model, client = answering
     asked, name = len(model.turns), LISTS.get(path, "contents")
-    first = {"role": "user", "content": "x"} if name != "contents" else {"parts": [{"text": "x"}]}
+    first: Any = (
+        {"role": "user", "content": "x"} if name != "contents" else {"parts": [{"text": "x"}]}
+    )
     reply = client.post(f"{model.url}/{path}", json={"model": "m", name: [first, part]})
     assert (reply.status_code, f"'{name}[1]" in reply.text) == (400, True), reply.text
     assert len(model.turns) == asked
@@ -357,7 +363,7 @@ def test_a_part_without_its_keys_is_refused_where_it_is(
 @pytest.mark.parametrize(("path", "name"), [("messages", "system"), ("models/m:x", "contents")])
 def test_a_system_prompt_without_its_text_is_refused(answering: Any, path: str, name: str) -> None:
     model, client = answering
-    body = {"messages": [{"role": "user", "content": "x"}], "system": [{"type": "text"}]}
+    body: Any = {"messages": [{"role": "user", "content": "x"}], "system": [{"type": "text"}]}
     if name == "contents":
         path = path.replace(":x", ":generateContent")
         body = {name: [{"parts": [{"text": "x"}]}], "systemInstruction": {"parts": [{}]}}

@@ -469,7 +469,8 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         self.filters = {name: _charged(name, one) for name, one in self.filters.items()}
         self.filters |= {"_turn": _turn, "_made": _made, "_compared": _compared}
         self.filters |= {"_searched": _searched, "_sliced": _sliced}
-        self.tests |= {name: _charged(name, self.tests[name]) for name in _COMPARING}
+        tests: dict[str, Any] = self.tests
+        self.tests |= {name: _charged(name, tests[name]) for name in _COMPARING}
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree: nodes.Template = _Guards().visit(super()._parse(source, name, filename))
