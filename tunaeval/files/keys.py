@@ -163,7 +163,10 @@ def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
     first, and in place of any part of one that is long enough, as messages quote parts of long
     texts. Texts in the shape of a key are covered, too, whole and in parts.
     """
-    known = _known(frozenset(secrets))
+    return _without(value, _known(frozenset(secrets)))
+
+
+def _without(value: JsonValue, known: _Parts) -> JsonValue:
     if _is_clean(value, known):
         return value
     seen: set[Secret] = set()
@@ -184,8 +187,11 @@ def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
 
 
 def covered(text: str, secrets: Iterable[str]) -> str:
-    """Return a text without the secrets, as `without` does; they may be quoted by `repr` in it."""
-    words = without(text, {*secrets, *(Secret(str.__repr__(one)[1:-1]) for one in secrets)})
+    """Return a message without the secrets, as `without` does, and without any of their parts; they
+    may be quoted by `repr` in it.
+    """
+    quoted = (Secret(str.__repr__(one)[1:-1]) for one in secrets)
+    words = _without(text, _known_in_words(frozenset({*secrets, *quoted})))
     assert isinstance(words, str)  # noqa: S101 - as it was
     return words
 
@@ -233,15 +239,15 @@ class _Parts:
     """In any part of `_LENGTH` characters there is a sign: one of the pieces of a run of so many
     characters, side by side."""
     _RUN = re.compile(r"[A-Za-z0-9_+=-]{12,}+")
-    _ALONE = re.compile(r"(?<!\S)[A-Za-z0-9_+=-][A-Za-z0-9_+=./-]*(?!\S)")
-    """What may be a key by itself. Parts of a path, an address or a sentence are ordinary words,
-    and are covered only beside the whole."""
+    _ALONE = re.compile(r"(?<!\S)(?=\S*\d)[A-Za-z0-9_+=-][A-Za-z0-9_+=./-]*(?!\S)")
+    """What may be a key by itself. Parts of a path, an address, a sentence or of mere words are in
+    ordinary texts, too, and are covered in those only beside the whole."""
 
     def __init__(self, secrets: Iterable[str], seen: Iterable[str] = ()) -> None:
-        self.ordered = sorted(secrets, key=len, reverse=True)
+        self.ordered, self._seen = sorted(secrets, key=len, reverse=True), [*seen]
         """All of the secrets, the longest first."""
         alone = (word for secret in self.ordered for word in self._ALONE.findall(secret))
-        runs = {run for text in (*alone, *seen) for run in self._RUN.findall(text)}
+        runs = {run for text in (*alone, *self._seen) for run in self._RUN.findall(text)}
         size, sign = self._LENGTH, self._SIGN
         self._grams = {run[at : at + size] for run in runs for at in range(len(run) - size + 1)}
         pieces = (run[at : at + sign] for run in runs for at in range(0, len(run) - sign + 1, sign))
@@ -250,7 +256,7 @@ class _Parts:
         """Texts of which one is in the JSON of whatever has a secret or a part of one."""
 
     def with_runs_of(self, seen: Iterable[str]) -> _Parts:
-        return _Parts(self.ordered, seen) if seen else self
+        return _Parts(self.ordered, [*self._seen, *seen]) if seen else self
 
     def covered(self, text: str) -> str:
         """Return the text with each part of a secret covered."""
@@ -268,6 +274,11 @@ class _Parts:
 @lru_cache(maxsize=8)
 def _known(secrets: frozenset[str]) -> _Parts:
     return _Parts(secrets)
+
+
+@lru_cache(maxsize=8)
+def _known_in_words(secrets: frozenset[str]) -> _Parts:
+    return _Parts(secrets, secrets)
 
 
 def with_keys_covered(text: str, cover: Callable[[str], str] = lambda _: COVER) -> str:
