@@ -15,6 +15,7 @@ from tunaeval.runs.matrix import Cell, Matrix, MatrixRun
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Ask
 from tunaeval.runs.suites.loading import load_suite
+from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Suite
@@ -55,6 +56,7 @@ async def arun_matrix(
     cache: Path | str | None = None,
     price_in: float | None = None,
     price_out: float | None = None,
+    max_errors: int | str | None = None,
     **settings: Unpack[MatrixSettings],
 ) -> Matrix:
     """Ask every model the suite with every system prompt, and return the reports with a ranking.
@@ -69,8 +71,9 @@ async def arun_matrix(
     `models` are names, for which a `client` is made, or clients, which the caller closes.
     `system_prompts` replace the suite's own: texts, files (`Path`), or texts by name. `base_urls`
     has one address for all models, or one for each. At most `concurrency` scenarios of all cells
-    together are asked at once. `price_in` and `price_out` are the prices of a million tokens. The
-    other parameters are those of `arun`.
+    together are asked at once. `price_in` and `price_out` are the prices of a million tokens. A
+    cell is ranked if no more of its results got no answer than `max_errors` allows, such as 3 or
+    "5%", which is the default. The other parameters are those of `arun`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError for a client that cannot be
     made, RecordError. A model that cannot be reached is reported in the ranking.
@@ -109,6 +112,7 @@ async def arun_matrix(
             in_flight=max((cell.options.concurrency for cell in cells), default=1),
             retry_failures=retry_failures,
             take_over=take_over,
+            max_errors=None if max_errors is None else ErrorBudget.read(max_errors),
         )
         return await run.run()
 

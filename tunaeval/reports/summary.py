@@ -110,7 +110,7 @@ def by_cause(failures: Mapping[str, int]) -> dict[str, int]:
     return {**most, OTHER_CAUSES: rest} if rest else most
 
 
-class _Passes:
+class Passes:
     """Passes and totals by name. Dependent results share a `cluster`; None is independent."""
 
     def __init__(self) -> None:
@@ -159,9 +159,9 @@ class Tally:
 
     def __init__(self, repeats: int) -> None:
         self._repeats = repeats
-        self._runs, self._levels, self._levels_first = _Passes(), _Passes(), _Passes()
-        self._tools, self._tags, self._scenarios = _Passes(), _Passes(), _Passes()
-        self._reactions = _Passes()
+        self._runs, self._levels, self._levels_first = Passes(), Passes(), Passes()
+        self._tools, self._tags, self._scenarios = Passes(), Passes(), Passes()
+        self._reactions = Passes()
         self._weighed, self._weighed_passed = Weighed(), 0
         self._counts = {name: Counter[str]() for name in _COUNTED}
         self._causes, self._successes = Counter[str](), Counter[str]()
