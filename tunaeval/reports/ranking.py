@@ -30,7 +30,7 @@ from .markdown import code
 from .sides import Question
 from .summary import INFRASTRUCTURE, Passes
 from .tables import cell as csv_cell
-from .wording import cached, interval, percent, progress
+from .wording import answered_words, cached, interval, percent, progress
 
 SIGNIFICANCE = 0.05
 """The adjusted p value below which a difference counts as real."""
@@ -222,7 +222,7 @@ class _Answers:
 
     def why_not(self, budget: ErrorBudget) -> str:
         """Return why the cell is not ranked, which it is not."""
-        words = f"not ranked: {self.answered} of {self.of} answered"
+        words = f"not ranked: {answered_words(self.answered, self.of)}"
         if not budget.allows(self.no_answer, self.of) or not self.answered:
             return words
         return f"{words}, no scenario {'by every cell' if self.complete else 'in all repeats'}"
