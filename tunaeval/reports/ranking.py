@@ -434,7 +434,8 @@ def ranking_object(ranking: Ranking) -> JsonObject:
 
 
 def _cell_object(cell: RankedCell) -> JsonObject:
-    fields = {**asdict(cell), "score": cell.score.model_dump()}
+    confused = [asdict(one) for one in cell.confused]
+    fields = {**asdict(cell), "score": cell.score.model_dump(), "confused": confused}
     return {**fields.pop("name"), "heading": fields.pop("heading"), **fields}
 
 
