@@ -122,7 +122,7 @@ def test_no_tool_that_got_no_answer_is_without_a_row(rows: list[tuple[str, str, 
         return report(result("paired", ok=True), *some)
 
     found = compare(side(0), side(1))
-    named = {one.name for one in (*found.parts, *found.unanswered)}
+    named = {one.name for one in found.parts} | {one.name for one in found.unanswered}
     lost = {tool for *signs, tool in rows if "x" in signs}
     assert len(named) == len(found.parts) + len(found.unanswered)
     assert named == {"bash"} | lost | {tool for *signs, tool in rows if signs == ["+", "+"]}

@@ -237,10 +237,10 @@ def test_repeats_are_counted_each() -> None:
 
 
 def wrong(
-    expected: Expectation, *got: str, outcome: RunOutcome = "calls", **more: bool
+    expected: Expectation, *got: str, outcome: RunOutcome = "calls", ok: bool = False
 ) -> ScenarioResult:
     calls = tuple(CallRecord(name=name, arguments={}) for name in got)
-    return result("n0", outcome=outcome, expected=expected, got=calls, **more)
+    return result("n0", ok=ok, outcome=outcome, expected=expected, got=calls)
 
 
 def wanted(*names: str, match: MatchMode = "exactly") -> Expectation:

@@ -251,7 +251,7 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
         raise TypeError(f"its outcome is {outcome!r:.40}")
     side.outcomes[outcome] += 1
     is_lost = outcome in INFRASTRUCTURE
-    verdict = None if is_lost else row["levels"][side.level]
+    verdict = {} if is_lost else row["levels"][side.level]
     scenarios = side.unanswered if is_lost else side.asked
     asked = scenarios.get(scenario)
     if asked is None:

@@ -13,9 +13,9 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tunaeval.errors import ClientSetupError, RecordError, UsageError
 from tunaeval.files.keys import of_environment, without
@@ -60,13 +60,6 @@ class CellInfo(BaseModel):
         return CellName(self.cell, self.model, self.system_prompt)
 
 
-def _budget(text: str) -> str:
-    try:
-        return str(ErrorBudget.read(text))
-    except UsageError as error:
-        raise ValueError(str(error)) from error
-
-
 class MatrixInfo(BaseModel):
     """The content of `matrix.json`."""
 
@@ -79,7 +72,7 @@ class MatrixInfo(BaseModel):
     cells: tuple[CellInfo, ...]
     options: dict[str, Any] = Field(default_factory=dict)
     """The options of `tunaeval run`, stored so that `--resume` needs none."""
-    max_errors: Annotated[str, AfterValidator(_budget)] = str(MAX_ERRORS)
+    max_errors: str = str(MAX_ERRORS)
     """How many results of a cell that is ranked may lack an answer, such as "3" or "5%"."""
 
 
@@ -163,7 +156,7 @@ class MatrixRun:
         retry_failures: bool = False,
         take_over: bool = False,
         budget: Budget | None = None,
-        max_errors: ErrorBudget | None = None,
+        max_errors: ErrorBudget | str | int | None = None,
     ) -> None:
         _refuse_doubles(cells)
         self.info = _info_of(cells, dict(options or {}))
@@ -175,7 +168,8 @@ class MatrixRun:
             again = (cell.model_copy(update={"error": None}) for cell in self._written.cells)
             self.info = self._written.model_copy(update={"cells": tuple(again)})
         if max_errors is not None:
-            self.info = self.info.model_copy(update={"max_errors": str(max_errors)})
+            most = str(ErrorBudget.read(max_errors))
+            self.info = self.info.model_copy(update={"max_errors": most})
         turns = asyncio.Semaphore(in_flight)
         self.runs: list[SuiteRun] = []
         for info, cell in zip(self.info.cells, cells, strict=True):
@@ -305,6 +299,9 @@ def read_matrix(directory: Path) -> MatrixInfo:
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
     try:
         info = MatrixInfo.model_validate(versioned(path, [MATRIX_VERSION]))
+        ErrorBudget.read(info.max_errors)
+    except UsageError as error:
+        raise RecordError(f"{path}: this is no matrix of tunaeval: {error}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))

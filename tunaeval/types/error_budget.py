@@ -15,7 +15,7 @@ class ErrorBudget(NamedTuple):
     is_percentage: bool = False
 
     @classmethod
-    def read(cls, value: str | int) -> ErrorBudget:
+    def read(cls, value: object) -> ErrorBudget:
         """Return the budget that "3", 3 or "5%" means. Raises UsageError."""
         try:
             text = str(value).strip()
