@@ -27,7 +27,7 @@ from tunaeval.types.runs import Rate, Report, ScenarioResult, Summary
 from .compare import Difference, Differences, adjusted
 from .console import TableRow, console_like, draw_table, speaks_unicode
 from .markdown import code
-from .sides import Question
+from .sides import Question, ScenarioCounts
 from .summary import INFRASTRUCTURE, Passes
 from .tables import cell as csv_cell
 from .wording import answered_words, cached, interval, percent, progress
@@ -164,12 +164,10 @@ class _Answers:
     name: CellName
     report: Report
     error: str | None
-    counts: Mapping[str, Sequence[int]]
-    """How many results of a scenario passed, how many are answers, and how many are not."""
-    groups: Mapping[str, str | None]
+    asked: Mapping[str, ScenarioCounts]
+    whole: frozenset[str]
+    """The scenarios that were answered whenever they were asked."""
     confused: Mapping[str, Counter[_Pairing]]
-    shares: Mapping[str, float]
-    """The share that passed, of the scenarios that were answered whenever they were asked."""
     passed: int
     answered: int
     no_answer: int
@@ -178,39 +176,38 @@ class _Answers:
     @classmethod
     def from_report(cls, name: CellName, report: Report, error: str | None) -> _Answers:
         """Count a report's results. If an `error` ended the run, what it lacks got no answer."""
-        counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-        groups, confused = {}, defaultdict[str, Counter[_Pairing]](Counter)
-        for result in report.results:
-            groups[result.scenario] = result.group
-            is_lost = result.outcome in INFRASTRUCTURE
-            for number, counts_there in enumerate(
-                (result.ok and not is_lost, not is_lost, is_lost)
-            ):
-                counts[result.scenario][number] += counts_there
+        asked: dict[str, ScenarioCounts] = {}
+        lost, confused = Counter[str](), defaultdict[str, Counter[_Pairing]](Counter)
+        for number, result in enumerate(report.results, start=1):
+            if result.outcome in INFRASTRUCTURE:
+                lost[result.scenario] += 1
+                continue
+            if result.scenario not in asked:
+                question = Question("", result.group, (), (), 1.0)
+                asked[result.scenario] = ScenarioCounts(question)
+            asked[result.scenario].add(number, result.ok)
             confused[result.scenario].update(_confused(result))
+        passed = sum(one.passed for one in asked.values())
+        answered = sum(one.total for one in asked.values())
         planned = report.run.scenarios * report.run.repeats
-        passed, answered, lost = (sum(one[n] for one in counts.values()) for n in range(3))
-        shares = {name: passed / of for name, (passed, of, lost) in counts.items() if not lost}
-        lost = planned - answered if error else lost
-        of = answered + lost or planned
-        return cls(
-            name, report, error, counts, groups, confused, shares, passed, answered, lost, of
-        )
+        no_answer = planned - answered if error else lost.total()
+        whole, of = frozenset(asked.keys() - lost.keys()), answered + no_answer or planned
+        return cls(name, report, error, asked, whole, confused, passed, answered, no_answer, of)
 
     @property
     def complete(self) -> frozenset[str]:
         """The scenarios that were answered in all repeats."""
         repeats = self.report.run.repeats
-        return frozenset(name for name in self.shares if self.counts[name][1] >= repeats)
+        return frozenset(name for name in self.whole if self.asked[name].total >= repeats)
 
     def score(self, scenarios: Iterable[str]) -> Rate:
         """Return the share of passed results of scenarios that were answered in all repeats."""
         passes, is_repeated = Passes(), self.report.run.repeats > 1
         for name in scenarios:
-            group, (passed, of, _) = self.groups[name], self.counts[name]
-            cluster = name if group is None and is_repeated else group
-            for number in range(of):
-                passes.add("score", number < passed, cluster)
+            one, group = self.asked[name], self.asked[name].question.cluster
+            for number in range(one.total):
+                cluster = name if group is None and is_repeated else group
+                passes.add("score", number < one.passed, cluster)
         return passes.rate("score")
 
     def confusions(self, scenarios: Iterable[str]) -> tuple[Confusion, ...]:
@@ -331,8 +328,8 @@ def _pairs(ranked: Sequence[_Answers], common: Sequence[str]) -> tuple[Pair, ...
     for a, b in combinations(ranked, 2):
         differences = Differences()
         for scenario in common:
-            question = Question("", a.groups[scenario], (), (), 1.0)
-            differences.add(question, a.shares[scenario], b.shares[scenario])
+            one, other = a.asked[scenario], b.asked[scenario]
+            differences.add(one.question, one.rate, other.rate)
         tested.append(differences.difference(a.name.cell, b.name.cell))
     return tuple(Pair(one.section, one.name, one) for one in adjusted(tested))
 
@@ -371,9 +368,11 @@ def _passing(answers: Sequence[_Answers]) -> dict[str, tuple[tuple[str, ...], in
     number of cells that answered it.
     """
     found = {}
-    for scenario in sorted({name for one in answers for name in one.shares}):
-        shares = {one.name.cell: one.shares[scenario] for one in answers if scenario in one.shares}
-        found[scenario] = (tuple(cell for cell in shares if shares[cell] >= 0.5), len(shares))
+    for scenario in sorted(frozenset[str]().union(*(one.whole for one in answers))):
+        rates = {
+            one.name.cell: one.asked[scenario].rate for one in answers if scenario in one.whole
+        }
+        found[scenario] = (tuple(cell for cell in rates if rates[cell] >= 0.5), len(rates))
     return found
 
 
