@@ -295,6 +295,16 @@ def test_every_page_has_a_line_for_each_confusion_under_its_cell() -> None:
     assert found.cells[1].confused[0] == Confusion(None, "find", 3)
 
 
+def test_the_most_frequent_confusion_is_first_whatever_the_order_of_results() -> None:
+    got = [("n0", "alpha"), ("n1", "zeta"), ("n2", "beta"), ("n3", "zeta")]
+    rows = [wrong(wanted("search"), name).model_copy(update={"scenario": scenario})
+            for scenario, name in got]  # fmt: skip
+    names = [CellName("01", "m")]
+    there, back = (rank([report(*some)], names) for some in (rows, rows[::-1]))
+    assert [one.called for one in there.cells[0].confused] == ["zeta", "alpha", "beta"]
+    assert ranking_object(there) == ranking_object(back)
+
+
 def test_confusion_is_over_the_common_scenarios() -> None:
     asked = [wrong(wanted("search"), "find").model_copy(update={"scenario": f"n{n}"})
              for n in range(2)]  # fmt: skip
