@@ -200,6 +200,29 @@ def test_every_figure_is_over_what_all_ranked_cells_answered_in_all_repeats(
             assert pair[f"rate_{side}"] == pytest.approx(sum(shares[pair[side]]) / len(common))
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([None, "g", "h"]), st.lists(st.booleans(), min_size=2, max_size=2)
+        ),
+        min_size=1,
+    ),
+    st.integers(1, 2),
+)
+def test_the_score_of_a_whole_run_is_that_of_its_report(
+    rows: list[tuple[str | None, list[bool]]], repeats: int
+) -> None:
+    results = [
+        result(f"n{number:02}", ok=ok, repeat=repeat, group=group)
+        for number, (group, oks) in enumerate(rows)
+        for repeat, ok in enumerate(oks[:repeats], 1)
+    ]
+    made = report(*results, scenarios=len(rows), repeats=repeats)
+    (only,) = rank([made], [CellName("01", "m")]).cells
+    score, final = only.score.model_dump(), made.summary.final.model_dump()
+    assert score == pytest.approx(final)
+
+
 def test_a_cell_that_hardly_answered_is_not_ranked() -> None:
     found = ranking(["+", *"x" * 9], [*"+" * 9, "-"])
     solid, flaky = found.cells
