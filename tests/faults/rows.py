@@ -211,5 +211,7 @@ SHOWN = {
     "::test_more_connections_than_descriptors_close_the_oldest_and_starve_nobody",
     "10.14: a host without descriptors": "endpoint/test_many_connections.py"
     "::test_a_host_that_takes_all_descriptors_is_told_once_and_served_all_the_same",
+    "10.9: intervals with repeats": "selftest/test_verdicts.py"
+    "::test_intervals_cover_and_tests_raise_few_false_alarms",
 }  # fmt: skip
 """A file below tests/, and the test in it where it is one of many."""

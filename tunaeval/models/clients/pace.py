@@ -491,11 +491,14 @@ def openable() -> tuple[int, int]:
     """Return how many more connections this process can open, at least one, and its limit of files;
     both are huge where there is none.
     """
+    if sys.platform == "win32":
+        return sys.maxsize, sys.maxsize
     try:
         import resource  # noqa: PLC0415 - Unix alone has it
-    except ImportError:
+
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    except (ImportError, AttributeError):
         return sys.maxsize, sys.maxsize
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most == resource.RLIM_INFINITY:
         return sys.maxsize, sys.maxsize
     return max(1, most - _open_now() - _SPARE), most

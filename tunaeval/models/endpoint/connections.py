@@ -7,6 +7,7 @@ import contextlib
 import logging
 import select
 import socket
+import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
@@ -122,7 +123,7 @@ class Loopback:
 
     def _is_asked(self) -> bool:
         """Whether a client waits to be accepted; to ask takes no descriptor."""
-        if not hasattr(select, "poll"):
+        if sys.platform == "win32":
             return bool(select.select([self._listening], [], [], 0)[0])
         poll = select.poll()
         poll.register(self._listening, select.POLLIN)
