@@ -204,7 +204,7 @@ def _is_clean(value: JsonValue, known: _Parts) -> bool:
     """
     try:
         text = orjson.dumps(value).decode()
-        return not any(sign in text for sign in (*_ANY_SIGN, *known.signs))
+        return not any(sign in text for sign in known.signs)
     except TypeError:  # a lone surrogate, a wide integer or a deep value, which orjson refuses
         return False
 
@@ -252,8 +252,8 @@ class _Parts:
         self._grams = {run[at : at + size] for run in runs for at in range(len(run) - size + 1)}
         pieces = (run[at : at + sign] for run in runs for at in range(0, len(run) - sign + 1, sign))
         others = (one for one in self.ordered if not any(run in one for run in runs))
-        self.signs = (*{*pieces}, *(orjson.dumps(one).decode()[1:-1] for one in others))
-        """Texts of which one is in the JSON of whatever has a secret or a part of one."""
+        self.signs = (*_ANY_SIGN, *{*pieces}, *(orjson.dumps(one).decode()[1:-1] for one in others))
+        """Texts of which one is in the JSON of whatever has a secret, a part of one, or a key."""
 
     def with_runs_of(self, seen: Iterable[str]) -> _Parts:
         return _Parts(self.ordered, [*self._seen, *seen]) if seen else self
