@@ -202,6 +202,32 @@ SHOWN = {
     "::test_a_comparison_refuses_the_outcome_that_show_refuses",
     "10.16: pages of long replies": "viewer/test_page.py"
     "::test_a_page_of_20_000_replies_of_100_kb_takes_seconds",
+    "10.8: a check of a template": "parsing/test_templates.py"
+    "::test_a_check_ends_in_bounded_time",
+    "10.8: one budget": "parsing/test_templates.py"
+    "::test_all_renderings_of_a_check_have_one_budget",
+    "10.11: parts without their keys": "endpoint/test_strangers.py"
+    "::test_a_part_without_its_keys_is_refused_where_it_is",
+    "10.11: parts of an upstream": "endpoint/test_strangers.py"
+    "::test_an_upstreams_part_without_its_keys_is_no_failure_of_the_endpoint",
+    "10.11: schemas that are none": "parsing/test_constraints.py"
+    "::test_what_cannot_be_said_is_refused_or_listed",
+    "10.11: types that are none": "parsing/test_constraints.py"
+    "::test_an_odd_type_somewhere_inside_is_refused_and_read_as_any",
+    "10.11: a call without a name": "scoring/test_goal.py"
+    "::test_a_call_without_a_tools_name_is_malformed_and_scores_nothing",
+    "10.13: keys of the agent": "endpoint/test_known_secrets.py"
+    "::test_no_error_repr_or_log_has_a_part_of_the_agents_key",
+    "10.13: keys of the environment": "endpoint/test_known_secrets.py"
+    "::test_no_error_or_log_has_a_part_of_a_key_of_the_environment",
+    "10.13: fields of bodies": "endpoint/test_known_secrets.py"
+    "::test_fields_with_the_names_of_headers_are_in_no_cassette",
+    "10.13: agents that say their key": "endpoint/test_known_secrets.py"
+    "::test_an_agent_that_says_its_key_is_kept_without_it",
+    "10.14: more connections than descriptors": "endpoint/test_many_connections.py"
+    "::test_more_connections_than_descriptors_close_the_oldest_and_starve_nobody",
+    "10.14: a host without descriptors": "endpoint/test_many_connections.py"
+    "::test_a_host_that_takes_all_descriptors_is_told_once_and_served_all_the_same",
     "10.9: intervals with repeats": "selftest/test_verdicts.py"
     "::test_intervals_cover_and_tests_raise_few_false_alarms",
 }  # fmt: skip

@@ -56,8 +56,10 @@ class Output:
             draw(self.out)
 
     def note(self, text: str) -> None:
-        """Print `text` as one line to stderr, with its control characters escaped."""
-        print(visible(text), file=self.err, flush=True)
+        """Print `text` as one line to stderr, without secrets, with control characters escaped."""
+        from tunaeval.files.keys import covered, of_environment  # noqa: PLC0415 - --help is quick
+
+        print(visible(covered(text, of_environment())), file=self.err, flush=True)
 
     def flush(self) -> None:
         """Flush stdout. Raise RecordError if it cannot be written."""

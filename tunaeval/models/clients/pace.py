@@ -478,23 +478,30 @@ def affordable(wanted: int, *, address: str) -> int:
 
     Each takes a file descriptor, and some have to be left for other files.
     """
-    if sys.platform == "win32":
-        return wanted
-    try:
-        import resource  # noqa: PLC0415 - Unix alone has it
-
-        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    except (ImportError, AttributeError):
-        return wanted
-    if most == resource.RLIM_INFINITY:
-        return wanted
-    can = max(1, most - _open_now() - _SPARE)
+    can, most = openable()
     if can < wanted:
         _LOG.warning(
             "%s: asked %d at a time and not %d, as this process may open %d files (ulimit -n)",
             address, can, wanted, most,
         )  # fmt: skip
     return min(can, wanted)
+
+
+def openable() -> tuple[int, int]:
+    """Return how many more connections this process can open, at least one, and its limit of files;
+    both are huge where there is none.
+    """
+    if sys.platform == "win32":
+        return sys.maxsize, sys.maxsize
+    try:
+        import resource  # noqa: PLC0415 - Unix alone has it
+
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    except (ImportError, AttributeError):
+        return sys.maxsize, sys.maxsize
+    if most == resource.RLIM_INFINITY:
+        return sys.maxsize, sys.maxsize
+    return max(1, most - _open_now() - _SPARE), most
 
 
 def _open_now() -> int:

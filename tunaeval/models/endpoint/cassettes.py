@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files import records
-from tunaeval.files.keys import COVER, of_environment, without
+from tunaeval.files.keys import COVER, of_environment, of_fields, without
 from tunaeval.files.plain_files import is_absent, table_of
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
@@ -401,7 +401,7 @@ class Masker:
     def body(self, body: JsonObject) -> JsonObject:
         """Return the masked body of a request, or of a recorded one, without volatile fields."""
         kept = {name: value for name, value in body.items() if name not in _VOLATILE}
-        masked: JsonObject = self._masked(without(kept, self._secrets), {})
+        masked: JsonObject = self._masked(without(kept, self._secrets | of_fields(body)), {})
         return masked
 
     def variables(self, request: ModelRequest) -> dict[str, str]:
