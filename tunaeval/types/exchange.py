@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from math import isfinite
+from typing import Literal, get_args
+
+from tunaeval.showing import brief, visible
 
 from .calls import JsonObject, JsonValue, Source, ToolCall
 from .deadlines import Deadline
@@ -84,6 +87,78 @@ class Streamed:
     first_token_seconds: float | None
     tokens_per_second: float | None = None
     notes: tuple[str, ...] = ()
+
+
+def fault_of(reply: Reply) -> str | None:
+    """Return what is wrong with a reply, such as "retries=None, wanted a whole number", or None.
+
+    Each reply is checked where it enters, whoever made it: a client, a cache, a recording. A run
+    that keeps a reply without a fault can be read again.
+    """
+    for place, fits, wanted in _FIELDS:
+        whole, _, name = place.rpartition(".")
+        holder = getattr(reply, whole) if whole else reply
+        if holder is not None and not fits(value := getattr(holder, name)):
+            return f"{place}={brief(value)}, wanted {wanted}"
+    content = reply.message.get("content")
+    if not isinstance(content, str | list | None):
+        return f"message.content={brief(content)}, wanted a text, a list or None"
+    return _fault_in(reply.message)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and abs(value) < 2**63  # files have a longer one as a text
+
+
+def _is_number(value: object) -> bool:
+    return value is None or _is_count(value) or (isinstance(value, float) and isfinite(value))
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(one, str) for one in value)
+
+
+_TEXT = (lambda value: isinstance(value, str | None), "a text or None")
+_TOKENS = (lambda value: value is None or _is_count(value), "a whole number or None")
+_NUMBER = (_is_number, "a finite number or None")
+_NOTES = (_are_texts, "a tuple of texts")
+_FIELDS: tuple[tuple[str, Callable[[object], bool], str], ...] = (
+    ("message", lambda value: isinstance(value, dict), "an object"),
+    ("finish_reason", *_TEXT),
+    ("source", lambda value: isinstance(value, str | None) and value in (None, *get_args(Source)),
+     "'structured', 'text' or None"),
+    ("usage", lambda value: isinstance(value, Usage), "a Usage"),
+    ("usage.prompt_tokens", *_TOKENS),
+    ("usage.completion_tokens", *_TOKENS),
+    ("usage.cost_usd", *_NUMBER),
+    ("latency_seconds", *_NUMBER),
+    ("retries", _is_count, "a whole number"),
+    ("streamed", lambda value: isinstance(value, Streamed | None), "a Streamed or None"),
+    ("streamed.first_token_seconds", *_NUMBER),
+    ("streamed.tokens_per_second", *_NUMBER),
+    ("streamed.notes", *_NOTES),
+    ("notes", *_NOTES),
+    ("cached_at", *_TEXT),
+)  # fmt: skip
+"""The fields of a reply that runs keep: what each must be, as a test and in words."""
+
+_MOST_DEPTH = 10_000
+"""A message that is nested more deeply contains itself."""
+
+
+def _fault_in(message: JsonObject) -> str | None:
+    """Return what in a message is no JSON, or None."""
+    waiting: list[tuple[str, JsonValue, int]] = [("message", message, 0)]
+    while waiting:
+        place, value, depth = waiting.pop()
+        if isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value)):
+            continue
+        is_object = isinstance(value, dict) and all(isinstance(key, str) for key in value)
+        if depth == _MOST_DEPTH or not (is_object or isinstance(value, list)):
+            return f"{visible(place)}={brief(value)}, wanted JSON"
+        parts = value.items() if is_object else enumerate(value)
+        waiting += [(f"{place}.{name}"[:60], one, depth + 1) for name, one in parts]
+    return None
 
 
 @dataclass(frozen=True, slots=True)

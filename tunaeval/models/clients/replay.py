@@ -20,7 +20,7 @@ from tunaeval.files import records
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.results import counted_results
 from tunaeval.types.calls import JsonObject, Source
-from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.exchange import Reply, Request, fault_of
 from tunaeval.types.messages import Usage
 from tunaeval.types.runs import RunInfo, ScenarioResult
 from tunaeval.types.wanted import wanted_path
@@ -137,14 +137,19 @@ class _Line(BaseModel):
     latency_seconds: float | None = None
     source: Source | None = None
 
-    def as_reply(self) -> Reply:
-        """Return the recorded reply. It has no latency, because no model was run for it."""
-        return Reply(
+    def as_reply(self, where: str) -> Reply:
+        """Return the recorded reply. It has no latency, because no model was run for it. Raises
+        RecordError for a damaged one, which is at `where`.
+        """
+        reply = Reply(
             message=self.message,
             finish_reason=self.finish_reason,
             usage=Usage(self.prompt_tokens, self.completion_tokens),
             source=self.source,
         )
+        if fault := fault_of(reply):
+            raise RecordError(f"{where}: the reply has {fault}; record it again")
+        return reply
 
 
 def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult]) -> int:
@@ -176,8 +181,9 @@ def read_recording(path: Path) -> Recording:
     recording = _checked(Recording, first, f"{path}, record 1")
     _check_first_hand(recording.run, str(path))
     for number, row in enumerate(rows, start=2):
-        line = _checked(_Line, row, f"{path}, record {number}")
-        recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply()
+        where = f"{path}, record {number}"
+        line = _checked(_Line, row, where)
+        recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply(where)
     return recording
 
 
@@ -188,9 +194,10 @@ def _read_run(directory: Path) -> Recording:
     found = counted_results(directory, retried=bool(run.retried_at))
     recording = Recording.of(run)
     for number, row in enumerate(found.rows(), start=1):
-        result = _checked(ScenarioResult, row, f"{found.path}, result {number}")
+        where = f"{found.path}, result {number}"
+        result = _checked(ScenarioResult, row, where)
         for line in _lines(result):
-            recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply()
+            recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply(where)
     return recording
 
 
