@@ -185,7 +185,7 @@ class Reporting:
         return given
 
     async def complete(self, request: Request) -> Reply:
-        raise NotImplementedError
+        raise AssertionError(request)
 
     async def close(self) -> None:
         return
