@@ -41,8 +41,6 @@ _TABLE = (
     "CREATE TABLE replies (asked BLOB PRIMARY KEY, reply BLOB NOT NULL, at TEXT NOT NULL) "
     "WITHOUT ROWID"
 )
-_SIGNS = ("application_id", "user_version")
-"""Numbers in a database's header by which programs know their own; ours has none."""
 _T = TypeVar("_T")
 _LOG = logging.getLogger("tunaeval.files")
 
@@ -93,8 +91,8 @@ class ReplyStore:
     def _is_new(self) -> bool:
         """Whether nothing is in the database. Raise ValueError if it is that of another program."""
         found = dict(self._base.execute("SELECT name, sql FROM sqlite_master"))
-        signs = (self._base.execute(f"PRAGMA {one}").fetchone() for one in _SIGNS)
-        if found.get("replies") != _TABLE if found else any(sign != (0,) for sign in signs):
+        signs = self._base.execute("SELECT * FROM pragma_application_id, pragma_user_version")
+        if found.get("replies") != _TABLE if found else signs.fetchone() != (0, 0):
             raise ValueError("it is the database of another program")
         return not found
 
@@ -178,10 +176,8 @@ class ReplyCache:
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 return await asyncio.wrap_future(in_daemon(lambda: self._in_turn(name, work)))
-        except TimeoutError:
-            self._fail(name, f"{str(self._directory)!r} does not answer")
-        except RuntimeError as error:  # no thread can be started
-            self._fail(name, str(error))
+        except (TimeoutError, RuntimeError) as error:  # no thread can be started
+            self._fail(name, f"{str(self._directory)!r} does not answer ({error!r})")
         return None
 
     def _in_turn(self, name: str, work: Callable[[ReplyStore], _T]) -> _T | None:
@@ -194,7 +190,7 @@ class ReplyCache:
                 return work(store)
             except RecordError as error:
                 self._fail(name, str(error))
-                return None
+        return None
 
     def _fail(self, name: str, words: str) -> None:
         if not self._off:

@@ -1,21 +1,29 @@
 """Decides which lines of a run's results count.
 
 If one repeat of a scenario has several lines, the last one counts. That happens when failures are
-asked again, or else when an editor or a merge of files has doubled a line.
+asked again, or else when an editor or a merge of files has doubled a line. Whoever writes the file
+notes its state in `run.json` at the end, so that any later change of it is noticed and logged.
 """
 
 from __future__ import annotations
 
+import hashlib
+import logging
 from array import array
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 
-from .records import opened, placed, read_at
+from .records import opened, placed, read_at, read_document
 
 RESULTS_FILE = "results.jsonl"
+STATE = "results_file"
+"""The field of `run.json` for the `state_of` the results when a run was last begun or ended."""
+_BLOCK = 1 << 20
+_LOG = logging.getLogger("tunaeval.files")
 FAILED_OUTCOMES = frozenset({"transport_failure", "judge_failure"})
 """The outcomes that `--retry-failures` asks again."""
 
@@ -47,13 +55,14 @@ def counted_results(directory: Path, *, retried: bool) -> CountedResults:
     """
     path = directory / RESULTS_FILE
     offsets = array("q")
+    _warn_of_change(directory)
     if not path.exists():
         return CountedResults(path, offsets)
     places: dict[tuple[object, object], int] = {}
     failed: set[int] = set()
     gone: set[int] = set()
     doubled = 0
-    for index, (offset, record) in enumerate(placed(path)):
+    for index, (offset, record) in enumerate(placed(path, noun="result")):
         offsets.append(offset)
         place = (record.get("scenario"), record.get("repeat", 1))
         if not (isinstance(place[0], str) and isinstance(place[1], int)):
@@ -66,3 +75,36 @@ def counted_results(directory: Path, *, retried: bool) -> CountedResults:
             failed.add(index)
     kept = (offset for index, offset in enumerate(offsets) if index not in gone)
     return CountedResults(path, array("q", kept) if gone else offsets, doubled)
+
+
+def state_of(path: Path, most: int | None = None) -> JsonObject:
+    """Return how many lines and bytes a file has, and their SHA-256, or those of its first `most`
+    bytes. A file that is missing is empty.
+    """
+    digest, lines, size = hashlib.sha256(), 0, 0
+    if path.exists():
+        with opened(path) as file:
+            while block := file.read(_BLOCK if most is None else min(_BLOCK, most - size)):
+                digest.update(block)
+                lines, size = lines + block.count(b"\n"), size + len(block)
+    return {"results": lines, "bytes": size, "sha256": digest.hexdigest()}
+
+
+def _warn_of_change(directory: Path) -> None:
+    """Log if a run's results are not those that it noted; what was added since is left out."""
+    file, path = directory / "run.json", directory / RESULTS_FILE
+    noted = read_document(file).get(STATE) if file.exists() else None
+    if noted is None:
+        return
+    size = noted.get("bytes") if isinstance(noted, dict) else None
+    if noted != state_of(path, size if isinstance(size, int) and size >= 0 else None):
+        words = "%s was changed after its run had ended: it had %s then, and has %s now"
+        _LOG.warning(words, path, _words(noted), _words(state_of(path)))
+
+
+def _words(state: object) -> str:
+    """Return a state in words, also if the one in `run.json` was changed."""
+    match state:
+        case {"results": int(results), "bytes": int(size)}:
+            return f"{counted(results, 'result')} in {counted(size, 'byte')}"
+    return f"{state!r:.60}"

@@ -18,7 +18,7 @@ from typing import overload
 from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
-from tunaeval.files.keys import of_environment, without
+from tunaeval.files.keys import COVER, of_environment, without
 from tunaeval.files.locks import DirectoryLock
 from tunaeval.files.plain_files import is_there, kind_of
 from tunaeval.files.records import (
@@ -29,7 +29,13 @@ from tunaeval.files.records import (
     replace_document,
     write_document,
 )
-from tunaeval.files.results import RESULTS_FILE, CountedResults, counted_results
+from tunaeval.files.results import (
+    RESULTS_FILE,
+    STATE,
+    CountedResults,
+    counted_results,
+    state_of,
+)
 from tunaeval.reports.sides import RunSource
 from tunaeval.reports.summary import INFRASTRUCTURE, Tally, summarise
 from tunaeval.types.calls import JsonObject
@@ -115,7 +121,7 @@ class RunDirectory:
 
     def _document(self, info: RunInfo) -> JsonObject:
         document: JsonObject = without(info.model_dump(), self._secrets)
-        return document
+        return {**document, STATE: state_of(self.path / RESULTS_FILE)}
 
     def close(self, info: RunInfo) -> None:
         """Write to `run.json` what the replies have shown, and release the directory."""
@@ -188,6 +194,7 @@ def read_info(path: Path) -> RunInfo:
     if not (path / RUN_FILE).exists():
         raise RecordError(_no_run(path))
     document = versioned(path / RUN_FILE, READABLE_VERSIONS)
+    document.pop(STATE, None)
     try:
         return RunInfo.model_validate(document)
     except ValidationError as error:
@@ -396,9 +403,9 @@ class Journal:
 
 
 _SAME = (
-    "suite", "suite_digest", "client", "format", "level", "profile", "calls", "abstain",
-    "ask", "constrain", "prompt_digest", "repeats", "attempts", "max_tokens", "temperature", "seed",
-    "deadline_seconds",
+    "suite", "suite_digest", "scenarios", "client", "format", "level", "profile", "calls",
+    "abstain", "ask", "constrain", "prompt_digest", "repeats", "attempts", "max_tokens",
+    "temperature", "seed", "deadline_seconds",
 )  # fmt: skip
 """Options that affect the results; `concurrency` does not."""
 
@@ -511,16 +518,23 @@ def _placed(
     directory: Path, found: CountedResults, info: RunInfo, suite: Suite
 ) -> Iterator[tuple[int, int, ScenarioResult]]:
     """Yield the place, the byte offset and the result itself for each result that counts."""
-    index = {scenario.id: at for at, scenario in enumerate(suite.scenarios)}
+    # Not the prompts themselves, which may be long and many.
+    asked = {one.id: (at, hash(one.prompt)) for at, one in enumerate(suite.scenarios)}
     for offset, result in placed_results(directory, found):
-        if result.scenario not in index:
+        if result.scenario not in asked:
             raise RecordError(
                 f"{directory}: there is a result of scenario {result.scenario!r}, which the suite "
                 f"{suite.name!r} does not have; start a new run"
+            )
+        index, prompt = asked[result.scenario]
+        if hash(result.prompt) != prompt and COVER not in result.prompt:
+            raise RecordError(
+                f"{directory}: the result of scenario {result.scenario!r} is to the question "
+                f"{result.prompt!r:.60}, which is not the suite's: the file was changed; repair it"
             )
         if not 1 <= result.repeat <= info.repeats:
             raise RecordError(
                 f"{directory}: there is a result of repeat {result.repeat}, and the run has "
                 f"{info.repeats}; start a new run"
             )
-        yield index[result.scenario] * info.repeats + result.repeat - 1, offset, result
+        yield index * info.repeats + result.repeat - 1, offset, result

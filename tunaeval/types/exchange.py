@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isfinite
-from typing import Literal, get_args
+from types import UnionType
+from typing import Any, Literal, get_args
 
 from tunaeval.showing import brief, visible
 
@@ -89,58 +90,46 @@ class Streamed:
     notes: tuple[str, ...] = ()
 
 
+_KINDS: dict[object, tuple[Callable[[object], bool], str]] = {
+    "JsonObject": (lambda one: isinstance(one, dict), "an object"),
+    "JsonObject | None": (lambda one: isinstance(one, dict | None), "an object or None"),
+    "str | None": (lambda one: isinstance(one, str | None), "a text or None"),
+    "Source | None": (lambda one: isinstance(one, str | None) and one in (None, *get_args(Source)),
+                      "'structured', 'text' or None"),
+    "int": (lambda one: _is_number(one, int), "a whole number"),
+    "int | None": (lambda one: one is None or _is_number(one, int), "a whole number or None"),
+    "float | None": (lambda one: one is None or _is_number(one, int | float),
+                     "a finite number or None"),
+    "tuple[str, ...]": (lambda one: isinstance(one, tuple | list)
+                        and all(isinstance(text, str) for text in one), "a tuple of texts"),
+    "Usage": (lambda one: isinstance(one, Usage), "a Usage"),
+    "Streamed | None": (lambda one: isinstance(one, Streamed | None), "a Streamed or None"),
+}  # fmt: skip
+"""What a field of a reply must be by its annotation, as a test and in words."""
+
+
 def fault_of(reply: Reply) -> str | None:
     """Return what is wrong with a reply, such as "retries=None, wanted a whole number", or None.
 
     Each reply is checked where it enters, whoever made it: a client, a cache, a recording. A run
     that keeps a reply without a fault can be read again.
     """
-    for place, fits, wanted in _FIELDS:
-        whole, _, name = place.rpartition(".")
-        holder = getattr(reply, whole) if whole else reply
-        if holder is not None and not fits(value := getattr(holder, name)):
-            return f"{place}={brief(value)}, wanted {wanted}"
+    for place, holder in (("", reply), ("usage.", reply.usage), ("streamed.", reply.streamed)):
+        for one in () if holder is None else fields(holder):
+            value, (fits, wanted) = getattr(holder, one.name), _KINDS[one.type]
+            if not fits(value):
+                return f"{place}{one.name}={brief(value)}, wanted {wanted}"
     content = reply.message.get("content")
     if not isinstance(content, str | list | None):
         return f"message.content={brief(content)}, wanted a text, a list or None"
     return _fault_in(reply.message)
 
 
-def _is_count(value: object) -> bool:
-    return type(value) is int and abs(value) < 2**63  # files have a longer one as a text
+def _is_number(value: Any, kind: type | UnionType) -> bool:
+    # NaN and infinity are not below it, and longer integers are texts in files.
+    is_one = isinstance(value, kind) and not isinstance(value, bool)
+    return is_one and abs(value) < 2**63
 
-
-def _is_number(value: object) -> bool:
-    return value is None or _is_count(value) or (isinstance(value, float) and isfinite(value))
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, tuple | list) and all(isinstance(one, str) for one in value)
-
-
-_TEXT = (lambda value: isinstance(value, str | None), "a text or None")
-_TOKENS = (lambda value: value is None or _is_count(value), "a whole number or None")
-_NUMBER = (_is_number, "a finite number or None")
-_NOTES = (_are_texts, "a tuple of texts")
-_FIELDS: tuple[tuple[str, Callable[[object], bool], str], ...] = (
-    ("message", lambda value: isinstance(value, dict), "an object"),
-    ("finish_reason", *_TEXT),
-    ("source", lambda value: isinstance(value, str | None) and value in (None, *get_args(Source)),
-     "'structured', 'text' or None"),
-    ("usage", lambda value: isinstance(value, Usage), "a Usage"),
-    ("usage.prompt_tokens", *_TOKENS),
-    ("usage.completion_tokens", *_TOKENS),
-    ("usage.cost_usd", *_NUMBER),
-    ("latency_seconds", *_NUMBER),
-    ("retries", _is_count, "a whole number"),
-    ("streamed", lambda value: isinstance(value, Streamed | None), "a Streamed or None"),
-    ("streamed.first_token_seconds", *_NUMBER),
-    ("streamed.tokens_per_second", *_NUMBER),
-    ("streamed.notes", *_NOTES),
-    ("notes", *_NOTES),
-    ("cached_at", *_TEXT),
-)  # fmt: skip
-"""The fields of a reply that runs keep: what each must be, as a test and in words."""
 
 _MOST_DEPTH = 10_000
 """A message that is nested more deeply contains itself."""
