@@ -2,7 +2,7 @@
 
 If one repeat of a scenario has several lines, the last one counts. That happens when failures are
 asked again, or else when an editor or a merge of files has doubled a line. Whoever writes the file
-notes its state in `run.json` at the end, so that any later change of it is noticed and logged.
+notes its state in `run.json` at the end, so that a later change of it is noticed and logged.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ import logging
 from array import array
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.runs import ResultsState
 
-from .records import opened, placed, read_at, read_document
+from .records import opened, placed, read_at
 
 RESULTS_FILE = "results.jsonl"
-STATE = "results_file"
-"""The field of `run.json` for the `state_of` the results when a run was last begun or ended."""
-_BLOCK = 1 << 20
 _LOG = logging.getLogger("tunaeval.files")
 FAILED_OUTCOMES = frozenset({"transport_failure", "judge_failure"})
 """The outcomes that `--retry-failures` asks again."""
@@ -49,13 +48,17 @@ class CountedResults:
                     yield read_at(file, self.path, offset)
 
 
-def counted_results(directory: Path, *, retried: bool) -> CountedResults:
+def counted_results(
+    directory: Path, *, retried: bool, noted: ResultsState | None = None
+) -> CountedResults:
     """Return the results of the run in a directory; none if it has no file of results. `retried`:
-    its failures were asked again. Raises RecordError for a line that is no record.
+    its failures were asked again. `noted` is the `state_of` the file when the run last began or
+    ended. Raises RecordError for a line that is no record.
     """
     path = directory / RESULTS_FILE
     offsets = array("q")
-    _warn_of_change(directory)
+    if noted is not None:
+        _warn_of_change(path, noted)
     if not path.exists():
         return CountedResults(path, offsets)
     places: dict[tuple[object, object], int] = {}
@@ -77,34 +80,24 @@ def counted_results(directory: Path, *, retried: bool) -> CountedResults:
     return CountedResults(path, array("q", kept) if gone else offsets, doubled)
 
 
-def state_of(path: Path, most: int | None = None) -> JsonObject:
-    """Return how many lines and bytes a file has, and their SHA-256, or those of its first `most`
-    bytes. A file that is missing is empty.
+def state_of(path: Path, most: int | None = None) -> ResultsState:
+    """Return how many lines and bytes a file has, or its first `most` lines, with a digest that is
+    the same for these lines in any order. A file that is missing is empty.
     """
-    digest, lines, size = hashlib.sha256(), 0, 0
+    lines = size = total = 0
     if path.exists():
         with opened(path) as file:
-            while block := file.read(_BLOCK if most is None else min(_BLOCK, most - size)):
-                digest.update(block)
-                lines, size = lines + block.count(b"\n"), size + len(block)
-    return {"results": lines, "bytes": size, "sha256": digest.hexdigest()}
+            for line in islice(file, most):
+                lines, size = lines + 1, size + len(line)
+                total += int.from_bytes(hashlib.blake2b(line, digest_size=8).digest())
+    return ResultsState(results=lines, bytes=size, digest=f"{total % 2**64:016x}")
 
 
-def _warn_of_change(directory: Path) -> None:
-    """Log if a run's results are not those that it noted; what was added since is left out."""
-    file, path = directory / "run.json", directory / RESULTS_FILE
-    noted = read_document(file).get(STATE) if file.exists() else None
-    if noted is None:
-        return
-    size = noted.get("bytes") if isinstance(noted, dict) else None
-    if noted != state_of(path, size if isinstance(size, int) and size >= 0 else None):
-        words = "%s was changed after its run had ended: it had %s then, and has %s now"
-        _LOG.warning(words, path, _words(noted), _words(state_of(path)))
-
-
-def _words(state: object) -> str:
-    """Return a state in words, also if the one in `run.json` was changed."""
-    match state:
-        case {"results": int(results), "bytes": int(size)}:
-            return f"{counted(results, 'result')} in {counted(size, 'byte')}"
-    return f"{state!r:.60}"
+def _warn_of_change(path: Path, noted: ResultsState) -> None:
+    """Log if results are not those that were noted; what was added since is left out."""
+    if noted != state_of(path, noted.results):
+        then, now = (
+            f"{counted(one.results, 'result')} in {counted(one.bytes, 'byte')}"
+            for one in (noted, state_of(path))
+        )
+        _LOG.warning("%s was changed since its run ended: it had %s, and has %s", path, then, now)

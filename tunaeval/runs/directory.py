@@ -29,13 +29,7 @@ from tunaeval.files.records import (
     replace_document,
     write_document,
 )
-from tunaeval.files.results import (
-    RESULTS_FILE,
-    STATE,
-    CountedResults,
-    counted_results,
-    state_of,
-)
+from tunaeval.files.results import RESULTS_FILE, CountedResults, counted_results, state_of
 from tunaeval.reports.sides import RunSource
 from tunaeval.reports.summary import INFRASTRUCTURE, Tally, summarise
 from tunaeval.types.calls import JsonObject
@@ -113,20 +107,22 @@ class RunDirectory:
         self._end += self._results.append(result.model_dump())
         return start
 
-    def update(self, info: RunInfo) -> None:
-        """Write `run.json` again if its content has changed."""
+    def update(self, info: RunInfo) -> RunInfo:
+        """Write `run.json` again if its content has changed; return it with the results' state."""
+        info = info.model_copy(update={"results_file": state_of(self.path / RESULTS_FILE)})
         document = self._document(info)
         if document != read_document(self.path / RUN_FILE):
             replace_document(self.path / RUN_FILE, document)
+        return info
 
     def _document(self, info: RunInfo) -> JsonObject:
         document: JsonObject = without(info.model_dump(), self._secrets)
-        return {**document, STATE: state_of(self.path / RESULTS_FILE)}
+        return document
 
-    def close(self, info: RunInfo) -> None:
+    def close(self, info: RunInfo) -> RunInfo:
         """Write to `run.json` what the replies have shown, and release the directory."""
         try:
-            self.update(info)
+            return self.update(info)
         finally:
             self.abandon()
 
@@ -194,7 +190,6 @@ def read_info(path: Path) -> RunInfo:
     if not (path / RUN_FILE).exists():
         raise RecordError(_no_run(path))
     document = versioned(path / RUN_FILE, READABLE_VERSIONS)
-    document.pop(STATE, None)
     try:
         return RunInfo.model_validate(document)
     except ValidationError as error:
@@ -311,7 +306,7 @@ def placed_results(path: Path, found: CountedResults) -> Iterator[tuple[int, Sce
 
 def found_results(path: Path, info: RunInfo) -> CountedResults:
     """Find the results in a run's directory; of repeated ones, only one counts."""
-    return counted_results(path, retried=bool(info.retried_at))
+    return counted_results(path, retried=bool(info.retried_at), noted=info.results_file)
 
 
 def results_at(path: Path, offsets: Iterable[int]) -> Iterator[ScenarioResult]:

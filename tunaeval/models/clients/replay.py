@@ -158,7 +158,7 @@ def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult])
     if path.exists():
         raise RecordError(f"{str(path)!r} exists already; choose another path, or remove it")
     count, secrets = 0, of_environment()
-    with records.RecordWriter(path) as writer:
+    with records.RecordWriter(path, mode=0o600) as writer:
         writer.append(without(Recording.of(run).model_dump(mode="json"), secrets))
         for result in results:
             for line in _lines(result):
@@ -191,7 +191,7 @@ def _read_run(directory: Path) -> Recording:
     document = directory / "run.json"
     run = _checked(RunInfo, records.read_document(document), str(document))
     _check_first_hand(run, str(directory))
-    found = counted_results(directory, retried=bool(run.retried_at))
+    found = counted_results(directory, retried=bool(run.retried_at), noted=run.results_file)
     recording = Recording.of(run)
     for number, row in enumerate(found.rows(), start=1):
         where = f"{found.path}, result {number}"

@@ -282,6 +282,7 @@ class CassetteWriter:
         new = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            new.touch(0o600)
             new.write_bytes(b"".join(map(records.encode, (header, *self._lines))))
             new.replace(self._path)
         except OSError as error:
