@@ -134,6 +134,7 @@ def test_only_the_beginning_of_one_record_is_taken_for_one(
     assert is_beginning(part) is (part != line[:-1])
     for joined in (line[:-1] + more, line[:-1] + b"\r" + part, b"\0" + part, part + b"\0" + part):
         assert not is_beginning(joined)
+    assert not any(is_beginning(part + end) for end in (b"\n", b"\r", b"\n" + part))
 
 
 @pytest.mark.parametrize("between", [b"\r", b"", b" ", b"\0", b","])
@@ -170,6 +171,14 @@ def test_a_beginning_of_a_record_is_left_out_and_removed_and_that_is_said(
     )
     assert "r.jsonl: removed 8 bytes" in removed
     assert path.read_bytes() == b'{"a":1}\n{"b":2}\n{"d":4}\n'
+
+
+@pytest.mark.parametrize("torn", [b'{"b":', b'{"b":[1,', b'{"b":{"c":1}', b'{"b"'])
+def test_a_torn_line_in_the_middle_hides_no_record_behind_it(tmp_path: Path, torn: bytes) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(b'{"a":1}\n' + torn + b'\n{"c":3}\n')
+    with pytest.raises(RecordError, match=r"line 2: .* 0 records in a row, with 1 record before"):
+        list(read(path))
 
 
 def test_a_bad_line_is_named(tmp_path: Path) -> None:

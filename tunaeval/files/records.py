@@ -23,7 +23,7 @@ import os
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Container, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -44,6 +44,8 @@ _WIDE_INTEGER = b"0" * 19  # orjson would silently read more than 64 bits as a f
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 """Turns every digit into a 0: then a search for 19 of them is 20 times as fast as a regex."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_UNWRITTEN = re.compile(rb"[\x00-\x1f]")
+"""What no record has: they are escaped where a text has them."""
 _CUT = re.compile(r"(-|[.eE][-+\d]*|t(ru?)?|f(a(ls?)?)?|n(ul?)?|u[\da-fA-F]{0,4})?")
 """What JSON's own reader may leave of a number, a word or an escape that was cut."""
 _BLOCK = 1 << 16
@@ -222,12 +224,14 @@ def is_beginning(line: bytes) -> bool:
     """Whether a line can be the beginning of one record whose rest was never written: JSON without
     a fault that ends inside of its object.
     """
+    if not line.startswith(b"{") or _UNWRITTEN.search(line):
+        return False
     try:
         text = getincrementaldecoder("utf-8")().decode(line)  # its last character may be cut, too
         json.loads(text)
     except json.JSONDecodeError as error:
         is_cut = error.msg.startswith("Unterminated string") or _CUT.fullmatch(text[error.pos :])
-        return text.startswith("{") and not error.msg.startswith("Extra data") and bool(is_cut)
+        return bool(is_cut) and not error.msg.startswith("Extra data")
     except (ValueError, RecursionError):
         return False
     return False
@@ -236,11 +240,10 @@ def is_beginning(line: bytes) -> bool:
 def _records_in(line: bytes) -> int:
     """Return how many whole records follow each other at the beginning of a line."""
     text, decoder, at, found = line.decode(errors="replace"), json.JSONDecoder(), 0, 0
-    try:
+    with suppress(ValueError, RecursionError):
         while (at := text.find("{", at)) >= 0:
-            found, at = found + 1, decoder.raw_decode(text, at)[1]
-    except (ValueError, RecursionError):
-        return found - 1
+            at = decoder.raw_decode(text, at)[1]
+            found += 1
     return found
 
 
