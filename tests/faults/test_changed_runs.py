@@ -23,7 +23,7 @@ import tunaeval
 from tests.cli.conftest import ANSWERS, Tuna, here, suite
 from tests.faults.runs import small_suite
 from tests.harness.whole_runs import ONE, Answers
-from tunaeval.errors import TunaevalError
+from tunaeval.errors import RecordError, TunaevalError
 from tunaeval.files.records import decode, is_beginning
 from tunaeval.files.results import RESULTS_FILE
 from tunaeval.parsing.api import parser_for
@@ -159,6 +159,8 @@ EDITS: st.SearchStrategy[Edit] = st.one_of(
 @given(name=st.sampled_from([RESULTS_FILE] * 4 + ["run.json", "tools.jsonl"]), edit=EDITS)
 @example(name=RESULTS_FILE, edit=lambda data: data.replace(b"\n", b"\r"))
 @example(name=RESULTS_FILE, edit=lambda _: b"")
+@example(name="run.json", edit=lambda data: data.replace(b'"scenarios": 4', b'"scenarios": 3'))
+@example(name="run.json", edit=lambda data: data.replace(b'"scenarios": 4', b'"scenarios": 9'))
 def test_no_change_makes_a_run_ask_again_or_count_what_was_finished_in_silence(
     kept: Kept, name: str, edit: Edit, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -192,6 +194,20 @@ def test_no_change_makes_a_run_ask_again_or_count_what_was_finished_in_silence(
         event("said" if is_said else "unchanged")
         assert is_said or not (again or changed), (again, changed)
         assert len(client.places) + len(kept.finished) == 2 * SCENARIOS or is_said
+
+
+def test_a_result_under_another_scenarios_name_is_refused(kept: Kept, tmp_path: Path) -> None:
+    """Also in a run that was killed, and so noted nothing of its results."""
+    info = {**json.loads(kept.files["run.json"]), "results_file": None}
+    rows = kept.files[RESULTS_FILE].replace(b'"s0","repeat":2', b'"s3","repeat":2')
+    files = {**kept.files, "run.json": json.dumps(info).encode(), RESULTS_FILE: rows}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    client = Counting()
+    with pytest.raises(RecordError, match=r"'s3' is to the question 'Say 0\.'"):
+        SuiteRun(kept.suite, client, parser_for("auto"), TWICE, resume=tmp_path)
+    assert client.places == []
+    assert (tmp_path / RESULTS_FILE).read_bytes() == rows
 
 
 @pytest.fixture(scope="module")

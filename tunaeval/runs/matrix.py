@@ -303,13 +303,11 @@ def read_matrix(directory: Path) -> MatrixInfo:
             f"{path}: this is no matrix of tunaeval: {field!r} is {first['input']!r:.60}; "
             f"{first['msg']}"
         ) from None
-    for number, cell in enumerate(info.cells, start=1):
-        if cell.cell != f"{number:02}":
-            is_double = cell.cell in {one.cell for one in info.cells[: number - 1]}
-            what = "two cells are" if is_double else f"cell {number} is"
+    for number, cell in enumerate(info.cells):
+        if cell.cell in {one.cell for one in info.cells[:number]}:
             raise RecordError(
-                f"{path}: this is no matrix of tunaeval: {what} called {cell.cell!r}; wanted "
-                f"'{number:02}', by which the run of cell {number} is found"
+                f"{path}: this is no matrix of tunaeval: two cells are called {cell.cell!r}; "
+                "wanted a number for each"
             )
     return info
 
