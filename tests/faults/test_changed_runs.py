@@ -320,7 +320,7 @@ def test_results_that_are_gone_are_said_with_their_bytes_and_number(
     sizes = [sum(map(len, some)) for some in (rows, rows[:2])]
     assert (
         f"was changed since its run ended: it had 4 results in {sizes[0]:,} bytes, and has "
-        f"2 results in {sizes[1]:,} bytes"
+        f"2 lines in {sizes[1]:,} bytes"
     ) in done.stderr
 
 

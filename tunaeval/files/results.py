@@ -97,7 +97,7 @@ def _warn_of_change(path: Path, noted: ResultsState) -> None:
     """Log if results are not those that were noted; what was added since is left out."""
     if noted != state_of(path, noted.results):
         then, now = (
-            f"{counted(one.results, 'result')} in {counted(one.bytes, 'byte')}"
-            for one in (noted, state_of(path))
+            f"{counted(one.results, noun)} in {counted(one.bytes, 'byte')}"
+            for one, noun in ((noted, "result"), (state_of(path), "line"))
         )
         _LOG.warning("%s was changed since its run ended: it had %s, and has %s", path, then, now)
