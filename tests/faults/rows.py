@@ -185,6 +185,8 @@ SHOWN = {
     "::test_headers_that_are_too_long_are_answered",
     "H low: HEAD": "endpoint/test_strangers.py"
     "::test_head_and_options_are_answered_and_are_no_turns",
+    "10.9: intervals with repeats": "selftest/test_verdicts.py"
+    "::test_intervals_cover_and_tests_raise_few_false_alarms",
     "10.5: rows of the cache": "test_reply_cache.py"
     "::test_a_damaged_row_costs_one_request_and_no_run",
     "10.5: replies of clients": "harness/test_damaged_replies.py"
