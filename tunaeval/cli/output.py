@@ -61,6 +61,22 @@ class Output:
 
         print(visible(covered(text, of_environment())), file=self.err, flush=True)
 
+    @contextmanager
+    def logging(self) -> Iterator[None]:
+        """While the block runs, print each warning that the package logs as a note."""
+        import logging  # noqa: PLC0415 - --help must be quick
+
+        class Notes(logging.Handler):
+            def emit(handler, record: logging.LogRecord) -> None:  # noqa: N805 - of the output
+                self.note(f"tunaeval: {record.getMessage()}")
+
+        notes, logger = Notes(logging.WARNING), logging.getLogger("tunaeval")
+        logger.addHandler(notes)
+        try:
+            yield
+        finally:
+            logger.removeHandler(notes)
+
     def flush(self) -> None:
         """Flush stdout. Raise RecordError if it cannot be written."""
         with self._written():

@@ -385,12 +385,12 @@ class Pace:
             elif 0 < (rest := self._rest.left) < longest_rest:
                 rest *= random.uniform(1.0, 1.1)
                 if self._rest.stops_clocks:
-                    with _stopped(clock):
+                    with stopped(clock):
                         await lane.wait(rest)
                 else:
                     await lane.wait(_before(clock, rest))
             elif lane.in_flight >= self.limit:
-                with _stopped(clock):
+                with stopped(clock):
                     await lane.wait(None)
             else:
                 break
@@ -411,7 +411,7 @@ class Pace:
         start = max(now, self._next_at)
         self._next_at = start + self._interval
         if start > now:
-            with _stopped(clock):
+            with stopped(clock):
                 await asyncio.sleep(start - now)
 
     def _failed(
@@ -464,7 +464,8 @@ def _before(clock: Deadline | None, seconds: float) -> float:
     return min(seconds, clock.left)
 
 
-def _stopped(clock: Deadline | None) -> AbstractContextManager[None]:
+def stopped(clock: Deadline | None) -> AbstractContextManager[None]:
+    """Return a block in which the clock, if there is one, does not run."""
     return nullcontext() if clock is None else clock.paused()
 
 
