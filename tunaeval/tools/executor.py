@@ -37,6 +37,7 @@ from tunaeval.errors import ToolsError, UnknownNameError
 from tunaeval.files.plain_files import table_of
 from tunaeval.types import roles
 from tunaeval.types.calls import JsonObject, ToolCall
+from tunaeval.types.copies import copied
 from tunaeval.types.messages import ToolExecution
 from tunaeval.types.roles import AnyTool
 from tunaeval.types.wanted import refusal, wanted_amount, wanted_count, wanted_items, wanted_name
@@ -386,7 +387,7 @@ async def _result(
         unknown = UnknownNameError("tool", call.name, executor.runnables)
         return ToolResult(call, ok=False, reason="unknown-tool", error=str(unknown))
     try:
-        arguments = runnable.take(call.arguments)
+        arguments = runnable.take(copied(call.arguments))
     except (TypeError, ValueError) as error:  # TypeError if they are no object
         return ToolResult(call, ok=False, reason="invalid-arguments", error=str(error))
     async with free:
@@ -406,7 +407,9 @@ class _Attempt:
 
 @dataclass(slots=True)
 class _Attempts:
-    """Runs one call, with its retries. `asked_at` is when the next attempt was requested."""
+    """Runs one call, with its retries. `asked_at` is when the next attempt was requested, and
+    `arguments` are for that attempt alone, because a tool may change them.
+    """
 
     executor: Executor
     call: ToolCall
@@ -443,6 +446,8 @@ class _Attempts:
             raise asyncio.CancelledError  # even if the tool has caught the cancellation
         if run.error is not None and aborts(run.error):
             raise _Ended(run.error)
+        if run.error is not None:
+            self.arguments = self.runnable.take(copied(self.call.arguments))
         self.asked_at = self.executor.pace.clock()
         return run
 
@@ -487,7 +492,7 @@ class _Attempts:
         execution = ToolExecution(
             tool=self.call.name,
             call_id=self.call.id,
-            arguments=self.call.arguments,
+            arguments=copied(self.call.arguments),
             started_at=run.started_at,
             duration_seconds=None if run.ended is None else run.ended - run.begun,
             ok=success.ok,
@@ -498,6 +503,6 @@ class _Attempts:
         self.executions.append(execution)
         if self.executor.recorder is not None and not self.runnable.is_recorded:
             try:
-                self.executor.recorder.record(execution)
+                self.executor.recorder.record(copied(execution))
             except Exception as error:  # noqa: BLE001 - a recorder's failure is not the tool's
                 log_unrecorded(execution.tool, error)
