@@ -407,14 +407,14 @@ class _Attempt:
 
 @dataclass(slots=True)
 class _Attempts:
-    """Runs one call, with its retries. `asked_at` is when the next attempt was requested, and
-    `arguments` are for that attempt alone, because a tool may change them.
+    """Runs one call, with its retries. `asked_at` is when the next attempt was requested;
+    `arguments` are for the first one, because a tool may change what it gets.
     """
 
     executor: Executor
     call: ToolCall
     runnable: Runnable
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | None
     asked_at: float
     executions: list[ToolExecution] = field(default_factory=list)
 
@@ -446,8 +446,6 @@ class _Attempts:
             raise asyncio.CancelledError  # even if the tool has caught the cancellation
         if run.error is not None and aborts(run.error):
             raise _Ended(run.error)
-        if run.error is not None:
-            self.arguments = self.runnable.take(copied(self.call.arguments))
         self.asked_at = self.executor.pace.clock()
         return run
 
@@ -455,9 +453,7 @@ class _Attempts:
         self._begin(run)
         try:
             with call_of(self.call.id):
-                run.value = await cast(
-                    "Awaitable[object]", self.runnable.start(self.call, self.arguments)
-                )
+                run.value = await cast("Awaitable[object]", self._started())
         except BaseException as error:  # noqa: BLE001 - kept as a value; see the module's docstring
             run.error = error
         run.ended = self.executor.pace.clock()
@@ -470,7 +466,7 @@ class _Attempts:
             value, raised_ = None, None
             try:
                 with call_of(self.call.id):
-                    value = self.runnable.start(self.call, self.arguments)
+                    value = self._started()
             except BaseException as error:  # noqa: BLE001 - as above
                 raised_ = error
             return self.executor.pace.clock(), value, raised_
@@ -481,6 +477,12 @@ class _Attempts:
                 run.value, run.ended = await run.value, self.executor.pace.clock()
         except BaseException as error:  # noqa: BLE001 - as above
             run.value, run.error = None, error
+
+    def _started(self) -> object:
+        given, self.arguments = self.arguments, None
+        if given is None:
+            given = self.runnable.take(copied(self.call.arguments))
+        return self.runnable.start(self.call, given)
 
     def _begin(self, run: _Attempt) -> None:
         run.started_at, run.begun = self.executor.pace.now(), self.executor.pace.clock()

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, Self, TypeAlias
 
 from tunaeval.errors import UsageError, WorkspaceError
@@ -304,6 +305,10 @@ class Snapshot:
 
     entries: Mapping[str, WorkspaceEntry] = field(default_factory=dict)
     complete: bool = True
+
+    def __post_init__(self) -> None:
+        """Make the entries unchangeable, because checks of others look at them."""
+        object.__setattr__(self, "entries", MappingProxyType(self.entries))
 
     def changes(self, later: Snapshot) -> Changes:
         """Return the differences from this snapshot to `later`."""
