@@ -428,8 +428,9 @@ def run_command(
 ) -> Ran:
     """Run a command in a folder and wait for it; it inherits the descriptors `files`.
 
-    It runs below a supervisor, with the directory `hidden` hidden from it (see `launching`); None
-    is for a trusted command, which needs neither. Raises `WorkspaceError` if it cannot be started.
+    It runs below a supervisor and in a domain of its own (see `launching`), with the directory
+    `hidden` hidden from it, if that is not empty; None is for a trusted command, which needs
+    neither. Raises `WorkspaceError` if it cannot be started.
     """
     process = _started(words, folder, files, hidden)
     assert process.stdout is not None  # noqa: S101 - it is a pipe

@@ -37,7 +37,8 @@ class Workspace:
     `files` are texts or bytes by path; `commands` are the lists of words that `run` allows, with
     `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
     the snapshot taken at the start. `at` is an existing directory to use instead; it is not removed
-    on closing. `hidden` is a directory that commands cannot read, where the system can hide it.
+    on closing. `hidden` is a directory that commands cannot read besides, where the system can hide
+    it: of the processes outside they see nothing anyway.
     Raises `WorkspaceError` for a path that leads out of the workspace.
 
     Examples:
