@@ -15,7 +15,6 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, Self, TypeAlias
@@ -23,7 +22,16 @@ from typing import Literal, Self, TypeAlias
 from tunaeval.errors import UsageError, WorkspaceError
 from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
 
-from .commands import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, allowed, run_command
+from .commands import (
+    COMMAND_SECONDS,
+    OUTPUT_BYTES,
+    CommandLine,
+    Ran,
+    Words,
+    allowed,
+    imports_apart,
+    run_command,
+)
 from .confined import MAX_BYTES, Confined, Parts
 
 
@@ -130,13 +138,22 @@ class Workspace:
             raise WorkspaceError(f"no command can run: the workspace {why}")
         requested = self._seconds if seconds is None else wanted_seconds(seconds, "seconds")
         limit = min(requested, self._seconds)
-        run = partial(
-            run_command, seconds=limit, output_bytes=self._output_bytes, hidden=self.hidden
-        )
         if not isinstance(command, str):
-            return run(command, self.path)
+            return self.run_line(CommandLine(command, self.path), limit)
         with allowed(command, self.commands, self.confined) as line:
-            return run(line.words, line.folder, files=line.files)
+            return self.run_line(line, limit)
+
+    def run_line(self, line: CommandLine, seconds: float) -> Ran:
+        """Run a command line that has been checked. Raises `WorkspaceError` if it cannot run."""
+        return run_command(
+            line.words,
+            line.folder,
+            files=line.files,
+            seconds=seconds,
+            output_bytes=self._output_bytes,
+            hidden=self.hidden,
+            apart=imports_apart(line, self.before.entries, self.confined),
+        )
 
     def close(self) -> None:
         """Remove the directory and its content, unless it was given as `at`."""
