@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,8 +50,7 @@ class Talking:
 
 def plain(report: Report) -> list[Any]:
     """The results, without their times."""
-    found = [one.model_dump(mode="json") for one in report.results]
-    return json.loads(json.dumps(found, default=str, sort_keys=True))  # type: ignore[no-any-return]
+    return [one.model_dump(mode="json") for one in report.results]
 
 
 @pytest.fixture
@@ -107,7 +105,8 @@ class Handed:
         return None
 
     def judged(self, state: tunaeval.FinalState, **settings: Any) -> tuple[bool, str]:
-        self.take([*state.calls], settings, state.tools, dict(state.after.entries))  # type: ignore[union-attr]
+        assert state.after is not None
+        self.take([*state.calls], settings, state.tools, dict(state.after.entries))
         if self.spoils:
             spoil(state)
         return True, "fine"

@@ -192,7 +192,8 @@ def test_a_quoted_name_is_known_whatever_it_is(name: str) -> None:
         command = os.fsencode(f"cat {shlex.quote('./' + name)} --")
     except UnicodeEncodeError:
         reject()
-    assume(name not in {".", ".."} and name.isprintable() | ("\udcff" in name))
+    assume(name not in {".", ".."} and name[0] != "~")  # which is another path
+    assume(name.isprintable() or "\udcff" in name)
     with Workspace({}, commands=GIT) as workspace:
         repository(workspace.path)
         subprocess.run(

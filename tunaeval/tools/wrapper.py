@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial, update_wrapper
 from time import perf_counter, time
@@ -320,13 +320,13 @@ def recorded_function(tool: AnyFunction, notes: Notes) -> AnyFunction:
         if (call := answering.current_call()) is not None:
             call = call.taken(taker)
         given, by_name = args, kwargs
-        for one in args:
+        for one in args:  # the check of `_passed` inlined, as `_ended` below
             if type(one) not in FLAT:
-                given = _passed(args)
+                given = _passed(args, args)
                 break
         for one in kwargs.values() if kwargs else ():
             if type(one) not in FLAT:
-                by_name = _passed(kwargs)
+                by_name = _passed(kwargs, kwargs.values())
                 break
         started_at = time()
         begun = perf_counter()
@@ -355,15 +355,7 @@ def recorded_coroutine(tool: AnyFunction, notes: Notes) -> AnyFunction:
     async def wrapper(*args: object, **kwargs: object) -> object:
         if (call := answering.current_call()) is not None:
             call = call.taken(taker)
-        given, by_name = args, kwargs
-        for one in args:
-            if type(one) not in FLAT:
-                given = _passed(args)
-                break
-        for one in kwargs.values() if kwargs else ():
-            if type(one) not in FLAT:
-                by_name = _passed(kwargs)
-                break
+        given, by_name = _passed(args, args), _passed(kwargs, kwargs.values())
         started_at = time()
         begun = perf_counter()
         try:
@@ -381,7 +373,8 @@ def recorded_coroutine(tool: AnyFunction, notes: Notes) -> AnyFunction:
 
 def recorded_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
     def wrapper(*args: object, **kwargs: object) -> Generator[object, object, object]:
-        start = _call(notes), _passed(args), _passed(kwargs), time(), perf_counter()
+        passed = _passed(args, args), _passed(kwargs, kwargs.values())
+        start = _call(notes), *passed, time(), perf_counter()
         seconds = 0.0
         try:
             steps = cast("Generator[object, object, object]", tool(*args, **kwargs))
@@ -415,7 +408,8 @@ def recorded_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
 
 def recorded_async_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
     async def wrapper(*args: object, **kwargs: object) -> AsyncGenerator[object, object]:
-        start = _call(notes), _passed(args), _passed(kwargs), time(), perf_counter()
+        passed = _passed(args, args), _passed(kwargs, kwargs.values())
+        start = _call(notes), *passed, time(), perf_counter()
         seconds = 0.0
         try:
             steps = cast("AsyncGenerator[object, object]", tool(*args, **kwargs))
@@ -443,12 +437,15 @@ def recorded_async_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
     return wrapper
 
 
-def _passed(given: Given) -> Given:
-    """Return copies of a call's arguments, which the tool may change."""
+def _passed(given: Given, values: Iterable[object]) -> Given:
+    """Return copies of a call's arguments, which the tool may change, if there is any to copy."""
     try:
-        return copied(given)
+        for one in values:
+            if type(one) not in FLAT:
+                return copied(given)
     except Exception:  # noqa: BLE001 - as in `_ended`: of a class that cannot even be looked at
         return given
+    return given
 
 
 def _call(notes: Notes) -> Call | None:

@@ -396,51 +396,34 @@ def _listed(top: Path, own: Path) -> Iterator[tuple[str, str, str]]:
         yield origin, key, value
 
 
+_PYTHON, _FLAGS = r"(?<![\w.-])(?:python|pypy)[\d.]*+(?=\s)", "[bBdEhiIOPqsSuvVx]"
+_OPTIONS = rf"(?:\s++-(?:[WX]\s*+\S++|{_FLAGS}++(?=\s)))*+"
+_RUNS_MODULE = re.compile(rf"{_PYTHON}{_OPTIONS}\s++-{_FLAGS}*+m\s*+(\S++)")
+_RUNS_PYTHON = re.compile(_PYTHON)
+
+
 def imports_apart(line: CommandLine, given: Collection[str], confined: Confined) -> bool:
-    """Whether a command runs modules of Python alone (`python -m`) that are not in the workspace,
-    so that it must import nothing from there. `given` are the paths of the workspace at its start:
-    what was added since may be there only to be imported in the place of an installed module.
+    """Whether a command runs only modules of Python (`python -m`) that are not in the workspace,
+    so that it has to import nothing from there. `given` are the paths at the workspace's start:
+    what was added since may be there to be imported in the place of an installed module.
     """
 
     def is_inside(module: str) -> bool:
-        if not programs_that("importers").isdisjoint({module, module.partition(".")[0]}):
+        top = module.partition(".")[0]
+        if not programs_that("importers").isdisjoint({module, top}):
             return True
         path = "/".join((*line.parts, *module.split(".")))
         files = [f"{path}{end}" for end in (".py", "/__main__.py")]
-        if any(file in given for file in files):
-            return True
-        return any(map(confined.status, files)) and not _is_installed(module.partition(".")[0])
+        if not any(map(confined.status, files)):
+            return False
+        places = [sysconfig.get_path(one) for one in ("purelib", "platlib")]
+        is_installed = top in sys.stdlib_module_names or PathFinder.find_spec(top, places)
+        return not is_installed or not set(given).isdisjoint(files)
 
-    modules = [*_modules(line.words)]
-    return bool(modules) and not any(module is None or is_inside(module) for module in modules)
-
-
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
-_RUNS_MODULE = re.compile(r"-[bBdEhiIOPqsSuvVx]*m(.*)", re.DOTALL)
-_WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
-
-
-def _modules(words: Words) -> Iterator[str | None]:
-    """Yield what each Python among the words runs: the module after `-m`, None for all else."""
-    tokens = [token for word in words for token in word.split()]  # a shell's line is one word
-    for at, token in enumerate(tokens, 1):
-        if _PYTHON.fullmatch(token.rpartition("/")[2]):
-            module, rest = None, iter(tokens[at:])
-            for option in rest:
-                if found := _RUNS_MODULE.fullmatch(option):
-                    module = found[1] or next(rest, "")
-                if found or not option.startswith("-") or option.startswith("-c"):
-                    break
-                if option in _WITH_VALUE:
-                    next(rest, None)
-            yield module
-
-
-def _is_installed(module: str) -> bool:
-    """Whether the interpreter of this program has a module of its own by that name."""
-    places = [sysconfig.get_path(one) for one in ("purelib", "platlib")]
-    is_there = PathFinder.find_spec(module, places) is not None
-    return is_there or module in sys.stdlib_module_names
+    text = " ".join(line.words)  # a shell's line is one word
+    modules = _RUNS_MODULE.findall(text)
+    runs_others = len(modules) < len(_RUNS_PYTHON.findall(text))
+    return not runs_others and bool(modules) and not any(map(is_inside, modules))
 
 
 COMMAND_SECONDS = 30.0

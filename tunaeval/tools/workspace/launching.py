@@ -140,19 +140,11 @@ def _grant(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     os.close(file)
 
 
-class _Stopped(BaseException):
-    """The supervisor got SIGTERM: its parent has ended, or somebody ends its group."""
-
-
-def _stop(*_: object) -> None:
-    raise _Stopped
-
-
 def _main(parent: str, line: str, hidden: str, *words: str) -> int:
-    libc, reading, status, out = _system(), _thread.allocate_lock(), _TERMINATE, 0
+    libc, reading, out = _system(), _thread.allocate_lock(), 0
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
     try:
-        _signal.signal(_TERMINATE, _stop)
+        _signal.signal(_TERMINATE, lambda *_: sys.exit())
         libc.prctl(_WITH_PARENT, _TERMINATE, 0, 0, 0)
         if os.getppid() != int(parent):  # it has ended already
             return 1
@@ -170,7 +162,7 @@ def _main(parent: str, line: str, hidden: str, *words: str) -> int:
         ended = 0
         while ended != child:
             ended, status = os.wait()
-    except _Stopped:
+    except SystemExit:
         status, out = _TERMINATE, 0
     _signal.signal(_TERMINATE, _signal.SIG_IGN)
     end_below(os.getpid())
@@ -203,22 +195,18 @@ def _pass_on(out: int, most: int, reading: _thread.LockType) -> None:
     """Pass on what the command prints; end it when a line is longer than `most` bytes."""
     length = 0
     try:
-        while piece := os.read(out, 1 << 16):
-            first, newline, _ = piece.partition(b"\n")
-            length += len(first)
-            if length > most:
-                os.write(2, f"a line of over {most} bytes on stdout ended the command\n".encode())
-                os.kill(os.getpid(), _TERMINATE)
-                return
-            if newline:
-                length = len(piece.rpartition(b"\n")[2])
+        while length <= most and (piece := os.read(out, 1 << 16)):
+            length = len(piece) - 1 - piece.rfind(b"\n") + (0 if b"\n" in piece else length)
             while piece:
                 piece = piece[os.write(1, piece) :]
     except OSError:  # nobody reads it any more
         pass
-    finally:
-        os.close(out)
-        reading.release()
+    if length > most:
+        os.write(2, f"a line of over {most} bytes on stdout ended the command\n".encode())
+        os.kill(os.getpid(), _TERMINATE)
+        return  # with the pipe left open, so that the command does not complain last
+    os.close(out)
+    reading.release()
 
 
 if __name__ == "__main__":
