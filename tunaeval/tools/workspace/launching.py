@@ -145,6 +145,7 @@ def _main(parent: str, line: str, hidden: str, *words: str) -> int:
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
     try:
         _signal.signal(_TERMINATE, lambda *_: sys.exit())
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, {_TERMINATE})  # whatever the parent blocks
         libc.prctl(_WITH_PARENT, _TERMINATE, 0, 0, 0)
         if os.getppid() != int(parent):  # it has ended already
             return 1
