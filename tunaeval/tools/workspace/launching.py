@@ -130,6 +130,8 @@ def _grant(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     """Grant a path; a link is left out, because it may lead to what is hidden. A file takes only
     the rights to read.
     """
+    if sys.platform != "linux":
+        return
     try:
         file = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:  # it is gone
@@ -141,7 +143,9 @@ def _grant(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
 
 
 def _main(parent: str, line: str, hidden: str, *words: str) -> int:
-    libc, reading, out = _system(), _thread.allocate_lock(), 0
+    if sys.platform == "win32":
+        return 126
+    libc, reading, out, inside = _system(), _thread.allocate_lock(), 0, 0
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
     try:
         _signal.signal(_TERMINATE, lambda *_: sys.exit())
@@ -153,9 +157,7 @@ def _main(parent: str, line: str, hidden: str, *words: str) -> int:
             out, inside = os.pipe()
         child = os.fork()
         if not child:
-            if out:
-                os.dup2(inside, 1)
-            _become(hidden, words)
+            _become(hidden, words, inside)
         if out:
             os.close(inside)
             reading.acquire()
@@ -177,9 +179,11 @@ def _main(parent: str, line: str, hidden: str, *words: str) -> int:
     return code
 
 
-def _become(hidden: str, words: tuple[str, ...]) -> None:
-    """Run the command in this process, which ends with the supervisor."""
+def _become(hidden: str, words: tuple[str, ...], out: int) -> None:
+    """Run the command in this process, which ends with the supervisor; it prints to `out`."""
     try:
+        if out:
+            os.dup2(out, 1)
         _system().prctl(_WITH_PARENT, _KILL, 0, 0, 0)
         if hidden:
             _hide(hidden)

@@ -29,10 +29,11 @@ from .commands import (
     Ran,
     Words,
     allowed,
+    check_system,
     imports_apart,
     run_command,
 )
-from .confined import MAX_BYTES, Confined, Parts
+from .confined import MAX_BYTES, READ_FLAGS, Confined, Parts
 
 
 class Workspace:
@@ -47,7 +48,8 @@ class Workspace:
     the snapshot taken at the start. `at` is an existing directory to use instead; it is not removed
     on closing. `hidden` is a directory that commands cannot read besides, where the system can hide
     it: of the processes outside they see nothing anyway.
-    Raises `WorkspaceError` for a path that leads out of the workspace.
+    Raises `WorkspaceError` for a path that leads out of the workspace, for `commands` on a system
+    other than Linux, and on one that cannot confine paths (Windows).
 
     Examples:
         >>> with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
@@ -77,6 +79,8 @@ class Workspace:
             wanted_items(one, f"commands[{index}]", str, "words")
             for index, one in enumerate(listed)
         )
+        if self.commands:
+            check_system()
         self.pages = dict(pages or {})
         self.hidden = hidden
         self._seconds, self._output_bytes = wanted_seconds(seconds, "seconds"), output_bytes
@@ -393,10 +397,9 @@ def _target(confined: Confined, parts: Parts) -> str | None:
 
 
 def _digest(confined: Confined, parts: Parts) -> str | None:
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         with confined.directory(parts[:-1]) as folder:
-            file = os.open(parts[-1], flags, dir_fd=folder)
+            file = os.open(parts[-1], READ_FLAGS, dir_fd=folder)
             with os.fdopen(file, "rb") as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest()
     except (OSError, WorkspaceError):
