@@ -13,9 +13,9 @@ from tunaeval.runs.matrix import is_matrix, read_matrix
 from tunaeval.runs.suites import SUITES
 from tunaeval.tools.mcp import shown_place
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.runs import RunInfo
 
-from .budget import ErrorBudget
 from .columns import as_lists
 from .settings import visible_value
 

@@ -212,6 +212,9 @@ class Summary(Data):
     levels_first_attempt: dict[Level, Rate]
     tools: dict[str, Rate]
     tags: dict[str, Rate]
+    unanswered_tools: dict[str, int] = Field(default_factory=dict)
+    """How many results each tool has that is not in `tools`, as none of them got an answer."""
+    unanswered_tags: dict[str, int] = Field(default_factory=dict)
     outcomes: dict[str, int]
     repairs: dict[str, int]
     formats: dict[str, int]
