@@ -36,7 +36,7 @@ _MOVE, _MOVE_SINCE = 1 << 13, 2  # to another directory, which Landlock denies u
 _SIGNALS, _SIGNALS_SINCE = 1 << 1, 6
 _ROUNDS = 200
 _DROP, _ADMIN, _PERFMON = 24, 21, 38
-_KILL, _TERMINATE = 9, 15
+_KILL, _TERMINATE, _NO_HANG = 9, 15, 1
 _IGNORED = 13, 25  # SIGPIPE and SIGXFSZ, which Python ignores, and so would the command
 
 
@@ -147,29 +147,25 @@ def _main(parent: str, line: str, hidden: str, *words: str) -> int:
         return 126
     libc, reading, out, inside = _system(), _thread.allocate_lock(), 0, 0
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
-    try:
-        _signal.signal(_TERMINATE, lambda *_: sys.exit())
-        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, {_TERMINATE})  # whatever the parent blocks
-        libc.prctl(_WITH_PARENT, _TERMINATE, 0, 0, 0)
-        if os.getppid() != int(parent):  # it has ended already
-            return 1
-        if int(line):
-            out, inside = os.pipe()
-        child = os.fork()
-        if not child:
-            _become(hidden, words, inside)
-        if out:
-            os.close(inside)
-            reading.acquire()
-            _thread.start_new_thread(_pass_on, (out, int(line), reading))
-        ended = 0
-        while ended != child:
-            ended, status = os.wait()
-    except SystemExit:
+    before = _signal.pthread_sigmask(_signal.SIG_BLOCK, {_TERMINATE, _signal.SIGCHLD})
+    libc.prctl(_WITH_PARENT, _TERMINATE, 0, 0, 0)
+    if os.getppid() != int(parent):  # it has ended already
+        return 1
+    if int(line):
+        out, inside = os.pipe()
+    child = os.fork()
+    if not child:
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
+        _become(hidden, words, inside)
+    if out:
+        os.close(inside)
+        reading.acquire()
+        _thread.start_new_thread(_pass_on, (out, int(line), reading))
+    status = _ended(child)
+    if status is None:
         status, out = _TERMINATE, 0
-    _signal.signal(_TERMINATE, _signal.SIG_IGN)
     end_below(os.getpid())
-    libc.signal(_TERMINATE, None)
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, before - {_TERMINATE})
     if out:
         reading.acquire()  # until all that was printed is passed on
     code = os.waitstatus_to_exitcode(status)
@@ -177,6 +173,17 @@ def _main(parent: str, line: str, hidden: str, *words: str) -> int:
         libc.signal(-code, None)
         os.kill(os.getpid(), -code)
     return code
+
+
+def _ended(child: int) -> int | None:
+    """Return the status with which the command has ended, or None at SIGTERM. Signals are awaited
+    rather than handled, because one that comes just before a call that blocks would not end it.
+    """
+    while _signal.sigwait({_TERMINATE, _signal.SIGCHLD}) != _TERMINATE:
+        while (found := os.waitpid(-1, _NO_HANG))[0]:
+            if found[0] == child:
+                return found[1]
+    return None
 
 
 def _become(hidden: str, words: tuple[str, ...], out: int) -> None:
