@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 import tunaeval
+from tests.spoiling import spoil
 from tunaeval.errors import PluginError, UnknownNameError, UsageError
 from tunaeval.parsing.api import formats
 from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.copies import copied
 from tunaeval.types.parsing import Level, ParseResult
 from tunaeval.types.roles import Parser
 
@@ -124,3 +126,20 @@ def test_one_that_does_right_is_heard(named: Callable[[Callable[[], Any]], None]
     call = ToolCall("f", {})
     named(lambda: ParseResult((call,), outcome="calls"))
     assert tunaeval.parse("x", NAME).calls == (replace(call, format=NAME),)
+
+
+class Spoils(Rogue):
+    """A parser that changes the tools that it is given."""
+
+    def parse(self, text: str, *, tools: Any = None, **_: object) -> ParseResult:
+        spoil(tools)
+        return ParseResult(content=text)
+
+
+def test_a_parser_changes_no_tools() -> None:
+    tools = tunaeval.to_tools([{"name": "ls", "parameters": {"properties": {"a": {"enum": [1]}}}}])
+    before = copied(tools)
+    rogue = Spoils(lambda: None)
+    tunaeval.parse("x", rogue, tools=tools)
+    tunaeval.parse_levels("x", rogue, tools=tools)
+    assert tools == before

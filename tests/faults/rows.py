@@ -183,6 +183,23 @@ SHOWN = {
     "::test_a_request_with_anything_anywhere_is_answered_or_refused",
     "H low: long headers": "endpoint/test_strangers.py"
     "::test_headers_that_are_too_long_are_answered",
+    "10.1: python -m imports the workspace": "workspace/test_configurations.py"
+    "::test_what_python_m_runs_is_not_imported_from_the_workspace",
+    "10.2: a bare workspace": "workspace/test_launching.py"
+    "::test_a_bare_workspace_sees_nothing_of_other_processes",
+    "10.3: arguments by reference": "tools/test_passed.py"
+    "::test_a_tool_that_changes_its_arguments_changes_no_call",
+    "10.3: the recorder": "tools/test_passed.py::test_the_recorder_keeps_what_was_passed",
+    "10.3: clients": "harness/test_handed_out.py"
+    "::test_a_client_that_changes_its_requests_changes_no_other",
+    "10.3: tools, users and checks of a task": "harness/test_handed_out.py"
+    "::test_nobody_in_a_task_changes_what_others_see",
+    "10.3: judges and categories": "scoring/test_handed_out.py"
+    "::test_a_judge_and_categories_change_nothing_that_they_are_shown",
+    "10.7: what a server prints": "mcp/test_supervised.py"
+    "::test_of_what_a_server_prints_to_stderr_only_the_end_is_kept",
+    "10.7: a killed parent": "mcp/test_supervised.py"
+    "::test_no_server_survives_that_its_parent_is_killed",
     "H low: HEAD": "endpoint/test_strangers.py"
     "::test_head_and_options_are_answered_and_are_no_turns",
     "10.4: packed files": "faults/test_packed_files.py",

@@ -15,12 +15,13 @@ from pathlib import Path
 from tunaeval.api.extensions import registries
 from tunaeval.errors import TunaevalError, UsageError
 from tunaeval.files.plain_files import is_there
-from tunaeval.registry import who, words_with_place
+from tunaeval.registry import is_ours, who, words_with_place
 from tunaeval.reports.files import try_to_write, write_text
 from tunaeval.reports.json import json_text
 from tunaeval.reports.ranking import ranking_csv, ranking_markdown
 from tunaeval.runs.directory import load_report
 from tunaeval.runs.matrix import Matrix, is_matrix, load_matrix, matrix_object
+from tunaeval.types.copies import copied
 from tunaeval.types.roles import Writer
 from tunaeval.types.runs import Report
 
@@ -101,9 +102,10 @@ class RequestedReport:
 
     def write(self, reports: Sequence[Report]) -> str | None:
         """Write the report. Return None, or a sentence that says what went wrong."""
+        given = reports if is_ours(self.writer) else copied(tuple(reports))
         try:
-            several_with(self.writer)(reports, self.path) if len(reports) > 1 else (
-                self.writer.write(reports[0], self.path)
+            several_with(self.writer)(given, self.path) if len(given) > 1 else (
+                self.writer.write(given[0], self.path)
             )
         except TunaevalError as error:
             return str(error)

@@ -30,6 +30,7 @@ from tunaeval.models.clients.server import Heard, Server, read_key
 from tunaeval.parsing.api import parser_for
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
+from tunaeval.types.copies import copied
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
@@ -81,7 +82,7 @@ class Scripted:
         item: Any = self._next(keeps=keeps)
         if callable(item):
             try:
-                item = item(request)
+                item = item(copied(request))
                 item = await item if inspect.isawaitable(item) else item
             except Refused:
                 raise
@@ -114,7 +115,7 @@ class Scripted:
             case ToolCall():
                 message = self._of_calls((item,), None)
             case Mapping():
-                message = {"role": "assistant", "content": None, **item}
+                message = {"role": "assistant", "content": None, **copied(item)}
             case _:
                 message = self._of_calls(item, None)
         reason = "tool_calls" if message.get("tool_calls") else "stop"
