@@ -606,6 +606,11 @@ ESCAPED = "\\_"
 
 _UNIT_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
 _QUOTED = r"""[\s\[\]'"`]{0,64}+"""
+MESSAGE_MEMBER = (
+    r"""["'](?:role|content|refusal|reasoning_content|id|type)["']\s{0,24}+:\s{0,24}+"""
+    r"""(?:null|None|["'][^"'\\]{0,200}+["'])\s{0,24}+"""
+)
+"""A member that an assistant's message has beside its calls, where a model writes all of it."""
 _LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_UNIT_NAME}\s{{0,24}}+\(")
 """A plain list of calls, which is left to the formats of lists unless fenced or escaped."""
 
@@ -620,11 +625,12 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
         head = rf"""{_QUOTED}{_UNIT_NAME}['"`]?\s{{0,24}}+\("""
         part = rf"""{_QUOTED}(?:{_UNIT_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
     elif form.call:
-        keys = "|".join(map(re.escape, form.call.inside))
-        head = rf"""\s{{0,64}}+\{{\s{{0,64}}+["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
-        most = max(map(len, form.call.inside))
-        key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
-        part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
+        keys, others = "|".join(map(re.escape, form.call.inside)), rf"(?:{MESSAGE_MEMBER},\s{{0,64}}+)"
+        begins = rf"\s{{0,64}}+\{{\s{{0,64}}+{others}{{0,4}}+"
+        head = rf"""{begins}["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
+        text = r"""(?:["'][^"'\\]{0,200}+["']?|\w{1,4}+)"""
+        key = rf"""["']\w{{0,24}}+["']?\s{{0,24}}+:?\s{{0,64}}+(?:{text}\s{{0,24}}+)?"""
+        part = rf"(?:{begins}(?:{key})?|\s{{0,64}}+)\Z"
     else:
         head = rf"\s{{0,64}}+(?P<name>{_UNIT_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
         part = rf"\s{{0,64}}+(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"

@@ -1,7 +1,7 @@
 """Decides where a bare value ends, and whether it swallowed markup of its own format.
 
 A value may contain the text of its closer, so the text after a closer decides whether it ends the
-value. If a closer or the next argument's opener is damaged, it becomes part of the value before it.
+value. A whole call of the format in a value, as in a here-document, is text up to that call's end. If a closer or the next argument's opener is damaged, it becomes part of the value before it.
 `Closing.split` separates arguments again where that is certain; other values with such markup are
 unchanged and have the diagnosis `swallowed-markup`. Of two adjacent tags, mostly one is intact or
 nearly so, and a damaged tag mostly has an intact half. So a value is first searched for halves of
@@ -27,6 +27,7 @@ from tunaeval.grammar import (
     Value,
     Word,
     flat,
+    spellings,
     starts_with_space,
 )
 from tunaeval.grammar.format import Format
@@ -195,8 +196,13 @@ class Closing:
                 restart = f"{spelled[-1]}{_onward(form)}"
             texts.update(ends[-1].spellings)
         self._restart = re.compile(restart)
-        self._closer = re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
-        self._held = max(map(len, texts)) - 1
+        self._call_ends = {text for word in ends[-1:] for text in word.spellings} - {*self._closers}
+        self._openers = spellings(form.opener) if self._call_ends else ()
+        inside = (*form.words[: form.words.index(many)], many.words[0])
+        begun = chain(inside, 2 * limits.WORDS_AHEAD, "") if self._openers else "(?!)"
+        ended = "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
+        self._closer = re.compile(f"(?P<begun>{begun})|{ended}")
+        self._held = max(map(len, (*texts, *self._openers))) - 1
         optional, last = "".join(f"(?:{end})?+" for end in spelled[:-1]), "".join(spelled[-1:])
         over = [any_of(form.around[1])] if form.around and form.around[1].text else []
         over += ["".join(spelled)] if ends else []
@@ -235,12 +241,15 @@ class Closing:
         own: str | None = None
         opener = self.value.quotes[0]
         quoted = bool(opener) and (yield from peek(window, literal(window, (opener,))))
-        begun = window.pos
+        begun, inside = window.pos, 0
         while True:
             hit = self._closer.search(window.text, window.pos)
-            if hit is None or not (window.final or hit.start() + self._held < len(window.text)):
-                end = len(window.text) - (0 if window.final else self._held)
-                end, ends = max(window.pos, end), None
+            if hit and hit["begun"]:
+                end, ends, inside = hit.end(), False, inside + 1
+            elif hit is None or not (window.final or hit.start() + self._held < len(window.text)):
+                end, ends = self._certain(window), None
+            elif inside:
+                end, ends, inside = hit.end(), False, inside - (hit.group() in self._call_ends)
             else:
                 ends = self._ends(window, hit, trusted=own is not None, quoted=quoted)
                 end = hit.start() + (ends is False)  # the two closers may overlap
@@ -262,6 +271,15 @@ class Closing:
                 return Unreadable("truncated", "the text ends inside an argument", cut=True)
             yield
             begun = window.pos
+
+    def _certain(self, window: Window) -> int:
+        """Return the index up to which the text is the value's, whatever arrives after it."""
+        text, pos = window.text, window.pos
+        if window.final:
+            return len(text)
+        near = max(pos, len(text) - limits.VALUE_AHEAD)
+        begun = [at for opener in self._openers if (at := text.rfind(opener, near)) >= 0]
+        return max(pos, min((len(text) - self._held, *begun)))
 
     def _before(self, window: Window, text: str, own: str | None) -> Bare:
         """Return a value that lacks its closer, and move the window back before its call's end."""
@@ -321,7 +339,10 @@ class Closing:
         stops = [*(match.start() for match in found), len(text)]
         texts = [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
         for at in range(len(texts) - closed):
-            texts[at] = texts[at].removesuffix(self._gap)
+            # A closer may be named after the argument: `<parameter name="path">a.md</path>`.
+            own, kept = f"</{heads[at][0]}>", texts[at].rstrip()
+            named = kept.endswith(own)
+            texts[at] = kept.removesuffix(own) if named else texts[at].removesuffix(self._gap)
         return [(*head, text) for head, text in zip(heads, texts, strict=True)]
 
     def swallowed(self, pieces: Sequence[Piece], *, closed: bool) -> Iterator[Note]:

@@ -248,11 +248,29 @@ class TaggedBlock(Block):
         name = yield from bounded(window, re.compile(word.pattern))
         if word.after:
             yield from bounded(window, re.compile(word.after))
+        name = self._of_id(name, word) if word.before and word.after else name
         half = name[: len(name) // 2]
         if word.doubled and name == f"{half}.{half}" and not (tools and name in tools):
             name = half
         self._name = name or None
         return bool(name)
+
+    def _of_id(self, text: str, word: Name) -> str:
+        """Return the one tool whose id `text` may be, read leniently: `functions_bash_1`."""
+        tools, level = self._setting.tools or (), self._setting.level
+        if level != "lenient" or not text or text in tools:
+            return text
+        stem = re.escape(word.before.rstrip("."))
+        fitting = [
+            tool
+            for tool in tools
+            if re.fullmatch(rf"(?:{stem})?[._-]?{re.escape(tool)}[._-]?[0-9]{{0,6}}", text)
+        ]
+        if len(fitting) == 1:
+            message, span = f"{text[:60]!r} is no id", Span(self._start, self._window.offset)
+            self._repairs.append(Repair("guessed-name", message, span, "lenient"))
+            return fitting[0]
+        return text
 
     def _begin(self, name: str) -> None:
         """Report once that a call of `name` starts, now that the name and its literal are read."""

@@ -475,7 +475,10 @@ WITH_MARKS = OF_A_FENCE | {"command-r", "deepseek-v3"}
 """Formats that write fence marks around a call, which are no fence for anything else."""
 
 _BEFORE = 64
-"""The most characters between such a mark and its call."""
+"""The most characters from such a mark to its call."""
+
+_before = re.compile(r"```[\w+-]{0,24}[\s\[({,;]{1,24}\Z").search
+"""Match such a mark before its call, with the language and brackets; not one that ends a fence."""
 
 _behind = re.compile(r"[\s\])},;]{0,64}```").match
 
@@ -500,9 +503,9 @@ def _block(text: str, call: ToolCall, span: Span) -> Span:
     """Return the span of a call, including the fence marks that its format writes around it."""
     if call.format not in WITH_MARKS:
         return span
-    before = text.rfind(_FENCES[0], max(0, span.start - _BEFORE), span.start)
+    before = _before(text, max(0, span.start - _BEFORE), span.start)
     behind = _behind(text, span.end)
-    return Span(span.start if before < 0 else before, behind.end() if behind else span.end)
+    return Span(before.start() if before else span.start, behind.end() if behind else span.end)
 
 
 def _is_in(span: Span, fences: Sequence[Span]) -> bool:
