@@ -60,9 +60,7 @@ LOST_ENDING = 64
 """How far from its last bracket a call without an opener is searched for its closer."""
 
 ARITHMETIC_AHEAD = 32
-"""What is read after a value: an operator, signs, brackets, and the next value's first character, or
-the name of a method.
-"""
+"""What is read after a value: an operator and what its next operand begins with, or a method."""
 
 CALL_AHEAD = 4096
 """What is looked at around a tool's name in unread text: a line, or a call over several lines."""

@@ -589,7 +589,9 @@ class ObjectBlock(Block):
         own = any(text.startswith(char) for word in ends for text in word.spellings)
         if listed and count:
             self._repair_last("unclosed", "an array of calls that was never closed")
-        elif char and (comma or (char in QUOTES and not own)):
+        elif (
+            char and (comma or (char in QUOTES and not own)) and not _parts_of(self._form)[2].inside
+        ):
             message = "the call was closed before all of it was written"
             self._repair_last("early-closer", message, "lenient")
         if count:

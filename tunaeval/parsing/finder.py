@@ -625,7 +625,10 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
         head = rf"""{_QUOTED}{_UNIT_NAME}['"`]?\s{{0,24}}+\("""
         part = rf"""{_QUOTED}(?:{_UNIT_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
     elif form.call:
-        keys, others = "|".join(map(re.escape, form.call.inside)), rf"(?:{MESSAGE_MEMBER},\s{{0,64}}+)"
+        keys, others = (
+            "|".join(map(re.escape, form.call.inside)),
+            rf"(?:{MESSAGE_MEMBER},\s{{0,64}}+)",
+        )
         begins = rf"\s{{0,64}}+\{{\s{{0,64}}+{others}{{0,4}}+"
         head = rf"""{begins}["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
         text = r"""(?:["'][^"'\\]{0,200}+["']?|\w{1,4}+)"""

@@ -132,7 +132,8 @@ _ATOM_IN_BRACES = re.compile(rf"(?:[+-]?[\w.]{{1,200}}+{NEAR_SPACE})?+")
 _EMPTY = re.compile(rf"\{{{NEAR_SPACE}\}}?+")
 _FIRST_KEY = re.compile(rf"""\{{{NEAR_SPACE}(?:["'](?:\w{{1,128}}+(?:["']{NEAR_SPACE}:?)?+)?+)?+""")
 _RESTART = re.compile(
-    rf"[,)\n][,; \t\r\n]{{0,24}}[^\W\d][\w.]{{0,127}}\({NEAR_SPACE}{PYTHON_NAME.pattern}{NEAR_SPACE}={NEAR_SPACE}\Z"
+    rf"[,)\n][,; \t\r\n]{{0,24}}[^\W\d][\w.]{{0,127}}\({NEAR_SPACE}"
+    rf"{PYTHON_NAME.pattern}{NEAR_SPACE}={NEAR_SPACE}\Z"
 ).search
 """The text of a string before a quote, if another call with its first argument begins there."""
 _RAW_PREFIXES = {"r": True, "u": False}

@@ -199,8 +199,8 @@ _OPERATION = re.compile(r"""(?:[+*%][ \t\r\n]{0,8}["'\w(]|\.\w{1,24}\()""")
 _ELEMENT = re.compile(r"""["'“‘{\[\]0-9-]|(?:true|false|null|True|False|None)\b|//|/\*|#""")
 
 _RESTART = re.compile(
-    r"(?:\n[ \t]*+|</[\w:|-]{1,40}>|```|[}\]][ \t]{0,8}[,;])[ \t\r\n]{0,24}(?:<[\w:|-]{1,40}>|```[\w+-]{0,24})?"
-    r"[ \t\r\n]{0,24}\[?[ \t\r\n]{0,24}\{[ \t\r\n]{0,24}\Z"
+    r"(?:\n[ \t]*+|</[\w:|-]{1,40}>|```|[}\]][ \t]{0,8}[,;])[ \t\r\n]{0,24}"
+    r"(?:<[\w:|-]{1,40}>|```[\w+-]{0,24})?[ \t\r\n]{0,24}\[?[ \t\r\n]{0,24}\{[ \t\r\n]{0,24}\Z"
 )
 """The text before a call's first key: a new line, a closing tag or the end of an object, perhaps an
 opening tag, and `{`.
