@@ -649,7 +649,7 @@ class JsonReader:
 
     def _is_text(self, text: str) -> bool:
         """Whether an unquoted text that is no number may be a string: a date or a version is."""
-        if text[:1] in "-." or text.isdigit():
+        if text[:1] in "-." or text.replace("_", "").isdigit():
             return False
         return not _CONSTANTS.match(text) or _DATE.match(text) is not None
 
