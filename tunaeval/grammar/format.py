@@ -275,12 +275,14 @@ class Route:
     `header` is a bounded pattern of the text between the message's opening text and `body`, the
     text before its content. A group `name` in the pattern is the tool's name. `text` is the header
     written for a call, with `{name}` for its name; without `{name}` one message has all calls.
+    `also` are other headers that models write, as `text` is written.
     """
 
     channel: Channel
     header: str
     body: str
     text: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,16 +57,23 @@ _TOOL_CALLS_BEGIN, _TOOL_CALLS_END, _TOOL_CALL_BEGIN, _TOOL_CALL_END, _TOOL_SEP 
 _FENCE_ENDS = "¦".join(fence + text for fence in ("```", "```\n") for text in _TOKENS[3])
 
 
-def _like_harmony(header: str, text: str) -> Envelope:
-    """Return an envelope like harmony's: `header` matches a call's header, `text` is written."""
-    analysis = r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}[\r\n]{0,2}"
+def _like_harmony(header: str, text: str, *also: str) -> Envelope:
+    """Return an envelope like harmony's: `header` matches a call's header, `text` is written.
+
+    A message of analysis with a recipient is no reasoning: it is a call.
+    """
+    to_tool = r"(?![ \w.-]{0,40}\bto=(?!(?:user|assistant|self|all)\b))"
+    analysis = rf"[ \w]{{0,40}}<\|channel\|>analysis{to_tool}[ \w=.-]{{0,80}}[\r\n]{{0,2}}"
     other = r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}[\r\n]{0,2}"
     headers: tuple[tuple[Channel, str, str], ...] = (
         ("call", header, text), ("reasoning", analysis, ""), ("content", other, ""),
     )  # fmt: skip
     return Envelope(
         Literal("<|start|>", ("<|channel|>", "to=")),
-        tuple(Route(channel, row, "<|message|>", text) for channel, row, text in headers),
+        tuple(
+            Route(channel, row, "<|message|>", text, also if text else ())
+            for channel, row, text in headers
+        ),
         Literal("<|call|>", ("<|end|>", "<|return|>")),
     )
 
@@ -409,6 +416,8 @@ HARMONY = _format(
         r"(?P<name>\w[\w./-]{0,127})"
         r"(?:[ \w.-]|[\r\n]{0,2}<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}",
         "assistant to=functions.{name}<|channel|>commentary json",
+        "assistant<|channel|>commentary to=functions.{name} <|constrain|>json",
+        "assistant<|channel|>analysis to=functions.{name} code",
     ),
 )
 INKLING = _format(

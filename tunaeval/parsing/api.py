@@ -22,8 +22,9 @@ from tunaeval.workers import spread, why_unsendable
 
 from .collect import widened, without_abstaining
 from .message import read_message, with_leaked
+from .read_back import refuse_odd_calls, written_calls
 from .reader import AnyTools, Reader, Stream, known_text, known_tools, names_of, reader_of
-from .write import instructions_for, refuse_odd_calls, written_calls
+from .write import instructions_for
 
 qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
 """Reads what the five strategies of the TunaCode harness read: structured calls (in a message),

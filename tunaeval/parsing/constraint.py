@@ -39,6 +39,7 @@ from tunaeval.types.wanted import refusal, wanted_name
 
 from .api import format_named
 from .judge import as_json, trimmed
+from .read_back import written_calls
 from .reader import AnyTools, known_tools
 from .repair.dialects import BRACE_KEY
 from .repair.schema import ANY, CLASSES, admitted, choices_of, is_of, kinds_named, resolved
@@ -51,7 +52,6 @@ from .write import (
     message,
     type_word,
     word_text,
-    written_calls,
 )
 
 Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]

@@ -46,6 +46,7 @@ from .finder import (
     closers_of,
     ending_of,
     ends_text,
+    finder_of,
     format_at,
     header_at,
     stands_alone,
@@ -53,6 +54,7 @@ from .finder import (
 )
 from .judge import Objects
 from .repair.values import repair_of
+from .stripped import begins_stripped, read_stripped
 from .tagged import TaggedBlock
 from .window import Reading, Window, read_all
 
@@ -250,21 +252,38 @@ class Scanner:
 
     def _unit(self) -> Reading[None]:
         """Read the rest of the text if it is a unit: calls and nothing else."""
-        if not self._may_be_unit:
-            return
         window, finder, setting = self.window, self._finder, self._setting
         tools, level = setting.tools, setting.level
-        while (begins := finder.begins_unit(window, window.pos, tools, fenced=False)) is None:
+        while (begins := self._begins_unit()) is None:
             yield
         if not begins:
             return
         yield from gather(window)
         turn, text = begins_turn(window.text, window.pos), window.text
         for stop in (before_end_tokens(text), *((turn.start(),) if turn else ())):
-            unit = read_unit(finder.wholes, text[window.pos : stop], window.offset, tools, level)
+            rest, at = text[window.pos : stop], window.offset
+            unit = read_unit(finder.wholes, rest, at, tools, level) if self._may_be_unit else None
+            if unit is None and tools:
+                forms, read = finder.formats, self._with_tokens
+                unit = read_stripped(forms, rest, tools, level, base=at, read=read)
             if unit:
                 self._adopt(*unit, stop, bare=True)
                 return
+
+    def _begins_unit(self) -> bool | None:
+        """Whether a unit, or a call without special tokens, may begin here; None if unknown."""
+        window, finder, tools = self.window, self._finder, self._setting.tools
+        unit = stripped = False
+        if self._may_be_unit:
+            unit = finder.begins_unit(window, window.pos, tools, fenced=False)
+        if tools and not unit:
+            stripped = begins_stripped(finder.formats, window, tools)
+        return unit or stripped or (None if None in (unit, stripped) else False)
+
+    def _with_tokens(self, form: Format, text: str) -> Collector:
+        """Read a text whose special tokens were put back, in one format."""
+        tools, level = self._setting.tools, self._setting.level
+        return scanner_of(finder_of((form,)), tools, level, text).collected(len(text))
 
     def _adopt(
         self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool

@@ -39,8 +39,9 @@ from tunaeval.types.exchange import openai_call
 
 from .api import auto
 from .finder import TOKENS
+from .read_back import misread
 from .reader import reader_of
-from .write import misread, render_calls
+from .write import render_calls
 
 ArgumentsKind: TypeAlias = OneOf["object", "text"]
 
