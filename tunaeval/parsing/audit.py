@@ -285,8 +285,8 @@ def _report_others(collector: Collector, finder: Finder, text: str, tools: Tools
         calls = scanner_of(everything(), tools, "standard", text).collected(len(text)).calls
         for call in calls:
             start, end = call.span or (0, 0)
-            lost = any(a <= start and end <= b for a, b in left)
-            if lost and call.format not in own and not collector.has_diagnosis(start, end):
+            around = [(a, b) for a, b in left if a <= start and end <= b and call.format not in own]
+            if around and not collector.has_diagnosis(around[0][0] - 1, around[0][1] + 1):
                 _report_attempt(collector, text, call.format, start, end)
 
 
@@ -346,15 +346,15 @@ def _loosely_named(text: str, tools: Tools) -> Iterator[tuple[int, int, bool]]:
             if at < 0:
                 break
             stop = at + len(name)
-            ahead = text[stop : stop + limits.KEPT].partition("\n")
-            behind = ahead[0] + "\n" + ahead[2].partition("\n")[0]
+            lines = _FENCE_LINE.sub("", text[stop : stop + limits.KEPT]).split("\n", 2)
+            behind = "\n".join(lines[:2])
             bracket = _BRACKET.search(behind)
             if bracket and _assigns(behind[bracket.end() :], tools[name].parameters):
                 yield at, stop, True
             at = text.find(name, stop)
 
 
-_BRACKET = re.compile(r"[{(\[]")
+_BRACKET, _FENCE_LINE = re.compile(r"[{(\[]"), re.compile(r"\n```\w{0,24}(?=\n)")
 
 
 def _inner(text: str, tools: Tools) -> Iterator[tuple[int, int, bool]]:
