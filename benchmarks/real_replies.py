@@ -198,9 +198,8 @@ def _show(what: str, examples: Iterable[tuple[Reply, Found]]) -> None:
     for reply, found in examples:
         print(f"\n--- {what}: {reply.place}\n{reply.text:.1200}")
         theirs = "nothing" if reply.theirs is None else _shown(reply.theirs)
-        print(
-            f"{'label' if reply.labelled else 'BFCL'}: {theirs}\nhere: {_shown(found.calls)} {found.outcome} {found.codes}"
-        )
+        print(f"{'label' if reply.labelled else 'BFCL'}: {theirs}")
+        print(f"here: {_shown(found.calls)} {found.outcome} {found.codes}")
 
 
 def _shown(calls: Iterable[Read]) -> str:
