@@ -76,6 +76,7 @@ class CallObject:
             name; empty if there is none.
         lines: A list is written with each object on a line of its own.
         bare_keys: The keys of name and arguments are written without quotes.
+        any_keys: Other keys that models have for name and arguments are no repair.
         inside: For formats that are a whole reply: the keys of an outer object that may have the
             list of calls as its value. The first one is written.
         opens: For formats without an opening literal: the beginnings of a call, each as a row of
@@ -91,6 +92,7 @@ class CallObject:
     number: str = ""
     lines: bool = False
     bare_keys: bool = False
+    any_keys: bool = False
     inside: tuple[str, ...] = ()
     opens: tuple[tuple[str, ...], ...] = ()
 
@@ -147,18 +149,27 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An argument's name. `escaped`: `&` and `"` in it are written as `&amp;` and `&quot;`."""
+    """An argument's name. `escaped`: `&` and `"` in it are written as `&amp;` and `&quot;`.
+
+    `valued`: the value may follow as an attribute of the tag: `" value="2" type="integer"/>`.
+    """
 
     pattern: str = r"[^<>\"'\s]{1,200}"
     escaped: bool = False
+    valued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A type name that says whether the next value is text or JSON; the fields list the names."""
+    """A type name that says whether the next value is text or JSON; the fields list the names.
+
+    `hint`: any name of a type is read, as of Python, and counts only where the tool's schema says
+    nothing; entities in the value are then decoded.
+    """
 
     text: tuple[str, ...]
     json: tuple[str, ...]
+    hint: bool = False
 
 
 TYPE_NAME = Attribute(

@@ -450,9 +450,19 @@ _TRIMMED = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim
 _UNPAIRED = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim=newlines⟩{_FUNCTION_END}"
 _KEPT = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value⟩{_FUNCTION_END}"
 _PAIRS = "⟨each⟩<arg_key>⟨key⟩</arg_key>\n<arg_value>⟨value⟩</arg_value>\n⟨/each⟩"
+_HINT = "⟨type hint⟩⟨\"¦'⟩"
 _INVOKE = (
     f"<invoke name=⟨⟩{_QUOTE}⟨name⟩{_QUOTE}>\n"
-    f"⟨each⟩<parameter name={_QUOTE}{_KEY}{_QUOTE}>⟨value⟩</parameter>\n⟨/each⟩</invoke>"
+    f"⟨each⟩<parameter name={_QUOTE}{_KEY}{_QUOTE}"
+    f"⟨maybe⟩⟨ string=\"¦ type=\"¦ string='¦ type='⟩{_HINT}⟨/maybe⟩>"
+    "⟨value⟩</parameter>\n⟨/each⟩</invoke>"
+)
+_PARAMS = "¦".join(f"<{tag} name=" + sign for tag in ("param", "parameter", "arg") for sign in "\"'")
+_PARAMS += "¦<paramname=\"¦<paramname='"
+_TYPED = (
+    f"⟨each⟩⟨{_PARAMS}⟩⟨key pattern=[^\"'<>\\n]{{1,200}} valued⟩"
+    f"⟨maybe⟩⟨\" type=\"¦' type='¦\" string=\"⟩⟨type hint⟩⟨/maybe⟩⟨\">¦'>⟩"
+    "⟨value quotes=<![CDATA[,]]>⟩⟨</param>¦</parameter>¦</arg>⟩⟨⟩⟨/each⟩"
 )
 _MINIMAX = "]<]minimax[>["
 
@@ -600,9 +610,15 @@ TOOL_ELEMENTS = _format(
 MINICPM5 = _format(
     'minicpm5 (MiniCPM 4, MiniCPM 5): <function name="NAME"> with <param name="KEY"> inside',
     "⟨<function name=\"¦<function name='¦<functionname=\"¦<functionname='⟩⟨name⟩⟨\">¦'>⟩⟨⟩"
-    f"⟨each⟩⟨<param name=\"¦<param name='¦<paramname=\"¦<paramname='⟩{_KEY}⟨\">¦'>⟩"
-    "⟨value quotes=<![CDATA[,]]>⟩</param>⟨⟩"
-    "⟨/each⟩</function>",
+    f"⟨maybe⟩<params>⟨⟩⟨/maybe⟩{_TYPED}⟨maybe⟩</params>⟨⟩⟨/maybe⟩</function>",
+)
+_ARGUMENTS = "arguments>¦{0}params>¦{0}parameters>¦{0}args>"
+FUNCTION_CALL = _format(
+    "function-call (GPT-4o, GPT-5, o1 and Grok where a prompt asks for XML): the name in an element, "
+    "and JSON or an element for each argument, typed or not",
+    "<function_call>\n<name>⟨⟩⟨name⟩⟨⟩</name>\n"
+    f"⟨maybe written⟩⟨<{_ARGUMENTS.format('<')}⟩\n⟨/maybe⟩⟨arguments optional⟩"
+    f"{_TYPED}⟨maybe written⟩⟨</{_ARGUMENTS.format('</')}⟩\n⟨/maybe⟩</function_call>",
 )
 STEP3 = _format(
     "step3 (Step3): <steptml:invoke> between Step's tokens",

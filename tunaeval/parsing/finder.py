@@ -108,6 +108,7 @@ begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
 """Find the first later turn in a text."""
 
 SPACE = r"[ \t\r\n]*+"
+ATTRIBUTE = r"[^\"'<>\r\n]{0,40}+"
 
 
 def row(words: Iterable[Word], *, space: str = SPACE) -> str | None:
@@ -150,7 +151,7 @@ def _word(word: Word, space: str) -> str | None:
         case Key():
             return f"((?>{word.pattern}))"
         case Attribute():
-            return "([A-Za-z]{0,16}+)"
+            return f"({ATTRIBUTE})"
         case Maybe():
             inner = row(word.words, space=space)  # None: recovering readers read them
             first = row(word.words[:1])

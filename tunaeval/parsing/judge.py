@@ -355,10 +355,20 @@ _ENTITIES = {
 _PYTHON = {"None": "null", "True": "true", "False": "false"}
 
 
+_SPELLINGS = {
+    "text": "true", "json": "false", "string": "string str text char", "null": "null none",
+    "integer": "integer int long", "number": "number float double", "boolean": "boolean bool",
+    "array": "array list tuple set", "object": "object dict dictionary hashmap",
+}  # fmt: skip
+HINTS = {word: kind for kind, words in _SPELLINGS.items() for word in words.split()}
+"""What each name of a type means, and whether a value is a string, as models write them."""
+
+
 def typed(text: str, schema: object, kind: str | None, root: object = None) -> Read:
     """Return the value that the bare `text` of an argument means, with its repairs and notes.
 
-    `kind` is "text" or "json" if the format says which it is; `root` is the schema in which
+    `kind` is "text" or "json" if the format says which it is, or a type that counts where the schema
+    has none; `root` is the schema in which
     references are resolved. If the schema admits strings, `text` stays a string, unless it spells a
     value of another type that is admitted: 7, true, null, [1]. Without a schema, `text` is the JSON
     value that it spells, or else a string. Whether the value fits is decided with the whole call.
@@ -366,6 +376,8 @@ def typed(text: str, schema: object, kind: str | None, root: object = None) -> R
     if kind == "text":
         return Read(text)
     wanted = ANY if kind == "json" else admitted(schema, schema if root is None else root)
+    if wanted == ANY and kind in ANY:
+        wanted = frozenset({kind})
     if wanted == ANY:
         return _as_it_looks(text)
     if "string" in wanted:

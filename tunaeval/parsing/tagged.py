@@ -34,13 +34,19 @@ from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, Tools
 
 from .block import Block, Setting, bounded, cut_off, literal, next_char, peek, stops_of
 from .collect import LiveCall, LiveText
-from .judge import JudgedCall, stays_text, trimmed, typed, unescaped
+from .finder import ATTRIBUTE
+from .judge import HINTS, JudgedCall, stays_text, trimmed, typed, unescaped
 from .markup import Closing, Piece, closing_of, in_element, note_of, with_marks
 from .repair.schema import ANY, admitted, member
 from .repair.values import QUOTES, Note, Read, Unreadable
 from .window import Reading, Window
 
-_ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
+_ATTRIBUTE = re.compile(ATTRIBUTE)
+_VALUED = ('" value="', "' value='")
+_REST = re.compile(
+    rf"""(["'])(?:\s{{1,9}}+(?:type|string)=["']({ATTRIBUTE})["'])?\s{{0,9}}+(?:/>|></[a-z]{{3,9}}>)"""
+)
+"""What follows a value that is an attribute, up to the end of its tag."""
 _NEAR_SPACE = re.compile(WIDE_SPACE)
 
 _NAMED = re.compile(r"\w \S++ ++[\w-]++ ++\S++\Z").match
@@ -68,6 +74,8 @@ class TaggedBlock(Block):
         self._cut_at = -1
         """The offset of the last literal that the end of the text cut off, or -1."""
         self._lost_closer = False
+        self._valued = False
+        """Whether the value of the last key was an attribute, so that its argument is whole."""
         self._stray: Span | None = None
         self._arguments: JsonObject = {}
         self._object: Read | None = None
@@ -190,7 +198,7 @@ class TaggedBlock(Block):
         """Read words in sequence until one is not here; `after` are the words that follow them."""
         for at, word in enumerate(words):
             fits = yield from self._word(word, (*words[at + 1 :], *after))
-            if fits is not True or self._lost_closer:
+            if fits is not True or self._lost_closer or self._valued:
                 return fits
         return True
 
@@ -209,6 +217,8 @@ class TaggedBlock(Block):
             case Key():
                 key, self._kind = (yield from bounded(window, re.compile(word.pattern))), None
                 self._key = unescaped(key) if word.escaped else key
+                if word.valued and (yield from literal(window, _VALUED)):
+                    return (yield from self._attribute_value())
                 return bool(key)
             case Attribute():
                 self._kind = _kind_of((yield from bounded(window, _ATTRIBUTE)), word)
@@ -296,6 +306,7 @@ class TaggedBlock(Block):
                 yield from next_char(self._window)
             if not (isinstance(first, Literal) and (yield from self._literal(first))):
                 return True
+            self._valued = False
             fits = yield from self._row(word.words[1:])
             if isinstance(fits, Unreadable):
                 return fits
@@ -318,12 +329,30 @@ class TaggedBlock(Block):
             self._argument((self._key, self._kind, text), closing.value, root)
             window.pos = found.end()
 
+    def _attribute_value(self) -> _Fits:
+        """Read a value that is an attribute, and the rest of its tag, which may have its type."""
+        window, pieces = self._window, list[str]()
+        while (found := _REST.search(window.text, window.pos)) is None or not (
+            window.final or found.end() < len(window.text)
+        ):
+            if window.final:
+                return Unreadable("truncated", "the text ends inside an argument", cut=True)
+            end = max(window.pos, len(window.text) - limits.MARGIN)
+            pieces.append(window.text[window.pos : end])
+            window.pos = end
+            yield
+        pieces.append(window.text[window.pos : found.start()])
+        window.pos, self._valued = found.end(), True
+        piece = self._key, _kind_of(found[2], _HINTED), "".join(pieces)
+        self._argument(piece, closing_of(self._form).value, self._root)
+        return True
+
     def _value(self) -> _Fits:
         """Read one argument's value as bare text, and any arguments that it swallowed."""
         root, closing, start = self._root, closing_of(self._form), self._window.offset
         word, live = closing.value, None
         schema = member(root, self._key, root)
-        plain = not word.quotes[0] and word.trim != "newlines"
+        plain = not word.quotes[0] and word.trim != "newlines" and self._kind not in ANY
         if plain and self._live and stays_text(schema, self._kind, root):
             live = LiveText(self._live, self._key, word.trim)
         bare = yield from closing.text_at(self._window, self._key, live)
@@ -361,7 +390,10 @@ class TaggedBlock(Block):
         key, kind, text = piece
         if key in self._arguments and len(self._notes) < limits.MAX_DIAGNOSES:
             self._notes.append(Note("duplicate-key", f"more than once: {key!r}"))
-        made = typed(trimmed(text, word), member(root, key, root), kind, root)
+        text = trimmed(text, word)
+        if kind in ANY:
+            text = unescaped(text)
+        made = typed(text, member(root, key, root), kind, root)
         self._arguments[key] = made.value
         self._repairs += made.repairs
         self._notes += made.notes
@@ -414,9 +446,16 @@ def _parts_of(form: Format) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
 
 
 def _kind_of(written: str | None, word: Attribute) -> str | None:
-    """Return how an attribute says that a value is written: "text", "json", or None."""
+    """Return how an attribute says that a value is written: "text", "json", or None.
+
+    Of a hint it is the type of JSON schema.
+    """
+    if word.hint:
+        return HINTS.get((written or "").lower())
     return "text" if written in word.text else "json" if written in word.json else None
 
+
+_HINTED = Attribute((), (), hint=True)
 
 _ARGUMENT = 2
 """The number of open elements directly in an argument: the call's and the argument's."""
