@@ -18,7 +18,9 @@ import orjson
 
 from tunaeval import limits
 from tunaeval.grammar import CallObject, Literal, Markup, Name, Space, Word, spellings
+from tunaeval.grammar.combine import TAGS, inside
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import JSON
 from tunaeval.limits import MAX_DIGITS, MAX_FAST
 from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, ToolCall, Tools
 from tunaeval.types.parsing import Level
@@ -116,13 +118,17 @@ _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the readers of a text's blocks share; `known` caches objects for a second reading."""
+    """What the readers of a text's blocks share; `known` caches objects for a second reading.
+
+    `tags`: objects with any keys are read in any tag, as tools are given.
+    """
 
     window: Window
     collector: Collector
     tools: Tools | None
     level: Level
     known: Objects | None = None
+    tags: bool = False
 
     def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
         """Return the schema of a tool's arguments; an empty one if the tool is not known."""
@@ -261,12 +267,17 @@ class Block(ABC):
         frame: tuple[Repair, ...] = (),
     ) -> JudgedCall:
         """Judge an object: a whole call if `word` describes it, else the arguments of `name`."""
-        setting = self._setting
+        setting, form = self._setting, self._form
+        if word and setting.tags and isinstance(value := read.value, dict):
+            tag = TAGS.get(form.opener.text) if form.opener else None
+            if tag and not (word.any_keys or {word.name, word.arguments} <= value.keys()):
+                form = inside(JSON, tag)  # which has other keys, too
+                word = form.call
         if word is None:
             word, value = _NAMED, {_NAMED.name: name, _NAMED.arguments: read.value}
             read = Read(value, read.repairs, read.notes, read.truncated)
         return judge(
-            read, word=word, form=self._form, span=span,
+            read, word=word, form=form, span=span,
             tools=setting.tools, level=setting.level, frame=(*self.frame, *frame),
         )  # fmt: skip
 

@@ -38,6 +38,7 @@ from tunaeval.grammar import (
     spellings,
     starts_with_space,
 )
+from tunaeval.grammar.combine import BODIES, TAGS, Tag, inside
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO
 from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
@@ -46,7 +47,7 @@ from tunaeval.types.calls import Tools
 from .window import Reading, Window
 
 TokenKind: TypeAlias = OneOf[
-    "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",
+    "open", "bare", "close", "close_tag", "around", "reasoning", "end_reasoning", "message", "end",
     "fence", "turn", "end_of_text",
 ]  # fmt: skip
 
@@ -162,7 +163,11 @@ def _word(word: Word, space: str) -> str | None:
 _ARRAY = rf"(?:\{{|\[{NEAR_SPACE}[^\w\s])"
 """An object, or an array of anything that cannot be a list of Python calls."""
 _OBJECT = rf"{NEAR_SPACE}\{{"
-_START_OF_LIST = rf"(?:\[{NEAR_SPACE})?[^\W\d]"
+_LONGEST_NAME = 128
+_NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
+"""A tool's name that an element may have as its tag, or that begins a call in a list."""
+
+_START_OF_LIST, _CALL = rf"(?:\[{NEAR_SPACE})?", rf"{_NAME}{NEAR_SPACE}\("
 
 
 def start_of(form: Format, end: str = "") -> str:
@@ -196,11 +201,13 @@ def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             cut = f"|{before}{end}" if end else ""
             return f"(?:{before}(?:{word.pattern}){behind}{chain(rest, literals, end)}{cut})"
         case CallObject():
-            start = _ARRAY if word.array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"
+            array = word.array and not word.any_keys
+            start = _ARRAY if array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"
         case Arguments(optional=True):
             start = rf"(?:{_OBJECT}|{chain(rest, literals, end)})"
         case _:
-            start = _START_OF_LIST if isinstance(word, PythonCalls) else _OBJECT
+            is_list = isinstance(word, PythonCalls)
+            start = rf"{_START_OF_LIST}[^\W\d]" if is_list else _OBJECT
     return rf"(?:{start}|\[?{NEAR_SPACE}{end})" if end else start
 
 
@@ -236,7 +243,8 @@ class Token:
     """A text with a meaning in some formats, such as an opener or a closer.
 
     `around`: in some format, the text also encloses the whole list of calls. `announces`: the
-    text comes before the first of all calls. `closer` ends the reasoning that the text begins.
+    text comes before the first of all calls. `closer` ends the reasoning that the text begins. If
+    the text is a `tag`, it may enclose any body: the last `combined` of the formats are made so.
     """
 
     kind: TokenKind
@@ -245,11 +253,26 @@ class Token:
     around: bool = False
     announces: bool = False
     closer: str = ""
+    tag: Tag | None = None
+    combined: int = 0
 
     @cached_property
     def follows(self) -> tuple[Match, ...]:
         """For each format, what matches the text that must follow this token as its opener."""
-        return tuple(re.compile(start_of(form)).match for form in self.formats)
+        lists = any(form.call and form.call.any_keys for form in self.formats)
+        return tuple(
+            re.compile(
+                _OBJECT if lists and _has_one_object(form)
+                else rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}" if self.combined and form.python
+                else start_of(form)
+            ).match
+            for form in self.formats
+        )  # fmt: skip
+
+    @property
+    def own(self) -> tuple[Format, ...]:
+        """The formats that have this text themselves."""
+        return self.formats[: len(self.formats) - self.combined]
 
     @cached_property
     def begun(self) -> tuple[Match, ...]:
@@ -265,13 +288,18 @@ class Token:
         """Return the format to read a broken block with: one with a name next, if `text` has a
         name at index `at`, after the opener; else the first one.
         """
-        named = (form for form in self.formats if words_behind(form)[:1] == [Name])
+        named = (form for form in self.own if words_behind(form)[:1] == [Name])
         return (next(named, None) if _NAME_NEAR(text, at) else None) or self.formats[0]
 
     def may_be_word(self, form: Format) -> bool:
         """Whether this opener is ambiguous and ends in `=`, so that any word may be the name."""
         ends = len(self.formats) > 1 and form.opener and form.opener.text.endswith("=")
         return bool(ends) and isinstance(form.words[1], Name)
+
+
+def _has_one_object(form: Format) -> bool:
+    """Whether a format has one object in a block, so that a list of them is left to others."""
+    return form.call is not None and not (form.call.array or form.call.joined)
 
 
 def after_opener(form: Format) -> Literal | None:
@@ -296,11 +324,12 @@ _NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 def format_at(window: Window, token: Token) -> Reading[Format | None]:
     """Return the first format whose next words follow the token at the window's position.
 
-    A single format is returned without a look at the text, unless the token may be around calls.
+    A single format is returned without a look at the text, unless the token may be around calls,
+    or around what no format of its own has.
     The reader waits while more text could still fit a format before the chosen one.
     """
     forms = token.formats
-    if len(forms) == 1 and not token.around:
+    if len(forms) == 1 and not (token.around or token.tag):
         return forms[0]
     while True:
         text, at = window.text, window.pos + len(token.text)
@@ -370,10 +399,6 @@ def _headers_of(form: Format) -> tuple[Header, ...]:
 
 _WORDS = re.compile(r"[\w ]*+")
 
-_LONGEST_NAME = 128
-_NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
-"""A tool's name that an element may have as its tag, or that begins a call in a list."""
-
 _PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (_NAME, _LONGEST_NAME)}
 """Parts of a `_Row` that are no fixed text, with a pattern and the most characters it matches."""
 
@@ -399,6 +424,11 @@ class Finder:
             self.tokens.setdefault(text, Token("turn", text))
         for text in END_TOKENS:
             self.tokens.setdefault(text, Token("end_of_text", text))
+        self.bodies = [form for form in formats if BODIES.get(form.name) is form]
+        """The formats whose calls may be in any tag."""
+        self.tags: dict[str, Token] = {}
+        """The tags that may begin a message, too."""
+        self._add_tags()
         calls = ((form, form.call or form.python) for form in self.formats)
         self._rows: tuple[tuple[_Row, Format], ...] = tuple(
             (row, form) for form, word in calls if word for row in word.opens
@@ -407,6 +437,43 @@ class Finder:
         """The tokens of objects without markers, by the pattern of their beginning."""
         for row, form in self._rows:
             self._bare.setdefault("".join(_atoms(row)), Token("bare", formats=(form,)))
+
+    def _add_tags(self) -> None:
+        """Add the tags that mean a call, if calls in any tag, or with tags around them, are read."""
+        for tag in TAGS.values():
+            token = self.tokens.get(tag.opener)
+            lacks = token is not None and any(form.closer is None for form in token.formats)
+            if not (self.bodies or self._tagged or lacks):
+                continue
+            made = [
+                inside(body, tag)
+                for body in self.bodies
+                if body.opener is None or body.opener.text != tag.opener
+            ]
+            token = self.tokens.setdefault(tag.opener, Token("open", tag.opener))
+            if token.kind == "message":
+                token = self.tags[tag.opener] = Token("open", tag.opener)
+            if token.kind == "open":
+                token.formats += (*made,)
+                token.tag, token.combined = tag, len(made)
+            for text in tag.closers:
+                self.tokens.setdefault(text, Token("close_tag", text))
+
+    @cached_property
+    def _tagged(self) -> list[str]:
+        """The openers of single calls that are tags, around which other tags may be."""
+        openers = (text for form in self.formats if form.marked for text in spellings(form.opener))
+        return [text for text in openers if text.startswith("<") and text[1].isalpha()]
+
+    @cached_property
+    def in_tag(self) -> Match:
+        """Matches what may follow a tag around calls: more tags, and an opener or a body."""
+        tags, openers = map("|".join, (map(re.escape, TAGS), map(re.escape, self._tagged)))
+        one = rf"(?:{tags}){WIDE_SPACE}"
+        body = rf"[\[{{]|<name>|{_NAME}{WIDE_SPACE}[{{(]" if self.bodies else "(?!)"
+        return re.compile(
+            rf"{WIDE_SPACE}(?:(?:{one}){{0,3}}(?:{openers or '(?!)'})|(?:{one}){{1,3}}(?:{body}))"
+        ).match
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
         """Return a finder that also finds elements that are named after tools.

@@ -191,16 +191,27 @@ def _renamed(
         value = inner
     if word.name in value and word.arguments in value:
         return value, (word.name, word.arguments), repairs
-    name_key = _key(value, word.name, NAME_KEYS, span, repairs)
-    return value, (name_key, _key(value, word.arguments, ARGUMENTS_KEYS, span, repairs)), repairs
+    found = (
+        _key(value, own, aliases, span, repairs, silent=word.any_keys)
+        for own, aliases in ((word.name, NAME_KEYS), (word.arguments, ARGUMENTS_KEYS))
+    )
+    return value, (next(found), next(found)), repairs
 
 
 def _key(
-    value: JsonObject, own: str, aliases: tuple[str, ...], span: Span, repairs: list[Repair]
+    value: JsonObject,
+    own: str,
+    aliases: tuple[str, ...],
+    span: Span,
+    repairs: list[Repair],
+    *,
+    silent: bool,
 ) -> str | None:
-    """Return the first key in `value` out of `own` and the aliases; an alias adds a repair."""
+    """Return the first key in `value` out of `own` and the aliases; an alias adds a repair, unless
+    `silent`.
+    """
     found = next((key for key in (own, *aliases) if key in value), None)
-    if found not in (own, None):
+    if found not in (own, None) and not silent:
         repairs.append(repair_of("key-alias", f"{found!r} stands for {own!r}", span))
     return found
 
