@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
@@ -35,6 +35,7 @@ from .repair.schema import (
     fit,
     fits,
     kind_of,
+    member,
     misplaced,
     of_text,
     undeclared,
@@ -96,11 +97,15 @@ def judge(
     attempt, fault = _fault(value, keys, read, tools, marked=form.marked)
     inner, wrong = Read(None), None
     goes_on = not fault or fault.code == UNKNOWN_TOOL  # whose arguments may be broken, too
-    if goes_on:
-        inner, wrong = _arguments(value.get(keys[1] or ""), name, None if fault else tools, span)
+    described = isinstance(value.get("description"), str) and "description" not in keys
+    if goes_on or (described and keys[1] is None and isinstance(name, str)):
+        known = None if fault else tools
+        inner, wrong = _arguments(value.get(keys[1] or ""), str(name), known, span, described)
     cut = read.truncated or inner.truncated
     repairs = (*frame, *read.repairs, *renamed, *inner.repairs)
     wrong = wrong or (forbidden_at(repairs, level) if goes_on else None)
+    if wrong and wrong.code == "schema-echo":
+        return JudgedCall(None, (wrong,), False, cut)
     if fault or wrong:
         return JudgedCall(None, tuple(filter(None, (fault, wrong))), attempt, cut)
     notes, arguments = (*read.notes, *inner.notes), inner.value
@@ -120,8 +125,10 @@ def sound_call(
     """Return the call with this name and arguments; None if anything needs a closer look."""
     if type(name) is not str or not name or type(arguments) is not dict:
         return None
-    # Arguments with the key "properties" may be a repeated schema.
+    # Arguments with the key "properties", or with types, may be a repeated schema.
     if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
+        return None
+    if any(type(one) is dict and "type" in one for one in arguments.values()):
         return None
     return new_call(name, arguments, None, format_name, span)
 
@@ -266,12 +273,14 @@ def _missing(name: str, beside: JsonObject, read: Read) -> Note | None:
 
 
 def _arguments(
-    value: JsonValue, name: str, tools: Tools | None, span: Span
+    value: JsonValue, name: str, tools: Tools | None, span: Span, described: bool
 ) -> tuple[Read, Note | None]:
     """Return the arguments as an object, decoded if they are a string, or why they are none.
 
-    None, an empty list and a blank string mean that there are no arguments.
+    None, an empty list and a blank string mean that there are no arguments. `described`: the call
+    has a description beside its name, as a definition has.
     """
+    echo = Note("schema-echo", f"the definition of {name!r:.60} was repeated, not called")
     read = Read(value)
     if isinstance(value, str) and value.strip():
         inner = read_json(value)
@@ -281,22 +290,39 @@ def _arguments(
         others = (repair_of(each.code, each.message, span, each.level) for each in inner.repairs)
         read, value = inner._replace(repairs=(encoded, *others)), inner.value
     if isinstance(value, dict):
-        if not _is_schema(value, name, tools):
-            return read, None
-        return read, Note("schema-echo", f"the definition of {name!r} was repeated, not called")
+        schema = tools[name].parameters if tools is not None and name in tools else {}
+        return read, echo if _is_schema(value, schema, tools, described) else None
     if value is None or value == [] or (isinstance(value, str) and not value.strip()):
-        return read._replace(value={}), None
+        return read._replace(value={}), echo if described else None
     return read, Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
 
 
-def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:
-    """Whether a tool's schema was written in place of its arguments."""
-    if not isinstance(arguments.get("properties"), dict):
+def _is_schema(
+    arguments: JsonObject, schema: Mapping[str, JsonValue], tools: Tools | None, described: bool
+) -> bool:
+    """Whether a tool's schema was written in place of its arguments.
+
+    Each argument is then an object with its type and description, or, if the call is `described`
+    itself, one with a type. A tool may declare such an object as its argument.
+    """
+    if isinstance(arguments.get("properties"), dict):
+        # An unknown tool may have an argument of this name.
+        declared = schema.get("properties", {})
+        return (tools is not None or "type" in arguments) and "properties" not in (declared or {})
+    typed_ones = {
+        key: one for key, one in arguments.items() if isinstance(one, dict) and _is_type(one)
+    }
+    objects = (admitted(member(schema, key, schema), schema) for key in typed_ones)
+    if any("object" in types and types != ANY for types in objects):
         return False
-    if tools is None and "type" not in arguments:
-        return False  # an unknown tool may have an argument of this name
-    properties = tools[name].parameters.get("properties", {}) if tools is not None else {}
-    return "properties" not in properties
+    whole = [one for one in typed_ones.values() if isinstance(one.get("description"), str)]
+    return bool(typed_ones or not arguments) if described else 0 < len(whole) == len(arguments)
+
+
+def _is_type(value: JsonObject) -> bool:
+    """Whether an object says which type a value has."""
+    kind = value.get("type")
+    return isinstance(kind, str) and kind.lower() in HINTS
 
 
 def forbidden_at(repairs: Iterable[Repair], level: Level) -> Note | None:
