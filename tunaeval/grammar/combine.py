@@ -7,10 +7,11 @@ format that `inside` makes of the two: it has the name of the body's format.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from .format import CallObject, Format, Literal, Space, Word
+from .format import CallObject, Format, Literal, Many, Maybe, Space, Word
 from .formats import FORMATS, FUNCTION_CALL, GLM45, JSON, NAME_JSON, PYTHONIC
 
 _NAMES = (
@@ -39,16 +40,17 @@ class Tag:
     known: bool
 
 
-def tag_of(opener: str, name: str) -> Tag:
+def tag_of(opener: str, name: str, *, known: bool) -> Tag:
     """Return the tag with this opener and name, which is closed as an element or as a token."""
-    closers = (f"</{name}>",)
+    closers: tuple[str, ...] = (f"</{name}>",)
     if opener[1] == "|":
         closers = (f"<|/{name}|>", f"</|{name}|>", *closers)
-    return Tag(opener, closers, opener in _OWN)
+    return Tag(opener, closers, known)
 
 
 TAGS = {
-    opener: tag_of(opener, name) for name in _NAMES for opener in (f"<{name}>", f"<|{name}|>")
+    opener: tag_of(opener, name, known=opener in _OWN)
+    for name in _NAMES for opener in (f"<{name}>", f"<|{name}|>")
 }
 """The tags by their openers."""
 
@@ -58,6 +60,40 @@ def _between_tags(word: Word) -> Word:
     if isinstance(word, CallObject):
         return replace(word, any_keys=True, opens=())
     return Space(word.text) if isinstance(word, Literal) and word.text.isspace() else word
+
+
+SPACE_OF_NAMES = r"[A-Za-z][\w.-]{0,23}+"
+"""What may be before a colon and the name of a tag."""
+
+SPACED = rf"</?{SPACE_OF_NAMES}:(?:(?:{'|'.join(_NAMES)})>|invoke name=)"
+"""The pattern of a tag in a namespace, or of its closer."""
+
+SPACED_CUT = rf"</?(?:{SPACE_OF_NAMES}(?::[\w =]{{0,16}}+)?)?"
+"""What may become such a tag."""
+
+CLAUDE = "ant" "ml"
+"""The namespace that Claude writes, which counts without tools."""
+
+
+@lru_cache(maxsize=256)
+def in_space(form: Format, space: str) -> Format:
+    """Return a format whose tags have a namespace, or have none."""
+
+    def spaced(text: str) -> str:
+        return re.sub(r"^(</?)", rf"\1{space}:", text)
+
+    def changed(word: Word) -> Word:
+        if isinstance(word, Literal) and word.text[0] == "<":
+            own = tuple(map(spaced, word.spellings))
+            return Literal(own[0], (*own[1:], *word.spellings))
+        if isinstance(word, Many | Maybe):
+            return replace(word, words=(*map(changed, word.words),))
+        return word
+
+    first, *others = form.words
+    opener = Literal(spaced(first.text)) if isinstance(first, Literal) else first
+    words = (opener, *map(changed, others))
+    return replace(form, words=words, around=None, also=(), checked=False)
 
 
 @lru_cache(maxsize=1024)
@@ -70,5 +106,5 @@ def inside(body: Format, tag: Tag) -> Format:
     first, *others = tag.closers
     row = (Literal(tag.opener), Space(), *words, Space(), Literal(first, (*others,)))
     return replace(
-        body, words=row, marked=True, whole=False, around=None, also=(), checked=False
+        body, words=row, marked=tag.known, whole=False, around=None, also=(), checked=False
     )  # fmt: skip

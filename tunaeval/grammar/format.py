@@ -141,9 +141,11 @@ class Arguments:
 
     With a `mark`, keys have no quotes, and strings are unescaped between two of these marks.
     `optional`: the object may be read here but is never written; single arguments follow it.
+    `text` is the argument that any text which is no object is the value of.
     """
 
     mark: str = ""
+    text: str = ""
     optional: bool = False
 
 

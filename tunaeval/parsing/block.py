@@ -694,12 +694,14 @@ class PythonBlock(Block):
         self._stops = tuple(text for text in texts if not _IN_PYTHON(text))
         """The texts that end an unclosed call; none begins with a character of Python code."""
         self._found: list[_Found] = []
-        self._likely = not self._bare
+        self._likely = not self._bare and (form.marked or not form.python.opens)
         self._known = False
         self._alone = begins_line or quoted or not self._bare
         self._begins_line = begins_line
         self._broken = False
         self._apart = False
+        self._all_known = begins_line and setting.tools is not None and not start
+        """Whether the list begins the text, and all of its calls so far are of known tools."""
 
     def read(self) -> Reading[None]:
         """Read the block; see `Block.read`."""
@@ -805,6 +807,8 @@ class PythonBlock(Block):
             if not found and signs:
                 found = _TRAIL.match(text, window.pos, end)
             if window.final or not found or found.end() < len(text) or len(text) >= end:
+                if self._all_known and text[window.pos : window.pos + 1].isalpha():
+                    return True  # prose directly behind a list that begins the text
                 alone = found is not None and not found[0].endswith("<")  # which may begin a marker
                 return alone or self._quoted or self._collector.full
             yield
@@ -886,7 +890,8 @@ class PythonBlock(Block):
                 yield from reader.skip(lines=not self._bare)
                 broken = not reader.whole
         tools = self._setting.tools
-        self._known = self._known or (tools is not None and name in tools)
+        known = tools is not None and name in tools
+        self._known, self._all_known = self._known or known, self._all_known and known
         self._likely = self._likely or self._known or (named and self._alone)
         self._found.append((name, Span(start, window.offset), read, frame))
         if not self._bare:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias
@@ -38,7 +38,18 @@ from tunaeval.grammar import (
     spellings,
     starts_with_space,
 )
-from tunaeval.grammar.combine import BODIES, TAGS, Tag, inside
+from tunaeval.grammar.combine import (
+    BODIES,
+    CLAUDE,
+    SPACE_OF_NAMES,
+    SPACED,
+    SPACED_CUT,
+    TAGS,
+    Tag,
+    in_space,
+    inside,
+    tag_of,
+)
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO
 from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
@@ -47,7 +58,7 @@ from tunaeval.types.calls import Tools
 from .window import Reading, Window
 
 TokenKind: TypeAlias = OneOf[
-    "open", "bare", "close", "close_tag", "around", "reasoning", "end_reasoning", "message", "end",
+    "open", "bare", "close", "close_tag", "spaced", "around", "reasoning", "end_reasoning", "message", "end",
     "fence", "turn", "end_of_text",
 ]  # fmt: skip
 
@@ -260,14 +271,16 @@ class Token:
     def follows(self) -> tuple[Match, ...]:
         """For each format, what matches the text that must follow this token as its opener."""
         lists = any(form.call and form.call.any_keys for form in self.formats)
-        return tuple(
-            re.compile(
+        starts = (start_of(form) for form in self.own)
+        if self.combined:  # a list, or a word, may begin another body
+            starts = (
                 _OBJECT if lists and _has_one_object(form)
-                else rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}" if self.combined and form.python
+                else rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}" if form.python
                 else start_of(form)
-            ).match
-            for form in self.formats
-        )  # fmt: skip
+                for form in self.own
+            )  # fmt: skip
+        combined = map(_start_in_tag, self.formats[len(self.own) :])
+        return tuple(re.compile(start).match for start in (*starts, *combined))
 
     @property
     def own(self) -> tuple[Format, ...]:
@@ -295,6 +308,17 @@ class Token:
         """Whether this opener is ambiguous and ends in `=`, so that any word may be the name."""
         ends = len(self.formats) > 1 and form.opener and form.opener.text.endswith("=")
         return bool(ends) and isinstance(form.words[1], Name)
+
+
+def _start_in_tag(form: Format) -> str:
+    """Return a pattern of what follows a tag around any body; a name alone is none."""
+    if form.python:
+        return rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}"
+    if stands_alone(form):
+        many = next(word for word in form.words if isinstance(word, Many))
+        name = chain(form.words[1:3], limits.WORDS_AHEAD, "")
+        return f"{name}{WIDE_SPACE}(?:{'|'.join(map(re.escape, spellings(many.words[0])))})"
+    return start_of(form)
 
 
 def _has_one_object(form: Format) -> bool:
@@ -435,6 +459,8 @@ class Finder:
         )
         self._bare: dict[str, Token] = {}
         """The tokens of objects without markers, by the pattern of their beginning."""
+        if self.bodies or self._tagged:
+            self._bare[SPACED] = Token("spaced")
         for row, form in self._rows:
             self._bare.setdefault("".join(_atoms(row)), Token("bare", formats=(form,)))
 
@@ -469,10 +495,12 @@ class Finder:
     def in_tag(self) -> Match:
         """Matches what may follow a tag around calls: more tags, and an opener or a body."""
         tags, openers = map("|".join, (map(re.escape, TAGS), map(re.escape, self._tagged)))
-        one = rf"(?:{tags}){WIDE_SPACE}"
+        space = rf"<(?:{SPACE_OF_NAMES}:)"
+        openers += rf"|{space}invoke name="
+        one = rf"(?:{tags}|{space}\w{{4,14}}+>){WIDE_SPACE}"
         body = rf"[\[{{]|<name>|{_NAME}{WIDE_SPACE}[{{(]" if self.bodies else "(?!)"
         return re.compile(
-            rf"{WIDE_SPACE}(?:(?:{one}){{0,3}}(?:{openers or '(?!)'})|(?:{one}){{1,3}}(?:{body}))"
+            rf"{WIDE_SPACE}(?:(?:{one}){{0,3}}(?:{openers})|(?:{one}){{1,3}}(?:{body}))"
         ).match
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
@@ -635,13 +663,14 @@ class Finder:
         """Matches, at a text's end, an incomplete token."""
         rows = ([*_atoms(row)] for row, _ in self._rows)
         cuts = (first + _beginnings(rest) for first, *rest in rows if rest)
-        return _at_end((*_trie(_cut(self.tokens)), *cuts))
+        spaced = (SPACED_CUT,) if SPACED in self._bare else ()
+        return _at_end((*_trie(_cut(self.tokens)), *spaced, *cuts))
 
     @cached_property
     def _longest(self) -> int:
         """The greatest length of a token's fixed text or of a row."""
         rows = ([_PARTS[p][1] if p in _PARTS else len(p) for p in row] for row, _ in self._rows)
-        return max([*map(len, self.tokens), *map(sum, rows)], default=0)
+        return max([_LONGEST_SPACED, *map(len, self.tokens), *map(sum, rows)])
 
     def cut(self, text: str) -> str:
         """Return the incomplete opener that `text` ends in; "" if there is none.
@@ -667,6 +696,27 @@ class Finder:
             for opener in (spellings(form.opener) if form.around else ())
         )
         return text if begins else ""
+
+
+_LONGEST_SPACED = 48
+"""The greatest length of a tag in a namespace."""
+
+
+@lru_cache(maxsize=256)
+def spaced_token(finder: Finder, text: str) -> Token:
+    """Return the token of a tag in a namespace, or of its closer."""
+    space, _, name = text.removeprefix("<").partition(":")
+    if space.startswith("/"):
+        return Token("close_tag", text)
+    if name.endswith("="):
+        forms = [form for form in finder.formats if f"<{name}" in spellings(form.opener)]
+        forms = [in_space(form, space) for form in forms[:1]]
+        tag = Tag(text, (), space == CLAUDE)
+        return Token("open", text, (*forms,), tag=tag)
+    tag = tag_of(text, f"{space}:{name[:-1]}", known=space == CLAUDE)
+    tag = replace(tag, closers=(*tag.closers, f"</{name}"))
+    made = (*(inside(body, tag) for body in finder.bodies),)
+    return Token("open", text, made, tag=tag, combined=len(made))
 
 
 ESCAPED = "\\_"

@@ -92,13 +92,13 @@ def judge(
         if call is not None:
             return JudgedCall(call)
     id_ = value.get("id", value.get("tool_call_id"))
-    value, keys, renamed = _renamed(value, word, span)
+    value, keys, renamed = _renamed(value, word, tools, span)
     name = value.get(keys[0] or "")
     attempt, fault = _fault(value, keys, read, tools, marked=form.marked)
     inner, wrong = Read(None), None
     goes_on = not fault or fault.code == UNKNOWN_TOOL  # whose arguments may be broken, too
     described = isinstance(value.get("description"), str) and "description" not in keys
-    if goes_on or (described and keys[1] is None and isinstance(name, str)):
+    if goes_on or (described and attempt and keys[1] is None and isinstance(name, str)):
         known = None if fault else tools
         inner, wrong = _arguments(value.get(keys[1] or ""), str(name), known, span, described)
     cut = read.truncated or inner.truncated
@@ -184,13 +184,31 @@ _Keys: TypeAlias = tuple[str | None, str | None]
 """The keys that an object has for the name and for the arguments; None if it has no such key."""
 
 
+def _names_tool(value: JsonObject, tools: Tools | None) -> bool:
+    """Whether the one key of an object is a tool, and its value has all that the tool requires."""
+    ((name, arguments),) = value.items()
+    if tools is None or name not in tools or not isinstance(arguments, dict):
+        return False
+    schema = tools[name].parameters
+    declared, required = schema.get("properties"), schema.get("required")
+    keys = arguments.keys()
+    return (
+        isinstance(declared, Mapping)
+        and bool(keys)
+        and keys <= declared.keys()
+        and (not isinstance(required, list) or all(key in keys for key in required))
+    )
+
+
 def _renamed(
-    value: JsonObject, word: CallObject, span: Span
+    value: JsonObject, word: CallObject, tools: Tools | None, span: Span
 ) -> tuple[JsonObject, _Keys, list[Repair]]:
     """Return the inner object with name and arguments, the keys that these have, and repairs."""
     repairs: list[Repair] = []
-    if word.keyed and len(value) == 1:
+    if len(value) == 1 and (word.keyed or _names_tool(value, tools)):
         ((name, arguments),) = value.items()
+        if not word.keyed:
+            repairs.append(repair_of("key-alias", f"{name!r:.60} is a key, not a name", span))
         value = {word.name: name, word.arguments: arguments}
     inner = value.get("function")
     if isinstance(inner, dict) and "name" in inner:
@@ -305,7 +323,8 @@ def _is_schema(
     Each argument is then an object with its type and description, or, if the call is `described`
     itself, one with a type. A tool may declare such an object as its argument.
     """
-    if isinstance(arguments.get("properties"), dict):
+    inner = arguments.get("properties")
+    if isinstance(inner, dict) and all(isinstance(one, dict) for one in inner.values()):
         # An unknown tool may have an argument of this name.
         declared = schema.get("properties", {})
         return (tools is not None or "type" in arguments) and "properties" not in (declared or {})

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 
 from tunaeval import limits
 from tunaeval.grammar import Channel
-from tunaeval.grammar.combine import Tag
+from tunaeval.grammar.combine import SPACED, Tag
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import JSON
 from tunaeval.types.calls import Repair, Span, Tools
@@ -49,6 +49,7 @@ from .finder import (
     ends_text,
     format_at,
     header_at,
+    spaced_token,
     stands_alone,
     unit_starts,
 )
@@ -89,6 +90,8 @@ OPENS_FENCE = re.compile(r"(?:\A|\n)```([\w+-]{0,24})[ \t]{0,8}\r?\n[ \t\r\n]{0,
 _TICK = re.compile(r"(?<!`)``?(?!`)")
 
 _in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
+
+_SPACED = re.compile(SPACED)
 
 ELLIPSES = ("...", "…")
 
@@ -167,6 +170,7 @@ class Scanner:
         _fenced_vain: The number of characters of fences that began like calls and were none.
         _over: Whether the rest of the text is content without further search.
         _tags: The tags around calls whose closers have not come.
+        _spaces: The namespaces of tags so far.
     """
 
     def __init__(self, finder: Finder, setting: Setting, *, inside: bool = False) -> None:
@@ -187,6 +191,7 @@ class Scanner:
         self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
         self._over = False
         self._tags: list[Tag] = []
+        self._spaces = set[str]()
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:
@@ -440,6 +445,20 @@ class Scanner:
         del self._tags[tags[-1] :]
         self._pass_markup(len(text))
         return True
+
+    def _spaced(self, _: Token) -> Reading[None] | None:
+        """Read a tag in a namespace, of which a text may have a few."""
+        window = self.window
+        found = _SPACED.match(window.text, window.pos)
+        text = found[0] if found else "<"
+        space = text.strip("</").partition(":")[0]
+        if len(self._spaces) < limits.MAX_SPACES:
+            self._spaces.add(space)
+        if space not in self._spaces:
+            self._pass_as_text(text)
+            return None
+        token = spaced_token(self._finder, text)
+        return self._open(token) if token.kind == "open" else self._close_tag(token)
 
     def _close_tag(self, token: Token) -> None:
         """Read the closer of a tag; if none of these is open, it is content."""

@@ -235,7 +235,8 @@ class TaggedBlock(Block):
             case Arguments():
                 return (yield from self._json(word, stops_of(self._form, after)))
             case Many():
-                return (yield from self._many(word))
+                closer = next((one.text for one in after if isinstance(one, Literal)), "")
+                return (yield from self._many(word, closer))
             case Elements():
                 closer = next((one.text for one in after if isinstance(one, Literal)), "")
                 return (yield from self._elements(word, closer))
@@ -280,6 +281,8 @@ class TaggedBlock(Block):
         if char != "{":
             if word.optional or char == "" or self._name is None:
                 return word.optional
+            if word.text:
+                return (yield from self._text_of(word.text, stops))
             yield from literal(window, ("null",))
             yield from next_char(window)
             if (yield from peek(window, literal(window, stops))):  # null, or nothing
@@ -296,8 +299,28 @@ class TaggedBlock(Block):
         self._object = read
         return True
 
-    def _many(self, word: Many) -> _Fits:
-        """Read arguments, each in the words of `word`, until none follows."""
+    def _text_of(self, key: str, stops: tuple[str, ...]) -> _Fits:
+        """Read all text up to one of `stops` as the argument `key`."""
+        window, ends = self._window, re.compile("|".join(map(re.escape, stops)))
+        pieces, longest = list[str](), max(map(len, stops))
+        while (found := ends.search(window.text, window.pos)) is None:
+            end = len(window.text) - (0 if window.final else longest)
+            pieces.append(window.text[window.pos : max(window.pos, end)])
+            window.pos = max(window.pos, end)
+            if window.final:
+                return Unreadable("truncated", "the text ends inside the arguments", cut=True)
+            yield
+        pieces.append(window.text[window.pos : found.start()])
+        window.pos = found.start()
+        text = "".join(pieces).strip()
+        self._object = Read({key: text} if text else {})
+        return True
+
+    def _many(self, word: Many, closer: str) -> _Fits:
+        """Read arguments, each in the words of `word`, until none follows.
+
+        Instead of them there may be elements named after declared arguments, up to the `closer`.
+        """
         first, closing = word.words[0], closing_of(self._form)
         while True:
             if closing.plain and self._window.final:
@@ -305,7 +328,11 @@ class TaggedBlock(Block):
             if not starts_with_space(word):
                 yield from next_char(self._window)
             if not (isinstance(first, Literal) and (yield from self._literal(first))):
-                return True
+                if self._arguments or self._object or not (yield from self._has_element()):
+                    return True
+                return (yield from self._elements(Elements(""), closer)) or Unreadable(
+                    "invalid-arguments", "elements that are no arguments of the tool"
+                )
             self._valued = False
             fits = yield from self._row(word.words[1:])
             if isinstance(fits, Unreadable):
@@ -316,6 +343,12 @@ class TaggedBlock(Block):
                 return Unreadable("invalid-arguments", "an argument that is not whole")
             if self._lost_closer:
                 return True
+
+    def _has_element(self) -> Reading[bool]:
+        """Whether an element named after a declared argument is here."""
+        declared = self._setting.parameters(self._name).get("properties")
+        tags = tuple(f"<{key}>" for key in declared) if isinstance(declared, Mapping) else ()
+        return bool(tags) and (yield from peek(self._window, literal(self._window, tags)))
 
     def _plain_arguments(self, pattern: re.Pattern[str], closing: Closing) -> None:
         """Read the arguments here that `pattern` matches; the window must have the whole text."""
