@@ -104,12 +104,13 @@ class PythonCalls:
     `listed`: calls are written in a list; both ways are read. `json`: lists and objects are written
     as JSON, and texts always in single quotes. `loose` is for formats that are a whole reply: calls
     may be in nested lists, quotes or backticks, and separated by commas, semicolons or newlines.
-    `opens` is as in `CallObject`.
+    `opens` is as in `CallObject`. `printed`: a program may print the result of a call.
     """
 
     listed: bool = True
     json: bool = False
     loose: bool = False
+    printed: bool = False
     opens: tuple[tuple[str, ...], ...] = ()
 
 
@@ -481,7 +482,9 @@ class Format:
         This is for formats with `by_tool`, which always have the same words: the name is the second
         word and the last but one.
         """
-        words = (Literal(f"<{name}>"), *self.words[3:-3], Literal(f"</{name}>"))
+        closers = ("</function>",) if any(isinstance(word, Many) for word in self.words) else ()
+        closer = Literal(f"</{name}>", closers)
+        words = (Literal(f"<{name}>"), *self.words[3:-3], closer)
         return replace(self, words=words, by_tool=False, tool=name, checked=False)
 
     def parse(

@@ -321,6 +321,12 @@ CWM = _format(
     "cwm (CWM): a name, and JSON or a command, in a tag that is called tool",
     "<tool: ⟨skip text=function pattern=`[a-z_]{0,24}`⟩>\n⟨name⟩⟨ ⟩⟨arguments text=command⟩\n</tool>",
 )
+CALL_LINE = _format(
+    "call-line (Qwen3-Coder-Next): the word Call, a name and JSON on a line: all of a reply or of a "
+    "code fence",
+    "⟨name before=`Call `⟩⟨ ¦\n⟩⟨arguments⟩",
+    whole=True,
+)
 # MiroThinker's prompt: a server, one of its tools, and its arguments.
 MIROTHINKER = _format(
     "mirothinker (MiroThinker, Cline's way to call tools of MCP servers): a server, a tool's name "
@@ -393,8 +399,8 @@ OLMO3 = _format(
 )
 # Google's guides to function calling with Gemma 3 (ai.google.dev/gemma/docs).
 TOOL_CODE = _format(
-    "tool-code (Gemma 3): Python calls in a Markdown code fence of the language tool_code",
-    "```tool_code\n⟨calls⟩\n```",
+    "tool-code (Gemma 3, Gemini): Python calls in a Markdown code fence of the language tool_code",
+    "⟨```tool_code¦```tool_call⟩\n⟨calls printed⟩\n```",
 )
 LFM2_PYTHONIC = _format(
     "lfm2-pythonic (LFM2, LFM2.5): a list of Python calls between tool call markers",
@@ -617,6 +623,13 @@ TOOL_ELEMENTS = _format(
     "tool-elements cline roo (any model prompted by Cline or Roo): an element named after its "
     "tool, with an element for each argument, or JSON, in it",
     "<⟨name⟩>\n⟨arguments optional⟩⟨elements⟩\n</⟨name⟩>",
+    by_tool=True,
+)
+# A tool's name is the tag, around what Qwen3-Coder writes in a call (Luce-Org/lucebox#525).
+TAG_PARAMETERS = _format(
+    "tag-parameters (Qwen3-Coder and its like): an element named after its tool, with "
+    "<parameter=KEY> inside",
+    "<⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim=newline⟩</parameter>\n⟨/each⟩</⟨name⟩>",
     by_tool=True,
 )
 MINICPM5 = _format(

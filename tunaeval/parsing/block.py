@@ -39,7 +39,7 @@ from .judge import (
 )
 from .repair.dialects import BraceReader, PythonReader, plain_arguments
 from .repair.machine import JsonReader
-from .repair.values import ATOMS, QUOTES, Read, Unreadable, nothing_hidden
+from .repair.values import ATOMS, QUOTES, Read, Unreadable, nothing_hidden, repair_of
 from .window import Reading, T, Window
 
 _SPACE = re.compile(SPACE)
@@ -666,6 +666,11 @@ _CODE_BEFORE = re.compile(
 
 _IN_PYTHON = re.compile(r"""[][(){}:,"'=*#\w+-]""").match
 
+_PRINTERS = ("print", "python")
+_PARENTHESIS = re.compile(r"\(\s{0,24}+")
+_PRINTED = re.compile(rf"{_PARENTHESIS.pattern}(?:{NAME.pattern}\(?)?")
+"""What follows a function that prints a call's result, up to the call's own parenthesis."""
+
 QUOTING = ("'", '"', "`")
 _QUOTE = re.compile("['\"`]?+")
 _LOOSE = re.compile(r"""[\s,;\[\]'"`]*+""")
@@ -694,13 +699,18 @@ class PythonBlock(Block):
         self._stops = tuple(text for text in texts if not _IN_PYTHON(text))
         """The texts that end an unclosed call; none begins with a character of Python code."""
         self._found: list[_Found] = []
-        self._likely = not self._bare and (form.marked or not form.python.opens)
+        self._likely = not self._bare and (form.marked or not (form.python and form.python.opens))
         self._known = False
         self._alone = begins_line or quoted or not self._bare
         self._begins_line = begins_line
         self._broken = False
         self._apart = False
-        self._all_known = begins_line and setting.tools is not None and not start
+        self._all_known = (
+            begins_line
+            and setting.tools is not None
+            and start < limits.KEPT
+            and not setting.window.since(0).strip()
+        )
         """Whether the list begins the text, and all of its calls so far are of known tools."""
 
     def read(self) -> Reading[None]:
@@ -872,6 +882,15 @@ class PythonBlock(Block):
         """Read one call into `_found`; False if the end of the call cannot be found."""
         window, start = self._window, self._window.offset
         name = yield from bounded(window, NAME)
+        tools, word = self._setting.tools, self._form.python
+        printed = ""
+        if word and word.printed and not (tools and name in tools):
+            printed = yield from self._passes_printer(name)
+            if printed:
+                what, here = f"the call is inside {name!r}", Span(start, window.offset)
+                frame = (*frame, repair_of("wrapped-call", what, here))
+                name = yield from bounded(window, NAME)
+            name = name.removeprefix("default_api.")
         if self._form.whole:
             yield from bounded(window, _QUOTE)
         char = yield from next_char(window)
@@ -889,7 +908,8 @@ class PythonBlock(Block):
             if broken:
                 yield from reader.skip(lines=not self._bare)
                 broken = not reader.whole
-        tools = self._setting.tools
+        if printed and (yield from next_char(window)) == ")":
+            window.pos += 1
         known = tools is not None and name in tools
         self._known, self._all_known = self._known or known, self._all_known and known
         self._likely = self._likely or self._known or (named and self._alone)
@@ -898,6 +918,15 @@ class PythonBlock(Block):
             self._hand_on()
         self._broken = broken
         return not broken
+
+    def _passes_printer(self, name: str) -> Reading[str]:
+        """Skip the parenthesis of a function that prints the result of a call; return it."""
+        found = ""
+        if name in _PRINTERS:
+            found = yield from peek(self._window, bounded(self._window, _PRINTED))
+        if not found.endswith("(") or found.strip() == "(":
+            return ""
+        return (yield from bounded(self._window, _PARENTHESIS))
 
     def _no_call(self, name: str, start: int, char: str) -> bool:
         """Report a name that no parenthesis follows, and return whether the text ends there."""

@@ -33,6 +33,7 @@ from tunaeval.grammar import (
     Maybe,
     Name,
     PythonCalls,
+    WITH_COLONS,
     Space,
     Word,
     spellings,
@@ -271,7 +272,7 @@ class Token:
     def follows(self) -> tuple[Match, ...]:
         """For each format, what matches the text that must follow this token as its opener."""
         lists = any(form.call and form.call.any_keys for form in self.formats)
-        starts = (start_of(form) for form in self.own)
+        starts = (_start_in_tag(form) if form.tool else start_of(form) for form in self.own)
         if self.combined:  # a list, or a word, may begin another body
             starts = (
                 _OBJECT if lists and _has_one_object(form)
@@ -314,10 +315,11 @@ def _start_in_tag(form: Format) -> str:
     """Return a pattern of what follows a tag around any body; a name alone is none."""
     if form.python:
         return rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}"
-    if stands_alone(form):
-        many = next(word for word in form.words if isinstance(word, Many))
-        name = chain(form.words[1:3], limits.WORDS_AHEAD, "")
-        return f"{name}{WIDE_SPACE}(?:{'|'.join(map(re.escape, spellings(many.words[0])))})"
+    many = next((word for word in form.words if isinstance(word, Many)), None)
+    if many and (form.tool or stands_alone(form)):
+        name = "" if form.tool else f"{Name(WITH_COLONS).pattern}{WIDE_SPACE}"
+        first = any_of(many.words[0]) if isinstance(many.words[0], Literal) else ""
+        return f"{WIDE_SPACE}{name}{first}"
     return start_of(form)
 
 
@@ -353,7 +355,7 @@ def format_at(window: Window, token: Token) -> Reading[Format | None]:
     The reader waits while more text could still fit a format before the chosen one.
     """
     forms = token.formats
-    if len(forms) == 1 and not (token.around or token.tag):
+    if len(token.own) == len(forms) == 1 and not token.around:
         return forms[0]
     while True:
         text, at = window.text, window.pos + len(token.text)
@@ -744,8 +746,11 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
         key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
         part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
     else:
-        head = rf"\s{{0,64}}+(?P<name>{_UNIT_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
-        part = rf"\s{{0,64}}+(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
+        before = next((word.before for word in form.words if isinstance(word, Name)), "")
+        line = r"\s{1,8}+" if before else r"[ \t]{0,8}\r?\n"
+        head = rf"\s{{0,64}}+{before}(?P<name>{_UNIT_NAME}){line}\s{{0,24}}+(?=\{{)"
+        cut = _beginnings(map(re.escape, before + "."))
+        part = rf"\s{{0,64}}+{cut}(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
     return re.compile(head).match, re.compile(part).match
 
 
