@@ -71,6 +71,9 @@ NAMED_TRIES = 64
 MAX_ECHOED = 16
 """How many of a text's last calls are compared with a fence after them, which may repeat them."""
 
+MAX_SPACES = 4
+"""Namespaces of tags in a text that are read; each makes formats of its own, which takes time."""
+
 MAX_VAIN = 8192
 """Most markers without a call. No reply has as many, and each costs as much as a damaged call."""
 

@@ -208,14 +208,15 @@ COHERE = _format(
     reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"), *THINKING),
 )
 LFM2_JSON = _format(
-    "lfm2-json (LFM2 (its JSON mode)): a JSON array between tool call markers",
-    "<|tool_call_start|>⟨⟩⟨[call]⟩⟨⟩<|tool_call_end|>",
+    "lfm2-json pangu openpangu openpangu_v2 (LFM2 (its JSON mode), openPangu): a JSON array between "
+    "tool call markers",
+    "⟨<|tool_call_start|>¦[unused11]⟩⟨⟩⟨[call]⟩⟨⟩⟨<|tool_call_end|>¦[unused12]⟩",
 )
 LLAMA3_JSON = _format(
     "llama3-json (Llama 3.1, Llama 3.2, Llama 3.3, Llama 4): JSON objects behind <|python_tag|>, "
     "separated by semicolons",
     "<|python_tag|>⟨⟩⟨call arguments=parameters joined=`; `⟩",
-    dropped=("<|eom_id|>", "<|eot_id|>", "<|eot|>"),
+    dropped=("<|eom_id|>", "<|eot_id|>", "<|eot|>", "<|python_start|>", "<|python_end|>"),
 )
 LLAMA3_BARE = _format(
     "llama3-bare (Llama 3.1, Llama 3.2, Llama 3.3, Llama 4): as llama3-json, without its tag",
@@ -251,7 +252,7 @@ DEEPSEEK_V3 = _format(
     inner="",
 )
 DEEPSEEK_V31 = _format(
-    "deepseek-v3.1 deepseek3 deepseek31 deepseek_v31 deepseek_v3_1 deepseekv31 (DeepSeek V3.1): "
+    "deepseek-v3.1 deepseek3 deepseek31 deepseekv3.1 deepseek_v31 deepseek_v3_1 deepseekv31 (DeepSeek V3.1): "
     "name and JSON between DeepSeek's tokens",
     f"{_TOOL_CALL_BEGIN}⟨name⟩{_TOOL_SEP}⟨⟩⟨arguments⟩⟨⟩{_TOOL_CALL_END}⟨|⟩",
     around=(_TOOL_CALLS_BEGIN, _TOOL_CALLS_END),
@@ -261,7 +262,10 @@ KIMI_K2 = _format(
     "id that contains the name, then JSON, between Kimi's tokens",
     "<|tool_call_begin|>⟨⟩⟨name before=functions. after=:?[0-9]{0,6} after_text=:0⟩⟨⟩"
     "<|tool_call_argument_begin|>⟨⟩⟨arguments⟩⟨⟩<|tool_call_end|>⟨|⟩",
-    around=("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
+    around=(
+        "⟨<|tool_calls_section_begin|>¦<|tool_call_section_begin|>⟩",
+        "⟨<|tool_calls_section_end|>¦<|tool_call_section_end|>⟩",
+    ),
 )
 PLAMO3 = _format(
     "plamo3 (PLaMo 3): name and JSON between PLaMo's markers",
@@ -319,6 +323,17 @@ NAME_JSON = _format(
     "⟨name⟩⟨\n¦\r\n⟩⟨arguments⟩",
     whole=True,
 )
+# `cwm_tool_parser.py` in vLLM: what is no object is a command.
+CWM = _format(
+    "cwm (CWM): a name, and JSON or a command, in a tag that is called tool",
+    "<tool: ⟨skip text=function pattern=`[a-z_]{0,24}`⟩>\n⟨name⟩⟨ ⟩⟨arguments text=command⟩\n</tool>",
+)
+CALL_LINE = _format(
+    "call-line (Qwen3-Coder-Next): the word Call, a name and JSON on a line: all of a reply or of a "
+    "code fence",
+    "⟨name before=`Call `⟩⟨ ¦\n⟩⟨arguments⟩",
+    whole=True,
+)
 # MiroThinker's prompt: a server, one of its tools, and its arguments.
 MIROTHINKER = _format(
     "mirothinker (MiroThinker, Cline's way to call tools of MCP servers): a server, a tool's name "
@@ -373,7 +388,7 @@ PYTHONIC = _format(
 # Replies of 2024 to the prompts of BFCL: Gorilla writes commas between calls, Raven semicolons,
 # others quote each call in a list, or escape its names as Markdown does.
 PYTHON_CALLS = _format(
-    "python-calls gorilla raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake Arctic, DBRX, "
+    "python-calls gorilla granite_pythonic raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake Arctic, DBRX, "
     "small Mistrals): Python calls side by side, or quoted in a list: all of a reply or of a code "
     "fence",
     "⟨calls loose⟩",
@@ -391,8 +406,8 @@ OLMO3 = _format(
 )
 # Google's guides to function calling with Gemma 3 (ai.google.dev/gemma/docs).
 TOOL_CODE = _format(
-    "tool-code (Gemma 3): Python calls in a Markdown code fence of the language tool_code",
-    "```tool_code\n⟨calls⟩\n```",
+    "tool-code (Gemma 3, Gemini): Python calls in a Markdown code fence of the language tool_code",
+    "⟨```tool_code¦```tool_call⟩\n⟨calls printed⟩\n```",
 )
 LFM2_PYTHONIC = _format(
     "lfm2-pythonic (LFM2, LFM2.5): a list of Python calls between tool call markers",
@@ -458,10 +473,23 @@ _FUNCTION_END = "⟨</parameter>¦</parameter>>⟩\n⟨/each⟩</function>"
 _TRIMMED = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim=newline⟩{_FUNCTION_END}"
 _UNPAIRED = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim=newlines⟩{_FUNCTION_END}"
 _KEPT = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value⟩{_FUNCTION_END}"
-_PAIRS = "⟨each⟩<arg_key>⟨key⟩</arg_key>\n<arg_value>⟨value⟩</arg_value>\n⟨/each⟩"
+_PAIRS = (
+    "⟨each⟩⟨<arg_key>¦<param_key>⟩⟨key⟩⟨</arg_key>¦</param_key>⟩\n"
+    "⟨<arg_value>¦<param_value>⟩⟨value⟩⟨</arg_value>¦</param_value>⟩\n⟨/each⟩"
+)
+_HINT = "⟨type hint⟩⟨\"¦'⟩"
 _INVOKE = (
     f"<invoke name=⟨⟩{_QUOTE}⟨name⟩{_QUOTE}>\n"
-    f"⟨each⟩<parameter name={_QUOTE}{_KEY}{_QUOTE}>⟨value⟩</parameter>\n⟨/each⟩</invoke>"
+    f"⟨each⟩<parameter name={_QUOTE}{_KEY}{_QUOTE}"
+    f"⟨maybe⟩⟨ string=\"¦ type=\"¦ string='¦ type='⟩{_HINT}⟨/maybe⟩>"
+    "⟨value⟩</parameter>\n⟨/each⟩</invoke>"
+)
+_PARAMS = "¦".join(f"<{tag} name=" + sign for tag in ("param", "parameter", "arg") for sign in "\"'")
+_PARAMS += "¦<paramname=\"¦<paramname='¦<paramĠname=\""
+_TYPED = (
+    f"⟨each⟩⟨{_PARAMS}⟩⟨key pattern=[^\"'<>\\n]{{1,200}} valued⟩"
+    f"⟨maybe⟩⟨\" type=\"¦' type='¦\" string=\"⟩⟨type hint⟩⟨/maybe⟩⟨\">¦'>⟩"
+    "⟨value quotes=<![CDATA[,]]>⟩⟨</param>¦</parameter>¦</arg>⟩⟨⟩⟨/each⟩"
 )
 _MINIMAX = "]<]minimax[>["
 
@@ -479,7 +507,7 @@ SEED_OSS_BARE = _format(
     reasoning=(Reasoning("<seed:think>", "</seed:think>"), *THINKING),
 )
 QWEN3_CODER = _format(
-    "qwen3-coder interns2-preview nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano nemotron3 "
+    "qwen3-coder interns2-preview minicpmv nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano nemotron3 "
     "nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder qwen3_xml "
     "qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): "
     "<function=NAME> with <parameter=KEY> inside <tool_call>",
@@ -501,14 +529,14 @@ SEED_OSS = _format(
 # Each argument as a pair of tags, one for its name and one for its value.
 
 GLM45 = _format(
-    "glm45 glm glm-ocr glm45_moe laguna ling3 poolside-v1 poolside_v1 spark25 (GLM-4.5, GLM-4.6, "
+    "glm45 glm glm-ocr glm45_moe hyperclovax_seed_think laguna ling3 poolside-v1 poolside_v1 spark25 (GLM-4.5, GLM-4.6, "
     "Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, inside <tool_call>",
     f"<tool_call>⟨⟩⟨name⟩\n{_PAIRS}</tool_call>",
     dropped=("<|begin_of_box|>", "<|end_of_box|>"),
     also=(GLM_FLASH,),
 )
 GLM47 = _format(
-    "glm47 glm-4.7 glm47_moe glm5 (GLM-4.7, GLM-5, Hunyuan 4): as glm45, without newlines",
+    "glm47 glm-4.7 glm47_moe glm5 spark3 (GLM-4.7, GLM-5, Hunyuan 4): as glm45, without newlines",
     "<tool_call>⟨⟩⟨name⟩⟨⟩"
     "⟨each⟩<arg_key>⟨key⟩</arg_key>⟨⟩<arg_value>⟨value⟩</arg_value>⟨⟩⟨/each⟩</tool_call>⟨|⟩",
     dropped=("<|begin_of_box|>", "<|end_of_box|>"),
@@ -606,12 +634,25 @@ TOOL_ELEMENTS = _format(
     "<⟨name⟩>\n⟨arguments optional⟩⟨elements⟩\n</⟨name⟩>",
     by_tool=True,
 )
+# A tool's name is the tag, around what Qwen3-Coder writes in a call (Luce-Org/lucebox#525).
+TAG_PARAMETERS = _format(
+    "tag-parameters (Qwen3-Coder and its like): an element named after its tool, with "
+    "<parameter=KEY> inside",
+    "<⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim=newline⟩</parameter>\n⟨/each⟩</⟨name⟩>",
+    by_tool=True,
+)
 MINICPM5 = _format(
     'minicpm5 (MiniCPM 4, MiniCPM 5): <function name="NAME"> with <param name="KEY"> inside',
-    "⟨<function name=\"¦<function name='¦<functionname=\"¦<functionname='⟩⟨name⟩⟨\">¦'>⟩⟨⟩"
-    f"⟨each⟩⟨<param name=\"¦<param name='¦<paramname=\"¦<paramname='⟩{_KEY}⟨\">¦'>⟩"
-    "⟨value quotes=<![CDATA[,]]>⟩</param>⟨⟩"
-    "⟨/each⟩</function>",
+    "⟨<function name=\"¦<function name='¦<functionname=\"¦<functionname='¦<functionĠname=\"⟩⟨name⟩⟨\">¦'>⟩⟨⟩"
+    f"⟨maybe⟩<params>⟨⟩⟨/maybe⟩{_TYPED}⟨maybe⟩</params>⟨⟩⟨/maybe⟩</function>",
+)
+_ARGUMENTS = "arguments>¦{0}params>¦{0}parameters>¦{0}args>"
+FUNCTION_CALL = _format(
+    "function-call (GPT-4o, GPT-5, o1 and Grok where a prompt asks for XML): the name in an element, "
+    "and JSON or an element for each argument, typed or not",
+    "<function_call>\n<name>⟨⟩⟨name⟩⟨⟩</name>\n"
+    f"⟨maybe written⟩⟨<{_ARGUMENTS.format('<')}⟩\n⟨/maybe⟩⟨arguments optional⟩"
+    f"{_TYPED}⟨maybe written⟩⟨</{_ARGUMENTS.format('</')}⟩\n⟨/maybe⟩</function_call>",
 )
 STEP3 = _format(
     "step3 (Step3): <steptml:invoke> between Step's tokens",
@@ -621,6 +662,12 @@ STEP3 = _format(
     "⟨/each⟩</steptml:invoke>⟨⟩<｜tool_call_end｜>⟨|⟩",
     around=("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"),
 )
+# Models misspell the tag around the calls.
+_DSML_CALLS = "¦".join(
+    f"{{0}}{sign}DSML{sign}{word}>"
+    for sign in "｜|"
+    for word in ("function_calls", "tool_calls", "functioncalls", "toolcalls")
+) + "".join(f"¦{{0}}｜DSML｜{word}>" for word in ("function_call", "tool_call"))
 DEEPSEEK_V32 = _format(
     "deepseek-v3.2 deepseek-v32 deepseek-v4 deepseek32 deepseek_v32 deepseek_v3_2 deepseek_v4 "
     "deepseekv32 deepseekv4 (DeepSeek V3.2, DeepSeek V4): DSML: each parameter says whether it is "
@@ -630,13 +677,10 @@ DEEPSEEK_V32 = _format(
     f'⟨each⟩⟨<｜DSML｜parameter name="¦<|DSML|parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
     "⟨value⟩⟨</｜DSML｜parameter>¦</|DSML|parameter>⟩\n⟨/each⟩"
     "⟨</｜DSML｜invoke>¦</|DSML|invoke>⟩",
-    around=(
-        "⟨<｜DSML｜function_calls>¦<｜DSML｜tool_calls>¦<|DSML|function_calls>¦<|DSML|tool_calls>⟩",
-        "⟨</｜DSML｜function_calls>¦</｜DSML｜tool_calls>¦</|DSML|function_calls>¦</|DSML|tool_calls>⟩",
-    ),
+    around=(f"⟨{_DSML_CALLS.format('<')}⟩", f"⟨{_DSML_CALLS.format('</')}⟩"),
 )
 DEEPSEEK_V41 = _format(
-    "deepseek-v4.1 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in every tag",
+    "deepseek-v4.1 deepseek-v41 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in every tag",
     '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩">\n'
     f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
     "⟨value⟩⟨</｜DSML｜ parameter>¦</|DSML| parameter>⟩\n⟨/each⟩"
@@ -750,6 +794,8 @@ _SETS = {
     "hunyuan hy_v3 hy_v4": (HUNYUAN_V3, HUNYUAN_V3_OPENSOURCE),
     "k2-horizon k2_horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
     "lfm2 lfm2-thinking": (LFM2_PYTHONIC, LFM2_JSON),
+    "rwkv": (HERMES, ANTHROPIC, FENCE),
+    "telechat4 xing4_0 xingchen4": (HERMES, GLM45),
     "llama3 llama llama3_json llama4_json": (LLAMA3_JSON, LLAMA3_BARE),
     "mistral": (MISTRAL_V11, MISTRAL_ARRAY),
     "qwen3 holo2 qwen3-thinking qwen3-vl-instruct qwen3-vl-thinking qwen3_thinking": (
@@ -766,12 +812,12 @@ SET_ALIASES = {alias: names.split()[0] for names in _SETS for alias in names.spl
 
 REFUSED = {
     **dict.fromkeys(
-        ("base", "basic", "telechat4"),
+        ("base", "basic"),
         "it says only how reasoning is marked, which all formats know; give the name of the format "
         "that the model writes calls in (hermes, qwen3-coder, glm45, deepseek-v3, ...), or 'auto'",
     ),
     **dict.fromkeys(
-        ("hf", "response_template"),
+        ("hf", "response_template", "granite_thinking_parser"),
         "the chat template of the model decides what a call looks like; give the name of the "
         "format that the template writes, or 'auto'",
     ),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias
@@ -33,10 +33,23 @@ from tunaeval.grammar import (
     Maybe,
     Name,
     PythonCalls,
+    WITH_COLONS,
     Space,
     Word,
     spellings,
     starts_with_space,
+)
+from tunaeval.grammar.combine import (
+    BODIES,
+    CLAUDE,
+    SPACE_OF_NAMES,
+    SPACED,
+    SPACED_CUT,
+    TAGS,
+    Tag,
+    in_space,
+    inside,
+    tag_of,
 )
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO
@@ -46,7 +59,7 @@ from tunaeval.types.calls import Tools
 from .window import Reading, Window
 
 TokenKind: TypeAlias = OneOf[
-    "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",
+    "open", "bare", "close", "close_tag", "spaced", "around", "reasoning", "end_reasoning", "message", "end",
     "fence", "turn", "end_of_text",
 ]  # fmt: skip
 
@@ -108,6 +121,7 @@ begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
 """Find the first later turn in a text."""
 
 SPACE = r"[ \t\r\n]*+"
+ATTRIBUTE = r"[^\"'<>\r\n]{0,40}+"
 
 
 def row(words: Iterable[Word], *, space: str = SPACE) -> str | None:
@@ -150,7 +164,7 @@ def _word(word: Word, space: str) -> str | None:
         case Key():
             return f"((?>{word.pattern}))"
         case Attribute():
-            return "([A-Za-z]{0,16}+)"
+            return f"({ATTRIBUTE})"
         case Maybe():
             inner = row(word.words, space=space)  # None: recovering readers read them
             first = row(word.words[:1])
@@ -161,7 +175,11 @@ def _word(word: Word, space: str) -> str | None:
 _ARRAY = rf"(?:\{{|\[{NEAR_SPACE}[^\w\s])"
 """An object, or an array of anything that cannot be a list of Python calls."""
 _OBJECT = rf"{NEAR_SPACE}\{{"
-_START_OF_LIST = rf"(?:\[{NEAR_SPACE})?[^\W\d]"
+_LONGEST_NAME = 128
+_NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
+"""A tool's name that an element may have as its tag, or that begins a call in a list."""
+
+_START_OF_LIST, _CALL = rf"(?:\[{NEAR_SPACE})?", rf"{_NAME}{NEAR_SPACE}\("
 
 
 def start_of(form: Format, end: str = "") -> str:
@@ -195,11 +213,13 @@ def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             cut = f"|{before}{end}" if end else ""
             return f"(?:{before}(?:{word.pattern}){behind}{chain(rest, literals, end)}{cut})"
         case CallObject():
-            start = _ARRAY if word.array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"
+            array = word.array and not word.any_keys
+            start = _ARRAY if array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"
         case Arguments(optional=True):
             start = rf"(?:{_OBJECT}|{chain(rest, literals, end)})"
         case _:
-            start = _START_OF_LIST if isinstance(word, PythonCalls) else _OBJECT
+            is_list = isinstance(word, PythonCalls)
+            start = rf"{_START_OF_LIST}[^\W\d]" if is_list else _OBJECT
     return rf"(?:{start}|\[?{NEAR_SPACE}{end})" if end else start
 
 
@@ -235,7 +255,8 @@ class Token:
     """A text with a meaning in some formats, such as an opener or a closer.
 
     `around`: in some format, the text also encloses the whole list of calls. `announces`: the
-    text comes before the first of all calls. `closer` ends the reasoning that the text begins.
+    text comes before the first of all calls. `closer` ends the reasoning that the text begins. If
+    the text is a `tag`, it may enclose any body: the last `combined` of the formats are made so.
     """
 
     kind: TokenKind
@@ -244,11 +265,28 @@ class Token:
     around: bool = False
     announces: bool = False
     closer: str = ""
+    tag: Tag | None = None
+    combined: int = 0
 
     @cached_property
     def follows(self) -> tuple[Match, ...]:
         """For each format, what matches the text that must follow this token as its opener."""
-        return tuple(re.compile(start_of(form)).match for form in self.formats)
+        lists = any(form.call and form.call.any_keys for form in self.formats)
+        starts = (_start_in_tag(form) if form.tool else start_of(form) for form in self.own)
+        if self.combined:  # a list, or a word, may begin another body
+            starts = (
+                _OBJECT if lists and _has_one_object(form)
+                else rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}" if form.python
+                else start_of(form)
+                for form in self.own
+            )  # fmt: skip
+        combined = map(_start_in_tag, self.formats[len(self.own) :])
+        return tuple(re.compile(start).match for start in (*starts, *combined))
+
+    @property
+    def own(self) -> tuple[Format, ...]:
+        """The formats that have this text themselves."""
+        return self.formats[: len(self.formats) - self.combined]
 
     @cached_property
     def begun(self) -> tuple[Match, ...]:
@@ -264,13 +302,30 @@ class Token:
         """Return the format to read a broken block with: one with a name next, if `text` has a
         name at index `at`, after the opener; else the first one.
         """
-        named = (form for form in self.formats if words_behind(form)[:1] == [Name])
+        named = (form for form in self.own if words_behind(form)[:1] == [Name])
         return (next(named, None) if _NAME_NEAR(text, at) else None) or self.formats[0]
 
     def may_be_word(self, form: Format) -> bool:
         """Whether this opener is ambiguous and ends in `=`, so that any word may be the name."""
         ends = len(self.formats) > 1 and form.opener and form.opener.text.endswith("=")
         return bool(ends) and isinstance(form.words[1], Name)
+
+
+def _start_in_tag(form: Format) -> str:
+    """Return a pattern of what follows a tag around any body; a name alone is none."""
+    if form.python:
+        return rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}"
+    many = next((word for word in form.words if isinstance(word, Many)), None)
+    if many and (form.tool or stands_alone(form)):
+        name = "" if form.tool else f"{Name(WITH_COLONS).pattern}{WIDE_SPACE}"
+        first = any_of(many.words[0]) if isinstance(many.words[0], Literal) else ""
+        return f"{WIDE_SPACE}{name}{first}"
+    return start_of(form)
+
+
+def _has_one_object(form: Format) -> bool:
+    """Whether a format has one object in a block, so that a list of them is left to others."""
+    return form.call is not None and not (form.call.array or form.call.joined)
 
 
 def after_opener(form: Format) -> Literal | None:
@@ -295,11 +350,12 @@ _NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 def format_at(window: Window, token: Token) -> Reading[Format | None]:
     """Return the first format whose next words follow the token at the window's position.
 
-    A single format is returned without a look at the text, unless the token may be around calls.
+    A single format is returned without a look at the text, unless the token may be around calls,
+    or around what no format of its own has.
     The reader waits while more text could still fit a format before the chosen one.
     """
     forms = token.formats
-    if len(forms) == 1 and not token.around:
+    if len(token.own) == len(forms) == 1 and not token.around:
         return forms[0]
     while True:
         text, at = window.text, window.pos + len(token.text)
@@ -369,10 +425,6 @@ def _headers_of(form: Format) -> tuple[Header, ...]:
 
 _WORDS = re.compile(r"[\w ]*+")
 
-_LONGEST_NAME = 128
-_NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
-"""A tool's name that an element may have as its tag, or that begins a call in a list."""
-
 _PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (_NAME, _LONGEST_NAME)}
 """Parts of a `_Row` that are no fixed text, with a pattern and the most characters it matches."""
 
@@ -398,14 +450,60 @@ class Finder:
             self.tokens.setdefault(text, Token("turn", text))
         for text in END_TOKENS:
             self.tokens.setdefault(text, Token("end_of_text", text))
+        self.bodies = [form for form in formats if BODIES.get(form.name) is form]
+        """The formats whose calls may be in any tag."""
+        self.tags: dict[str, Token] = {}
+        """The tags that may begin a message, too."""
+        self._add_tags()
         calls = ((form, form.call or form.python) for form in self.formats)
         self._rows: tuple[tuple[_Row, Format], ...] = tuple(
             (row, form) for form, word in calls if word for row in word.opens
         )
         self._bare: dict[str, Token] = {}
         """The tokens of objects without markers, by the pattern of their beginning."""
+        if self.bodies or self._tagged:
+            self._bare[SPACED] = Token("spaced")
         for row, form in self._rows:
             self._bare.setdefault("".join(_atoms(row)), Token("bare", formats=(form,)))
+
+    def _add_tags(self) -> None:
+        """Add the tags that mean a call, if calls in any tag, or with tags around them, are read."""
+        for tag in TAGS.values():
+            token = self.tokens.get(tag.opener)
+            lacks = token is not None and any(form.closer is None for form in token.formats)
+            if not (self.bodies or self._tagged or lacks):
+                continue
+            made = [
+                inside(body, tag)
+                for body in self.bodies
+                if body.opener is None or body.opener.text != tag.opener
+            ]
+            token = self.tokens.setdefault(tag.opener, Token("open", tag.opener))
+            if token.kind == "message":
+                token = self.tags[tag.opener] = Token("open", tag.opener)
+            if token.kind == "open":
+                token.formats += (*made,)
+                token.tag, token.combined = tag, len(made)
+            for text in tag.closers:
+                self.tokens.setdefault(text, Token("close_tag", text))
+
+    @cached_property
+    def _tagged(self) -> list[str]:
+        """The openers of single calls that are tags, around which other tags may be."""
+        openers = (text for form in self.formats if form.marked for text in spellings(form.opener))
+        return [text for text in openers if text.startswith("<") and text[1].isalpha()]
+
+    @cached_property
+    def in_tag(self) -> Match:
+        """Matches what may follow a tag around calls: more tags, and an opener or a body."""
+        tags, openers = map("|".join, (map(re.escape, TAGS), map(re.escape, self._tagged)))
+        space = rf"<(?:{SPACE_OF_NAMES}:)"
+        openers += rf"|{space}invoke name="
+        one = rf"(?:{tags}|{space}\w{{4,14}}+>){WIDE_SPACE}"
+        body = rf"[\[{{]|<name>|{_NAME}{WIDE_SPACE}[{{(]" if self.bodies else "(?!)"
+        return re.compile(
+            rf"{WIDE_SPACE}(?:(?:{one}){{0,3}}(?:{openers})|(?:{one}){{1,3}}(?:{body}))"
+        ).match
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
         """Return a finder that also finds elements that are named after tools.
@@ -567,13 +665,14 @@ class Finder:
         """Matches, at a text's end, an incomplete token."""
         rows = ([*_atoms(row)] for row, _ in self._rows)
         cuts = (first + _beginnings(rest) for first, *rest in rows if rest)
-        return _at_end((*_trie(_cut(self.tokens)), *cuts))
+        spaced = (SPACED_CUT,) if SPACED in self._bare else ()
+        return _at_end((*_trie(_cut(self.tokens)), *spaced, *cuts))
 
     @cached_property
     def _longest(self) -> int:
         """The greatest length of a token's fixed text or of a row."""
         rows = ([_PARTS[p][1] if p in _PARTS else len(p) for p in row] for row, _ in self._rows)
-        return max([*map(len, self.tokens), *map(sum, rows)], default=0)
+        return max([_LONGEST_SPACED, *map(len, self.tokens), *map(sum, rows)])
 
     def cut(self, text: str) -> str:
         """Return the incomplete opener that `text` ends in; "" if there is none.
@@ -599,6 +698,27 @@ class Finder:
             for opener in (spellings(form.opener) if form.around else ())
         )
         return text if begins else ""
+
+
+_LONGEST_SPACED = 48
+"""The greatest length of a tag in a namespace."""
+
+
+@lru_cache(maxsize=256)
+def spaced_token(finder: Finder, text: str) -> Token:
+    """Return the token of a tag in a namespace, or of its closer."""
+    space, _, name = text.removeprefix("<").partition(":")
+    if space.startswith("/"):
+        return Token("close_tag", text)
+    if name.endswith("="):
+        forms = [form for form in finder.formats if f"<{name}" in spellings(form.opener)]
+        forms = [in_space(form, space) for form in forms[:1]]
+        tag = Tag(text, (), space == CLAUDE)
+        return Token("open", text, (*forms,), tag=tag)
+    tag = tag_of(text, f"{space}:{name[:-1]}", known=space == CLAUDE)
+    tag = replace(tag, closers=(*tag.closers, f"</{name}"))
+    made = (*(inside(body, tag) for body in finder.bodies),)
+    return Token("open", text, made, tag=tag, combined=len(made))
 
 
 ESCAPED = "\\_"
@@ -635,8 +755,11 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
         key = rf"""["']\w{{0,24}}+["']?\s{{0,24}}+:?\s{{0,64}}+(?:{text}\s{{0,24}}+)?"""
         part = rf"(?:{begins}(?:{key})?|\s{{0,64}}+)\Z"
     else:
-        head = rf"\s{{0,64}}+(?P<name>{_UNIT_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
-        part = rf"\s{{0,64}}+(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
+        before = next((word.before for word in form.words if isinstance(word, Name)), "")
+        line = r"\s{1,8}+" if before else r"[ \t]{0,8}\r?\n"
+        head = rf"\s{{0,64}}+{before}(?P<name>{_UNIT_NAME}){line}\s{{0,24}}+(?=\{{)"
+        cut = _beginnings(map(re.escape, before + "."))
+        part = rf"\s{{0,64}}+{cut}(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
     return re.compile(head).match, re.compile(part).match
 
 

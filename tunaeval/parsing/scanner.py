@@ -26,7 +26,9 @@ from dataclasses import dataclass, replace
 
 from tunaeval import limits
 from tunaeval.grammar import Channel
+from tunaeval.grammar.combine import SPACED, Tag
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import JSON
 from tunaeval.types.calls import Repair, Span, Tools
 from tunaeval.types.parsing import Level
 
@@ -49,6 +51,7 @@ from .finder import (
     finder_of,
     format_at,
     header_at,
+    spaced_token,
     stands_alone,
     unit_starts,
 )
@@ -91,6 +94,8 @@ _TICK = re.compile(r"(?<!`)``?(?!`)")
 
 _in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
 
+_SPACED = re.compile(SPACED)
+
 ELLIPSES = ("...", "…")
 
 _BODY = re.compile(r"""[{}\[\]("'=\n<]""")
@@ -116,7 +121,8 @@ def scanner_of(
     """
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
-    setting = Setting(window, collector, tools, level, objects)
+    tags = tools is not None and JSON in finder.bodies
+    setting = Setting(window, collector, tools, level, objects, tags)
     return Scanner(finder.with_tools(tools, text), setting)
 
 
@@ -166,6 +172,8 @@ class Scanner:
         _vain: The number of markers that gave no call.
         _fenced_vain: The number of characters of fences that began like calls and were none.
         _over: Whether the rest of the text is content without further search.
+        _tags: The tags around calls whose closers have not come.
+        _spaces: The namespaces of tags so far.
     """
 
     def __init__(self, finder: Finder, setting: Setting, *, inside: bool = False) -> None:
@@ -185,6 +193,8 @@ class Scanner:
         self._line_at = self._vain = self._fenced_vain = 0
         self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
         self._over = False
+        self._tags: list[Tag] = []
+        self._spaces = set[str]()
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:
@@ -357,6 +367,9 @@ class Scanner:
         """Read the block that an opener begins; a fence may instead end code or a mention."""
         if self.collector.note_full():
             return None
+        if token.tag and not token.tag.known and self._setting.tools is None:
+            self._pass_as_text(token.text)
+            return None
         window, fence = self.window, token.text == FENCE
         if fence and (self._in_code or self._ends_mention(token)):
             self._in_code = False
@@ -408,6 +421,11 @@ class Scanner:
             if token.around:
                 self._around(token)
                 return
+            if token.tag and (yield from self._encloses(token.tag, quoted=quoted)):
+                return
+            if token.tag and not token.own:
+                self._pass_as_text(token.text)
+                return
             begins = LINE_START.search(self._line)
             at = window.pos + len(token.text)
             form = token.nearest(window.text, at) if begins else token.formats[0]
@@ -419,6 +437,53 @@ class Scanner:
             self._interrupt_mention(self._mention, token)
         window.pos += len(token.text)
         yield from self._read(token, form, start, quoted=quoted, doubtful=doubtful)
+
+    def _encloses(self, tag: Tag, *, quoted: bool) -> Reading[bool]:
+        """Skip a tag as markup if calls with tags of their own follow it; return if they do."""
+        window = self.window
+        while True:
+            at = window.pos + len(tag.opener)
+            end = at + limits.OPENER_AHEAD
+            if self._finder.in_tag(window.text, at, end):
+                break
+            if window.final or len(window.text) > end:
+                return False
+            yield
+        if quoted:
+            return False
+        if len(self._tags) < limits.MAX_DEPTH:
+            self._tags.append(tag)
+        self._announced = window.offset
+        self._pass_markup(len(tag.opener))
+        return True
+
+    def _ends_tag(self, text: str) -> bool:
+        """Skip the closer of a tag around calls as markup; return whether it was one."""
+        tags = [at for at, tag in enumerate(self._tags) if text in tag.closers]
+        if not tags or self._is_quoted():
+            return False
+        del self._tags[tags[-1] :]
+        self._pass_markup(len(text))
+        return True
+
+    def _spaced(self, _: Token) -> Reading[None] | None:
+        """Read a tag in a namespace, of which a text may have a few."""
+        window = self.window
+        found = _SPACED.match(window.text, window.pos)
+        text = found[0] if found else "<"
+        space = text.strip("</").partition(":")[0]
+        if len(self._spaces) < limits.MAX_SPACES:
+            self._spaces.add(space)
+        if space not in self._spaces:
+            self._pass_as_text(text)
+            return None
+        token = spaced_token(self._finder, text)
+        return self._open(token) if token.kind == "open" else self._close_tag(token)
+
+    def _close_tag(self, token: Token) -> None:
+        """Read the closer of a tag; if none of these is open, it is content."""
+        if not self._ends_tag(token.text):
+            self._pass_as_text(token.text)
 
     def _is_doubtful(self, token: Token, form: Format) -> bool:
         """Whether a name without arguments may be a word of a sentence, so that it is no call.
@@ -464,6 +529,8 @@ class Scanner:
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
         self._left_open = None
         if block.had_body:
+            if token.tag and form.closer is None and self.collector.last in ("call", "markup"):
+                self._tags.append(token.tag)
             self._left_open = None if block.closed or block.failed else form
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (token.text == FENCE and not block.closed)
@@ -532,6 +599,8 @@ class Scanner:
 
     def _close(self, token: Token) -> None:
         """Read a closer that is not part of a block, and report the broken call it may end."""
+        if self._ends_tag(token.text):
+            return
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
@@ -626,6 +695,12 @@ class Scanner:
             self._pass_as_text(token.text)
             return
         window, start = self.window, self.window.offset
+        if twin := self._finder.tags.get(token.text):
+            if form := (yield from format_at(window, twin)):
+                yield from self._chosen(twin, quoted=False, form=form)
+                return
+            if twin.tag and (yield from self._encloses(twin.tag, quoted=False)):
+                return
         found = yield from header_at(window, token)
         if found is None:
             cut = self._is_cut_header(token)
