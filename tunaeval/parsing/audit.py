@@ -319,7 +319,10 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
     in a sentence a mention, and else an attempt.
     """
     places = merge(_loosely_named(text, tools), _inner(text, tools))
+    thought = [(a, b) for kind, a, b in collector.pieces if kind == "reasoning"]
     for start, end, sure in islice(places, limits.LOST_TRIES):
+        if any(a <= start < b for a, b in thought):
+            continue
         line = text[text.rfind("\n", 0, start) + 1 : start]
         if in_ticks(line) or _in_closed_fence(text, start):
             continue
