@@ -484,11 +484,13 @@ _INVOKE = (
     f"⟨maybe⟩⟨ string=\"¦ type=\"¦ string='¦ type='⟩{_HINT}⟨/maybe⟩>"
     "⟨value⟩</parameter>\n⟨/each⟩</invoke>"
 )
-_PARAMS = "¦".join(f"<{tag} name=" + sign for tag in ("param", "parameter", "arg") for sign in "\"'")
-_PARAMS += "¦<paramname=\"¦<paramname='¦<paramĠname=\""
+_PARAMS = "¦".join(
+    f"<{tag} name=" + sign for tag in ("param", "parameter", "arg") for sign in "\"'"
+)
+_PARAMS += '¦<paramname="¦<paramname=\'¦<paramĠname="'
 _TYPED = (
     f"⟨each⟩⟨{_PARAMS}⟩⟨key pattern=[^\"'<>\\n]{{1,200}} valued⟩"
-    f"⟨maybe⟩⟨\" type=\"¦' type='¦\" string=\"⟩⟨type hint⟩⟨/maybe⟩⟨\">¦'>⟩"
+    f'⟨maybe⟩⟨" type="¦\' type=\'¦" string="⟩⟨type hint⟩⟨/maybe⟩⟨">¦\'>⟩'
     "⟨value quotes=<![CDATA[,]]>⟩⟨</param>¦</parameter>¦</arg>⟩⟨⟩⟨/each⟩"
 )
 _MINIMAX = "]<]minimax[>["
@@ -643,7 +645,7 @@ TAG_PARAMETERS = _format(
 )
 MINICPM5 = _format(
     'minicpm5 (MiniCPM 4, MiniCPM 5): <function name="NAME"> with <param name="KEY"> inside',
-    "⟨<function name=\"¦<function name='¦<functionname=\"¦<functionname='¦<functionĠname=\"⟩⟨name⟩⟨\">¦'>⟩⟨⟩"
+    '⟨<function name="¦<function name=\'¦<functionname="¦<functionname=\'¦<functionĠname="⟩⟨name⟩⟨">¦\'>⟩⟨⟩'
     f"⟨maybe⟩<params>⟨⟩⟨/maybe⟩{_TYPED}⟨maybe⟩</params>⟨⟩⟨/maybe⟩</function>",
 )
 _ARGUMENTS = "arguments>¦{0}params>¦{0}parameters>¦{0}args>"
@@ -762,25 +764,39 @@ BEAM = _format(
 CHAIN = (HERMES, TOOLS_TAG, JSON, FENCE, LOOSE_JSON)
 """What the TunaCode harness looked for after structured calls, in its order."""
 
-_CONSTANTS = {
-    name.replace("_", "@"): format_  # sorted between digits and letters
-    for name, format_ in globals().items()
-    if isinstance(format_, Format)
-}
-FORMATS = {format_.name: format_ for format_ in CHAIN}
-FORMATS |= {_CONSTANTS[name].name: _CONSTANTS[name] for name in sorted(_CONSTANTS)}
-"""Every format that comes with tunaeval, by its canonical name.
+ORDER = (
+    # A damaged text between tags that several formats have is read as Hermes, the commonest.
+    *CHAIN,
+    # Behind JSON, whose keys are commoner: an object is this one's only where it has its keys.
+    LLAMA3_BARE,
+    # GEMMA4 is before GEMMA4_PYTHON, which refuses braces behind a name. GLM45 is before HUNYUAN_V3,
+    # which reads GLM's calls, too, as its separator may be missing.
+    ANTHROPIC, APERTUS, APRIEL, BEAM, CALL_LINE, CALLING_TOOL, COHERE, COHERE_CMD5, COMMAND_R,
+    CWM, DEEPSEEK_V3, DEEPSEEK_V31, DEEPSEEK_V32, DEEPSEEK_V41, DOTS_INVOKE, DOTS_JSON, ERNIE45,
+    FUNCTION_CALL, FUNCTIONARY_V2, FUNCTIONARY_V31, FUNCTIONARY_V32, FUNCTIONGEMMA, GEMMA4,
+    GEMMA4_PYTHON, GIGACHAT3, GIGACHAT35, GLM45, GLM47, GLM_FLASH, GRANITE3, GRANITE31,
+    GRANITE_20B_FC, HARMONY, HUNYUAN_A13B, HUNYUAN_V3, HUNYUAN_V3_OPENSOURCE, INKLING, INTERNLM,
+    IQUEST_CODER, IQUEST_Q1, JAMBA, K2_HORIZON_JSON, K2_HORIZON_XML, KIMI_K2, KIMI_K3,
+    LFM2_JSON, LFM2_PYTHONIC, LLAMA3_JSON, LLAMA4_PYTHONIC, LONGCAT, LONGCAT_PAIRS, MIMO,
+    MIMO_BARE, MINICPM5, MINIMAX_M2, MINIMAX_M3, MIROTHINKER, MISTRAL_ARRAY, MISTRAL_V11, MUSE,
+    NAME_JSON, NEMOTRON, OLMO3, PHI4_MINI, PLAMO3, PYTHON_CALLS, PYTHONIC, QWEN3_BARE,
+    QWEN3_CODER, QWEN_AGENT, REACT, SARASHINA, SEED_OSS, SEED_OSS_BARE, SOLAR_OPEN, SOLAR_OPEN2,
+    STEP3, STEP_AUDIO_2, TAG_PARAMETERS, TOOL_CALLS, TOOL_CODE, TOOL_CODE_LINE, TOOL_ELEMENTS,
+)  # fmt: skip
+"""Every format that comes with tunaeval. Where two could read a text, `auto` takes the earlier one.
 
-Where two could read a text, `auto` reads it in the earlier one: those of the chain, then the others
-in the order of their constants' names.
+Only the pairs with a reason above need their order; the others are sorted by name.
 """
+
+FORMATS = {form.name: form for form in ORDER}
+"""Every format that comes with tunaeval, by its canonical name."""
 
 _BY_NAME_ONLY = {
     "anthropic", "apriel", "command-r", "dots-invoke", "ernie45", "glm47", "granite3.1",
-    "hunyuan-a13b", "llama3-bare", "mimo", "mimo-bare", "sarashina", "seed-oss-bare",
+    "hunyuan-a13b", "mimo", "mimo-bare", "sarashina", "seed-oss-bare",
 }  # fmt: skip
 
-AUTO = tuple(format_ for name, format_ in FORMATS.items() if name not in _BY_NAME_ONLY)
+AUTO = tuple(form for form in ORDER if form.name not in _BY_NAME_ONLY)
 """What `auto` reads side by side: all but those whose text is also that of another one."""
 
 # Names that servers have for formats and for reasoning, where one name is not one format here: from

@@ -120,7 +120,8 @@ _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 class Setting:
     """What the readers of a text's blocks share; `known` caches objects for a second reading.
 
-    `tags`: objects with any keys are read in any tag, as tools are given.
+    `tags`: objects with any keys are read in any tag, as tools are given. `dialects` are formats of
+    objects without markers that have other keys than those of the first such format.
     """
 
     window: Window
@@ -129,6 +130,7 @@ class Setting:
     level: Level
     known: Objects | None = None
     tags: bool = False
+    dialects: tuple[Format, ...] = ()
 
     def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
         """Return the schema of a tool's arguments; an empty one if the tool is not known."""
@@ -268,11 +270,15 @@ class Block(ABC):
     ) -> JudgedCall:
         """Judge an object: a whole call if `word` describes it, else the arguments of `name`."""
         setting, form = self._setting, self._form
-        if word and setting.tags and isinstance(value := read.value, dict):
-            tag = TAGS.get(form.opener.text) if form.opener else None
-            if tag and not (word.any_keys or {word.name, word.arguments} <= value.keys()):
+        value = read.value
+        if word and isinstance(value, dict) and not _has_keys(word, value):
+            tag = TAGS.get(form.opener.text) if form.opener and setting.tags else None
+            if tag and not word.any_keys:
                 form = inside(JSON, tag)  # which has other keys, too
-                word = form.call
+            elif not form.marked:
+                keyed = (one for one in setting.dialects if one.call and _has_keys(one.call, value))
+                form = next(keyed, form)
+            word = form.call
         if word is None:
             word, value = _NAMED, {_NAMED.name: name, _NAMED.arguments: read.value}
             read = Read(value, read.repairs, read.notes, read.truncated)
@@ -331,6 +337,11 @@ class Block(ABC):
         if window.final and cut_off(window, closer.spellings):
             window.pos = len(window.text)
         return ends
+
+
+def _has_keys(word: CallObject, value: JsonObject) -> bool:
+    """Whether an object has the word's own keys of name and arguments."""
+    return word.name in value and word.arguments in value
 
 
 def another(form: Format, window: Window) -> Reading[bool]:

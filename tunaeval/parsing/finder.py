@@ -505,6 +505,13 @@ class Finder:
             rf"{WIDE_SPACE}(?:(?:{one}){{0,3}}(?:{openers})|(?:{one}){{1,3}}(?:{body}))"
         ).match
 
+    @cached_property
+    def dialects(self) -> tuple[Format, ...]:
+        """The formats of objects that begin as those of an earlier format, and have other keys."""
+        first = dict(reversed(self._rows))
+        later = (form for row, form in self._rows if first[row] is not form and form.call)
+        return tuple(dict.fromkeys(later))
+
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
         """Return a finder that also finds elements that are named after tools.
 

@@ -122,7 +122,7 @@ def scanner_of(
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
     tags = tools is not None and JSON in finder.bodies
-    setting = Setting(window, collector, tools, level, objects, tags)
+    setting = Setting(window, collector, tools, level, objects, tags, finder.dialects)
     return Scanner(finder.with_tools(tools, text), setting)
 
 
