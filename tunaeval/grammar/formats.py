@@ -466,7 +466,9 @@ SOLAR_OPEN = _format(
     ),
 )
 
-_KEY = r"⟨key pattern=[^\"'<>\n]{1,200}⟩"
+# An attribute ends at its own quote; without quotes it ends at the bracket, too.
+_KEY = r"⟨key pattern=(?:(?<=[\"'])[^\"'<\n]{1,200}|[^\"'<>\n]{1,200})⟩"
+_ENDS = "⟨\">¦'>¦\" >¦' >⟩"
 _QUOTE = "⟨maybe written⟩⟨\"¦'⟩⟨/maybe⟩"
 _IS_STRING = '⟨maybe written⟩" string="⟨type text=true json=false⟩⟨/maybe⟩'
 _FUNCTION_END = "⟨</parameter>¦</parameter>>⟩\n⟨/each⟩</function>"
@@ -479,9 +481,9 @@ _PAIRS = (
 )
 _HINT = "⟨type hint⟩⟨\"¦'⟩"
 _INVOKE = (
-    f"<invoke name=⟨⟩{_QUOTE}⟨name⟩{_QUOTE}>\n"
+    f"<invoke name=⟨⟩{_QUOTE}⟨name⟩{_QUOTE}⟨⟩>\n"
     f"⟨each⟩<parameter name={_QUOTE}{_KEY}{_QUOTE}"
-    f"⟨maybe⟩⟨ string=\"¦ type=\"¦ string='¦ type='⟩{_HINT}⟨/maybe⟩>"
+    f"⟨⟩⟨maybe⟩⟨string=\"¦type=\"¦string='¦type='⟩{_HINT}⟨/maybe⟩⟨⟩>"
     "⟨value⟩</parameter>\n⟨/each⟩</invoke>"
 )
 _PARAMS = "¦".join(
@@ -489,8 +491,8 @@ _PARAMS = "¦".join(
 )
 _PARAMS += '¦<paramname="¦<paramname=\'¦<paramĠname="'
 _TYPED = (
-    f"⟨each⟩⟨{_PARAMS}⟩⟨key pattern=[^\"'<>\\n]{{1,200}} valued⟩"
-    f'⟨maybe⟩⟨" type="¦\' type=\'¦" string="⟩⟨type hint⟩⟨/maybe⟩⟨">¦\'>⟩'
+    f"⟨each⟩⟨{_PARAMS}⟩{_KEY[:-1]} valued⟩"
+    f'⟨maybe⟩⟨" type="¦\' type=\'¦" string="⟩⟨type hint⟩⟨/maybe⟩{_ENDS}'
     "⟨value quotes=<![CDATA[,]]>⟩⟨</param>¦</parameter>¦</arg>⟩⟨⟩⟨/each⟩"
 )
 _MINIMAX = "]<]minimax[>["
@@ -625,7 +627,7 @@ DOTS_INVOKE = _format(
 )
 MINIMAX_M3 = _format(
     "minimax-m3 minimax_m3 (MiniMax M3): arguments as nested elements, a prefix before every tag",
-    f'{_MINIMAX}<invoke name="⟨name⟩">⟨elements prefix={_MINIMAX}⟩{_MINIMAX}</invoke>',
+    f'{_MINIMAX}<invoke name="⟨name⟩⟨">¦" >⟩⟨elements prefix={_MINIMAX}⟩{_MINIMAX}</invoke>',
     around=(f"{_MINIMAX}<tool_call>", f"{_MINIMAX}</tool_call>"),
     reasoning=(Reasoning("<mm:think>", "</mm:think>"), *THINKING),
 )
@@ -645,7 +647,7 @@ TAG_PARAMETERS = _format(
 )
 MINICPM5 = _format(
     'minicpm5 (MiniCPM 4, MiniCPM 5): <function name="NAME"> with <param name="KEY"> inside',
-    '⟨<function name="¦<function name=\'¦<functionname="¦<functionname=\'¦<functionĠname="⟩⟨name⟩⟨">¦\'>⟩⟨⟩'
+    '⟨<function name="¦<function name=\'¦<functionname="¦<functionname=\'¦<functionĠname="⟩⟨name⟩⟨">¦\'>¦" >⟩⟨⟩'
     f"⟨maybe⟩<params>⟨⟩⟨/maybe⟩{_TYPED}⟨maybe⟩</params>⟨⟩⟨/maybe⟩</function>",
 )
 _ARGUMENTS = "arguments>¦{0}params>¦{0}parameters>¦{0}args>"
@@ -659,8 +661,8 @@ FUNCTION_CALL = _format(
 STEP3 = _format(
     "step3 (Step3): <steptml:invoke> between Step's tokens",
     "<｜tool_call_begin｜>⟨⟩"
-    '⟨maybe written⟩function⟨|⟩<｜tool_sep｜>⟨/maybe⟩⟨⟩<steptml:invoke name="⟨name⟩">⟨⟩'
-    f'⟨each⟩<steptml:parameter name="{_KEY}">⟨value⟩</steptml:parameter>⟨⟩'
+    '⟨maybe written⟩function⟨|⟩<｜tool_sep｜>⟨/maybe⟩⟨⟩<steptml:invoke name="⟨name⟩⟨">¦" >⟩⟨⟩'
+    f'⟨each⟩<steptml:parameter name="{_KEY}{_ENDS}⟨value⟩</steptml:parameter>⟨⟩'
     "⟨/each⟩</steptml:invoke>⟨⟩<｜tool_call_end｜>⟨|⟩",
     around=("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"),
 )
@@ -674,25 +676,25 @@ DEEPSEEK_V32 = _format(
     "deepseek-v3.2 deepseek-v32 deepseek-v4 deepseek32 deepseek_v32 deepseek_v3_2 deepseek_v4 "
     "deepseekv32 deepseekv4 (DeepSeek V3.2, DeepSeek V4): DSML: each parameter says whether it is "
     "a string; or one JSON object",
-    '⟨<｜DSML｜invoke name="¦<|DSML|invoke name="⟩⟨name⟩">\n'
+    '⟨<｜DSML｜invoke name="¦<|DSML|invoke name="⟩⟨name⟩⟨">¦" >⟩\n'
     "⟨arguments optional⟩"
-    f'⟨each⟩⟨<｜DSML｜parameter name="¦<|DSML|parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
+    f'⟨each⟩⟨<｜DSML｜parameter name="¦<|DSML|parameter name="⟩{_KEY}{_IS_STRING}{_ENDS}'
     "⟨value⟩⟨</｜DSML｜parameter>¦</|DSML|parameter>⟩\n⟨/each⟩"
     "⟨</｜DSML｜invoke>¦</|DSML|invoke>⟩",
     around=(f"⟨{_DSML_CALLS.format('<')}⟩", f"⟨{_DSML_CALLS.format('</')}⟩"),
 )
 DEEPSEEK_V41 = _format(
     "deepseek-v4.1 deepseek-v41 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in every tag",
-    '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩">\n'
-    f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
+    '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩⟨">¦" >⟩\n'
+    f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}{_ENDS}'
     "⟨value⟩⟨</｜DSML｜ parameter>¦</|DSML| parameter>⟩\n⟨/each⟩"
     "⟨</｜DSML｜ invoke>¦</|DSML| invoke>⟩",
     around=("⟨<｜DSML｜ calls>¦<|DSML| calls>⟩", "⟨</｜DSML｜ calls>¦</|DSML| calls>⟩"),
 )
 GIGACHAT35 = _format(
     "gigachat3.5 gigachat35 (GigaChat 3.5): GCML: DSML with another token",
-    '<｜GCML｜invoke name="⟨name⟩">\n'
-    f'⟨each⟩<｜GCML｜parameter name="{_KEY}{_IS_STRING}⟨">¦" >⟩⟨value⟩</｜GCML｜parameter>\n⟨/each⟩'
+    '<｜GCML｜invoke name="⟨name⟩⟨">¦" >⟩\n'
+    f'⟨each⟩<｜GCML｜parameter name="{_KEY}{_IS_STRING}{_ENDS}⟨value⟩</｜GCML｜parameter>\n⟨/each⟩'
     "</｜GCML｜invoke>",
     around=("<｜GCML｜tool_calls>", "</｜GCML｜tool_calls>"),
 )
@@ -701,7 +703,7 @@ COHERE_CMD5 = _format(
     "string, between <cofl:…> tags",
     "<cofl:tool_call⟨= ⟩"
     '⟨maybe written⟩id="⟨skip text=0 pattern=[\\w.-]{0,64}⟩"⟨= ⟩⟨/maybe⟩name="⟨name⟩">⟨⟩'
-    f'⟨each⟩<cofl:tool_param name="{_KEY}{_IS_STRING}">⟨value⟩</cofl:tool_param>⟨⟩'
+    f'⟨each⟩<cofl:tool_param name="{_KEY}{_IS_STRING}{_ENDS}⟨value⟩</cofl:tool_param>⟨⟩'
     "⟨/each⟩</cofl:tool_call>⟨|⟩",
     around=("<cofl:tool_calls>", "</cofl:tool_calls>"),
 )
@@ -732,8 +734,8 @@ _MUSE_CALL = rf"{_MUSE_TO}[\w./-]{{1,128}}[ \w=.-]{{0,80}}[\r\n]{{0,2}}"
 MUSE = _format(
     "muse atem glimmer muse_glimmer musespark1x (Muse Spark, Muse Glimmer): <atem:invoke> in a "
     "message to a tool; a message to itself is reasoning",
-    "⟨<atem:invoke name=\"¦<atem:invoke name='⟩⟨name pattern=\\w[\\w./-]{0,127} doubled⟩⟨\">¦'>⟩\n"
-    f"⟨each⟩⟨<atem:parameter name=\"¦<atem:parameter name='⟩{_KEY}⟨\">¦'>⟩"
+    "⟨<atem:invoke name=\"¦<atem:invoke name='⟩⟨name pattern=\\w[\\w./-]{0,127} doubled⟩⟨\">¦'>¦\" >⟩\n"
+    f"⟨each⟩⟨<atem:parameter name=\"¦<atem:parameter name='⟩{_KEY}{_ENDS}"
     "⟨value⟩</atem:parameter>\n⟨/each⟩"
     "</atem:invoke>⟨|⟩",
     around=("<atem:function_calls>", "</atem:function_calls>"),
