@@ -50,7 +50,8 @@ def tag_of(opener: str, name: str, *, known: bool) -> Tag:
 
 TAGS = {
     opener: tag_of(opener, name, known=opener in _OWN)
-    for name in _NAMES for opener in (f"<{name}>", f"<|{name}|>")
+    for name in _NAMES
+    for opener in (f"<{name}>", f"<|{name}|>")
 }
 """The tags by their openers."""
 
@@ -71,7 +72,7 @@ SPACED = rf"</?{SPACE_OF_NAMES}:(?:(?:{'|'.join(_NAMES)})>|invoke name=)"
 SPACED_CUT = rf"</?(?:{SPACE_OF_NAMES}(?::[\w =]{{0,16}}+)?)?"
 """What may become such a tag."""
 
-CLAUDE = "ant" "ml"
+CLAUDE = "antml"
 """The namespace that Claude writes, which counts without tools."""
 
 

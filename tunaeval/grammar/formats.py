@@ -201,8 +201,8 @@ COHERE = _format(
     reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"), *THINKING),
 )
 LFM2_JSON = _format(
-    "lfm2-json pangu openpangu openpangu_v2 (LFM2 (its JSON mode), openPangu): a JSON array between "
-    "tool call markers",
+    "lfm2-json pangu openpangu openpangu_v2 (LFM2 (its JSON mode), openPangu): a JSON array "
+    "between tool call markers",
     "⟨<|tool_call_start|>¦[unused11]⟩⟨⟩⟨[call]⟩⟨⟩⟨<|tool_call_end|>¦[unused12]⟩",
 )
 LLAMA3_JSON = _format(
@@ -245,8 +245,8 @@ DEEPSEEK_V3 = _format(
     inner="",
 )
 DEEPSEEK_V31 = _format(
-    "deepseek-v3.1 deepseek3 deepseek31 deepseekv3.1 deepseek_v31 deepseek_v3_1 deepseekv31 (DeepSeek V3.1): "
-    "name and JSON between DeepSeek's tokens",
+    "deepseek-v3.1 deepseek3 deepseek31 deepseekv3.1 deepseek_v31 deepseek_v3_1 deepseekv31 "
+    "(DeepSeek V3.1): name and JSON between DeepSeek's tokens",
     f"{_TOOL_CALL_BEGIN}⟨name⟩{_TOOL_SEP}⟨⟩⟨arguments⟩⟨⟩{_TOOL_CALL_END}⟨|⟩",
     around=(_TOOL_CALLS_BEGIN, _TOOL_CALLS_END),
 )
@@ -319,11 +319,12 @@ NAME_JSON = _format(
 # `cwm_tool_parser.py` in vLLM: what is no object is a command.
 CWM = _format(
     "cwm (CWM): a name, and JSON or a command, in a tag that is called tool",
-    "<tool: ⟨skip text=function pattern=`[a-z_]{0,24}`⟩>\n⟨name⟩⟨ ⟩⟨arguments text=command⟩\n</tool>",
+    "<tool: ⟨skip text=function pattern=`[a-z_]{0,24}`⟩>\n"
+    "⟨name⟩⟨ ⟩⟨arguments text=command⟩\n</tool>",
 )
 CALL_LINE = _format(
-    "call-line (Qwen3-Coder-Next): the word Call, a name and JSON on a line: all of a reply or of a "
-    "code fence",
+    "call-line (Qwen3-Coder-Next): the word Call, a name and JSON on a line: all of a reply or of "
+    "a code fence",
     "⟨name before=`Call `⟩⟨ ¦\n⟩⟨arguments⟩",
     whole=True,
 )
@@ -381,8 +382,8 @@ PYTHONIC = _format(
 # Replies of 2024 to the prompts of BFCL: Gorilla writes commas between calls, Raven semicolons,
 # others quote each call in a list, or escape its names as Markdown does.
 PYTHON_CALLS = _format(
-    "python-calls gorilla granite_pythonic raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake Arctic, DBRX, "
-    "small Mistrals): Python calls side by side, or quoted in a list: all of a reply or of a code "
+    "python-calls gorilla granite_pythonic raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake "
+    "Arctic, DBRX, small Mistrals): Python calls side by side, or quoted in a list: all of a reply or of a code "
     "fence",
     "⟨calls loose⟩",
     whole=True,
@@ -475,11 +476,13 @@ _INVOKE = (
     f"⟨maybe⟩⟨ string=\"¦ type=\"¦ string='¦ type='⟩{_HINT}⟨/maybe⟩>"
     "⟨value⟩</parameter>\n⟨/each⟩</invoke>"
 )
-_PARAMS = "¦".join(f"<{tag} name=" + sign for tag in ("param", "parameter", "arg") for sign in "\"'")
-_PARAMS += "¦<paramname=\"¦<paramname='¦<paramĠname=\""
+_PARAMS = "¦".join(
+    f"<{tag} name=" + sign for tag in ("param", "parameter", "arg") for sign in "\"'"
+)
+_PARAMS += '¦<paramname="¦<paramname=\'¦<paramĠname="'
 _TYPED = (
     f"⟨each⟩⟨{_PARAMS}⟩⟨key pattern=[^\"'<>\\n]{{1,200}} valued⟩"
-    f"⟨maybe⟩⟨\" type=\"¦' type='¦\" string=\"⟩⟨type hint⟩⟨/maybe⟩⟨\">¦'>⟩"
+    f'⟨maybe⟩⟨" type="¦\' type=\'¦" string="⟩⟨type hint⟩⟨/maybe⟩⟨">¦\'>⟩'
     "⟨value quotes=<![CDATA[,]]>⟩⟨</param>¦</parameter>¦</arg>⟩⟨⟩⟨/each⟩"
 )
 _MINIMAX = "]<]minimax[>["
@@ -498,8 +501,8 @@ SEED_OSS_BARE = _format(
     reasoning=(Reasoning("<seed:think>", "</seed:think>"), *THINKING),
 )
 QWEN3_CODER = _format(
-    "qwen3-coder interns2-preview minicpmv nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano nemotron3 "
-    "nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder qwen3_xml "
+    "qwen3-coder interns2-preview minicpmv nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano "
+    "nemotron3 nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder qwen3_xml "
     "qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): "
     "<function=NAME> with <parameter=KEY> inside <tool_call>",
     f"<tool_call>\n{_TRIMMED}\n</tool_call>",
@@ -520,8 +523,8 @@ SEED_OSS = _format(
 # Each argument as a pair of tags, one for its name and one for its value.
 
 GLM45 = _format(
-    "glm45 glm glm-ocr glm45_moe hyperclovax_seed_think laguna ling3 poolside-v1 poolside_v1 spark25 (GLM-4.5, GLM-4.6, "
-    "Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, inside <tool_call>",
+    "glm45 glm glm-ocr glm45_moe hyperclovax_seed_think laguna ling3 poolside-v1 poolside_v1 "
+    "spark25 (GLM-4.5, GLM-4.6, Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, inside <tool_call>",
     f"<tool_call>⟨⟩⟨name⟩\n{_PAIRS}</tool_call>",
     dropped=("<|begin_of_box|>", "<|end_of_box|>"),
     also=(GLM_FLASH,),
@@ -634,13 +637,14 @@ TAG_PARAMETERS = _format(
 )
 MINICPM5 = _format(
     'minicpm5 (MiniCPM 4, MiniCPM 5): <function name="NAME"> with <param name="KEY"> inside',
-    "⟨<function name=\"¦<function name='¦<functionname=\"¦<functionname='¦<functionĠname=\"⟩⟨name⟩⟨\">¦'>⟩⟨⟩"
+    '⟨<function name="¦<function name=\'¦<functionname="¦<functionname=\'¦<functionĠname="⟩'
+    "⟨name⟩⟨\">¦'>⟩⟨⟩"
     f"⟨maybe⟩<params>⟨⟩⟨/maybe⟩{_TYPED}⟨maybe⟩</params>⟨⟩⟨/maybe⟩</function>",
 )
 _ARGUMENTS = "arguments>¦{0}params>¦{0}parameters>¦{0}args>"
 FUNCTION_CALL = _format(
-    "function-call (GPT-4o, GPT-5, o1 and Grok where a prompt asks for XML): the name in an element, "
-    "and JSON or an element for each argument, typed or not",
+    "function-call (GPT-4o, GPT-5, o1 and Grok where a prompt asks for XML): the name in an "
+    "element, and JSON or an element for each argument, typed or not",
     "<function_call>\n<name>⟨⟩⟨name⟩⟨⟩</name>\n"
     f"⟨maybe written⟩⟨<{_ARGUMENTS.format('<')}⟩\n⟨/maybe⟩⟨arguments optional⟩"
     f"{_TYPED}⟨maybe written⟩⟨</{_ARGUMENTS.format('</')}⟩\n⟨/maybe⟩</function_call>",
@@ -671,7 +675,8 @@ DEEPSEEK_V32 = _format(
     around=(f"⟨{_DSML_CALLS.format('<')}⟩", f"⟨{_DSML_CALLS.format('</')}⟩"),
 )
 DEEPSEEK_V41 = _format(
-    "deepseek-v4.1 deepseek-v41 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in every tag",
+    "deepseek-v4.1 deepseek-v41 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in every "
+    "tag",
     '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩">\n'
     f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
     "⟨value⟩⟨</｜DSML｜ parameter>¦</|DSML| parameter>⟩\n⟨/each⟩"
