@@ -208,8 +208,8 @@ COHERE = _format(
     reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"), *THINKING),
 )
 LFM2_JSON = _format(
-    "lfm2-json pangu openpangu openpangu_v2 (LFM2 (its JSON mode), openPangu): a JSON array between "
-    "tool call markers",
+    "lfm2-json pangu openpangu openpangu_v2 (LFM2 (its JSON mode), openPangu): a JSON array "
+    "between tool call markers",
     "⟨<|tool_call_start|>¦[unused11]⟩⟨⟩⟨[call]⟩⟨⟩⟨<|tool_call_end|>¦[unused12]⟩",
 )
 LLAMA3_JSON = _format(
@@ -252,8 +252,8 @@ DEEPSEEK_V3 = _format(
     inner="",
 )
 DEEPSEEK_V31 = _format(
-    "deepseek-v3.1 deepseek3 deepseek31 deepseekv3.1 deepseek_v31 deepseek_v3_1 deepseekv31 (DeepSeek V3.1): "
-    "name and JSON between DeepSeek's tokens",
+    "deepseek-v3.1 deepseek3 deepseek31 deepseekv3.1 deepseek_v31 deepseek_v3_1 deepseekv31 "
+    "(DeepSeek V3.1): name and JSON between DeepSeek's tokens",
     f"{_TOOL_CALL_BEGIN}⟨name⟩{_TOOL_SEP}⟨⟩⟨arguments⟩⟨⟩{_TOOL_CALL_END}⟨|⟩",
     around=(_TOOL_CALLS_BEGIN, _TOOL_CALLS_END),
 )
@@ -326,11 +326,12 @@ NAME_JSON = _format(
 # `cwm_tool_parser.py` in vLLM: what is no object is a command.
 CWM = _format(
     "cwm (CWM): a name, and JSON or a command, in a tag that is called tool",
-    "<tool: ⟨skip text=function pattern=`[a-z_]{0,24}`⟩>\n⟨name⟩⟨ ⟩⟨arguments text=command⟩\n</tool>",
+    "<tool: ⟨skip text=function pattern=`[a-z_]{0,24}`⟩>\n"
+    "⟨name⟩⟨ ⟩⟨arguments text=command⟩\n</tool>",
 )
 CALL_LINE = _format(
-    "call-line (Qwen3-Coder-Next): the word Call, a name and JSON on a line: all of a reply or of a "
-    "code fence",
+    "call-line (Qwen3-Coder-Next): the word Call, a name and JSON on a line: all of a reply or of "
+    "a code fence",
     "⟨name before=`Call `⟩⟨ ¦\n⟩⟨arguments⟩",
     whole=True,
 )
@@ -388,8 +389,8 @@ PYTHONIC = _format(
 # Replies of 2024 to the prompts of BFCL: Gorilla writes commas between calls, Raven semicolons,
 # others quote each call in a list, or escape its names as Markdown does.
 PYTHON_CALLS = _format(
-    "python-calls gorilla granite_pythonic raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake Arctic, DBRX, "
-    "small Mistrals): Python calls side by side, or quoted in a list: all of a reply or of a code "
+    "python-calls gorilla granite_pythonic raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake "
+    "Arctic, DBRX, small Mistrals): Python calls side by side, or quoted in a list: all of a reply or of a code "
     "fence",
     "⟨calls loose⟩",
     whole=True,
@@ -511,8 +512,8 @@ SEED_OSS_BARE = _format(
     reasoning=(Reasoning("<seed:think>", "</seed:think>"), *THINKING),
 )
 QWEN3_CODER = _format(
-    "qwen3-coder interns2-preview minicpmv nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano nemotron3 "
-    "nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder qwen3_xml "
+    "qwen3-coder interns2-preview minicpmv nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano "
+    "nemotron3 nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder qwen3_xml "
     "qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): "
     "<function=NAME> with <parameter=KEY> inside <tool_call>",
     f"<tool_call>\n{_TRIMMED}\n</tool_call>",
@@ -533,8 +534,8 @@ SEED_OSS = _format(
 # Each argument as a pair of tags, one for its name and one for its value.
 
 GLM45 = _format(
-    "glm45 glm glm-ocr glm45_moe hyperclovax_seed_think laguna ling3 poolside-v1 poolside_v1 spark25 (GLM-4.5, GLM-4.6, "
-    "Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, inside <tool_call>",
+    "glm45 glm glm-ocr glm45_moe hyperclovax_seed_think laguna ling3 poolside-v1 poolside_v1 "
+    "spark25 (GLM-4.5, GLM-4.6, Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, inside <tool_call>",
     f"<tool_call>⟨⟩⟨name⟩\n{_PAIRS}</tool_call>",
     dropped=("<|begin_of_box|>", "<|end_of_box|>"),
     also=(GLM_FLASH,),
@@ -647,13 +648,14 @@ TAG_PARAMETERS = _format(
 )
 MINICPM5 = _format(
     'minicpm5 (MiniCPM 4, MiniCPM 5): <function name="NAME"> with <param name="KEY"> inside',
-    '⟨<function name="¦<function name=\'¦<functionname="¦<functionname=\'¦<functionĠname="⟩⟨name⟩⟨">¦\'>¦" >⟩⟨⟩'
+    '⟨<function name="¦<function name=\'¦<functionname="¦<functionname=\'¦<functionĠname="⟩'
+    '⟨name⟩⟨">¦\'>¦" >⟩⟨⟩'
     f"⟨maybe⟩<params>⟨⟩⟨/maybe⟩{_TYPED}⟨maybe⟩</params>⟨⟩⟨/maybe⟩</function>",
 )
 _ARGUMENTS = "arguments>¦{0}params>¦{0}parameters>¦{0}args>"
 FUNCTION_CALL = _format(
-    "function-call (GPT-4o, GPT-5, o1 and Grok where a prompt asks for XML): the name in an element, "
-    "and JSON or an element for each argument, typed or not",
+    "function-call (GPT-4o, GPT-5, o1 and Grok where a prompt asks for XML): the name in an "
+    "element, and JSON or an element for each argument, typed or not",
     "<function_call>\n<name>⟨⟩⟨name⟩⟨⟩</name>\n"
     f"⟨maybe written⟩⟨<{_ARGUMENTS.format('<')}⟩\n⟨/maybe⟩⟨arguments optional⟩"
     f"{_TYPED}⟨maybe written⟩⟨</{_ARGUMENTS.format('</')}⟩\n⟨/maybe⟩</function_call>",
@@ -684,7 +686,8 @@ DEEPSEEK_V32 = _format(
     around=(f"⟨{_DSML_CALLS.format('<')}⟩", f"⟨{_DSML_CALLS.format('</')}⟩"),
 )
 DEEPSEEK_V41 = _format(
-    "deepseek-v4.1 deepseek-v41 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in every tag",
+    "deepseek-v4.1 deepseek-v41 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in every "
+    "tag",
     '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩⟨">¦" >⟩\n'
     f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}{_ENDS}'
     "⟨value⟩⟨</｜DSML｜ parameter>¦</|DSML| parameter>⟩\n⟨/each⟩"
@@ -734,7 +737,7 @@ _MUSE_CALL = rf"{_MUSE_TO}[\w./-]{{1,128}}[ \w=.-]{{0,80}}[\r\n]{{0,2}}"
 MUSE = _format(
     "muse atem glimmer muse_glimmer musespark1x (Muse Spark, Muse Glimmer): <atem:invoke> in a "
     "message to a tool; a message to itself is reasoning",
-    "⟨<atem:invoke name=\"¦<atem:invoke name='⟩⟨name pattern=\\w[\\w./-]{0,127} doubled⟩⟨\">¦'>¦\" >⟩\n"
+    '⟨<atem:invoke name="¦<atem:invoke name=\'⟩⟨name pattern=\\w[\\w./-]{0,127} doubled⟩⟨">¦\'>¦" >⟩\n'
     f"⟨each⟩⟨<atem:parameter name=\"¦<atem:parameter name='⟩{_KEY}{_ENDS}"
     "⟨value⟩</atem:parameter>\n⟨/each⟩"
     "</atem:invoke>⟨|⟩",
@@ -771,8 +774,8 @@ ORDER = (
     *CHAIN,
     # Behind JSON, whose keys are commoner: an object is this one's only where it has its keys.
     LLAMA3_BARE,
-    # GEMMA4 is before GEMMA4_PYTHON, which refuses braces behind a name. GLM45 is before HUNYUAN_V3,
-    # which reads GLM's calls, too, as its separator may be missing.
+    # GEMMA4 is before GEMMA4_PYTHON, which refuses braces behind a name. GLM45 is before
+    # HUNYUAN_V3, which reads GLM's calls, too, as its separator may be missing.
     ANTHROPIC, APERTUS, APRIEL, BEAM, CALL_LINE, CALLING_TOOL, COHERE, COHERE_CMD5, COMMAND_R,
     CWM, DEEPSEEK_V3, DEEPSEEK_V31, DEEPSEEK_V32, DEEPSEEK_V41, DOTS_INVOKE, DOTS_JSON, ERNIE45,
     FUNCTION_CALL, FUNCTIONARY_V2, FUNCTIONARY_V31, FUNCTIONARY_V32, FUNCTIONGEMMA, GEMMA4,

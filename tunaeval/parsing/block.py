@@ -679,7 +679,7 @@ _CODE_BEFORE = re.compile(
 
 _IN_PYTHON = re.compile(r"""[][(){}:,"'=*#\w+-]""").match
 
-_PRINTERS = ("print", "python")
+_PRINTERS, _API = ("print", "python"), "default_api."
 _PARENTHESIS = re.compile(r"\(\s{0,24}+")
 _PRINTED = re.compile(rf"{_PARENTHESIS.pattern}(?:{NAME.pattern}\(?)?")
 """What follows a function that prints a call's result, up to the call's own parenthesis."""
@@ -903,7 +903,7 @@ class PythonBlock(Block):
                 what, here = f"the call is inside {name!r}", Span(start, window.offset)
                 frame = (*frame, repair_of("wrapped-call", what, here))
                 name = yield from bounded(window, NAME)
-            name = name.removeprefix("default_api.")
+            name = name.removeprefix(_API)
         if self._form.whole:
             yield from bounded(window, _QUOTE)
         char = yield from next_char(window)
@@ -933,11 +933,11 @@ class PythonBlock(Block):
         return not broken
 
     def _passes_printer(self, name: str) -> Reading[str]:
-        """Skip the parenthesis of a function that prints the result of a call; return it."""
+        """Skip the parenthesis of a function that prints a call of Gemini's API; return it."""
         found = ""
         if name in _PRINTERS:
             found = yield from peek(self._window, bounded(self._window, _PRINTED))
-        if not found.endswith("(") or found.strip() == "(":
+        if not (found.endswith("(") and _API in found):
             return ""
         return (yield from bounded(self._window, _PARENTHESIS))
 

@@ -21,6 +21,7 @@ from tunaeval import limits
 from tunaeval.grammar import (
     ANY_NAME,
     ANY_SPACE,
+    WITH_COLONS,
     Arguments,
     Attribute,
     CallObject,
@@ -33,7 +34,6 @@ from tunaeval.grammar import (
     Maybe,
     Name,
     PythonCalls,
-    WITH_COLONS,
     Space,
     Word,
     spellings,
@@ -59,8 +59,8 @@ from tunaeval.types.calls import Tools
 from .window import Reading, Window
 
 TokenKind: TypeAlias = OneOf[
-    "open", "bare", "close", "close_tag", "spaced", "around", "reasoning", "end_reasoning", "message", "end",
-    "fence", "turn", "end_of_text",
+    "open", "bare", "close", "close_tag", "spaced", "around", "reasoning", "end_reasoning",
+    "message", "end", "fence", "turn", "end_of_text",
 ]  # fmt: skip
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
@@ -467,7 +467,7 @@ class Finder:
             self._bare.setdefault("".join(_atoms(row)), Token("bare", formats=(form,)))
 
     def _add_tags(self) -> None:
-        """Add the tags that mean a call, if calls in any tag, or with tags around them, are read."""
+        """Add the tags that mean a call, if any of the formats reads calls inside of them."""
         for tag in TAGS.values():
             token = self.tokens.get(tag.opener)
             lacks = token is not None and any(form.closer is None for form in token.formats)

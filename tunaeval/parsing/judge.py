@@ -423,11 +423,11 @@ HINTS = {word: kind for kind, words in _SPELLINGS.items() for word in words.spli
 def typed(text: str, schema: object, kind: str | None, root: object = None) -> Read:
     """Return the value that the bare `text` of an argument means, with its repairs and notes.
 
-    `kind` is "text" or "json" if the format says which it is, or a type that counts where the schema
-    has none; `root` is the schema in which
-    references are resolved. If the schema admits strings, `text` stays a string, unless it spells a
-    value of another type that is admitted: 7, true, null, [1]. Without a schema, `text` is the JSON
-    value that it spells, or else a string. Whether the value fits is decided with the whole call.
+    `kind` is "text" or "json" if the format says which it is, or a type that counts where the
+    schema has none; `root` is the schema in which references are resolved. If the schema admits
+    strings, `text` stays a string, unless it spells a value of another type that is admitted: 7,
+    true, null, [1]. Without a schema, `text` is the JSON value that it spells, or else a string.
+    Whether the value fits is decided with the whole call.
     """
     if kind == "text":
         return Read(text)

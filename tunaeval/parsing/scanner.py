@@ -478,7 +478,10 @@ class Scanner:
             self._pass_as_text(text)
             return None
         token = spaced_token(self._finder, text)
-        return self._open(token) if token.kind == "open" else self._close_tag(token)
+        if token.kind == "open":
+            return self._open(token)
+        self._close_tag(token)
+        return None
 
     def _close_tag(self, token: Token) -> None:
         """Read the closer of a tag; if none of these is open, it is content."""
