@@ -12,6 +12,7 @@ from tunaeval.errors import UsageError
 from tunaeval.grammar import formats as builtin_formats
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
+from tunaeval.grammar.turns import Turns
 from tunaeval.registry import Registry, guarded, instance_of, who
 from tunaeval.showing import brief
 from tunaeval.types.calls import STRUCTURED, Source, ToolCall, Tools
@@ -310,6 +311,15 @@ def render(
 
     refuse_odd_calls(found, "a template")
     return turn_by(template, found, known_tools(tools), messages) if found else ""
+
+
+def turns_of(template: str | None) -> tuple[Turns, ...]:
+    """Return the family of a chat template's markers of turns; none without a template."""
+    if template is None:
+        return ()
+    from .templates import turns_by  # noqa: PLC0415 - most texts need no jinja2
+
+    return (turns_by(template),)
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`

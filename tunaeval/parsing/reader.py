@@ -9,9 +9,10 @@ from typing import TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.turns import Turns
 from tunaeval.limits import MAX_TEXT
 from tunaeval.tools.specs import ToolLike, to_tools
-from tunaeval.types.calls import JsonValue, Tools
+from tunaeval.types.calls import JsonValue, Span, Tools
 from tunaeval.types.parsing import LEVELS, Diagnosis, Level, ParseResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
@@ -145,6 +146,16 @@ class Reader:
         """Read a whole text; return the result, and each piece's kind, start and end."""
         result, collector = read_whole(self._finder, tools, level, text)
         return result, collector.pieces
+
+    def read_turns(
+        self, text: str, tools: Tools | None, level: Level, more: tuple[Turns, ...] = ()
+    ) -> tuple[ParseResult, list[tuple[Span, bool]]]:
+        """Read all turns of the model's; return the result, and what others have said in between,
+        each with whether the model has made it up. The turns of the families `more` are known, too.
+        """
+        finder = self._finder.knowing(more)
+        scanner = scanner_of(finder, tools, level, text, every=True)
+        return _result(scanner, finder, tools, text), scanner.collector.others
 
     def parse_levels(self, text: str, *, tools: AnyTools = None) -> dict[Level, ParseResult]:
         """Read a whole text at all levels, but each damaged object only once.

@@ -32,13 +32,13 @@ from jinja2.visitor import NodeTransformer
 from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS
+from tunaeval.grammar.turns import FAMILIES
 from tunaeval.limits import MAX_TEMPLATE_SIZE, MAX_TEMPLATE_WORK, TEMPLATE_STEP
 from tunaeval.showing import brief
 from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import openai_call
 
 from .api import auto
-from .finder import TOKENS
 from .reader import reader_of
 from .write import misread, render_calls
 
@@ -65,6 +65,10 @@ _PROBES = [
     ),
     ToolCall("now", {}),
 ]
+_OPENERS = tuple(
+    text for one in FAMILIES for text in (*one.headers, *(first for first, _ in one.pairs + one.tags))
+)
+"""What may begin another's turn."""
 _PROBED = Tools([
     ToolSpec(call.name, parameters={"type": "object", "properties": {
         key: {"type": kinds} for key, kinds in {
@@ -145,7 +149,7 @@ def turn_by(
     begins = len(asked) if text.startswith(asked) else sum(1 for _ in same)
     ends = [end[at:] for at, char in enumerate(end) if not at or char == "<"]
     turn = text[begins:].removesuffix(next(filter(text.endswith, ends), ""))
-    turn = turn.removesuffix(next(filter(turn.endswith, (*TOKENS, "<|tool_response>")), ""))
+    turn = turn.removesuffix(next(filter(turn.endswith, _OPENERS), ""))
     for name in {call.name for call in calls}:
         wanted, found = sum(call.name == name for call in calls), turn.count(name)
         if found < wanted:
