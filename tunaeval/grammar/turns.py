@@ -35,6 +35,7 @@ class Turns:
         ends: What ends a turn.
         pairs: What another has said between two texts, behind which the model goes on.
         tags: As `pairs`, within another's turn. Within the model's, the model has made it up.
+        closed: What ends each turn of another, if calls of the family have headers of the model's.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Turns:
     ends: tuple[str, ...] = ()
     pairs: tuple[Pair, ...] = ()
     tags: tuple[Pair, ...] = ()
+    closed: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         """Hash the name only, as a format does."""
@@ -154,9 +156,12 @@ DEEPSEEK = Turns(
 MISTRAL = Turns(
     "mistral",
     ends=("</s>",),
-    pairs=tuple(
-        (f"[{word}]", f"[/{word}]")
-        for word in ("INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_RESULTS")
+    pairs=(
+        ("<<SYS>>", "<</SYS>>"),
+        *(
+            (f"[{word}]", f"[/{word}]")
+            for word in ("INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_RESULTS")
+        ),
     ),
 )
 KIMI_K2 = Turns(
@@ -204,6 +209,7 @@ MESSAGES = Turns(
     r"(?:[^\n<]|<\|(?:channel|constrain)\|>){0,160}",
     ("<|message|>", "<|content|>", "<|tool_response|>"),
     ("<|end|>", "<|return|>", "<|call|>", "<|eom|>", "<|eot|>"),
+    closed=("<|end|>", "<|eot|>"),
 )
 """gpt-oss, Muse, Beam, Solar Open."""
 
@@ -212,6 +218,7 @@ INKLING = Turns(
     others=("<|message_user|>", "<|message_system|>", "<|message_tool|>"),
     model=("<|message_model|>",),
     ends=("<|end_message|>",),
+    closed=("<|end_message|>",),
 )
 MINIMAX = Turns(
     "minimax", ("]~b]",), _ROLES, ("]~b]ai",), r"[^\n<]{0,128}", ("\n",), ("[e~[",)
@@ -266,7 +273,7 @@ LING = Turns(
 IDEFICS = Turns(
     "idefics",
     ("<|im_start|>", "<|begin_of_text|>", "<end_of_utterance>\n"),
-    ("System:", "User:"),
+    ("System:", "User:", "Tool:"),
     ("<end_of_utterance>\nAssistant:",),
     ends=("<end_of_utterance>",),
 )

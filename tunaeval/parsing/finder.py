@@ -62,8 +62,9 @@ END_TOKENS = tuple(dict.fromkeys(text for family in FAMILIES for text in family.
 """Tokens of chat templates with which a model ends its turn; most servers remove them."""
 
 _END_TOKEN = "|".join(map(re.escape, END_TOKENS))
-only_ends = re.compile(rf"(?:{_END_TOKEN}|\s)*+").fullmatch
-"""Match a text without a word: end tokens and white space."""
+_BEGINNING = "|".join(map(re.escape, BEGINNINGS))
+only_ends = re.compile(rf"(?:{_END_TOKEN}|{_BEGINNING}|\s)*+").fullmatch
+"""Match a text without a word: end tokens, those that begin a conversation, and white space."""
 _ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s{{0,40}}+){{1,8}}+")
 _LAST_ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s*+){{1,8}}\Z")
 
@@ -250,15 +251,19 @@ class Token:
             return re.compile(re.escape(self.text)).match
         rows = [row for one in self.turns for row in one.rows(self.text, is_rest=self.is_rest)]
         whole = (row + re.escape(tail) for row, tail in rows)
-        cut = (rf"{row}{_beginnings(map(re.escape, tail))}\Z" for row, tail in rows if tail)
+        parts = ((row, _beginnings(map(re.escape, tail))) for row, tail in rows if tail)
+        cut = (rf"{row}(?:{part}|<\|?\w{{0,16}}\|?)\Z" for row, part in parts)
         return re.compile(f"{'|'.join(whole)}|({'|'.join(cut) or '(?!)'})").match
 
     @cached_property
     def turn_ends(self) -> re.Pattern[str]:
         """The pattern of what ends a turn of another: its closer, or a header of the model's."""
-        own = (row for one in self.turns for text in one.model for row in one.rows(text))
-        found = [re.escape(self.closer)] if self.closer else []
-        found += dict.fromkeys(row + re.escape(tail) for row, tail in own)
+        found = {re.escape(self.closer): 0} if self.closer else {}
+        for one in self.turns:
+            behind = "|".join(f"(?<={re.escape(end)})" for end in one.closed)
+            for text in one.model:
+                own = (row + re.escape(tail) for row, tail in one.rows(text))
+                found |= dict.fromkeys(f"(?:{behind}){row}" for row in own)
         return re.compile("|".join(found) or "(?!)")
 
     @cached_property
@@ -521,7 +526,7 @@ class Finder:
             for role, is_own in family.rests:
                 kind: TokenKind = "own_turn" if is_own else "turn"
                 roles.setdefault(role, Token(kind, role, is_rest=True)).turns += (family,)
-        before = rf"(?:\s|{'|'.join(map(re.escape, BEGINNINGS))})*+"
+        before = rf"(?:\s|{_BEGINNING})*+"
         cuts = "|".join(_trie(_cut((*roles, *BEGINNINGS))))
         whole = re.compile(f"{before}({'|'.join(_trie(roles))})")
         return whole.match, re.compile(rf"{before}(?:{cuts})?\Z").match, roles
