@@ -59,6 +59,12 @@ class Turns:
         return (head + role for head in self.heads for role in self.others)
 
     @property
+    def openers(self) -> Iterator[str]:
+        """The texts that begin what another says."""
+        yield from self.headers
+        yield from (opener for opener, _ in (*self.pairs, *self.tags))
+
+    @property
     def rests(self) -> Iterator[tuple[str, bool]]:
         """What a text that is cut in a header may begin with, and whether the turn is the model's.
 
@@ -220,9 +226,7 @@ INKLING = Turns(
     ends=("<|end_message|>",),
     closed=("<|end_message|>",),
 )
-MINIMAX = Turns(
-    "minimax", ("]~b]",), _ROLES, ("]~b]ai",), r"[^\n<]{0,128}", ("\n",), ("[e~[",)
-)
+MINIMAX = Turns("minimax", ("]~b]",), _ROLES, ("]~b]ai",), r"[^\n<]{0,128}", ("\n",), ("[e~[",))
 STEP = Turns(
     "step",
     ("<｜BOT｜>", "<|BOT|>"),
@@ -260,7 +264,9 @@ APERTUS = Turns(
     "apertus",
     model=("<|assistant_start|>",),
     ends=("<|assistant_end|>",),
-    pairs=tuple((f"<|{role}_start|>", f"<|{role}_end|>") for role in ("system", "developer", "user")),
+    pairs=tuple(
+        (f"<|{role}_start|>", f"<|{role}_end|>") for role in ("system", "developer", "user")
+    ),
 )
 LING = Turns(
     "ling",

@@ -53,6 +53,7 @@ def parse(
     level: Level = "standard",
     *,
     abstain: Collection[str] = (),
+    template: str | None = None,
 ) -> ParseResult:
     """Read the calls out of a model's text. Never raises on model text.
 
@@ -65,6 +66,10 @@ def parse(
     name is left out; if there is no other, the outcome is "no_call" with the detail "abstained".
     These names need not be among the tools.
 
+    A text may hold turns of others, as chat templates write them: only the model's first turn is
+    read. `template` is the text of a chat template (Jinja) whose turns begin as in none that is
+    known; `tunaeval template check` says whether they are.
+
     Examples:
         >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
         >>> result = tunaeval.parse(text)
@@ -72,6 +77,8 @@ def parse(
         ('ls', {'path': '.'}, 'Look: ')
     """
     parser = parser_for(format)
+    if template is not None:
+        parser = reader_named(format).knowing(turns_of(template))
     if isinstance(parser, Reader):
         return parser.parse(text, tools=tools, level=level, abstain=abstain)
     return reading(parser, known_tools(tools), level, names_of(abstain))(known_text(text))
@@ -188,10 +195,12 @@ def stream(
     level: Level = "standard",
     *,
     abstain: Collection[str] = (),
+    template: str | None = None,
 ) -> Stream:
     """Return a reader for a text that arrives in pieces; its result equals that of `parse`.
 
     In the events, a call by which the model abstains (`abstain`, as in `parse`) is markup.
+    `template` is as in `parse`.
 
     Examples:
         >>> reader = tunaeval.stream("hermes")
@@ -199,7 +208,8 @@ def stream(
         >>> reader.finish().outcome
         'calls'
     """
-    return reader_named(format).stream(tools=tools, level=level, abstain=abstain)
+    reader = reader_named(format).knowing(turns_of(template))
+    return reader.stream(tools=tools, level=level, abstain=abstain)
 
 
 _CHUNK_TEXTS = 256

@@ -405,7 +405,11 @@ class Finder:
     """The compiled search of one set of formats. Patterns that few texts need are made lazily."""
 
     def __init__(
-        self, formats: tuple[Format, ...], *, wants_tools: bool = False, more: tuple[Turns, ...] = ()
+        self,
+        formats: tuple[Format, ...],
+        *,
+        wants_tools: bool = False,
+        more: tuple[Turns, ...] = (),
     ) -> None:
         self.wants_tools = wants_tools
         """Whether calls without markers are read only if tools are given."""

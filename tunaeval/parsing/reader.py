@@ -93,10 +93,13 @@ class Reader:
         *,
         summary: str = "",
         wants_tools: bool = False,
+        turns: tuple[Turns, ...] = (),
     ) -> None:
         self.name = name
         self.formats = formats
         self.wants_tools = wants_tools
+        self.turns = turns
+        """The families whose turns it knows besides those of its formats."""
         self.summary = summary or ", ".join(form.summary for form in formats)
         self.models = tuple(dict.fromkeys(model for form in formats for model in form.models))
 
@@ -109,7 +112,13 @@ class Reader:
 
     @cached_property
     def _finder(self) -> Finder:
-        return finder_of(self.formats, wants_tools=self.wants_tools)
+        return finder_of(self.formats, wants_tools=self.wants_tools, more=self.turns)
+
+    def knowing(self, turns: tuple[Turns, ...]) -> Reader:
+        """Return a reader that also knows the turns of these families."""
+        named, more = (self.name, self.formats), (*self.turns, *turns)
+        made = Reader(*named, summary=self.summary, wants_tools=self.wants_tools, turns=more)
+        return made if turns else self
 
     @cached_property
     def _sound(self) -> SoundReader:

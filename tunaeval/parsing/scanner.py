@@ -625,8 +625,11 @@ class Scanner:
             at, text = window.pos, window.text
             hit, end = token.header(text, at, at + limits.HEADER_AHEAD), at + limits.HEADER_AHEAD
             line = text.find("\n", hit.end(), end) if hit and ticked else 0
-            if hit is None or window.final or len(text) > end or (
-                line >= 0 and hit.end() + _NEAR < len(text)
+            if (
+                hit is None
+                or window.final
+                or len(text) > end
+                or (line >= 0 and hit.end() + _NEAR < len(text))
             ):
                 break
             yield
