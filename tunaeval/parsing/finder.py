@@ -228,7 +228,7 @@ class Token:
 
     `around`: in some format, the text also encloses the whole list of calls. `announces`: the
     text comes before the first of all calls. `closer` ends the reasoning that the text begins, or
-    what another has said. `turns` are the families in which the text begins a turn; `made_up`: it
+    what another has said. `turns` are the families in which the text begins a turn; `within`: it
     begins one only within another's; `is_rest`: it is a header without its head.
     """
 
@@ -239,7 +239,7 @@ class Token:
     announces: bool = False
     closer: str = ""
     turns: tuple[Turns, ...] = ()
-    made_up: bool = False
+    within: bool = False
     is_rest: bool = False
 
     @cached_property
@@ -795,12 +795,11 @@ def _turn_tokens(families: tuple[Turns, ...]) -> dict[str, Token]:
             tokens.setdefault(text, Token("turn", text)).turns += (family,)
         for text in family.model:
             tokens.setdefault(text, Token("own_turn", text)).turns += (family,)
-        for made_up, pairs in ((False, family.pairs), (True, family.tags)):
-            for text, closer in pairs:
-                turns = families if made_up else (family,)
-                tokens[text] = Token("turn", text, closer=closer, turns=turns, made_up=made_up)
-                if not closer.isspace() and family != PROMPTED:
-                    tokens.setdefault(closer, Token("turn_end", closer))
+        for text, closer in family.pairs:
+            turns, within = families if family.within else (family,), family.within
+            tokens[text] = Token("turn", text, closer=closer, turns=turns, within=within)
+            if family != PROMPTED:
+                tokens.setdefault(closer, Token("turn_end", closer))
     return tokens
 
 

@@ -664,7 +664,7 @@ class Scanner:
         if not size:
             yield from self._read_less(token)
         elif is_blank or self._every:
-            made_up = token.made_up and not _after_role(self._last_piece)
+            made_up = token.within and not _after_role(self._last_piece)
             start = self._turn_at if is_blank else self.window.offset
             self._is_own = self._is_own or not is_blank
             yield from self._pass_turn(token, size, start, made_up=made_up)
