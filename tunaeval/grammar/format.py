@@ -16,6 +16,8 @@ from typing import Literal as OneOf
 
 from tunaeval.errors import FormatError, UnknownNameError, UsageError
 
+from .turns import FAMILIES, Turns
+
 if TYPE_CHECKING:
     from tunaeval.types.calls import Tools
     from tunaeval.types.parsing import Level, ParseResult
@@ -351,6 +353,7 @@ class Format:
         also: Formats that are read under this name too, because the same models write them.
         separator: The text that is written between two calls.
         reasoning: The markers of reasoning.
+        turns: The families of templates whose markers of turns are known where it is read.
         aliases: Servers' names of the format (`--tool-call-parser`, `--reasoning-parser`).
         models: The models that write calls in this format.
         summary: A description of a call's text in a few words.
@@ -376,6 +379,7 @@ class Format:
     also: tuple[Format, ...] = ()
     separator: str = "\n"
     reasoning: tuple[Reasoning, ...] = THINKING
+    turns: tuple[Turns, ...] = FAMILIES
     aliases: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     summary: str = ""

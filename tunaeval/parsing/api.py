@@ -12,6 +12,7 @@ from tunaeval.errors import UsageError
 from tunaeval.grammar import formats as builtin_formats
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
+from tunaeval.grammar.turns import Turns
 from tunaeval.registry import Registry, guarded, instance_of, who
 from tunaeval.showing import brief
 from tunaeval.types.calls import STRUCTURED, Source, ToolCall, Tools
@@ -67,6 +68,7 @@ def parse(
     level: Level = "standard",
     *,
     abstain: Collection[str] = (),
+    template: str | None = None,
 ) -> ParseResult:
     """Read the calls out of a model's text. Never raises on model text.
 
@@ -79,6 +81,10 @@ def parse(
     name is left out; if there is no other, the outcome is "no_call" with the detail "abstained".
     These names need not be among the tools.
 
+    A text may hold turns of others, as chat templates write them: only the model's first turn is
+    read. `template` is the text of a chat template (Jinja) whose turns begin as in none that is
+    known; `tunaeval template check` says whether they are.
+
     Examples:
         >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
         >>> result = tunaeval.parse(text)
@@ -86,6 +92,8 @@ def parse(
         ('ls', {'path': '.'}, 'Look: ')
     """
     parser = parser_for(format)
+    if template is not None:
+        parser = reader_named(format).knowing(turns_of(template))
     if isinstance(parser, Reader):
         return parser.parse(text, tools=tools, level=level, abstain=abstain)
     return reading(parser, known_tools(tools), level, names_of(abstain))(known_text(text))
@@ -202,10 +210,12 @@ def stream(
     level: Level = "standard",
     *,
     abstain: Collection[str] = (),
+    template: str | None = None,
 ) -> Stream:
     """Return a reader for a text that arrives in pieces; its result equals that of `parse`.
 
     In the events, a call by which the model abstains (`abstain`, as in `parse`) is markup.
+    `template` is as in `parse`.
 
     Examples:
         >>> reader = tunaeval.stream("hermes")
@@ -213,7 +223,8 @@ def stream(
         >>> reader.finish().outcome
         'calls'
     """
-    return reader_named(format).stream(tools=tools, level=level, abstain=abstain)
+    reader = reader_named(format).knowing(turns_of(template))
+    return reader.stream(tools=tools, level=level, abstain=abstain)
 
 
 _CHUNK_TEXTS = 256
@@ -325,6 +336,15 @@ def render(
 
     refuse_odd_calls(found, "a template")
     return turn_by(template, found, known_tools(tools), messages) if found else ""
+
+
+def turns_of(template: str | None) -> tuple[Turns, ...]:
+    """Return the family of a chat template's markers of turns; none without a template."""
+    if template is None:
+        return ()
+    from .templates import turns_by  # noqa: PLC0415 - most texts need no jinja2
+
+    return (turns_by(template),)
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`

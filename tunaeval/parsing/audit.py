@@ -230,7 +230,7 @@ def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools)
     view, place = unescaped(text[: collector.answered])
     if not any(name in view for name in tools):
         return
-    if finder is not everything() and (other := _other(text, finder, tools)):
+    if finder.formats != everything().formats and (other := _other(text, finder, tools)):
         _report_attempt(collector, text, *other)
         return
     mention, noted = None, bool(collector.diagnoses)

@@ -14,8 +14,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+from itertools import chain as joined
+from typing import Any, NamedTuple, TypeAlias
 from typing import Literal as OneOf
-from typing import NamedTuple, TypeAlias
 
 from tunaeval import limits
 from tunaeval.grammar import (
@@ -53,6 +54,7 @@ from tunaeval.grammar.combine import (
 )
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO
+from tunaeval.grammar.turns import BEGINNINGS, FAMILIES, PROMPTED, Turns
 from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
 from tunaeval.types.calls import Tools
 
@@ -60,7 +62,7 @@ from .window import Reading, Window
 
 TokenKind: TypeAlias = OneOf[
     "open", "bare", "close", "close_tag", "spaced", "around", "reasoning", "end_reasoning",
-    "message", "end", "fence", "turn", "end_of_text",
+    "message", "end", "fence", "turn", "own_turn", "turn_end", "dialogue", "end_of_text",
 ]  # fmt: skip
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
@@ -69,13 +71,13 @@ Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
 FENCE = "```"
 """The ticks around a Markdown code fence, which may contain calls or code."""
 
-END_TOKENS = (
-    "<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_turn|>",
-    "<|END_OF_TURN_TOKEN|>", "<｜end▁of▁sentence｜>", "<end_of_turn>", "<eos>", "</s>",
-)  # fmt: skip
+END_TOKENS = tuple(dict.fromkeys(text for family in FAMILIES for text in family.ends))
 """Tokens of chat templates with which a model ends its turn; most servers remove them."""
 
 _END_TOKEN = "|".join(map(re.escape, END_TOKENS))
+_BEGINNING = "|".join(map(re.escape, BEGINNINGS))
+only_ends = re.compile(rf"(?:{_END_TOKEN}|{_BEGINNING}|\s)*+").fullmatch
+"""Match a text without a word: end tokens, those that begin a conversation, and white space."""
 _ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s{{0,40}}+){{1,8}}+")
 _LAST_ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s*+){{1,8}}\Z")
 
@@ -108,17 +110,7 @@ A heading for an answer is included, as the model has answered already. So are t
 model continues with a program in which its answer is a string.
 """
 
-TOKENS = (
-    "<|im_start|>user", "<|im_start|>tool", "<|start_header_id|>user", "<|start_header_id|>ipython",
-    "<|start_header_id|>tool", "<|start|>user", "<|start|>functions.", "<|user|>",
-    "<|observation|>", "<|USER|>", "<|User|>", "<｜User｜>", "<start_of_turn>user", "[INST]",
-    "[TOOL_RESULTS]", "<tool_response>",
-)  # fmt: skip
-"""Texts of chat templates that begin a user's or a tool's turn."""
-
 _LINE = rf"(?m:^)[ \t]*+(?:{'|'.join(map(re.escape, LINES))})"
-begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
-"""Find the first later turn in a text."""
 
 SPACE = r"[ \t\r\n]*+"
 ATTRIBUTE = r"[^\"'<>\r\n]{0,40}+"
@@ -255,8 +247,10 @@ class Token:
     """A text with a meaning in some formats, such as an opener or a closer.
 
     `around`: in some format, the text also encloses the whole list of calls. `announces`: the
-    text comes before the first of all calls. `closer` ends the reasoning that the text begins. If
-    the text is a `tag`, it may enclose any body: the last `combined` of the formats are made so.
+    text comes before the first of all calls. `closer` ends the reasoning that the text begins, or
+    what another has said. If the text is a `tag`, it may enclose any body: the last `combined` of
+    the formats are made so. `turns` are the families in which the text begins a turn; `within`: it
+    begins one only within another's; `is_rest`: it is a header without its head.
     """
 
     kind: TokenKind
@@ -267,6 +261,33 @@ class Token:
     closer: str = ""
     tag: Tag | None = None
     combined: int = 0
+    turns: tuple[Turns, ...] = ()
+    within: bool = False
+    is_rest: bool = False
+
+    @cached_property
+    def header(self) -> Match:
+        """What matches the header of a turn that this token begins, or, as a group, only a part of
+        it at a text's end.
+        """
+        if self.closer or not self.turns:
+            return re.compile(re.escape(self.text)).match
+        rows = [row for one in self.turns for row in one.rows(self.text, is_rest=self.is_rest)]
+        whole = (row + re.escape(tail) for row, tail in rows)
+        parts = ((row, _beginnings(map(re.escape, tail))) for row, tail in rows if tail)
+        cut = (rf"{row}(?:{part}|<\|?\w{{0,16}}\|?)\Z" for row, part in parts)
+        return re.compile(f"{'|'.join(whole)}|({'|'.join(cut) or '(?!)'})").match
+
+    @cached_property
+    def turn_ends(self) -> re.Pattern[str]:
+        """The pattern of what ends a turn of another: its closer, or a header of the model's."""
+        found = {re.escape(self.closer): 0} if self.closer else {}
+        for one in self.turns:
+            behind = "|".join(f"(?<={re.escape(end)})" for end in one.closed)
+            for text in one.model:
+                own = (row + re.escape(tail) for row, tail in one.rows(text))
+                found |= dict.fromkeys(f"(?:{behind}){row}" for row in own)
+        return re.compile("|".join(found) or "(?!)")
 
     @cached_property
     def follows(self) -> tuple[Match, ...]:
@@ -435,7 +456,13 @@ _Row: TypeAlias = tuple[str, ...]
 class Finder:
     """The compiled search of one set of formats. Patterns that few texts need are made lazily."""
 
-    def __init__(self, formats: tuple[Format, ...], *, wants_tools: bool = False) -> None:
+    def __init__(
+        self,
+        formats: tuple[Format, ...],
+        *,
+        wants_tools: bool = False,
+        more: tuple[Turns, ...] = (),
+    ) -> None:
         self.wants_tools = wants_tools
         """Whether calls without markers are read only if tools are given."""
         self.formats = tuple(form for form in formats if not (form.whole or form.by_tool))
@@ -446,8 +473,17 @@ class Finder:
         self.tokens = _tokens(self.formats, self.by_tool)
         if self.wholes:
             self.tokens.setdefault(FENCE, Token("fence", FENCE))
-        for text in (*LINES, *TOKENS):
-            self.tokens.setdefault(text, Token("turn", text))
+        self._more = more
+        self._known: dict[tuple[Turns, ...], Finder] = {(): self}
+        known = {id(form.turns): form.turns for form in formats}
+        self.turns = tuple(dict.fromkeys(joined(*known.values(), more)))
+        """The families of templates whose turns are known."""
+        messages = tuple(text for text, token in self.tokens.items() if token.kind == "message")
+        for text, token in _turn_tokens(self.turns).items():
+            if token.kind != "own_turn" or not text.startswith(messages):
+                self.tokens.setdefault(text, token)
+        for text in LINES:
+            self.tokens.setdefault(text, Token("dialogue", text))
         for text in END_TOKENS:
             self.tokens.setdefault(text, Token("end_of_text", text))
         self.bodies = [form for form in formats if BODIES.get(form.name) is form]
@@ -532,16 +568,24 @@ class Finder:
         fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
         if not fresh:
             return self
-        return finder_of((*self.formats, *self.wholes, *fresh), wants_tools=self.wants_tools)
+        forms = (*self.formats, *self.wholes, *fresh)
+        return finder_of(forms, wants_tools=self.wants_tools, more=self._more)
+
+    def knowing(self, more: tuple[Turns, ...]) -> Finder:
+        """Return a finder that also knows the turns of these families."""
+        if more not in self._known:
+            forms, more_turns = (*self.formats, *self.wholes, *self.by_tool), (*self._more, *more)
+            self._known[more] = finder_of(forms, wants_tools=self.wants_tools, more=more_turns)
+        return self._known[more]
 
     @cached_property
     def search(self) -> re.Pattern[str]:
-        """The pattern that finds tokens before the first call, where no marker of a turn counts."""
+        """The pattern that finds tokens before the first call, where no dialogue in words counts."""
         return _search(self._before_calls, self._bare)
 
     @cached_property
     def search_on(self) -> re.Pattern[str]:
-        """The pattern that finds tokens after a call, those that begin a later turn included."""
+        """The pattern that finds tokens after a call, those of a dialogue in words included."""
         return _search(self.tokens, self._bare)
 
     def search_of(self, text: str) -> re.Pattern[str]:
@@ -556,8 +600,45 @@ class Finder:
 
     @cached_property
     def _before_calls(self) -> tuple[str, ...]:
-        """The texts of tokens that are searched before the first call: all but those of turns."""
-        return tuple(text for text, token in self.tokens.items() if token.kind != "turn")
+        """The texts of tokens that are searched before the first call: all but a dialogue's."""
+        return tuple(text for text, token in self.tokens.items() if token.kind != "dialogue")
+
+    @cached_property
+    def others(self) -> re.Pattern[str]:
+        """The pattern of texts that begin a turn of another."""
+        return _search((text for text, one in self.tokens.items() if one.kind == "turn"), ())
+
+    @cached_property
+    def later(self) -> re.Pattern[str]:
+        """The pattern of texts that begin a turn of another, or a dialogue in words."""
+        return re.compile(f"{self.others.pattern}|{_LINE}")
+
+    def begun(self, text: str, *, final: bool) -> tuple[Token, int, int] | bool | None:
+        """Return the turn that a text begins in the header of, and where role and header end.
+
+        False if the text begins otherwise; None if more text could tell.
+        """
+        matches, may_match, roles = self._begun
+        if (found := matches(text)) is None:
+            return None if not final and may_match(text) else False
+        token = roles[found[1]]
+        header = token.header(text, found.start(1), found.end() + limits.HEADER_AHEAD)
+        if header is None or (final and header.lastindex):
+            return False
+        return None if header.lastindex else (token, found.end(), header.end())
+
+    @cached_property
+    def _begun(self) -> tuple[Callable[..., Any], Callable[..., Any], dict[str, Token]]:
+        """What matches a role of a header at a text's beginning, its beginnings; turns by role."""
+        roles = dict[str, Token]()
+        for family in self.turns:
+            for role, is_own in family.rests:
+                kind: TokenKind = "own_turn" if is_own else "turn"
+                roles.setdefault(role, Token(kind, role, is_rest=True)).turns += (family,)
+        before = rf"(?:\s|{_BEGINNING})*+"
+        cuts = "|".join(_trie(_cut((*roles, *BEGINNINGS))))
+        whole = re.compile(f"{before}({'|'.join(_trie(roles))})")
+        return whole.match, re.compile(rf"{before}(?:{cuts})?\Z").match, roles
 
     @cached_property
     def _wordless(self) -> tuple[tuple[str, ...], re.Pattern[str]]:
@@ -636,6 +717,11 @@ class Finder:
         if hit.lastindex:
             return [*self._bare.values()][hit.lastindex - 1]
         return self.tokens[hit.group()]
+
+    def shorter(self, token: Token) -> Token | None:
+        """Return the longest token that a token's text begins with, except itself."""
+        ends = range(len(token.text) - 1, 0, -1)
+        return next(filter(None, (self.tokens.get(token.text[:end]) for end in ends)), None)
 
     def begins(self, text: str, form: Format) -> bool:
         """Whether `text` is a token whose first format is `form`, and begins no longer token."""
@@ -771,9 +857,11 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
 
 
 @lru_cache(maxsize=256)
-def finder_of(formats: tuple[Format, ...], *, wants_tools: bool = False) -> Finder:
-    """Return the finder of these formats, from a cache."""
-    return Finder(formats, wants_tools=wants_tools)
+def finder_of(
+    formats: tuple[Format, ...], *, wants_tools: bool = False, more: tuple[Turns, ...] = ()
+) -> Finder:
+    """Return the finder of these formats, from a cache; it knows the turns of `more`, too."""
+    return Finder(formats, wants_tools=wants_tools, more=more)
 
 
 @cache
@@ -834,6 +922,23 @@ def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[st
         token = tokens.setdefault(text, Token("around", text))
         token.around = token.kind in ("open", "close")
         token.announces = token.kind in ("open", "around") and text in first
+    return tokens
+
+
+@lru_cache(maxsize=64)
+def _turn_tokens(families: tuple[Turns, ...]) -> dict[str, Token]:
+    """Map each fixed text that begins a turn, or ends one of another, to its token."""
+    tokens: dict[str, Token] = {}
+    for family in families:
+        for text in family.headers:
+            tokens.setdefault(text, Token("turn", text)).turns += (family,)
+        for text in family.model:
+            tokens.setdefault(text, Token("own_turn", text)).turns += (family,)
+        for text, closer in family.pairs:
+            turns, within = families if family.within else (family,), family.within
+            tokens[text] = Token("turn", text, closer=closer, turns=turns, within=within)
+            if family != PROMPTED:
+                tokens.setdefault(closer, Token("turn_end", closer))
     return tokens
 
 
