@@ -23,14 +23,13 @@ from tunaeval.grammar import (
     PythonCalls,
     Space,
     literal_texts,
-    spellings,
 )
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
-from .finder import Finder, everything
+from .finder import Finder, everything, firsts_of
 from .markup import edits_of, nearly_begins, within
 from .scanner import in_ticks, read_unit, scanner_of, unescaped
 
@@ -290,22 +289,21 @@ def _report_others(collector: Collector, finder: Finder, text: str, tools: Tools
                 _report_attempt(collector, text, call.format, start, end)
 
 
-def _of_messages(form: Format) -> Iterator[str]:
-    """Yield the fixed texts of a format's messages, apart from the first."""
-    if form.envelope:
-        yield from (route.body for route in form.envelope.routes)
-        yield from form.envelope.closes.spellings
+@cache
+def _ends_of_calls() -> frozenset[str]:
+    """The texts that end a message to a tool and no other message."""
+    ends = (form.envelope.closes.spellings for form in FORMATS.values() if form.envelope)
+    return frozenset(texts[0] for texts in ends if len(texts) > 1)
 
 
 @cache
 def _inner_texts() -> re.Pattern[str]:
     """Match what formats write inside of calls, apart from openers and plain elements."""
+    forms = FORMATS.values()
+    openers = {text for form in forms for text in firsts_of(form)}
     found = {
-        text.strip()
-        for form in FORMATS.values()
-        for text in (*literal_texts(form.words), *_of_messages(form))
-        if text not in spellings(form.opener)
-    }
+        text.strip() for form in forms for text in literal_texts(form.words) if text not in openers
+    } | _ends_of_calls()
     signs = [text for text in found if len(text) >= limits.SHORTEST_OPENER and _BARRED(text)]
     return re.compile("|".join(sorted(map(re.escape, signs), key=len, reverse=True)))
 
@@ -319,10 +317,11 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
     in a sentence a mention, and else an attempt.
     """
     places = merge(_loosely_named(text, tools), _inner(text, tools))
-    thought = [(a, b) for kind, a, b in collector.pieces if kind == "reasoning"]
+    read = [(a, b, kind == "markup") for kind, a, b in collector.pieces if kind != "content"]
     for start, end, sure in islice(places, limits.LOST_TRIES):
-        if any(a <= start < b for a, b in thought):
-            continue
+        known = next((markup for a, b, markup in read if a <= start < b), None)
+        if known is not None and not (known and text[start:end] in _ends_of_calls()):
+            continue  # it is reasoning, or a message's header
         line = text[text.rfind("\n", 0, start) + 1 : start]
         if in_ticks(line) or _in_closed_fence(text, start):
             continue
