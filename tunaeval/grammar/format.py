@@ -214,6 +214,10 @@ class Many:
     words: tuple[Word, ...]
 
 
+TAG = re.compile(r"<(/?)([^\W\d][\w.:-]{0,127})>")
+"""An element's tag: the slash of a closing one, and the element's name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Elements:
     """All arguments as nested elements, each named after its argument: `<key>value</key>`.

@@ -58,6 +58,7 @@ from tunaeval.grammar.turns import BEGINNINGS, FAMILIES, PROMPTED, Turns
 from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
 from tunaeval.types.calls import Tools
 
+from .stripped import Frames, frames_of
 from .window import Reading, Window
 
 TokenKind: TypeAlias = OneOf[
@@ -542,6 +543,11 @@ class Finder:
         ).match
 
     @cached_property
+    def frames(self) -> Frames:
+        """The frames of the formats without their special tokens."""
+        return frames_of(self.formats)
+
+    @cached_property
     def dialects(self) -> tuple[Format, ...]:
         """The formats of objects that begin as those of an earlier format, and have other keys."""
         first = dict(reversed(self._rows))
@@ -867,7 +873,7 @@ def finder_of(
 @cache
 def everything() -> Finder:
     """Return the finder of `auto`: of all formats that can be read together."""
-    return finder_of(AUTO, wants_tools=True)
+    return finder_of(AUTO, wants_tools=True, more=())  # the key of the cache, as a reader asks
 
 
 def closers_of(formats: tuple[Format, ...]) -> list[str]:

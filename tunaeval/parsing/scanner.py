@@ -292,8 +292,8 @@ class Scanner:
             rest = text[start:stop]
             unit = read_unit(finder.wholes, rest, at, tools, level) if self._may_be_unit else None
             if unit is None and tools:
-                forms, read = finder.formats, self._with_tokens
-                unit = read_stripped(forms, rest, tools, level, base=at, read=read)
+                frames, read = finder.frames, self._with_tokens
+                unit = read_stripped(frames, rest, tools, level, base=at, read=read)
             if unit:
                 self._adopt(*unit, stop, bare=True)
                 return
@@ -305,7 +305,7 @@ class Scanner:
         if self._may_be_unit:
             unit = finder.begins_unit(window, window.pos, tools, fenced=False)
         if tools and not unit:
-            stripped = begins_stripped(finder.formats, window, tools)
+            stripped = begins_stripped(finder.frames, window, tools)
         return unit or stripped or (None if None in (unit, stripped) else False)
 
     def _with_tokens(self, form: Format, text: str) -> Collector:

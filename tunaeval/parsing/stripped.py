@@ -11,7 +11,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
@@ -41,7 +40,7 @@ Texts: TypeAlias = tuple[str, str, str]
 """The texts before a tool's name, between the name and the arguments, and after the arguments."""
 
 
-class _Frame(NamedTuple):
+class Frame(NamedTuple):
     """The texts of a format around name and arguments: `written`, and what is `left` of them.
 
     `suffix` matches what may follow the name, and `begins` is the beginning of the arguments.
@@ -57,21 +56,24 @@ class _Frame(NamedTuple):
 class _Head(NamedTuple):
     """A frame found in a text, and the indices at which the tool's name begins and ends."""
 
-    frame: _Frame
+    frame: Frame
     start: int
     end: int
 
 
-@lru_cache(maxsize=256)
-def _frames(forms: tuple[Format, ...]) -> dict[str, list[_Frame]]:
-    """Return the frames of the formats with special tokens around a name, by their first text."""
-    found: dict[str, list[_Frame]] = {}
+Frames: TypeAlias = dict[str, list[Frame]]
+"""Frames by the text before the name."""
+
+
+def frames_of(forms: tuple[Format, ...]) -> Frames:
+    """Return the frames of the formats with special tokens around a name."""
+    found: Frames = {}
     for frame in (frame for form in forms for frame in _frames_of(form)):
         found.setdefault(frame.left[0], []).append(frame)
     return found
 
 
-def _frames_of(form: Format) -> Iterator[_Frame]:
+def _frames_of(form: Format) -> Iterator[Frame]:
     name = next((word for word in form.words if isinstance(word, Name)), None)
     body = next((word for word in form.words if isinstance(word, Arguments | Many)), None)
     if body is None or not (name or form.addressed):
@@ -89,7 +91,7 @@ def _frames_of(form: Format) -> Iterator[_Frame]:
         for start in dict.fromkeys((prefix, prefix.removeprefix("assistant"))):
             for row in sorted(rows) if begins else ():
                 if (start, *row) != (before, between, after):
-                    yield _Frame(form, (before, between, after), (start, *row), suffix, begins)
+                    yield Frame(form, (before, between, after), (start, *row), suffix, begins)
 
 
 def _with_each_header(form: Format) -> Iterator[Format]:
@@ -101,23 +103,24 @@ def _with_each_header(form: Format) -> Iterator[Format]:
         yield replace(form, envelope=replace(envelope, routes=routes), checked=False)  # type: ignore[type-var]  # as above
 
 
-def _heads(forms: tuple[Format, ...], window: Window, tools: Tools) -> list[_Head | None]:
+def _heads(known: Frames, window: Window, tools: Tools) -> list[_Head | None]:
     """Return the frames that begin at the window's position; None among them if more text may
     show another one.
     """
-    text, at, found, names = window.text, window.pos, list[_Head | None](), (*filter(None, tools),)
+    text, at, found = window.text, window.pos, list[_Head | None]()
     while text[at : at + 1].isspace():
         at += 1
-    for before, frames in _frames(forms).items():
+    names = (*filter(None, tools),)
+    for before, frames in known.items():
         start = at + len(before)
-        if text.startswith(before, at) and text.startswith(names, start):
+        if text.startswith(names, start) and text.startswith(before, at):
             found += [_head(frame, window, start, name) for frame in frames for name in names]
         if not window.final and any((before + name).startswith(text[at:]) for name in names):
             found.append(None)
     return [head for head in found if head is None or head.end]
 
 
-def _head(frame: _Frame, window: Window, start: int, name: str) -> _Head | None:
+def _head(frame: Frame, window: Window, start: int, name: str) -> _Head | None:
     """Find the rest of a frame whose name begins at `start`: without an end if it is not here,
     None if only more text can tell.
     """
@@ -132,14 +135,14 @@ def _head(frame: _Frame, window: Window, start: int, name: str) -> _Head | None:
     return _Head(frame, start, 0)
 
 
-def begins_stripped(forms: tuple[Format, ...], window: Window, tools: Tools) -> bool | None:
+def begins_stripped(known: Frames, window: Window, tools: Tools) -> bool | None:
     """Whether a call without special tokens may begin here; None if only more text can tell."""
-    found = _heads(forms, window, tools)
+    found = _heads(known, window, tools)
     return True if any(found) else None if None in found else False
 
 
 def read_stripped(
-    forms: tuple[Format, ...],
+    known: Frames,
     text: str,
     tools: Tools,
     level: Level,
@@ -153,7 +156,7 @@ def read_stripped(
     the offsets in it to those of the text, which begins at offset `base`.
     """
     found: dict[str, tuple[Collector, Place]] = {}
-    for head in _heads(forms, Window(text, final=True), tools):
+    for head in _heads(known, Window(text, final=True), tools):
         if head and head.frame.form.name not in found:
             restored, place = _restored(head, text, base)
             collector = read(head.frame.form, restored)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from tunaeval import limits
 from tunaeval.grammar import (
+    TAG,
     Arguments,
     Attribute,
     Elements,
@@ -510,8 +511,6 @@ _HINTED = Attribute((), (), hint=True)
 
 _ARGUMENT = 2
 """The number of open elements directly in an argument: the call's and the argument's."""
-
-TAG = re.compile(r"<(/?)([^\W\d][\w.:-]{0,127})>")
 
 _BRACKET = re.compile(rf"[ \t\r\n]{{0,{limits.SPACE_AHEAD}}}+[\[{{]?")
 _CUT = Unreadable("truncated", "the text ends inside an element", cut=True)

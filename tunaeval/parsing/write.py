@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from tunaeval.grammar import (
+    TAG,
     Arguments,
     Attribute,
     CallObject,
@@ -29,7 +30,6 @@ from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
 
 from .judge import as_json, escaped, typed
 from .repair.dialects import BRACE_KEY, PYTHON_NAME
-from .tagged import TAG
 
 _LINE = "\n    "
 """What is written before each object of a list that has a line for each."""
