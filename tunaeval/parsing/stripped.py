@@ -111,6 +111,9 @@ def _heads(known: Frames, window: Window, tools: Tools) -> list[_Head | None]:
     while text[at : at + 1].isspace():
         at += 1
     names = (*filter(None, tools),)
+    firsts = (*known,) if "" not in known else (*filter(None, known), *names)
+    if window.final and not text.startswith(firsts, at):  # as most texts begin
+        return found
     for before, frames in known.items():
         start = at + len(before)
         if text.startswith(names, start) and text.startswith(before, at):
