@@ -24,7 +24,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     else:
         alike = "and `render` writes the same" if found.equal else "which `render` writes otherwise"
         read = f"read back as {found.format}, {alike}" if found.format else "not read back"
-        output.result(f"{arguments.file}: {read}\narguments: {found.arguments}\n{found.text}")
+        kinds = f"arguments: {found.arguments}\nturns: {found.turns or 'of no known family'}"
+        output.result(f"{arguments.file}: {read}\n{kinds}\n{found.text}")
         for note in filter(None, (found.fault, *found.notes)):
             output.note(f"tunaeval: {note}")
     return 0 if found.format else _NOT_READ

@@ -26,9 +26,11 @@ from dataclasses import dataclass, replace
 
 from tunaeval import limits
 from tunaeval.grammar import Channel
+from tunaeval.grammar.combine import SPACED, Tag
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import JSON
 from tunaeval.types.calls import Repair, Span, Tools
-from tunaeval.types.parsing import Level
+from tunaeval.types.parsing import LATER_TURN, Level
 
 from .block import IN_PROGRAM_STRING, Block, ObjectBlock, PythonBlock, Setting, another
 from .collect import Collector, Kind
@@ -37,21 +39,24 @@ from .finder import (
     FENCE,
     IN_CALL,
     IN_OBJECT,
-    LINES,
+    MESSAGE_MEMBER,
     Finder,
     Token,
     before_end_tokens,
-    begins_turn,
     closers_of,
     ending_of,
     ends_text,
+    finder_of,
     format_at,
     header_at,
+    only_ends,
+    spaced_token,
     stands_alone,
     unit_starts,
 )
 from .judge import Objects
 from .repair.values import repair_of
+from .stripped import begins_stripped, read_stripped
 from .tagged import TaggedBlock
 from .window import Reading, Window, read_all
 
@@ -88,6 +93,8 @@ _TICK = re.compile(r"(?<!`)``?(?!`)")
 
 _in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
 
+_SPACED = re.compile(SPACED)
+
 ELLIPSES = ("...", "…")
 
 _BODY = re.compile(r"""[{}\[\]("'=\n<]""")
@@ -98,6 +105,16 @@ _BEGINNINGS = ("<", "{", "[", "(")
 
 _IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
 
+_BEFORE_MENTION = re.compile(r"""(?:\w[,;:]?[ \t]++|["'“‘(«])\Z""")
+_BEHIND_MENTION = re.compile(r"""[ \t]++\w|["'”’)»,;:.?!]""").match
+"""What is directly before and behind a marker of a turn that a sentence names."""
+
+_after_role = re.compile(r"(?:\A|\n)[ \t]*+(?:user|tool|ipython)\s*+\Z").search
+"""Matches a line that is only a role: a header decoded without its special tokens."""
+
+_NEAR = 3
+"""How many characters behind a header may tell that a sentence names it."""
+
 
 def scanner_of(
     finder: Finder,
@@ -106,15 +123,18 @@ def scanner_of(
     text: str | None = None,
     *,
     objects: Objects | None = None,
+    every: bool = False,
 ) -> Scanner:
     """Return a scanner of `text`, or, if `text` is None, of a stream that is fed to its window.
 
     `objects` caches damaged objects, so that reading the text again at another level is faster.
+    `every`: all turns of the model's are read, and not only the first.
     """
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
-    setting = Setting(window, collector, tools, level, objects)
-    return Scanner(finder.with_tools(tools, text), setting)
+    tags = tools is not None and JSON in finder.bodies
+    setting = Setting(window, collector, tools, level, objects, tags, finder.dialects)
+    return Scanner(finder.with_tools(tools, text), setting, every=every)
 
 
 @dataclass(slots=True)
@@ -163,11 +183,16 @@ class Scanner:
         _vain: The number of markers that gave no call.
         _fenced_vain: The number of characters of fences that began like calls and were none.
         _over: Whether the rest of the text is content without further search.
+        _tags: The tags around calls whose closers have not come.
+        _spaces: The namespaces of tags so far.
     """
 
-    def __init__(self, finder: Finder, setting: Setting, *, inside: bool = False) -> None:
+    def __init__(
+        self, finder: Finder, setting: Setting, *, inside: bool = False, every: bool = False
+    ) -> None:
         self.window, self.collector = setting.window, setting.collector
         self._finder, self._setting, self._inside = finder, setting, inside
+        self._every = every
         self._may_be_unit = bool(finder.wholes) and (
             setting.tools is not None or not finder.wants_tools
         )
@@ -179,9 +204,12 @@ class Scanner:
         self._refused: Token | None = None
         self._left_open: Format | None = None
         self._thought: Span | None = None
-        self._line_at = self._vain = self._fenced_vain = 0
+        self._line_at = self._turn_at = self._vain = self._fenced_vain = 0
         self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
-        self._over = False
+        self._over = self._is_own = self._has_thought = False
+        self._calls_before = 0
+        self._tags: list[Tag] = []
+        self._spaces = set[str]()
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:
@@ -197,6 +225,7 @@ class Scanner:
     def _run(self) -> Reading[None]:
         """Read the text as it arrives, and put pieces, calls and diagnoses into the collector."""
         window, collector, finder = self.window, self.collector, self._finder
+        yield from self._first_turn()
         yield from self._prompted()
         yield from self._unit()
         search = finder.search_of(window.text) if window.final else finder.search
@@ -210,12 +239,12 @@ class Scanner:
                     break
                 yield
                 continue
-            token, calls = finder.token(hit), len(collector.calls)
+            token, calls, turn = finder.token(hit), len(collector.calls), self._turn_at
             # Each kind of token is read by the method of that name.
             reading: Reading[None] | None = getattr(self, f"_{token.kind}")(token)
             if reading is not None:
                 yield from reading
-            if len(collector.calls) == calls:
+            if len(collector.calls) == calls and self._turn_at == turn:
                 self._count_vain()
         if collector.full:
             at = window.offset
@@ -249,21 +278,40 @@ class Scanner:
 
     def _unit(self) -> Reading[None]:
         """Read the rest of the text if it is a unit: calls and nothing else."""
-        if not self._may_be_unit:
-            return
         window, finder, setting = self.window, self._finder, self._setting
         tools, level = setting.tools, setting.level
-        while (begins := finder.begins_unit(window, window.pos, tools, fenced=False)) is None:
+        while (begins := self._begins_unit()) is None:
             yield
         if not begins:
             return
         yield from gather(window)
-        turn, text = begins_turn(window.text, window.pos), window.text
-        for stop in (before_end_tokens(text), *((turn.start(),) if turn else ())):
-            unit = read_unit(finder.wholes, text[window.pos : stop], window.offset, tools, level)
+        text, start, at = window.text, window.pos, window.offset
+        turn = finder.later.search(text, start)
+        for end in (*((turn.start(),) if turn else ()), len(text)):
+            stop = start + before_end_tokens(text[start:end])
+            rest = text[start:stop]
+            unit = read_unit(finder.wholes, rest, at, tools, level) if self._may_be_unit else None
+            if unit is None and tools:
+                frames, read = finder.frames, self._with_tokens
+                unit = read_stripped(frames, rest, tools, level, base=at, read=read)
             if unit:
                 self._adopt(*unit, stop, bare=True)
                 return
+
+    def _begins_unit(self) -> bool | None:
+        """Whether a unit, or a call without special tokens, may begin here; None if unknown."""
+        window, finder, tools = self.window, self._finder, self._setting.tools
+        unit = stripped = False
+        if self._may_be_unit:
+            unit = finder.begins_unit(window, window.pos, tools, fenced=False)
+        if tools and not unit:
+            stripped = begins_stripped(finder.frames, window, tools)
+        return unit or stripped or (None if None in (unit, stripped) else False)
+
+    def _with_tokens(self, form: Format, text: str) -> Collector:
+        """Read a text whose special tokens were put back, in one format."""
+        tools, level = self._setting.tools, self._setting.level
+        return scanner_of(finder_of((form,)), tools, level, text).collected(len(text))
 
     def _adopt(
         self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
@@ -337,6 +385,9 @@ class Scanner:
         """Read the block that an opener begins; a fence may instead end code or a mention."""
         if self.collector.note_full():
             return None
+        if token.tag and not token.tag.known and self._setting.tools is None:
+            self._pass_as_text(token.text)
+            return None
         window, fence = self.window, token.text == FENCE
         if fence and (self._in_code or self._ends_mention(token)):
             self._in_code = False
@@ -388,6 +439,11 @@ class Scanner:
             if token.around:
                 self._around(token)
                 return
+            if token.tag and (yield from self._encloses(token.tag, quoted=quoted)):
+                return
+            if token.tag and not token.own:
+                self._pass_as_text(token.text)
+                return
             begins = LINE_START.search(self._line)
             at = window.pos + len(token.text)
             form = token.nearest(window.text, at) if begins else token.formats[0]
@@ -399,6 +455,56 @@ class Scanner:
             self._interrupt_mention(self._mention, token)
         window.pos += len(token.text)
         yield from self._read(token, form, start, quoted=quoted, doubtful=doubtful)
+
+    def _encloses(self, tag: Tag, *, quoted: bool) -> Reading[bool]:
+        """Skip a tag as markup if calls with tags of their own follow it; return if they do."""
+        window = self.window
+        while True:
+            at = window.pos + len(tag.opener)
+            end = at + limits.OPENER_AHEAD
+            if self._finder.in_tag(window.text, at, end):
+                break
+            if window.final or len(window.text) > end:
+                return False
+            yield
+        if quoted:
+            return False
+        if len(self._tags) < limits.MAX_DEPTH:
+            self._tags.append(tag)
+        self._announced = window.offset
+        self._pass_markup(len(tag.opener))
+        return True
+
+    def _ends_tag(self, text: str) -> bool:
+        """Skip the closer of a tag around calls as markup; return whether it was one."""
+        tags = [at for at, tag in enumerate(self._tags) if text in tag.closers]
+        if not tags or self._is_quoted():
+            return False
+        del self._tags[tags[-1] :]
+        self._pass_markup(len(text))
+        return True
+
+    def _spaced(self, _: Token) -> Reading[None] | None:
+        """Read a tag in a namespace, of which a text may have a few."""
+        window = self.window
+        found = _SPACED.match(window.text, window.pos)
+        text = found[0] if found else "<"
+        space = text.strip("</").partition(":")[0]
+        if len(self._spaces) < limits.MAX_SPACES:
+            self._spaces.add(space)
+        if space not in self._spaces:
+            self._pass_as_text(text)
+            return None
+        token = spaced_token(self._finder, text)
+        if token.kind == "open":
+            return self._open(token)
+        self._close_tag(token)
+        return None
+
+    def _close_tag(self, token: Token) -> None:
+        """Read the closer of a tag; if none of these is open, it is content."""
+        if not self._ends_tag(token.text):
+            self._pass_as_text(token.text)
 
     def _is_doubtful(self, token: Token, form: Format) -> bool:
         """Whether a name without arguments may be a word of a sentence, so that it is no call.
@@ -444,6 +550,8 @@ class Scanner:
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
         self._left_open = None
         if block.had_body:
+            if token.tag and form.closer is None and self.collector.last in ("call", "markup"):
+                self._tags.append(token.tag)
             self._left_open = None if block.closed or block.failed else form
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (token.text == FENCE and not block.closed)
@@ -512,6 +620,8 @@ class Scanner:
 
     def _close(self, token: Token) -> None:
         """Read a closer that is not part of a block, and report the broken call it may end."""
+        if self._ends_tag(token.text):
+            return
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
@@ -571,23 +681,162 @@ class Scanner:
         self._announced = start if token.announces else None
         self._pass_markup(len(token.text))
 
-    def _turn(self, token: Token) -> None:
-        """Read the rest of the text as content if a call precedes this marker of another turn.
+    def _dialogue(self, token: Token) -> None:
+        """Read what follows as content if a call precedes this line of another's.
 
         Models make up the rest of a dialogue after their answer. In a code fence the marker is
         code, unless it directly follows the ticks, which then closed a fence without an opening.
         """
-        collector, text, start = self.collector, token.text, self.window.offset
-        is_line = text in LINES and not LINE_START.search(self._line)
-        before = self._last_piece[-limits.MARGIN :].rstrip()
-        is_code = self._in_code and not before.endswith(FENCE)
-        if not collector.calls or is_line or is_code or self._is_quoted():
-            self._pass_as_text(text)
+        is_called = len(self.collector.calls) > self._calls_before
+        if not is_called or not LINE_START.search(self._line) or self._is_code():
+            self._pass_as_text(token.text)
             return
+        later = self._finder.others.search(self.window.text, self.window.pos)
+        self._leave(token.text)
+        if self._every and later:
+            self._over, self.collector.answered = False, None
+            self._pass_text(later.start())
+
+    def _leave(self, text: str) -> None:
+        """End the model's turn at a text that begins a later one, which is not read."""
+        start, collector = self.window.offset, self.collector
         message = f"{text!r} begins a later turn, which was not read"
-        collector.diagnose("later-turn", message, start, start + len(text))
+        collector.diagnose(LATER_TURN, message, start, start + len(text))
         collector.answered = start
         self._over, self._in_code = True, False
+
+    def _is_code(self) -> bool:
+        """Whether a marker of a turn at the position is in a fence, or behind a quoted marker."""
+        before = self._last_piece[-limits.MARGIN :].rstrip()
+        return (self._in_code and not before.endswith(FENCE)) or self._is_quoted()
+
+    def _header(self, token: Token) -> Reading[int]:
+        """Return the length of the header of a turn that begins here; 0 if it is only mentioned."""
+        window, ticked = self.window, in_ticks(self._line)
+        while True:
+            at, text = window.pos, window.text
+            hit, end = token.header(text, at, at + limits.HEADER_AHEAD), at + limits.HEADER_AHEAD
+            line = text.find("\n", hit.end(), end) if hit and ticked else 0
+            if (
+                hit is None
+                or window.final
+                or len(text) > end
+                or (line >= 0 and hit.end() + _NEAR < len(text))
+            ):
+                break
+            yield
+        if hit is None or self._is_code() or (hit.lastindex and hit.end() < len(text)):
+            return 0
+        if ticked and "`" in text[hit.end() : line if line > 0 else end]:
+            return 0
+        is_more = hit.end() > at + len(token.text)
+        if _BEFORE_MENTION.search(self._line) and (is_more or _BEHIND_MENTION(text, hit.end())):
+            return 0
+        return hit.end() - at
+
+    def _first_turn(self) -> Reading[None]:
+        """Pass the rest of a header that the text begins with, and another's turn behind it."""
+        window, tools = self.window, self._setting.tools
+        if window.offset or self._inside:
+            return
+        while (found := self._finder.begun(window.text, final=window.final)) is None:
+            yield
+        if not isinstance(found, tuple) or (tools and found[0].text in tools):
+            return
+        token, _, size = found
+        if token.kind == "turn":
+            yield from self._pass_turn(token, size, 0)
+        else:
+            self._begin_own(size)
+
+    def _turn(self, token: Token) -> Reading[None]:
+        """Pass another's turn if the model has said nothing before it; else it is a later one."""
+        size = yield from self._header(token)
+        is_blank = self._is_blank()
+        if not size:
+            yield from self._read_less(token)
+        elif is_blank or self._every:
+            made_up = token.within and not _after_role(self._last_piece)
+            start = self._turn_at if is_blank else self.window.offset
+            self._is_own = self._is_own or not is_blank
+            yield from self._pass_turn(token, size, start, made_up=made_up)
+            yield from self._unit()
+        else:
+            self._leave(token.text)
+
+    def _own_turn(self, token: Token) -> Reading[None]:
+        """Pass a header of the model's turn as markup if it has said nothing before."""
+        size = yield from self._header(token)
+        if not size or not self._is_blank():
+            self._is_own = self._is_own or size > 0
+            yield from self._read_less(token)
+            return
+        self._begin_own(size)
+        yield from self._unit()
+
+    def _begin_own(self, size: int) -> None:
+        """Pass a header of the model's turn, before which nothing was the model's."""
+        self._pass_markup(size)
+        self._new_turn()
+        if not self._is_own:  # so the text began in a turn of another
+            self.collector.others = [(span, False) for span, _ in self.collector.others]
+        self._is_own = True
+
+    def _turn_end(self, token: Token) -> Reading[None]:
+        """At an end that only others' turns have, before any header, all before it is another's."""
+        size = 0 if self._is_own else (yield from self._header(token))
+        if not size:
+            self._pass_as_text(token.text)
+            return
+        self.window.pos += size
+        self._pass_others(0, token.text)
+        yield from self._unit()
+
+    def _read_less(self, token: Token) -> Reading[None]:
+        """Read a shorter marker that this one begins with, or pass it as text."""
+        shorter = self._finder.shorter(token)
+        if shorter is None:
+            self._pass_as_text(token.text)
+        elif (reading := getattr(self, f"_{shorter.kind}")(shorter)) is not None:
+            yield from reading
+
+    def _pass_turn(
+        self, token: Token, size: int, start: int, *, made_up: bool = False
+    ) -> Reading[None]:
+        """Pass a turn of another behind its header, up to its end or the text's.
+
+        From offset `start` on nothing was the model's.
+        """
+        window = self.window
+        window.pos += size
+        while not (hit := token.turn_ends.search(window.text, window.pos)) and not window.final:
+            window.pos = max(window.pos, len(window.text) - limits.HEADER_AHEAD)
+            yield
+        window.pos = len(window.text) if hit is None else hit.start()
+        if hit and hit[0] == token.closer:
+            window.pos = hit.end()
+        self._pass_others(start, token.text, made_up=made_up)
+
+    def _pass_others(self, start: int, text: str, *, made_up: bool = False) -> None:
+        """Make what is before the position another's, from offset `start` on; a turn begins."""
+        end = self.window.offset
+        self.collector.disown(start, end, made_up=made_up)
+        message = f"{text!r} is of another's turn, which was not read"
+        self.collector.diagnose(LATER_TURN, message, start, end)
+        self._new_turn()
+
+    def _new_turn(self) -> None:
+        """Forget what was open: the model begins a turn at the position."""
+        self._channel = self._announced = self._region = self._mention = self._refused = None
+        self._left_open = self._thought = None
+        self._in_code = self._code_thinks = self._quote_open = self._has_thought = False
+        self._line_at = self._turn_at = self.window.offset
+        self._calls_before, self._after_reasoning = len(self.collector.calls), True
+
+    def _is_blank(self) -> bool:
+        """Whether the model has said nothing in its turn so far."""
+        near = self.window.offset - self._turn_at < limits.KEPT
+        return near and only_ends(self.window.since(self._turn_at)) is not None
 
     def _end_of_text(self, token: Token) -> Reading[None]:
         """Read a token that ends a turn: markup if only such tokens follow it, else content."""
@@ -606,6 +855,12 @@ class Scanner:
             self._pass_as_text(token.text)
             return
         window, start = self.window, self.window.offset
+        if twin := self._finder.tags.get(token.text):
+            if form := (yield from format_at(window, twin)):
+                yield from self._chosen(twin, quoted=False, form=form)
+                return
+            if twin.tag and (yield from self._encloses(twin.tag, quoted=False)):
+                return
         found = yield from header_at(window, token)
         if found is None:
             cut = self._is_cut_header(token)
@@ -615,7 +870,7 @@ class Scanner:
         self._mention = self._refused = self._region = None
         self._in_code = False
         header, hit = found
-        self._channel = header.channel
+        self._channel, self._is_own = header.channel, True
         if header.opens_call:
             window.pos = hit.end()
             yield from self._read(token, header.form, start, name=hit.groupdict().get("name"))
@@ -648,7 +903,7 @@ class Scanner:
     def _think_in_message(self) -> Reading[None]:
         """Read the body of a reasoning message, up to the message's end or the next header."""
         window, finder, start = self.window, self._finder, self.window.offset
-        self.collector.has_reasoning = True
+        self.collector.has_reasoning = self._has_thought = True
         while True:
             hit, end = finder.next_in(window, finder.search)
             self._pass_reasoning(end)
@@ -660,7 +915,8 @@ class Scanner:
                 continue
             token, size = finder.token(hit), hit.end() - hit.start()
             header = (yield from header_at(window, token)) if token.kind == "message" else None
-            if token.kind == "end" or header:
+            turns = token.kind == "turn" and (yield from self._header(token))
+            if token.kind == "end" or header or turns:
                 return
             self._pass_reasoning(window.pos + size)
 
@@ -698,7 +954,7 @@ class Scanner:
         window, finder = self.window, self._finder
         start, closer = window.offset, token.closer
         self._pass_markup(len(token.text))
-        self.collector.has_reasoning = True
+        self.collector.has_reasoning = self._has_thought = True
         while (end := window.text.find(closer, window.pos)) < 0:
             # `held` covers closers, too.
             stop = len(window.text) if window.final else finder.held(window)
@@ -781,14 +1037,15 @@ class Scanner:
         """At a closer without an opener, make the text before it reasoning, if none was before."""
         collector = self.collector
         is_text = self._code_thinks or self._is_quoted()
-        if is_text or (collector.has_reasoning and self._thought is None):
+        if is_text or (self._has_thought and self._thought is None):
             if not is_text:
                 self._diagnose_stray(token)
             self._code_thinks = False
             self._pass_as_text(token.text)
             return None
-        start, end = self._thought or (0, 0)
+        start, end = self._thought or (self._turn_at, self._turn_at)
         collector.reclassify(start, end - start)
+        self._has_thought = True
         self._mention = self._refused = self._thought = self._region = None
         self._in_code = False
         self._pass_markup(len(token.text))
@@ -857,6 +1114,8 @@ class Scanner:
         collector, finder, line = self.collector, self._finder, self._line
         end = self.window.offset
         collector.settle_blank("markup" if collector.last else "content")
+        if collector.answered is not None:
+            return
         cut = finder.cut(line)
         if self._region and collector.last == "content" and not cut:
             cut = finder.cut_around(self._last_piece)
@@ -893,7 +1152,7 @@ def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, in
 _JOINTS = re.compile(r"[\s,;]*+")
 """What separates the calls of a unit; it matches nothing, too."""
 
-_ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
+_ENDS_OBJECT = re.compile(rf"\s*+(?:,?\s*+{MESSAGE_MEMBER})*+\}}?[\s;]*+\Z")
 
 
 def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
@@ -931,6 +1190,8 @@ def read_unit(
         message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 1)
         frame = (repair_of("markdown-escape", message, span),)
         text, place = unescaped(text, base)
+    elif outer := _quoted_calls(text):
+        text, place = unescaped(text, base, re.compile(rf"\\([\\{outer[1]}])"))
     for form in forms:
         head = unit_starts(form)[0](text, 0, len(text))
         if head is None:
@@ -983,15 +1244,24 @@ def _is_block(block: Block, frame: tuple[Repair, ...]) -> bool:
     return block.had_body and not block.failed
 
 
-def unescaped(text: str, base: int = 0) -> tuple[str, Callable[[int], int]]:
-    r"""Return a text with `_` for each `\_`, and a function from its offsets to the original's."""
-    found = re.finditer(re.escape(ESCAPED), text)
-    removed = [one.start() - index for index, one in enumerate(found)]
+_quoted_calls = re.compile(r"""[\s\[]{0,64}+(["'])[^\W\d][\w.]{0,127}+\([^\n]*?\\[\\"']""").match
+"""Match a list of calls that are texts with escapes of their own; the group is their quote."""
+
+_UNDERSCORES = re.compile(r"\\(_)")
+
+
+def unescaped(
+    text: str, base: int = 0, escapes: re.Pattern[str] = _UNDERSCORES
+) -> tuple[str, Callable[[int], int]]:
+    r"""Return a text without one level of `escapes`, by default `_` for each `\_`, and a function
+    from its offsets to the original's.
+    """
+    removed = [one.start() - index for index, one in enumerate(escapes.finditer(text))]
 
     def place(offset: int) -> int:
         return offset + bisect_right(removed, offset - base - 1)
 
-    return text.replace(ESCAPED, "_"), place
+    return escapes.sub(r"\1", text), place
 
 
 def in_program(text: str, at: int) -> bool:
