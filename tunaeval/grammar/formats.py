@@ -383,8 +383,8 @@ PYTHONIC = _format(
 # others quote each call in a list, or escape its names as Markdown does.
 PYTHON_CALLS = _format(
     "python-calls gorilla granite_pythonic raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake "
-    "Arctic, DBRX, small Mistrals): Python calls side by side, or quoted in a list: all of a reply or of a code "
-    "fence",
+    "Arctic, DBRX, small Mistrals): Python calls side by side, or quoted in a list: all of a reply or "
+    "of a code fence",
     "⟨calls loose⟩",
     whole=True,
 )
@@ -469,11 +469,10 @@ _PAIRS = (
     "⟨each⟩⟨<arg_key>¦<param_key>⟩⟨key⟩⟨</arg_key>¦</param_key>⟩\n"
     "⟨<arg_value>¦<param_value>⟩⟨value⟩⟨</arg_value>¦</param_value>⟩\n⟨/each⟩"
 )
-_HINT = "⟨type hint⟩⟨\"¦'⟩"
 _INVOKE = (
     f"<invoke name=⟨⟩{_QUOTE}⟨name⟩{_QUOTE}>\n"
-    f"⟨each⟩<parameter name={_QUOTE}{_KEY}{_QUOTE}"
-    f"⟨maybe⟩⟨ string=\"¦ type=\"¦ string='¦ type='⟩{_HINT}⟨/maybe⟩>"
+    f"⟨each⟩<parameter name={_QUOTE}{_KEY}"
+    f"⟨maybe⟩⟨\" string=\"¦\" type=\"¦' string='¦' type='⟩⟨type hint⟩⟨/maybe⟩{_QUOTE}>"
     "⟨value⟩</parameter>\n⟨/each⟩</invoke>"
 )
 _PARAMS = "¦".join(
@@ -502,8 +501,8 @@ SEED_OSS_BARE = _format(
 )
 QWEN3_CODER = _format(
     "qwen3-coder interns2-preview minicpmv nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano "
-    "nemotron3 nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder qwen3_xml "
-    "qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): "
+    "nemotron3 nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder "
+    "qwen3_xml qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): "
     "<function=NAME> with <parameter=KEY> inside <tool_call>",
     f"<tool_call>\n{_TRIMMED}\n</tool_call>",
     also=(QWEN3_BARE,),
@@ -524,7 +523,8 @@ SEED_OSS = _format(
 
 GLM45 = _format(
     "glm45 glm glm-ocr glm45_moe hyperclovax_seed_think laguna ling3 poolside-v1 poolside_v1 "
-    "spark25 (GLM-4.5, GLM-4.6, Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, inside <tool_call>",
+    "spark25 (GLM-4.5, GLM-4.6, Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, "
+    "inside <tool_call>",
     f"<tool_call>⟨⟩⟨name⟩\n{_PAIRS}</tool_call>",
     dropped=("<|begin_of_box|>", "<|end_of_box|>"),
     also=(GLM_FLASH,),
@@ -675,8 +675,8 @@ DEEPSEEK_V32 = _format(
     around=(f"⟨{_DSML_CALLS.format('<')}⟩", f"⟨{_DSML_CALLS.format('</')}⟩"),
 )
 DEEPSEEK_V41 = _format(
-    "deepseek-v4.1 deepseek-v41 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in every "
-    "tag",
+    "deepseek-v4.1 deepseek-v41 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in "
+    "every tag",
     '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩">\n'
     f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
     "⟨value⟩⟨</｜DSML｜ parameter>¦</|DSML| parameter>⟩\n⟨/each⟩"

@@ -269,8 +269,8 @@ class Block(ABC):
         """Judge an object: a whole call if `word` describes it, else the arguments of `name`."""
         setting, form = self._setting, self._form
         if word and setting.tags and isinstance(value := read.value, dict):
-            tag = TAGS.get(form.opener.text) if form.opener else None
-            if tag and not (word.any_keys or {word.name, word.arguments} <= value.keys()):
+            own = word.any_keys or (word.name in value and word.arguments in value)
+            if not own and form.opener and (tag := TAGS.get(form.opener.text)):
                 form = inside(JSON, tag)  # which has other keys, too
                 word = form.call
         if word is None:

@@ -355,7 +355,7 @@ def format_at(window: Window, token: Token) -> Reading[Format | None]:
     The reader waits while more text could still fit a format before the chosen one.
     """
     forms = token.formats
-    if len(token.own) == len(forms) == 1 and not token.around:
+    if len(forms) == 1 and not (token.combined or token.around):
         return forms[0]
     while True:
         text, at = window.text, window.pos + len(token.text)
@@ -463,8 +463,14 @@ class Finder:
         """The tokens of objects without markers, by the pattern of their beginning."""
         if self.bodies or self._tagged:
             self._bare[SPACED] = Token("spaced")
-        for row, form in self._rows:
-            self._bare.setdefault("".join(_atoms(row)), Token("bare", formats=(form,)))
+        for form in dict.fromkeys(form for _, form in self._rows):
+            rows = ([*_atoms(row)] for row, each in self._rows if each is form)
+            starts: dict[str, list[str]] = {}
+            for first, *rest in rows:
+                starts.setdefault(first, []).append("".join(rest))
+            for first, rests in starts.items():
+                pattern = f"{first}(?:{'|'.join(rests)})"
+                self._bare.setdefault(pattern, Token("bare", formats=(form,)))
 
     def _add_tags(self) -> None:
         """Add the tags that mean a call, if any of the formats reads calls inside of them."""

@@ -216,27 +216,17 @@ def _renamed(
         value = inner
     if word.name in value and word.arguments in value:
         return value, (word.name, word.arguments), repairs
-    found = (
-        _key(value, own, aliases, span, repairs, silent=word.any_keys)
-        for own, aliases in ((word.name, NAME_KEYS), (word.arguments, ARGUMENTS_KEYS))
-    )
-    return value, (next(found), next(found)), repairs
+    name = _key(value, word.name, NAME_KEYS, span, repairs)
+    keys = name, _key(value, word.arguments, ARGUMENTS_KEYS, span, repairs)
+    return value, keys, [] if word.any_keys else repairs
 
 
 def _key(
-    value: JsonObject,
-    own: str,
-    aliases: tuple[str, ...],
-    span: Span,
-    repairs: list[Repair],
-    *,
-    silent: bool,
+    value: JsonObject, own: str, aliases: tuple[str, ...], span: Span, repairs: list[Repair]
 ) -> str | None:
-    """Return the first key in `value` out of `own` and the aliases; an alias adds a repair, unless
-    `silent`.
-    """
+    """Return the first key in `value` out of `own` and the aliases; an alias adds a repair."""
     found = next((key for key in (own, *aliases) if key in value), None)
-    if found not in (own, None) and not silent:
+    if found not in (own, None):
         repairs.append(repair_of("key-alias", f"{found!r} stands for {own!r}", span))
     return found
 
@@ -424,8 +414,8 @@ def typed(text: str, schema: object, kind: str | None, root: object = None) -> R
     """Return the value that the bare `text` of an argument means, with its repairs and notes.
 
     `kind` is "text" or "json" if the format says which it is, or a type that counts where the
-    schema has none; `root` is the schema in which references are resolved. If the schema admits strings, `text` stays a string, unless it spells a
-    value of another type that is admitted: 7, true, null, [1]. Without a schema, `text` is the JSON
+    schema has none; `root` is the schema in which references are resolved. If
+    the schema admits strings, `text` stays a string, unless it spells a value of another type that is admitted: 7, true, null, [1]. Without a schema, `text` is the JSON
     value that it spells, or else a string. Whether the value fits is decided with the whole call.
     """
     if kind == "text":

@@ -582,7 +582,7 @@ class Scanner:
 
     def _close(self, token: Token) -> None:
         """Read a closer that is not part of a block, and report the broken call it may end."""
-        if self._ends_tag(token.text):
+        if self._tags and self._ends_tag(token.text):
             return
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
