@@ -383,8 +383,8 @@ PYTHONIC = _format(
 # others quote each call in a list, or escape its names as Markdown does.
 PYTHON_CALLS = _format(
     "python-calls gorilla granite_pythonic raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake "
-    "Arctic, DBRX, small Mistrals): Python calls side by side, or quoted in a list: all of a reply or "
-    "of a code fence",
+    "Arctic, DBRX, small Mistrals): Python calls side by side, or quoted in a list: all of a reply "
+    "or of a code fence",
     "⟨calls loose⟩",
     whole=True,
 )
@@ -502,8 +502,8 @@ SEED_OSS_BARE = _format(
 QWEN3_CODER = _format(
     "qwen3-coder interns2-preview minicpmv nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano "
     "nemotron3 nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder "
-    "qwen3_xml qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): "
-    "<function=NAME> with <parameter=KEY> inside <tool_call>",
+    "qwen3_xml qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, "
+    "Granite 4.2): <function=NAME> with <parameter=KEY> inside <tool_call>",
     f"<tool_call>\n{_TRIMMED}\n</tool_call>",
     also=(QWEN3_BARE,),
 )

@@ -414,9 +414,10 @@ def typed(text: str, schema: object, kind: str | None, root: object = None) -> R
     """Return the value that the bare `text` of an argument means, with its repairs and notes.
 
     `kind` is "text" or "json" if the format says which it is, or a type that counts where the
-    schema has none; `root` is the schema in which references are resolved. If
-    the schema admits strings, `text` stays a string, unless it spells a value of another type that is admitted: 7, true, null, [1]. Without a schema, `text` is the JSON
-    value that it spells, or else a string. Whether the value fits is decided with the whole call.
+    schema has none; `root` is the schema in which references are resolved. If the schema admits
+    strings, `text` stays a string, unless it spells a value of another type that is admitted: 7,
+    true, null, [1]. Without a schema, `text` is the JSON value that it spells, or else a string.
+    Whether the value fits is decided with the whole call.
     """
     if kind == "text":
         return Read(text)

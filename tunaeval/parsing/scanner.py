@@ -429,7 +429,7 @@ class Scanner:
             if window.final or len(window.text) > end:
                 return False
             yield
-        if quoted:
+        if quoted or window.text[at:end].lstrip().startswith(tag.opener):
             return False
         if len(self._tags) < limits.MAX_DEPTH:
             self._tags.append(tag)
