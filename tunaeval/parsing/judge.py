@@ -185,19 +185,10 @@ _Keys: TypeAlias = tuple[str | None, str | None]
 
 
 def _names_tool(value: JsonObject, tools: Tools | None) -> bool:
-    """Whether the one key of an object is a tool, and its value has all that the tool requires."""
-    ((name, arguments),) = value.items()
-    if tools is None or name not in tools or not isinstance(arguments, dict):
-        return False
-    schema = tools[name].parameters
-    declared, required = schema.get("properties"), schema.get("required")
-    keys = arguments.keys()
-    return (
-        isinstance(declared, Mapping)
-        and bool(keys)
-        and keys <= declared.keys()
-        and (not isinstance(required, list) or all(key in keys for key in required))
-    )
+    """Whether the one key of an object is a tool, and its value has arguments that fit the tool."""
+    ((name, inner),) = value.items()
+    known = tools is not None and name in tools and isinstance(inner, dict) and inner
+    return bool(known) and fits(name, inner, tools)
 
 
 def _renamed(
