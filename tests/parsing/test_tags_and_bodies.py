@@ -173,9 +173,11 @@ SCHEMA = '{"x": {"type": "integer", "description": "How far."}}'
                                    "<functions>\n[{}]\n</functions>"])  # fmt: skip
 def test_a_definition_is_no_call(frame: str, definition: str) -> None:
     result = read(frame.replace("{}", definition), tools=TOOLS)
-    assert result.outcome == "no_call"
+    assert not result.calls
     assert [one.code for one in result.diagnoses] == ["schema-echo"]
     assert definition in result.content
+    bare = read(frame.replace("{}", definition))
+    assert bare.outcome == ("malformed" if frame.startswith("<") else "no_call")
 
 
 def test_a_definition_beside_a_call_leaves_the_call() -> None:
