@@ -383,8 +383,8 @@ def _noting_signals(signals: list[int]) -> Iterator[None]:
 def _limited(seconds: float) -> Iterator[None]:
     """Raise `_TooLong` in the block after `seconds`, in the main thread if its timer is free."""
     is_main = threading.current_thread() is threading.main_thread()
-    if not (
-        hasattr(signal, "setitimer") and is_main and signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    if sys.platform == "win32" or not (
+        hasattr(signal, "SIGALRM") and is_main and signal.getitimer(signal.ITIMER_REAL)[0] == 0
     ):
         yield
         return

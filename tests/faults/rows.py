@@ -185,5 +185,7 @@ SHOWN = {
     "::test_headers_that_are_too_long_are_answered",
     "H low: HEAD": "endpoint/test_strangers.py"
     "::test_head_and_options_are_answered_and_are_no_turns",
+    "10.9: intervals with repeats": "selftest/test_verdicts.py"
+    "::test_intervals_cover_and_tests_raise_few_false_alarms",
 }  # fmt: skip
 """A file below tests/, and the test in it where it is one of many."""

@@ -82,7 +82,8 @@ class RecordWriter:
             check_writable(path)
         self.recovered = recover(path) if path.exists() else 0
         self._fsync = fsync
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         with _guarded(path, "open"):
             self._file = os.open(path, flags, 0o644)
 

@@ -349,6 +349,7 @@ class Differences:
         found = paired_difference(clusters)
         assert found.low is not None and found.high is not None  # noqa: S101, PT018 - always set
         test, p = _tested(clusters)
+        effect = detectable_effect(found.standard_error, found.freedom)
         return Difference(
             section=section,
             name=name,
@@ -363,7 +364,7 @@ class Differences:
             p=p,
             p_adjusted=p,
             test=test,
-            detectable=effect if (effect := detectable_effect(found.standard_error)) <= 1 else None,
+            detectable=effect if effect <= 1 else None,
         )
 
 

@@ -624,27 +624,22 @@ _TOKEN = re.compile(
     r"|<start_of_turn>\s*(?:model)?|<end_of_turn>|<turn\|>"
     r"|<(?:pad|eos|bos|unk|mask|unused\d{1,5})>|\[(?:PAD|EOS|BOS|UNK|SEP|CLS)\]|\[/?INST\]"
 )
-_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and symbols by their category that are blank in every font."""
+_WORDLESS = frozenset("\u115f\u1160\u2139\u3164\uffa0")
+"""Letters by their category that are blank in every font, and one that is a pictogram."""
 
 
 def has_words(text: str) -> bool:
-    """Whether a text has anything to read besides control tokens: a letter, a digit, a pictogram or
-    a question mark, and not only other punctuation, or a value such as `null`.
+    """Whether a text has anything to read besides control tokens: a letter or a digit, and not only
+    punctuation, pictograms, or a value such as `null`.
 
     Examples:
-        >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>"), has_words("-.")
+        >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>"), has_words("?")
         (True, False, False)
     """
     said = _TOKEN.sub("", text) if "<" in text or "[" in text or "`" in text else text
-    return any(map(_is_seen, said)) and said.strip() not in _NOTHING
+    seen = any(category(sign)[0] in "LN" and sign not in _WORDLESS for sign in said)
+    return seen and said.strip() not in _NOTHING
 
 
 _NOTHING = frozenset({"null", "None", "none", "nil", "undefined", "NaN", "true", "false"})
 """Values without a word, which are no answer."""
-
-
-def _is_seen(character: str) -> bool:
-    kind = category(character)
-    is_word = kind[0] in "LN" or kind == "So" or character in "?\uff1f"
-    return is_word and character not in _BLANK

@@ -25,7 +25,7 @@ import tempfile
 from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import IO, Any, Self, TypeVar
 
 from pydantic import ValidationError
 
@@ -184,7 +184,7 @@ class McpServer:
         self.protocol = ""
         self.fault: TransportFailure | None = None
         self._workspace = os.fspath(workspace)
-        self._said: BinaryIO
+        self._said: IO[bytes]
         self._strays = 0
         self._client: Any = None
         self._living: asyncio.Task[None]

@@ -21,6 +21,7 @@ import logging
 import math
 import random
 import re
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -477,11 +478,14 @@ def affordable(wanted: int, *, address: str) -> int:
 
     Each takes a file descriptor, and some have to be left for other files.
     """
+    if sys.platform == "win32":
+        return wanted
     try:
         import resource  # noqa: PLC0415 - Unix alone has it
-    except ImportError:
+
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    except (ImportError, AttributeError):
         return wanted
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most == resource.RLIM_INFINITY:
         return wanted
     can = max(1, most - _open_now() - _SPARE)

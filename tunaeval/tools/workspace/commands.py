@@ -22,7 +22,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -36,6 +35,7 @@ from typing import IO, NamedTuple
 
 from tunaeval.errors import WorkspaceError
 from tunaeval.files.plain_files import table_of
+from tunaeval.workers import end_group
 
 from .confined import Confined, Parts, check_kind, name_fits, plain, walked
 from .launching import end_below, launched
@@ -450,17 +450,28 @@ def run_command(
     finally:  # kill what is left of the command's process group, and what has left the group
         if hidden is not None:
             end_below(process.pid)
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        end_group(process)
         process.wait()
     reader.join(_GRACE_SECONDS)  # a process that left the group may keep the pipe
     output = bytes(kept[:output_bytes]).decode(errors="replace").rstrip()
     return Ran(words, code, output, len(kept) > output_bytes)
 
 
+def check_system() -> None:
+    """Raise `WorkspaceError` on a system without supervisors: on all but Linux."""
+    if sys.platform != "linux":
+        raise WorkspaceError(
+            f"this system ({sys.platform}) can neither end all that a command starts nor hide "
+            "files from it, so no command of a workspace is run; that needs Linux, as a container "
+            "or a virtual machine has it"
+        )
+
+
 def _started(
     words: Words, folder: Path, files: Sequence[int], hidden: str | None
 ) -> subprocess.Popen[bytes]:
+    if hidden is not None:
+        check_system()
     program = sys.executable if words[0] in {"python", "python3"} else words[0]
     found = program if "/" in program else shutil.which(program, path=_PATH)
     if found is None:

@@ -22,8 +22,8 @@ from typing import Literal, Self, TypeAlias
 from tunaeval.errors import UsageError, WorkspaceError
 from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
 
-from .commands import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, allowed, run_command
-from .confined import MAX_BYTES, Confined, Parts
+from .commands import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, allowed, check_system, run_command
+from .confined import MAX_BYTES, READ_FLAGS, Confined, Parts
 
 
 class Workspace:
@@ -37,7 +37,8 @@ class Workspace:
     `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
     the snapshot taken at the start. `at` is an existing directory to use instead; it is not removed
     on closing. `hidden` is a directory that commands cannot read, where the system can hide it.
-    Raises `WorkspaceError` for a path that leads out of the workspace.
+    Raises `WorkspaceError` for a path that leads out of the workspace, for `commands` on a system
+    other than Linux, and on one that cannot confine paths (Windows).
 
     Examples:
         >>> with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
@@ -67,6 +68,8 @@ class Workspace:
             wanted_items(one, f"commands[{index}]", str, "words")
             for index, one in enumerate(listed)
         )
+        if self.commands:
+            check_system()
         self.pages = dict(pages or {})
         self.hidden = hidden
         self._seconds, self._output_bytes = wanted_seconds(seconds, "seconds"), output_bytes
@@ -370,10 +373,9 @@ def _target(confined: Confined, parts: Parts) -> str | None:
 
 
 def _digest(confined: Confined, parts: Parts) -> str | None:
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         with confined.directory(parts[:-1]) as folder:
-            file = os.open(parts[-1], flags, dir_fd=folder)
+            file = os.open(parts[-1], READ_FLAGS, dir_fd=folder)
             with os.fdopen(file, "rb") as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest()
     except (OSError, WorkspaceError):
