@@ -776,7 +776,9 @@ _Ending: TypeAlias = tuple[tuple[str, ...], re.Pattern[str]]
 @lru_cache(maxsize=512)
 def ending_of(form: Format) -> _Ending:
     """Return the texts that may end a call before its closer, and a pattern of its inside."""
-    words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]
+    words = [
+        word for word in form.words if not isinstance(word, Space | Maybe) and word != form.closer
+    ]
     last, inside = words[-1], IN_OBJECT
     if row := next((word for word in words if isinstance(word, Many)), None):
         fixed = [word for word in row.words if isinstance(word, Literal)]
