@@ -402,7 +402,7 @@ OLMO3 = _format(
 TOOL_CODE = _format(
     "tool-code (Gemma 3, Gemini): Python calls in a Markdown code fence of the language tool_code",
     "⟨```tool_code¦```tool_call¦```tool_code\nprint(default_api.¦```tool_call\npython(default_api.⟩"
-    "\n⟨calls⟩\n⟨```¦)\n```⟩",
+    "\n⟨calls⟩\n```",
 )
 LFM2_PYTHONIC = _format(
     "lfm2-pythonic (LFM2, LFM2.5): a list of Python calls between tool call markers",

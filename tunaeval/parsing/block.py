@@ -734,6 +734,9 @@ class PythonBlock(Block):
         self.failed = not ended
         if ended and not self._collector.full:
             if self._form.closer:
+                if (yield from next_char(window)) == ")":
+                    self._repair_last("extra-closer", "the calls are inside another")
+                    window.pos += 1
                 yield from self._pass_closer(self._form.closer)
             else:
                 yield from next_char(window)
