@@ -103,8 +103,8 @@ def judge(
         schema = tools[name].parameters if tools is not None and name in tools else None
         if wrong is None and _is_definition(inner.value, schema, described=described):
             message = f"the definition of {name!r:.60} was repeated, not called"
-            attempt = attempt and (form.marked or tools is not None)
-            return JudgedCall(None, (Note("schema-echo", message),), attempt, inner.truncated)
+            cut, attempt = read.truncated or inner.truncated, form.marked or schema is not None
+            return JudgedCall(None, (Note("schema-echo", message),), attempt, cut)
     cut = read.truncated or inner.truncated
     repairs = (*frame, *read.repairs, *renamed, *inner.repairs)
     wrong = wrong or (forbidden_at(repairs, level) if goes_on else None)
