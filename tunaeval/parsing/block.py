@@ -43,6 +43,9 @@ from .repair.values import ATOMS, QUOTES, Read, Unreadable, nothing_hidden
 from .window import Reading, T, Window
 
 _SPACE = re.compile(SPACE)
+_NAMED_SO = "function_name"
+"""A key that no format has for the name, and JSON in a tag has."""
+
 _NAMED = CallObject()
 """Has the keys of a call object that is made where the name is outside of the arguments."""
 
@@ -268,9 +271,8 @@ class Block(ABC):
     ) -> JudgedCall:
         """Judge an object: a whole call if `word` describes it, else the arguments of `name`."""
         setting, form = self._setting, self._form
-        if word and setting.tags and isinstance(value := read.value, dict):
-            own = word.any_keys or (word.name in value and word.arguments in value)
-            if not own and form.opener and (tag := TAGS.get(form.opener.text)):
+        if word and setting.tags and isinstance(read.value, dict) and _NAMED_SO in read.value:
+            if form.opener and (tag := TAGS.get(form.opener.text)):
                 form = inside(JSON, tag)  # which has other keys, too
                 word = form.call
         if word is None:
