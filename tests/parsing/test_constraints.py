@@ -69,8 +69,8 @@ CALLS = [
 ]
 LOOSE = "loose-json"
 WITHOUT_PROSE = {
-    "beam", "call-line", "harmony", "inkling", "json", "llama3-bare", "muse", "name-json", "python-calls",
-    "solar-open", "tag-parameters", "tool-calls", "tool-elements",
+    "beam", "call-line", "harmony", "inkling", "json", "llama3-bare", "muse", "name-json",
+    "python-calls", "solar-open", "tag-parameters", "tool-calls", "tool-elements",
 }  # fmt: skip
 """The formats in which nothing tells prose from a call that begins, or that have messages."""
 CONSTRAINED = [name for name in FORMATS if name != LOOSE]

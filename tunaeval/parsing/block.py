@@ -43,9 +43,6 @@ from .repair.values import ATOMS, QUOTES, Read, Unreadable, nothing_hidden
 from .window import Reading, T, Window
 
 _SPACE = re.compile(SPACE)
-_NAMED_SO = "function_name"
-"""A key that no format has for the name, and JSON in a tag has."""
-
 _NAMED = CallObject()
 """Has the keys of a call object that is made where the name is outside of the arguments."""
 
@@ -271,10 +268,10 @@ class Block(ABC):
     ) -> JudgedCall:
         """Judge an object: a whole call if `word` describes it, else the arguments of `name`."""
         setting, form = self._setting, self._form
-        if word and setting.tags and isinstance(read.value, dict) and _NAMED_SO in read.value:
-            if form.opener and (tag := TAGS.get(form.opener.text)):
-                form = inside(JSON, tag)  # which has other keys, too
-                word = form.call
+        tag = TAGS.get(form.opener.text) if setting.tags and form.opener else None
+        if word and tag and isinstance(read.value, dict) and "function_name" in read.value:
+            form = inside(JSON, tag)  # no format has this key, which JSON in a tag may have
+            word = form.call
         if word is None:
             word, value = _NAMED, {_NAMED.name: name, _NAMED.arguments: read.value}
             read = Read(value, read.repairs, read.notes, read.truncated)
