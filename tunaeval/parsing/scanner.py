@@ -188,7 +188,7 @@ class Scanner:
         self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
         self._over = False
         self._tags: list[Tag] = []
-        self._spaces = set[str]()
+        self._spaces: set[str] = set()
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:

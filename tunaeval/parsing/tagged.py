@@ -233,6 +233,8 @@ class TaggedBlock(Block):
         """Read arguments, or one's value, if they are here; return whether they were."""
         match word:
             case Arguments():
+                if word.optional and (yield from next_char(self._window)) != "{":
+                    return True
                 return (yield from self._json(word, stops_of(self._form, after)))
             case Many():
                 closer = next((one.text for one in after if isinstance(one, Literal)), "")
@@ -279,8 +281,8 @@ class TaggedBlock(Block):
         window = self._window
         char = yield from next_char(window)
         if char != "{":
-            if word.optional or char == "" or self._name is None:
-                return word.optional
+            if char == "" or self._name is None:
+                return False
             if word.text:
                 return (yield from self._text_of(word.text, stops))
             yield from literal(window, ("null",))
