@@ -217,4 +217,13 @@ TEMPLATE_STEP = 1000
 """What a step of a template costs, in the characters that are copied in that time."""
 
 MAX_TEMPLATE_WORK = 500_000 * TEMPLATE_STEP
-"""Most work of one rendering: some seconds, which some templates take for hundreds of messages."""
+"""Most work of one rendering, or of all of a check: some seconds, which some templates take for
+hundreds of messages."""
+
+MAX_TEMPLATE_TOKENS = 50_000
+"""Most words and signs of a template, which take about 0.05 ms each to compile; real ones have up
+to 6,000."""
+
+MAX_TEMPLATE_TURN = 16_384
+"""Most characters of a turn of two short calls that a check reads back, in each of the formats;
+real templates write up to 2,000."""

@@ -44,8 +44,7 @@ from tunaeval.errors import (
     UsageError,
 )
 from tunaeval.types.calls import ToolCall, Tools
-from tunaeval.types.exchange import Reply, Request
-from tunaeval.types.messages import Usage
+from tunaeval.types.exchange import Reply, Request, fault_of
 from tunaeval.types.parsing import Diagnosis, Level, Outcome, ParseResult
 from tunaeval.types.roles import Client, Parser
 
@@ -781,10 +780,10 @@ async def reply_of(client: Client, request: Request) -> Reply:
         raise
     except (Exception, SystemExit) as error:
         raise PluginError(f"{who(client, _CLIENT)} raised {words_with_place(error)}") from error
-    if not (isinstance(reply, Reply) and isinstance(reply.message, dict)):
+    if not isinstance(reply, Reply):
         given = f"{shown(reply)}, wanted a Reply with a message"
-    elif not isinstance(reply.usage, Usage):
-        given = f"a Reply with usage={shown(reply.usage)}, wanted a Usage"
+    elif fault := fault_of(reply):
+        given = f"a Reply with {fault}"
     else:
         return reply
     raise PluginError(f"{who(client, _CLIENT)} gave {given}")

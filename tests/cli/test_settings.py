@@ -106,7 +106,7 @@ def test_no_message_about_an_option_shows_a_secret(
     (tmp_path / "tunaeval.toml").write_text(f'[run]\nbase_url = "{address}"\n')
     shown = tuna("run", "--show-config")
     assert (twice.returncode, unknown.returncode, shown.returncode) == (2, 2, 0)
-    assert matrix.returncode == 2
+    assert matrix.returncode == (3 if "?" in address else 2), "nobody listens there"
     for done in (twice, matrix, unknown, shown):
         assert "pw123456" not in done.stdout + done.stderr
     assert not [text for text in kept if "pw123456" in text]

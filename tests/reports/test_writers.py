@@ -110,7 +110,7 @@ def test_the_page_knows_unanswered_from_unasked(tmp_path: Path) -> None:
     good = result("lost", ok=True, tags=("hard",))
     other = result("more", ok=True, expected=Expectation(tools=("glob",)))
     text = written(page_writer, tmp_path, report(good, other), report(lost))
-    assert text.count('<span class="quiet">no answer</span>') == 2
+    assert text.count('<span class="quiet">0 of 1 answered</span>') == 2
     assert text.count('<span class="quiet">not asked</span>') == 1
 
 

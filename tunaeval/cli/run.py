@@ -328,6 +328,7 @@ def _run_matrix(
         retry_failures=arguments.retry_failures,
         take_over=arguments.take_over,
         budget=_budget(arguments),
+        max_errors=arguments.max_errors,
     )
     _check_servers(columns, cells, matrix_run, output)
     if words := expected_bare(suite, matrix_run.runs[0].info.profile):
@@ -335,6 +336,9 @@ def _run_matrix(
     matrix, ended = _ended_matrix(matrix_run, cells, live, arguments, output)
     _print_matrix(matrix, arguments, output)
     codes = [*_codes(matrix_run, matrix, arguments, output)]
+    if not matrix.ranking.ranks:
+        output.note("tunaeval: no cell is ranked")
+        codes = [TOO_MANY_FAILURES]
     faults = [(file.path, fault) for file in written if (fault := file.write_matrix(matrix))]
     for path, fault in faults:
         output.note(f"tunaeval: {fault}; {_NO_REPORT.format(str(path))}")

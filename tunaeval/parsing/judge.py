@@ -125,7 +125,7 @@ def sound_call(
     name: JsonValue, arguments: JsonValue, format_name: str, span: Span, tools: Tools | None
 ) -> ToolCall | None:
     """Return the call with this name and arguments; None if anything needs a closer look."""
-    if type(name) is not str or not name or type(arguments) is not dict:
+    if type(name) is not str or not name.strip() or type(arguments) is not dict:
         return None
     # Arguments with the key "properties", or with types, may be a repeated schema.
     if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
@@ -239,8 +239,8 @@ def _fault(
         return True, Note("truncated", f"the text ends inside a call of {tool!r}")
     if keys[0] is None or not (has_arguments or marked or known):
         return marked, Note("missing-name", "a call without a name")
-    if not isinstance(name, str) or not name:
-        found = "an empty one" if name == "" else _kind(name)
+    if not isinstance(name, str) or not name.strip():
+        found = "an empty one" if isinstance(name, str) else _kind(name)
         return True, Note("invalid-name", f"a name is a text, not {found}")
     quoted = not _QUOTE_SIGNS.isdisjoint(name)
     if quoted and any(repair.code == "inner-quote" for repair in read.repairs):

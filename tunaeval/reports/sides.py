@@ -75,6 +75,12 @@ class Question(NamedTuple):
     tags: tuple[str, ...]
     weight: float
 
+    @property
+    def parts(self) -> Iterator[tuple[str, str]]:
+        """The sections and names of its rows in a comparison."""
+        yield from (("tool", name) for name in dict.fromkeys(self.tools))
+        yield from (("tag", name) for name in dict.fromkeys(self.tags))
+
 
 @dataclass(slots=True)
 class ScenarioCounts:
@@ -114,6 +120,8 @@ class Side:
     latencies: array[float] = field(default_factory=lambda: array("d"))
     lost: dict[str, str] = field(default_factory=dict)
     """The scenarios without an answer to score in at least one repeat, and why."""
+    unanswered: dict[str, ScenarioCounts] = field(default_factory=dict)
+    """The results of these scenarios that are no answers."""
     causes: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
     reactions: dict[str, dict[str, list[int]]] = field(default_factory=dict)
@@ -242,14 +250,17 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     if not isinstance(outcome, str):
         raise TypeError(f"its outcome is {outcome!r:.40}")
     side.outcomes[outcome] += 1
-    if outcome in INFRASTRUCTURE:
+    is_lost = outcome in INFRASTRUCTURE
+    verdict = {} if is_lost else row["levels"][side.level]
+    scenarios = side.unanswered if is_lost else side.asked
+    asked = scenarios.get(scenario)
+    if asked is None:
+        asked = scenarios[scenario] = ScenarioCounts(questions.of(row))
+    if is_lost:
+        asked.total += 1
         side.lost[scenario] = INFRASTRUCTURE[outcome]
         side.causes[cause_of(outcome, row.get("error"))] += 1
         return
-    verdict = row["levels"][side.level]
-    asked = side.asked.get(scenario)
-    if asked is None:
-        asked = side.asked[scenario] = ScenarioCounts(questions.of(row))
     asked.add(number, verdict["ok"])
     side.answers += 1
     if row["format"] is not None:

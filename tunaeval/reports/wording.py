@@ -22,6 +22,7 @@ from tunaeval.types.runs import (
     Summary,
 )
 
+from .statistics import wilson
 from .summary import ANY_TOOL, INFRASTRUCTURE, NO_TOOL, REACTIONS, expected_tools
 
 GAP_POINTS = 2.0
@@ -29,19 +30,25 @@ GAP_POINTS = 2.0
 
 
 class RateRow(NamedTuple):
-    """A row of the table of rates; `first_attempt` is None if the rate has no such part."""
+    """A row of the table of rates; `first_attempt` is None if the rate has no such part.
+
+    `unanswered` counts the results of a tool or tag if none of them got an answer.
+    """
 
     section: str
     name: str
     rate: Rate
     first_attempt: Rate | None = None
+    unanswered: int = 0
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The texts of the columns: passed, of, rate, 95 % interval, first attempt."""
         first = percent(self.first_attempt) if self.first_attempt else ""
-        rate = self.rate
-        return str(rate.passed), str(rate.total), percent(rate), interval(rate), first
+        rate, words = self.rate, percent(self.rate)
+        if self.unanswered:
+            words = answered_words(0, self.unanswered)
+        return str(rate.passed), str(rate.total), words, interval(rate), first
 
 
 def rows(summary: Summary) -> Iterator[RateRow]:
@@ -51,10 +58,13 @@ def rows(summary: Summary) -> Iterator[RateRow]:
         yield RateRow("score", "weighted", summary.weighted)
     for level in LEVELS:
         yield RateRow("level", level, summary.levels[level], summary.levels_first_attempt[level])
-    for name, rate in summary.tools.items():
-        yield RateRow("tool", name, rate)
-    for name, rate in summary.tags.items():
-        yield RateRow("tag", name, rate)
+    for section, rates, lost in (
+        ("tool", summary.tools, summary.unanswered_tools),
+        ("tag", summary.tags, summary.unanswered_tags),
+    ):
+        for name in sorted({*rates, *lost}):
+            rate = rates.get(name) or wilson(0, 0)
+            yield RateRow(section, name, rate, unanswered=lost.get(name, 0))
 
 
 def reactions(summary: Summary) -> Iterator[RateRow]:
@@ -214,6 +224,11 @@ def percent(rate: Rate) -> str:
 
 def share(value: float | None) -> str:
     return "n/a" if value is None else f"{100 * value:.1f} %"
+
+
+def answered_words(answered: int, asked: int) -> str:
+    """Return the words for results of which too few got an answer: "0 of 3 answered"."""
+    return f"{answered} of {asked} answered"
 
 
 def points(value: float) -> str:

@@ -18,7 +18,7 @@ from typing import overload
 from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
-from tunaeval.files.keys import of_environment, without
+from tunaeval.files.keys import COVER, of_environment, without
 from tunaeval.files.locks import DirectoryLock
 from tunaeval.files.plain_files import is_there, kind_of
 from tunaeval.files.records import (
@@ -29,7 +29,7 @@ from tunaeval.files.records import (
     replace_document,
     write_document,
 )
-from tunaeval.files.results import RESULTS_FILE, CountedResults, counted_results
+from tunaeval.files.results import RESULTS_FILE, CountedResults, counted_results, state_of
 from tunaeval.reports.sides import RunSource
 from tunaeval.reports.summary import INFRASTRUCTURE, Tally, summarise
 from tunaeval.types.calls import JsonObject
@@ -107,20 +107,22 @@ class RunDirectory:
         self._end += self._results.append(result.model_dump())
         return start
 
-    def update(self, info: RunInfo) -> None:
-        """Write `run.json` again if its content has changed."""
+    def update(self, info: RunInfo) -> RunInfo:
+        """Write `run.json` again if its content has changed; return it with the results' state."""
+        info = info.model_copy(update={"results_file": state_of(self.path / RESULTS_FILE)})
         document = self._document(info)
         if document != read_document(self.path / RUN_FILE):
             replace_document(self.path / RUN_FILE, document)
+        return info
 
     def _document(self, info: RunInfo) -> JsonObject:
         document: JsonObject = without(info.model_dump(), self._secrets)
         return document
 
-    def close(self, info: RunInfo) -> None:
+    def close(self, info: RunInfo) -> RunInfo:
         """Write to `run.json` what the replies have shown, and release the directory."""
         try:
-            self.update(info)
+            return self.update(info)
         finally:
             self.abandon()
 
@@ -304,7 +306,7 @@ def placed_results(path: Path, found: CountedResults) -> Iterator[tuple[int, Sce
 
 def found_results(path: Path, info: RunInfo) -> CountedResults:
     """Find the results in a run's directory; of repeated ones, only one counts."""
-    return counted_results(path, retried=bool(info.retried_at))
+    return counted_results(path, retried=bool(info.retried_at), noted=info.results_file)
 
 
 def results_at(path: Path, offsets: Iterable[int]) -> Iterator[ScenarioResult]:
@@ -396,9 +398,9 @@ class Journal:
 
 
 _SAME = (
-    "suite", "suite_digest", "client", "format", "level", "profile", "calls", "abstain",
-    "ask", "constrain", "prompt_digest", "repeats", "attempts", "max_tokens", "temperature", "seed",
-    "deadline_seconds",
+    "suite", "suite_digest", "scenarios", "client", "format", "level", "profile", "calls",
+    "abstain", "ask", "constrain", "prompt_digest", "repeats", "attempts", "max_tokens",
+    "temperature", "seed", "deadline_seconds",
 )  # fmt: skip
 """Options that affect the results; `concurrency` does not."""
 
@@ -511,16 +513,23 @@ def _placed(
     directory: Path, found: CountedResults, info: RunInfo, suite: Suite
 ) -> Iterator[tuple[int, int, ScenarioResult]]:
     """Yield the place, the byte offset and the result itself for each result that counts."""
-    index = {scenario.id: at for at, scenario in enumerate(suite.scenarios)}
+    # Not the prompts themselves, which may be long and many.
+    asked = {one.id: (at, hash(one.prompt)) for at, one in enumerate(suite.scenarios)}
     for offset, result in placed_results(directory, found):
-        if result.scenario not in index:
+        if result.scenario not in asked:
             raise RecordError(
                 f"{directory}: there is a result of scenario {result.scenario!r}, which the suite "
                 f"{suite.name!r} does not have; start a new run"
+            )
+        index, prompt = asked[result.scenario]
+        if hash(result.prompt) != prompt and COVER not in result.prompt:
+            raise RecordError(
+                f"{directory}: the result of scenario {result.scenario!r} is to the question "
+                f"{result.prompt!r:.60}, which is not the suite's: the file was changed; repair it"
             )
         if not 1 <= result.repeat <= info.repeats:
             raise RecordError(
                 f"{directory}: there is a result of repeat {result.repeat}, and the run has "
                 f"{info.repeats}; start a new run"
             )
-        yield index[result.scenario] * info.repeats + result.repeat - 1, offset, result
+        yield index * info.repeats + result.repeat - 1, offset, result

@@ -23,7 +23,7 @@ from functools import wraps
 from importlib.resources import files
 from itertools import zip_longest
 from secrets import token_hex
-from typing import ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
 from tunaeval.registry import shown, who, words_of
@@ -33,7 +33,7 @@ from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.deadlines import Deadline
-from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request
+from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, fault_of
 from tunaeval.types.faults import (
     Cut,
     Delay,
@@ -469,13 +469,24 @@ async def in_time(
     """Return the agent's run; an exception becomes its error, and a hanging agent is abandoned."""
     try:
         async with asyncio.timeout(seconds + grace):
-            return await work()
+            ran: Any = await work()
     except TimeoutError:
         return AgentRun("", ended="seconds", words=f"it took over {seconds:g} s")
     except TransportFailure:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything
         return AgentRun("", ended="error", words=f"{who(agent, 'agent')} raised {words_of(error)}")
+    fault = f"{shown(ran)}, wanted an AgentRun with texts and a tuple of Replies"
+    if (
+        isinstance(ran, AgentRun)
+        and all(map(isinstance, (ran.answer, ran.words, ran.replies), (str, str, tuple)))
+        and all(isinstance(one, Reply) for one in ran.replies)
+    ):
+        found = next(filter(None, map(fault_of, ran.replies)), None)
+        if found is None:
+            return ran
+        fault = f"a Reply with {found}"
+    raise TransportFailure(f"{who(agent, 'agent')} gave {fault}", kind="body")
 
 
 def _turns(ran: AgentRun, workspace: Workspace, trial: Trial) -> tuple[Turn, ...]:

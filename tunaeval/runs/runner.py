@@ -166,7 +166,7 @@ class SuiteRun:
         finally:
             self._learn()
             if files is not None:
-                files.close(self.info)
+                self.info = files.close(self.info)
         return self.report()
 
     async def run_one(self, index: int, repeat: int) -> ScenarioResult:
@@ -197,7 +197,7 @@ class SuiteRun:
             if files.note:
                 logging.getLogger("tunaeval.runs").warning("%s: %s", directory, files.note)
             if self._resumed:
-                files.update(self.info)
+                self.info = files.update(self.info)
             if not (self._resumed and kept_tools(directory) == tools_of(self._suite)):
                 keep_tools(directory, self._suite)
         except BaseException:
