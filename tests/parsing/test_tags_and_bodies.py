@@ -60,7 +60,8 @@ def pairs(*tags: str) -> Iterator[tuple[str, str, str]]:
     for tag, (name, bodies) in product(tags, BODIES.items()):
         closer = f"<|/{tag[2:]}" if tag.startswith("<|") else f"</{tag[1:]}"
         yield from ((f"{tag}{space}{body}{space}{closer}", name, tag)
-                    for body in bodies for space in ("", "\n"))  # fmt: skip
+                    for body in bodies for space in ("", "\n")
+                    if not body.startswith(tag))  # fmt: skip
 
 
 @pytest.mark.parametrize("tag", [*TAGS, "<some:tool_call>", "<some:function>"])
@@ -172,9 +173,11 @@ SCHEMA = '{"x": {"type": "integer", "description": "How far."}}'
                                    "<functions>\n[{}]\n</functions>"])  # fmt: skip
 def test_a_definition_is_no_call(frame: str, definition: str) -> None:
     result = read(frame.replace("{}", definition), tools=TOOLS)
-    assert result.outcome == "no_call"
+    assert not result.calls
     assert [one.code for one in result.diagnoses] == ["schema-echo"]
     assert definition in result.content
+    bare = read(frame.replace("{}", definition))
+    assert bare.outcome == ("malformed" if frame.startswith("<") else "no_call")
 
 
 def test_a_definition_beside_a_call_leaves_the_call() -> None:

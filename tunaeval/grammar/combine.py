@@ -56,13 +56,6 @@ TAGS = {
 """The tags by their openers."""
 
 
-def _between_tags(word: Word) -> Word:
-    """Return a word as it is between tags: keys of any name, and lines or none."""
-    if isinstance(word, CallObject):
-        return replace(word, any_keys=True, opens=())
-    return Space(word.text) if isinstance(word, Literal) and word.text.isspace() else word
-
-
 SPACE_OF_NAMES = r"[A-Za-z][\w.-]{0,23}+"
 """What may be before a colon and the name of a tag."""
 
@@ -78,34 +71,33 @@ CLAUDE = "antml"
 
 @lru_cache(maxsize=256)
 def in_space(form: Format, space: str) -> Format:
-    """Return a format whose tags have a namespace, or have none."""
-
-    def spaced(text: str) -> str:
-        return re.sub(r"^(</?)", rf"\1{space}:", text)
+    """Return a format whose tags have a namespace, or, but for the first one, have none."""
 
     def changed(word: Word) -> Word:
         if isinstance(word, Literal) and word.text[0] == "<":
-            own = tuple(map(spaced, word.spellings))
-            return Literal(own[0], (*own[1:], *word.spellings))
+            spaced = [re.sub(r"^(</?)", rf"\1{space}:", text) for text in word.spellings]
+            return Literal(spaced[0], (*spaced[1:], *word.spellings))
         if isinstance(word, Many | Maybe):
             return replace(word, words=(*map(changed, word.words),))
         return word
 
-    first, *others = form.words
-    opener = Literal(spaced(first.text)) if isinstance(first, Literal) else first
-    words = (opener, *map(changed, others))
-    return replace(form, words=words, around=None, also=(), checked=False)
+    first, *others = map(changed, form.words)
+    opener = Literal(first.text) if isinstance(first, Literal) else first
+    return replace(form, words=(opener, *others), around=None, also=(), checked=False)
+
+
+def _between_tags(word: Word) -> Word:
+    """Return a word as it is between tags: keys of any name, and lines or none."""
+    if isinstance(word, CallObject):
+        return replace(word, any_keys=True, opens=())
+    return Space(word.text) if isinstance(word, Literal) and word.text.isspace() else word
 
 
 @lru_cache(maxsize=1024)
 def inside(body: Format, tag: Tag) -> Format:
     """Return the format of a body's calls between a tag and its closer."""
-    words: tuple[Word, ...] = body.words
-    if body.opener and body.closer:
-        words = words[1:-1]
-    words = (*map(_between_tags, words),)
-    first, *others = tag.closers
-    row = (Literal(tag.opener), Space(), *words, Space(), Literal(first, (*others,)))
-    return replace(
-        body, words=row, marked=tag.known, whole=False, around=None, also=(), checked=False
-    )  # fmt: skip
+    words = body.words[1:-1] if body.opener and body.closer else body.words
+    closer = Literal(tag.closers[0], tag.closers[1:])
+    row = (Literal(tag.opener), Space(), *map(_between_tags, words), Space(), closer)
+    alone = replace(body, whole=False, around=None, also=(), checked=False)
+    return replace(alone, words=row, marked=tag.known, checked=False)

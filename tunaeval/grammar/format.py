@@ -106,13 +106,12 @@ class PythonCalls:
     `listed`: calls are written in a list; both ways are read. `json`: lists and objects are written
     as JSON, and texts always in single quotes. `loose` is for formats that are a whole reply: calls
     may be in nested lists, quotes or backticks, and separated by commas, semicolons or newlines.
-    `opens` is as in `CallObject`. `printed`: a program may print the result of a call.
+    `opens` is as in `CallObject`.
     """
 
     listed: bool = True
     json: bool = False
     loose: bool = False
-    printed: bool = False
     opens: tuple[tuple[str, ...], ...] = ()
 
 

@@ -390,9 +390,8 @@ PYTHONIC = _format(
 # others quote each call in a list, or escape its names as Markdown does.
 PYTHON_CALLS = _format(
     "python-calls gorilla granite_pythonic raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake "
-    "Arctic, DBRX, small Mistrals): Python calls side by side, or quoted in a list: all of a "
-    "reply or of a code "
-    "fence",
+    "Arctic, DBRX, small Mistrals): Python calls side by side, or quoted in a list: all of a reply "
+    "or of a code fence",
     "⟨calls loose⟩",
     whole=True,
 )
@@ -409,7 +408,8 @@ OLMO3 = _format(
 # Google's guides to function calling with Gemma 3 (ai.google.dev/gemma/docs).
 TOOL_CODE = _format(
     "tool-code (Gemma 3, Gemini): Python calls in a Markdown code fence of the language tool_code",
-    "⟨```tool_code¦```tool_call⟩\n⟨calls printed⟩\n```",
+    "⟨```tool_code¦```tool_call¦```tool_code\nprint(default_api.¦```tool_call\npython(default_api.⟩"
+    "\n⟨calls⟩\n```",
 )
 LFM2_PYTHONIC = _format(
     "lfm2-pythonic (LFM2, LFM2.5): a list of Python calls between tool call markers",
@@ -481,11 +481,10 @@ _PAIRS = (
     "⟨each⟩⟨<arg_key>¦<param_key>⟩⟨key⟩⟨</arg_key>¦</param_key>⟩\n"
     "⟨<arg_value>¦<param_value>⟩⟨value⟩⟨</arg_value>¦</param_value>⟩\n⟨/each⟩"
 )
-_HINT = "⟨type hint⟩⟨\"¦'⟩"
 _INVOKE = (
     f"<invoke name=⟨⟩{_QUOTE}⟨name⟩{_QUOTE}⟨⟩>\n"
-    f"⟨each⟩<parameter name={_QUOTE}{_KEY}{_QUOTE}"
-    f"⟨⟩⟨maybe⟩⟨string=\"¦type=\"¦string='¦type='⟩{_HINT}⟨/maybe⟩⟨⟩>"
+    f"⟨each⟩<parameter name={_QUOTE}{_KEY}"
+    f"⟨maybe⟩⟨\" string=\"¦\" type=\"¦' string='¦' type='⟩⟨type hint⟩⟨/maybe⟩{_QUOTE}⟨⟩>"
     "⟨value⟩</parameter>\n⟨/each⟩</invoke>"
 )
 _PARAMS = "¦".join(
@@ -515,9 +514,8 @@ SEED_OSS_BARE = _format(
 QWEN3_CODER = _format(
     "qwen3-coder interns2-preview minicpmv nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano "
     "nemotron3 nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder "
-    "qwen3_xml "
-    "qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): "
-    "<function=NAME> with <parameter=KEY> inside <tool_call>",
+    "qwen3_xml qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, "
+    "Granite 4.2): <function=NAME> with <parameter=KEY> inside <tool_call>",
     f"<tool_call>\n{_TRIMMED}\n</tool_call>",
     also=(QWEN3_BARE,),
 )
@@ -537,8 +535,8 @@ SEED_OSS = _format(
 
 GLM45 = _format(
     "glm45 glm glm-ocr glm45_moe hyperclovax_seed_think laguna ling3 poolside-v1 poolside_v1 "
-    "spark25 (GLM-4.5, GLM-4.6, Ling 3, Laguna, Spark 2.5): name, then <arg_key> and "
-    "<arg_value>, inside <tool_call>",
+    "spark25 (GLM-4.5, GLM-4.6, Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, "
+    "inside <tool_call>",
     f"<tool_call>⟨⟩⟨name⟩\n{_PAIRS}</tool_call>",
     dropped=("<|begin_of_box|>", "<|end_of_box|>"),
     also=(GLM_FLASH,),
@@ -690,8 +688,7 @@ DEEPSEEK_V32 = _format(
 )
 DEEPSEEK_V41 = _format(
     "deepseek-v4.1 deepseek-v41 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in "
-    "every "
-    "tag",
+    "every tag",
     '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩⟨">¦" >⟩\n'
     f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}{_ENDS}'
     "⟨value⟩⟨</｜DSML｜ parameter>¦</|DSML| parameter>⟩\n⟨/each⟩"

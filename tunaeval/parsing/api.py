@@ -42,21 +42,8 @@ dots, granite, hunyuan, k2_horizon, lfm2, rwkv, telechat4, llama3, mistral, qwen
     Reader(name, forms) for name, forms in SETS.items()
 )
 
-_SETS = (
-    auto,
-    qwen25,
-    dots,
-    granite,
-    hunyuan,
-    k2_horizon,
-    lfm2,
-    rwkv,
-    telechat4,
-    llama3,
-    mistral,
-    qwen3,
-    xlam,
-)
+_SETS = (auto, qwen25, dots, granite, hunyuan, k2_horizon, lfm2, rwkv, telechat4, llama3, mistral,
+         qwen3, xlam)  # fmt: skip
 _READERS: dict[str, Reader] = {reader.name: reader for reader in _SETS}
 """Readers by name: those of the sets, and of each format that was used."""
 

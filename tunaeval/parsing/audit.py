@@ -31,7 +31,8 @@ from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 from .collect import Collector
 from .finder import Finder, everything, firsts_of
 from .markup import edits_of, nearly_begins, within
-from .scanner import in_ticks, read_unit, scanner_of, unescaped
+from .scanner import in_ticks, scanner_of
+from .unit import read_unit, unescaped
 
 
 def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:

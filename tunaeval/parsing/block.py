@@ -39,7 +39,7 @@ from .judge import (
 )
 from .repair.dialects import BraceReader, PythonReader, plain_arguments
 from .repair.machine import JsonReader
-from .repair.values import ATOMS, QUOTES, Read, Unreadable, nothing_hidden, repair_of
+from .repair.values import ATOMS, QUOTES, Read, Unreadable, nothing_hidden
 from .window import Reading, T, Window
 
 _SPACE = re.compile(SPACE)
@@ -271,11 +271,11 @@ class Block(ABC):
         """Judge an object: a whole call if `word` describes it, else the arguments of `name`."""
         setting, form = self._setting, self._form
         value = read.value
-        if word and isinstance(value, dict) and not _has_keys(word, value):
-            tag = TAGS.get(form.opener.text) if form.opener and setting.tags else None
-            if tag and not word.any_keys:
-                form = inside(JSON, tag)  # which has other keys, too
-            elif not form.marked:
+        if word and isinstance(value, dict):
+            tag = TAGS.get(form.opener.text) if setting.tags and form.opener else None
+            if tag and "function_name" in value:
+                form = inside(JSON, tag)  # no format has this key, which JSON in a tag may have
+            elif not (form.marked or _has_keys(word, value)):
                 keyed = (one for one in setting.dialects if one.call and _has_keys(one.call, value))
                 form = next(keyed, form)
             word = form.call
@@ -679,11 +679,6 @@ _CODE_BEFORE = re.compile(
 
 _IN_PYTHON = re.compile(r"""[][(){}:,"'=*#\w+-]""").match
 
-_PRINTERS, _API = ("print", "python"), "default_api."
-_PARENTHESIS = re.compile(r"\(\s{0,24}+")
-_PRINTED = re.compile(rf"{_PARENTHESIS.pattern}(?:{NAME.pattern}\(?)?")
-"""What follows a function that prints a call's result, up to the call's own parenthesis."""
-
 QUOTING = ("'", '"', "`")
 _QUOTE = re.compile("['\"`]?+")
 _LOOSE = re.compile(r"""[\s,;\[\]'"`]*+""")
@@ -752,6 +747,9 @@ class PythonBlock(Block):
         self.failed = not ended
         if ended and not self._collector.full:
             if self._form.closer:
+                if (yield from next_char(window)) == ")":
+                    self._repair_last("extra-closer", "the calls are inside another")
+                    window.pos += 1
                 yield from self._pass_closer(self._form.closer)
             else:
                 yield from next_char(window)
@@ -895,15 +893,6 @@ class PythonBlock(Block):
         """Read one call into `_found`; False if the end of the call cannot be found."""
         window, start = self._window, self._window.offset
         name = yield from bounded(window, NAME)
-        tools, word = self._setting.tools, self._form.python
-        printed = ""
-        if word and word.printed and not (tools and name in tools):
-            printed = yield from self._passes_printer(name)
-            if printed:
-                what, here = f"the call is inside {name!r}", Span(start, window.offset)
-                frame = (*frame, repair_of("wrapped-call", what, here))
-                name = yield from bounded(window, NAME)
-            name = name.removeprefix(_API)
         if self._form.whole:
             yield from bounded(window, _QUOTE)
         char = yield from next_char(window)
@@ -921,8 +910,7 @@ class PythonBlock(Block):
             if broken:
                 yield from reader.skip(lines=not self._bare)
                 broken = not reader.whole
-        if printed and (yield from next_char(window)) == ")":
-            window.pos += 1
+        tools = self._setting.tools
         known = tools is not None and name in tools
         self._known, self._all_known = self._known or known, self._all_known and known
         self._likely = self._likely or self._known or (named and self._alone)
@@ -931,15 +919,6 @@ class PythonBlock(Block):
             self._hand_on()
         self._broken = broken
         return not broken
-
-    def _passes_printer(self, name: str) -> Reading[str]:
-        """Skip the parenthesis of a function that prints a call of Gemini's API; return it."""
-        found = ""
-        if name in _PRINTERS:
-            found = yield from peek(self._window, bounded(self._window, _PRINTED))
-        if not (found.endswith("(") and _API in found):
-            return ""
-        return (yield from bounded(self._window, _PARENTHESIS))
 
     def _no_call(self, name: str, start: int, char: str) -> bool:
         """Report a name that no parenthesis follows, and return whether the text ends there."""

@@ -37,20 +37,9 @@ from tunaeval.grammar import (
     PythonCalls,
     Space,
     Word,
+    combine,
     spellings,
     starts_with_space,
-)
-from tunaeval.grammar.combine import (
-    BODIES,
-    CLAUDE,
-    SPACE_OF_NAMES,
-    SPACED,
-    SPACED_CUT,
-    TAGS,
-    Tag,
-    in_space,
-    inside,
-    tag_of,
 )
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO
@@ -260,7 +249,7 @@ class Token:
     around: bool = False
     announces: bool = False
     closer: str = ""
-    tag: Tag | None = None
+    tag: combine.Tag | None = None
     combined: int = 0
     turns: tuple[Turns, ...] = ()
     within: bool = False
@@ -293,17 +282,11 @@ class Token:
     @cached_property
     def follows(self) -> tuple[Match, ...]:
         """For each format, what matches the text that must follow this token as its opener."""
-        lists = any(form.call and form.call.any_keys for form in self.formats)
-        starts = (_start_in_tag(form) if form.tool else start_of(form) for form in self.own)
-        if self.combined:  # a list, or a word, may begin another body
-            starts = (
-                _OBJECT if lists and _has_one_object(form)
-                else rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}" if form.python
-                else start_of(form)
-                for form in self.own
-            )  # fmt: skip
-        combined = map(_start_in_tag, self.formats[len(self.own) :])
-        return tuple(re.compile(start).match for start in (*starts, *combined))
+        starts = (
+            _start_in_tag(form, self.formats) if self.combined or form.tool else start_of(form)
+            for form in self.formats
+        )
+        return tuple(re.compile(start).match for start in starts)
 
     @property
     def own(self) -> tuple[Format, ...]:
@@ -333,21 +316,22 @@ class Token:
         return bool(ends) and isinstance(form.words[1], Name)
 
 
-def _start_in_tag(form: Format) -> str:
-    """Return a pattern of what follows a tag around any body; a name alone is none."""
+def _start_in_tag(form: Format, among: tuple[Format, ...]) -> str:
+    """Return a pattern of what follows a tag that begins a body of one format `among` several.
+
+    A list is left to those that have lists, and a word alone begins none of the bodies.
+    """
+    if form.call and not form.call.array and any(f.call and f.call.any_keys for f in among):
+        return _OBJECT
     if form.python:
         return rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}"
     many = next((word for word in form.words if isinstance(word, Many)), None)
-    if many and (form.tool or stands_alone(form)):
+    own = combine.BODIES.get(form.name, form) is form
+    if many and (form.tool or (stands_alone(form) and not own)):
         name = "" if form.tool else f"{Name(WITH_COLONS).pattern}{WIDE_SPACE}"
         first = any_of(many.words[0]) if isinstance(many.words[0], Literal) else ""
         return f"{WIDE_SPACE}{name}{first}"
     return start_of(form)
-
-
-def _has_one_object(form: Format) -> bool:
-    """Whether a format has one object in a block, so that a list of them is left to others."""
-    return form.call is not None and not (form.call.array or form.call.joined)
 
 
 def after_opener(form: Format) -> Literal | None:
@@ -377,7 +361,7 @@ def format_at(window: Window, token: Token) -> Reading[Format | None]:
     The reader waits while more text could still fit a format before the chosen one.
     """
     forms = token.formats
-    if len(token.own) == len(forms) == 1 and not token.around:
+    if len(forms) == 1 and not (token.combined or token.around):
         return forms[0]
     while True:
         text, at = window.text, window.pos + len(token.text)
@@ -487,7 +471,7 @@ class Finder:
             self.tokens.setdefault(text, Token("dialogue", text))
         for text in END_TOKENS:
             self.tokens.setdefault(text, Token("end_of_text", text))
-        self.bodies = [form for form in formats if BODIES.get(form.name) is form]
+        self.bodies = [form for form in formats if combine.BODIES.get(form.name) is form]
         """The formats whose calls may be in any tag."""
         self.tags: dict[str, Token] = {}
         """The tags that may begin a message, too."""
@@ -499,19 +483,25 @@ class Finder:
         self._bare: dict[str, Token] = {}
         """The tokens of objects without markers, by the pattern of their beginning."""
         if self.bodies or self._tagged:
-            self._bare[SPACED] = Token("spaced")
-        for row, form in self._rows:
-            self._bare.setdefault("".join(_atoms(row)), Token("bare", formats=(form,)))
+            self._bare[combine.SPACED] = Token("spaced")
+        for form in dict.fromkeys(form for _, form in self._rows):
+            rows = ([*_atoms(row)] for row, each in self._rows if each is form)
+            starts: dict[str, list[str]] = {}
+            for first, *rest in rows:
+                starts.setdefault(first, []).append("".join(rest))
+            for first, rests in starts.items():
+                pattern = f"{first}(?:{'|'.join(rests)})"
+                self._bare.setdefault(pattern, Token("bare", formats=(form,)))
 
     def _add_tags(self) -> None:
         """Add the tags that mean a call, if any of the formats reads calls inside of them."""
-        for tag in TAGS.values():
+        for tag in combine.TAGS.values():
             token = self.tokens.get(tag.opener)
             lacks = token is not None and any(form.closer is None for form in token.formats)
             if not (self.bodies or self._tagged or lacks):
                 continue
             made = [
-                inside(body, tag)
+                combine.inside(body, tag)
                 for body in self.bodies
                 if body.opener is None or body.opener.text != tag.opener
             ]
@@ -533,8 +523,8 @@ class Finder:
     @cached_property
     def in_tag(self) -> Match:
         """Matches what may follow a tag around calls: more tags, and an opener or a body."""
-        tags, openers = map("|".join, (map(re.escape, TAGS), map(re.escape, self._tagged)))
-        space = rf"<(?:{SPACE_OF_NAMES}:)"
+        tags, openers = map("|".join, (map(re.escape, combine.TAGS), map(re.escape, self._tagged)))
+        space = rf"<(?:{combine.SPACE_OF_NAMES}:)"
         openers += rf"|{space}invoke name="
         one = rf"(?:{tags}|{space}\w{{4,14}}+>){WIDE_SPACE}"
         body = rf"[\[{{]|<name>|{_NAME}{WIDE_SPACE}[{{(]" if self.bodies else "(?!)"
@@ -764,7 +754,7 @@ class Finder:
         """Matches, at a text's end, an incomplete token."""
         rows = ([*_atoms(row)] for row, _ in self._rows)
         cuts = (first + _beginnings(rest) for first, *rest in rows if rest)
-        spaced = (SPACED_CUT,) if SPACED in self._bare else ()
+        spaced = (combine.SPACED_CUT,) if combine.SPACED in self._bare else ()
         return _at_end((*_trie(_cut(self.tokens)), *spaced, *cuts))
 
     @cached_property
@@ -811,12 +801,12 @@ def spaced_token(finder: Finder, text: str) -> Token:
         return Token("close_tag", text)
     if name.endswith("="):
         forms = [form for form in finder.formats if f"<{name}" in spellings(form.opener)]
-        forms = [in_space(form, space) for form in forms[:1]]
-        tag = Tag(text, (), space == CLAUDE)
+        forms = [combine.in_space(form, space) for form in forms[:1]]
+        tag = combine.Tag(text, (), space == combine.CLAUDE)
         return Token("open", text, (*forms,), tag=tag)
-    tag = tag_of(text, f"{space}:{name[:-1]}", known=space == CLAUDE)
+    tag = combine.tag_of(text, f"{space}:{name[:-1]}", known=space == combine.CLAUDE)
     tag = replace(tag, closers=(*tag.closers, f"</{name}"))
-    made = (*(inside(body, tag) for body in finder.bodies),)
+    made = (*(combine.inside(body, tag) for body in finder.bodies),)
     return Token("open", text, made, tag=tag, combined=len(made))
 
 
@@ -896,7 +886,9 @@ _Ending: TypeAlias = tuple[tuple[str, ...], re.Pattern[str]]
 @lru_cache(maxsize=512)
 def ending_of(form: Format) -> _Ending:
     """Return the texts that may end a call before its closer, and a pattern of its inside."""
-    words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]
+    words = [
+        word for word in form.words if not isinstance(word, Space | Maybe) and word != form.closer
+    ]
     last, inside = words[-1], IN_OBJECT
     if row := next((word for word in words if isinstance(word, Many)), None):
         fixed = [word for word in row.words if isinstance(word, Literal)]

@@ -99,13 +99,15 @@ def judge(
     goes_on = not fault or fault.code == UNKNOWN_TOOL  # whose arguments may be broken, too
     described = isinstance(value.get("description"), str) and "description" not in keys
     if goes_on or (described and attempt and keys[1] is None and isinstance(name, str)):
-        known = None if fault else tools
-        inner, wrong = _arguments(value.get(keys[1] or ""), str(name), known, span, described)
+        inner, wrong = _arguments(value.get(keys[1] or ""), span)
+        schema = tools[name].parameters if tools is not None and name in tools else None
+        if wrong is None and _is_definition(inner.value, schema, described=described):
+            message = f"the definition of {name!r:.60} was repeated, not called"
+            cut, attempt = read.truncated or inner.truncated, form.marked or schema is not None
+            return JudgedCall(None, (Note("schema-echo", message),), attempt, cut)
     cut = read.truncated or inner.truncated
     repairs = (*frame, *read.repairs, *renamed, *inner.repairs)
     wrong = wrong or (forbidden_at(repairs, level) if goes_on else None)
-    if wrong and wrong.code == "schema-echo":
-        return JudgedCall(None, (wrong,), False, cut)
     if fault or wrong:
         return JudgedCall(None, tuple(filter(None, (fault, wrong))), attempt, cut)
     notes, arguments = (*read.notes, *inner.notes), inner.value
@@ -185,19 +187,10 @@ _Keys: TypeAlias = tuple[str | None, str | None]
 
 
 def _names_tool(value: JsonObject, tools: Tools | None) -> bool:
-    """Whether the one key of an object is a tool, and its value has all that the tool requires."""
-    ((name, arguments),) = value.items()
-    if tools is None or name not in tools or not isinstance(arguments, dict):
-        return False
-    schema = tools[name].parameters
-    declared, required = schema.get("properties"), schema.get("required")
-    keys = arguments.keys()
-    return (
-        isinstance(declared, Mapping)
-        and bool(keys)
-        and keys <= declared.keys()
-        and (not isinstance(required, list) or all(key in keys for key in required))
-    )
+    """Whether the one key of an object is a tool, and its value has arguments that fit the tool."""
+    ((name, inner),) = value.items()
+    known = tools is not None and name in tools and isinstance(inner, dict) and inner
+    return bool(known) and fits(name, inner, tools)  # type: ignore[arg-type]  # they are known
 
 
 def _renamed(
@@ -216,27 +209,17 @@ def _renamed(
         value = inner
     if word.name in value and word.arguments in value:
         return value, (word.name, word.arguments), repairs
-    found = (
-        _key(value, own, aliases, span, repairs, silent=word.any_keys)
-        for own, aliases in ((word.name, NAME_KEYS), (word.arguments, ARGUMENTS_KEYS))
-    )
-    return value, (next(found), next(found)), repairs
+    name_key = _key(value, word.name, NAME_KEYS, span, repairs)
+    keys = name_key, _key(value, word.arguments, ARGUMENTS_KEYS, span, repairs)
+    return value, keys, [] if word.any_keys else repairs
 
 
 def _key(
-    value: JsonObject,
-    own: str,
-    aliases: tuple[str, ...],
-    span: Span,
-    repairs: list[Repair],
-    *,
-    silent: bool,
+    value: JsonObject, own: str, aliases: tuple[str, ...], span: Span, repairs: list[Repair]
 ) -> str | None:
-    """Return the first key in `value` out of `own` and the aliases; an alias adds a repair, unless
-    `silent`.
-    """
+    """Return the first key in `value` out of `own` and the aliases; an alias adds a repair."""
     found = next((key for key in (own, *aliases) if key in value), None)
-    if found not in (own, None) and not silent:
+    if found not in (own, None):
         repairs.append(repair_of("key-alias", f"{found!r} stands for {own!r}", span))
     return found
 
@@ -290,15 +273,11 @@ def _missing(name: str, beside: JsonObject, read: Read) -> Note | None:
     return Note("missing-arguments", f"{name!r} has no arguments key, but {others}")
 
 
-def _arguments(
-    value: JsonValue, name: str, tools: Tools | None, span: Span, described: bool
-) -> tuple[Read, Note | None]:
+def _arguments(value: JsonValue, span: Span) -> tuple[Read, Note | None]:
     """Return the arguments as an object, decoded if they are a string, or why they are none.
 
-    None, an empty list and a blank string mean that there are no arguments. `described`: the call
-    has a description beside its name, as a definition has.
+    None, an empty list and a blank string mean that there are no arguments.
     """
-    echo = Note("schema-echo", f"the definition of {name!r:.60} was repeated, not called")
     read = Read(value)
     if isinstance(value, str) and value.strip():
         inner = read_json(value)
@@ -308,37 +287,36 @@ def _arguments(
         others = (repair_of(each.code, each.message, span, each.level) for each in inner.repairs)
         read, value = inner._replace(repairs=(encoded, *others)), inner.value
     if isinstance(value, dict):
-        schema = tools[name].parameters if tools is not None and name in tools else {}
-        return read, echo if _is_schema(value, schema, tools, described) else None
+        return read, None
     if value is None or value == [] or (isinstance(value, str) and not value.strip()):
-        return read._replace(value={}), echo if described else None
+        return read._replace(value={}), None
     return read, Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
 
 
-def _is_schema(
-    arguments: JsonObject, schema: Mapping[str, JsonValue], tools: Tools | None, described: bool
+def _is_definition(
+    arguments: JsonObject, schema: Mapping[str, JsonValue] | None, *, described: bool
 ) -> bool:
-    """Whether a tool's schema was written in place of its arguments.
+    """Whether a tool's definition was repeated: a schema is in the place of the arguments.
 
-    Each argument is then an object with its type and description, or, if the call is `described`
-    itself, one with a type. A tool may declare such an object as its argument.
+    Each argument is then an object with its type and description, or, if a description is beside
+    the name (`described`), one with a type. A tool may declare such an object as its argument.
+    `schema` is that of the tool; None if no tool is known.
     """
-    inner = arguments.get("properties")
+    inner, declared = arguments.get("properties"), (schema or {}).get("properties") or {}
     if isinstance(inner, dict) and all(isinstance(one, dict) for one in inner.values()):
         # An unknown tool may have an argument of this name.
-        declared = schema.get("properties", {})
-        return (tools is not None or "type" in arguments) and "properties" not in (declared or {})
-    typed_ones = {
-        key: one for key, one in arguments.items() if isinstance(one, dict) and _is_type(one)
-    }
-    objects = (admitted(member(schema, key, schema), schema) for key in typed_ones)
-    if any("object" in types and types != ANY for types in objects):
+        return (schema is not None or "type" in arguments) and "properties" not in declared
+    schemas = [key for key, one in arguments.items() if isinstance(one, dict) and _has_type(one)]
+    types = [admitted(member(schema, key, schema), schema) for key in schemas]
+    if any("object" in admits and admits != ANY for admits in types):
         return False
-    whole = [one for one in typed_ones.values() if isinstance(one.get("description"), str)]
-    return bool(typed_ones or not arguments) if described else 0 < len(whole) == len(arguments)
+    if described:
+        return bool(schemas or not arguments)
+    whole = [key for key in schemas if isinstance(arguments[key].get("description"), str)]
+    return 0 < len(whole) == len(arguments)
 
 
-def _is_type(value: JsonObject) -> bool:
+def _has_type(value: JsonObject) -> bool:
     """Whether an object says which type a value has."""
     kind = value.get("type")
     return isinstance(kind, str) and kind.lower() in HINTS
@@ -412,9 +390,9 @@ _PYTHON = {"None": "null", "True": "true", "False": "false"}
 
 
 _SPELLINGS = {
-    "text": "true", "json": "false", "string": "string str text char", "null": "null none",
-    "integer": "integer int long", "number": "number float double", "boolean": "boolean bool",
-    "array": "array list tuple set", "object": "object dict dictionary hashmap",
+    "text": "true", "json": "false", "string": "string str", "null": "null",
+    "integer": "integer int", "number": "number float", "boolean": "boolean bool",
+    "array": "array list tuple", "object": "object dict",
 }  # fmt: skip
 HINTS = {word: kind for kind, words in _SPELLINGS.items() for word in words.split()}
 """What each name of a type means, and whether a value is a string, as models write them."""

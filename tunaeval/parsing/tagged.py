@@ -234,6 +234,8 @@ class TaggedBlock(Block):
         """Read arguments, or one's value, if they are here; return whether they were."""
         match word:
             case Arguments():
+                if word.optional and (yield from next_char(self._window)) != "{":
+                    return True
                 return (yield from self._json(word, stops_of(self._form, after)))
             case Many():
                 closer = next((one.text for one in after if isinstance(one, Literal)), "")
@@ -298,8 +300,8 @@ class TaggedBlock(Block):
         window = self._window
         char = yield from next_char(window)
         if char != "{":
-            if word.optional or char == "" or self._name is None:
-                return word.optional
+            if char == "" or self._name is None:
+                return False
             if word.text:
                 return (yield from self._text_of(word.text, stops))
             yield from literal(window, ("null",))
@@ -320,19 +322,11 @@ class TaggedBlock(Block):
 
     def _text_of(self, key: str, stops: tuple[str, ...]) -> _Fits:
         """Read all text up to one of `stops` as the argument `key`."""
-        window, ends = self._window, re.compile("|".join(map(re.escape, stops)))
-        pieces, longest = list[str](), max(map(len, stops))
-        while (found := ends.search(window.text, window.pos)) is None:
-            end = len(window.text) - (0 if window.final else longest)
-            pieces.append(window.text[window.pos : max(window.pos, end)])
-            window.pos = max(window.pos, end)
-            if window.final:
-                return Unreadable("truncated", "the text ends inside the arguments", cut=True)
-            yield
-        pieces.append(window.text[window.pos : found.start()])
-        window.pos = found.start()
-        text = "".join(pieces).strip()
-        self._object = Read({key: text} if text else {})
+        ends, longest = "|".join(map(re.escape, stops)), max(map(len, stops))
+        text = yield from _up_to(self._window, re.compile(ends), longest)
+        if text is None:
+            return Unreadable("truncated", "the text ends inside the arguments", cut=True)
+        self._object = Read({key: text.strip()} if text.strip() else {})
         return True
 
     def _many(self, word: Many, closer: str) -> _Fits:
@@ -383,19 +377,12 @@ class TaggedBlock(Block):
 
     def _attribute_value(self) -> _Fits:
         """Read a value that is an attribute, and the rest of its tag, which may have its type."""
-        window, pieces = self._window, list[str]()
-        while (found := _REST.search(window.text, window.pos)) is None or not (
-            window.final or found.end() < len(window.text)
-        ):
-            if window.final:
-                return Unreadable("truncated", "the text ends inside an argument", cut=True)
-            end = max(window.pos, len(window.text) - limits.MARGIN)
-            pieces.append(window.text[window.pos : end])
-            window.pos = end
-            yield
-        pieces.append(window.text[window.pos : found.start()])
+        window = self._window
+        text = yield from _up_to(window, _REST, limits.MARGIN)
+        if text is None or not (found := _REST.match(window.text, window.pos)):
+            return Unreadable("truncated", "the text ends inside an argument", cut=True)
         window.pos, self._valued = found.end(), True
-        piece = self._key, _kind_of(found[2], _HINTED), "".join(pieces)
+        piece = self._key, _kind_of(found[2], _HINTED), text
         self._argument(piece, closing_of(self._form).value, self._root)
         return True
 
@@ -464,6 +451,23 @@ class TaggedBlock(Block):
         self._repairs += tree.repairs
         self._notes += tree.notes
         return bool(word.prefix or tree.value or self._object or not schema.get("required"))
+
+
+def _up_to(window: Window, ends: re.Pattern[str], held: int) -> Reading[str | None]:
+    """Skip and return the text up to what `ends` matches, of at most `held` characters; None if
+    the text ends before it.
+    """
+    pieces = list[str]()
+    while (found := ends.search(window.text, window.pos)) is None:
+        end = len(window.text) - (0 if window.final else held)
+        pieces.append(window.text[window.pos : max(window.pos, end)])
+        window.pos = max(window.pos, end)
+        if window.final:
+            return None
+        yield
+    pieces.append(window.text[window.pos : found.start()])
+    window.pos = found.start()
+    return "".join(pieces)
 
 
 def _ends_sentence(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
@@ -574,18 +578,9 @@ class ElementsReader:
 
     def _text(self) -> Reading[str | Unreadable]:
         """Skip and return the text up to the next tag."""
-        window, pieces, held = self._window, list[str](), len(self._word.prefix) + limits.TAG_AHEAD
-        while (found := self._tag.search(window.text, window.pos)) is None:
-            if window.final:
-                window.pos = len(window.text)
-                return _CUT
-            end = max(window.pos, len(window.text) - held)
-            pieces.append(window.text[window.pos : end])
-            window.pos = end
-            yield
-        pieces.append(window.text[window.pos : found.start()])
-        window.pos = found.start()
-        return "".join(pieces)
+        held = len(self._word.prefix) + limits.TAG_AHEAD
+        text = yield from _up_to(self._window, self._tag, held)
+        return _CUT if text is None else text
 
     def _declared(self) -> Collection[str]:
         """Return the names of the arguments that the tool's schema declares."""
