@@ -95,7 +95,8 @@ def test_without_tools_only_a_tag_of_some_format_counts() -> None:
     ("kind", "text", "value"),
     [("string", "5", "5"), ("integer", "5", 5), ("float", "5", 5), ("float", "0.5", 0.5),
      ("boolean", "true", True), ("boolean", "False", False), ("array", "[1, 2]", [1, 2]),
-     ("dict", '{"a": "b"}', {"a": "b"}), ("tuple", "[1]", [1]), ("string", "a &lt; b", "a < b")],
+     ("dict", '{"a": "b"}', {"a": "b"}), ("tuple", "[1]", [1]),
+     ("tuple", "(1, 2)", [1, 2]), ("string", "a &lt; b", "a < b")],
 )  # fmt: skip
 def test_a_type_decides_where_there_is_no_schema(kind: str, text: str, value: object) -> None:
     one = f'<param name="x" type="{kind}">{text}</param>'

@@ -398,6 +398,9 @@ HINTS = {word: kind for kind, words in _SPELLINGS.items() for word in words.spli
 """What each name of a type means, and whether a value is a string, as models write them."""
 
 
+_TUPLE = re.compile(r"\A\((.*)\)\Z", re.DOTALL)
+
+
 def typed(text: str, schema: object, kind: str | None, root: object = None) -> Read:
     """Return the value that the bare `text` of an argument means, with its repairs and notes.
 
@@ -410,8 +413,7 @@ def typed(text: str, schema: object, kind: str | None, root: object = None) -> R
     if kind == "text":
         return Read(text)
     wanted = ANY if kind == "json" else admitted(schema, schema if root is None else root)
-    if wanted == ANY and kind in ANY:
-        wanted = frozenset({kind})
+    wanted = frozenset({kind}) if wanted == ANY and kind in ANY else wanted
     if wanted == ANY:
         return _as_it_looks(text)
     if "string" in wanted:
@@ -422,8 +424,11 @@ def typed(text: str, schema: object, kind: str | None, root: object = None) -> R
     for word in ("null", "boolean", "number", "integer"):
         if word in wanted and (value := of_text(text, word)) is not UNBENT:
             return Read(value)
-    if not wanted.isdisjoint(("array", "object")) and text.lstrip()[:1] in ("{", "["):
-        inner = read_json(text)
+    bare = text.strip()
+    if "array" in wanted:
+        bare = _TUPLE.sub(r"[\1]", bare)
+    if not wanted.isdisjoint(("array", "object")) and bare[:1] in ("{", "["):
+        inner = read_json(bare)
         if isinstance(inner, Read):
             return inner
     return _as_it_looks(text)
