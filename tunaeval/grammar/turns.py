@@ -67,12 +67,14 @@ class Turns:
     def rests(self) -> Iterator[tuple[str, bool]]:
         """The roles that a text cut in a header may begin with, and whether they are the model's.
 
-        A role without a tail is a word, unless it is a token.
+        A role without a tail is a word, unless it is a token; Step-Audio 2's calls begin with the
+        line `function`.
         """
         own = (text.removeprefix(head) for head in self.heads if head for text in self.model)
         roles = [(role, role not in self.model) for role in own if role not in self.model]
-        roles += [(role, False) for role in self.others if role and self.heads != ("",)]
-        return (one for one in roles if self.tails != ("",) or one[0].endswith(">"))
+        roles += [(role, False) for role in self.others if self.heads != ("",)]
+        is_sure = self.tails != ("",)
+        return (one for one in roles if one[0] != "function" and (is_sure or one[0][-1:] == ">"))
 
     def rows(self, text: str, *, is_rest: bool = False) -> Iterator[tuple[str, str]]:
         """Yield patterns of a header that begins with this text, each with a tail behind it."""

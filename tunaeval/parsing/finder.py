@@ -530,7 +530,7 @@ class Finder:
             for role, is_own in family.rests:
                 kind: TokenKind = "own_turn" if is_own else "turn"
                 roles.setdefault(role, Token(kind, role, is_rest=True)).turns += (family,)
-        before = rf"(?:\s|{_BEGINNING})*+"
+        before = rf"(?:\s|{_BEGINNING}){{0,24}}+"
         cuts = "|".join(_trie(_cut((*roles, *BEGINNINGS))))
         whole = re.compile(f"{before}({'|'.join(_trie(roles))})")
         return whole.match, re.compile(rf"{before}(?:{cuts})?\Z").match, roles

@@ -729,8 +729,9 @@ class Scanner:
         """Make what is before the position another's, from offset `start` on; a turn begins."""
         end = self.window.offset
         self.collector.disown(start, end, made_up=made_up)
-        message = f"{text!r} is of another's turn, which was not read"
-        self.collector.diagnose(LATER_TURN, message, start, end)
+        if not self._every:
+            message = f"{text!r} is of another's turn, which was not read"
+            self.collector.diagnose(LATER_TURN, message, start, end)
         self._new_turn()
 
     def _new_turn(self) -> None:
