@@ -51,8 +51,8 @@ class Event:
     - "call_finished": `call`, at `span`.
     - "call_dropped": the started call is no call after all (a broken end, or a repair that the
       level does not allow); its number will be used again.
-    - "reclassified": the text at `span` turned out to be reasoning, or to be another's, of which the
-      diagnosis "later-turn" follows; calls in it are withdrawn.
+    - "reclassified": the text at `span` turned out to be reasoning, or another's (the diagnosis
+      "later-turn" says so); calls in it are withdrawn.
     - "diagnosis": `diagnosis`.
 
     Examples:

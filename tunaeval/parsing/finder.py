@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import chain as joined
-from typing import Literal as OneOf
 from typing import Any, NamedTuple, TypeAlias
+from typing import Literal as OneOf
 
 from tunaeval import limits
 from tunaeval.grammar import (
@@ -66,6 +66,7 @@ _BEGINNING = "|".join(map(re.escape, BEGINNINGS))
 only_ends = re.compile(rf"(?:{_END_TOKEN}|{_BEGINNING}|\s)*+").fullmatch
 """Match a text without a word: end tokens, those that begin a conversation, and white space."""
 _ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s{{0,40}}+){{1,8}}+")
+ends_turn = re.compile(rf"(?:{_END_TOKEN})\s{{0,8}}+\Z").search
 _LAST_ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s*+){{1,8}}\Z")
 
 
@@ -258,7 +259,7 @@ class Token:
     @cached_property
     def turn_ends(self) -> re.Pattern[str]:
         """The pattern of what ends a turn of another: its closer, or a header of the model's."""
-        found = {re.escape(self.closer): 0} if self.closer else {}
+        found = dict.fromkeys([re.escape(self.closer)] if self.closer else ())
         for one in self.turns:
             behind = "|".join(f"(?<={re.escape(end)})" for end in one.closed)
             for text in one.model:
@@ -475,7 +476,7 @@ class Finder:
 
     @cached_property
     def search(self) -> re.Pattern[str]:
-        """The pattern that finds tokens before the first call, where no dialogue in words counts."""
+        """The pattern that finds tokens before the first call, without those of a dialogue in words."""
         return _search(self._before_calls, self._bare)
 
     @cached_property

@@ -23,6 +23,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from tunaeval import limits
 from tunaeval.grammar import Channel
@@ -43,6 +44,7 @@ from .finder import (
     closers_of,
     ending_of,
     ends_text,
+    ends_turn,
     format_at,
     header_at,
     only_ends,
@@ -151,6 +153,14 @@ class _Unread:
     inline: bool
     quote: str = ""
     behind: str = ""
+
+
+class _Other(NamedTuple):
+    """Where another's turn may begin inside of a block; `is_behind_end`: behind a turn's end."""
+
+    start: int
+    token: Token
+    is_behind_end: bool
 
 
 class Scanner:
@@ -442,7 +452,8 @@ class Scanner:
     ) -> Reading[None]:
         """Read the block whose opener began at `start`, and more calls if its closer is lost."""
         self._refused = self._announced = None
-        at, setting = start, self._setting
+        at, setting, collector = start, self._setting, self.collector
+        calls, notes, others = len(collector.calls), len(collector.diagnoses), list[_Other]()
         while True:
             block: Block
             if form.call:
@@ -453,12 +464,21 @@ class Scanner:
             else:
                 block = TaggedBlock(setting, form, at, quoted=quoted, name=name)
             block.doubtful = doubtful
-            yield from block.read()
+            seen = yield from self._past_others(block.read(), others)
             if not block.had_body or block.closed or block.failed:
                 break
             if not (yield from another(form, self.window)) or self.collector.note_full():
                 break
             at, name, doubtful = self.window.offset, None, False
+        levels = {one.level for call in collector.calls[calls:] for one in call.repairs}
+        is_odd = not block.closed or block.failed or len(collector.diagnoses) > notes
+        is_odd = is_odd or "lenient" in levels
+        if is_odd or levels:
+            self._note_others(seen, self.window.pos, others)
+            inside = (one for one in others if one.start < self.window.offset)
+            if other := next((one for one in inside if is_odd or one.is_behind_end), None):
+                yield from self._fall(start, other)
+                return
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
         self._left_open = None
         if block.had_body:
@@ -467,6 +487,41 @@ class Scanner:
             self._in_code = self._in_code or (token.text == FENCE and not block.closed)
         else:
             self._mentioned(start, token, form, quoted=quoted)
+
+    def _past_others(self, reading: Reading[None], found: list[_Other]) -> Reading[int]:
+        """Read a block, and note where others' turns may begin in it, while its text is here.
+
+        Returns the offset from which on the rest is not searched yet.
+        """
+        window, seen = self.window, self.window.offset
+        for _ in reading:
+            self._note_others(seen, len(window.text), found)
+            seen = max(seen, window.base + len(window.text) - limits.MARGIN)
+            yield
+        return seen
+
+    def _note_others(self, seen: int, end: int, found: list[_Other]) -> None:
+        """Note the first beginnings of others' turns in the text from an offset up to an index."""
+        text, base = self.window.text, self.window.base
+        for hit in self._finder.others.finditer(text, max(0, seen - base), end):
+            is_behind_end = bool(ends_turn(text, max(0, hit.start() - limits.MARGIN), hit.start()))
+            if not found or (is_behind_end and not found[-1].is_behind_end):
+                token = self._finder.tokens[hit[0]]
+                found.append(_Other(base + hit.start(), token, is_behind_end))
+
+    def _fall(self, start: int, other: _Other) -> Reading[None]:
+        """At a damaged block in which another's turn begins: the model's ended inside the call."""
+        collector, at = self.collector, other.start
+        calls = (call.span.start for call in collector.calls if call.span and call.span.end > at)
+        at = min(at, next(calls, at))
+        collector.reclassify(at, kind="content")
+        collector.refuse("truncated", "the turn ends inside a call", start, at, cut=True)
+        if not self._every:
+            self._leave(other.token.text, at)
+            return
+        self._is_own = True
+        yield from self._pass_turn(other.token, 0, at)
+        yield from self._unit()
 
     def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool) -> None:
         """Add an opener at offset `start` with no call after it as content, and remember it."""
@@ -605,9 +660,9 @@ class Scanner:
             self._over, self.collector.answered = False, None
             self._pass_text(later.start())
 
-    def _leave(self, text: str) -> None:
+    def _leave(self, text: str, at: int | None = None) -> None:
         """End the model's turn at a text that begins a later one, which is not read."""
-        start, collector = self.window.offset, self.collector
+        start, collector = self.window.offset if at is None else at, self.collector
         message = f"{text!r} begins a later turn, which was not read"
         collector.diagnose(LATER_TURN, message, start, start + len(text))
         collector.answered = start

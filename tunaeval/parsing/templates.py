@@ -248,8 +248,8 @@ class TemplateCheck:
         text: The turn of the assistant with two calls, or one if it writes no more.
         fault: Why the calls are not read back; empty if they are.
         notes: What the template leaves out or refuses: several calls a turn, words beside calls.
-        turns: The family of templates that begin turns alike; None if it is no family that is known,
-            so that only with `template=` nothing is read in others' turns.
+        turns: The family of templates that begin turns alike; None if none is known, so that only
+            with `template=` nothing is read in others' turns.
     """
 
     arguments: ArgumentsKind
