@@ -476,12 +476,12 @@ class Finder:
 
     @cached_property
     def search(self) -> re.Pattern[str]:
-        """The pattern that finds tokens before the first call, without those of a dialogue in words."""
+        """The pattern of tokens before the first call: none of a dialogue in words."""
         return _search(self._before_calls, self._bare)
 
     @cached_property
     def search_on(self) -> re.Pattern[str]:
-        """The pattern that finds tokens after a call, those of a dialogue in words included."""
+        """The pattern of tokens after a call, those of a dialogue in words included."""
         return _search(self.tokens, self._bare)
 
     def search_of(self, text: str) -> re.Pattern[str]:

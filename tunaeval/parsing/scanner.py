@@ -471,8 +471,8 @@ class Scanner:
                 break
             at, name, doubtful = self.window.offset, None, False
         levels = {one.level for call in collector.calls[calls:] for one in call.repairs}
-        is_odd = not block.closed or block.failed or len(collector.diagnoses) > notes
-        is_odd = is_odd or "lenient" in levels
+        is_open = bool(form.closer) and not block.closed
+        is_odd = is_open or block.failed or len(collector.diagnoses) > notes or "lenient" in levels
         if is_odd or levels:
             self._note_others(seen, self.window.pos, others)
             inside = (one for one in others if one.start < self.window.offset)
@@ -505,8 +505,9 @@ class Scanner:
         text, base = self.window.text, self.window.base
         for hit in self._finder.others.finditer(text, max(0, seen - base), end):
             is_behind_end = bool(ends_turn(text, max(0, hit.start() - limits.MARGIN), hit.start()))
-            if not found or (is_behind_end and not found[-1].is_behind_end):
-                token = self._finder.tokens[hit[0]]
+            token = self._finder.tokens[hit[0]]
+            is_new = not found or (is_behind_end and not found[-1].is_behind_end)
+            if is_new and not token.within:
                 found.append(_Other(base + hit.start(), token, is_behind_end))
 
     def _fall(self, start: int, other: _Other) -> Reading[None]:
