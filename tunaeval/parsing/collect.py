@@ -389,7 +389,7 @@ class Collector:
         self._started: dict[int, LiveCall] = {}
         self.attempts: dict[bool, int] = {}
         """The offset of the first attempt that was cut off (True), and of the first other one."""
-        self._settled = 0
+        self._settled = self._of_others = 0
 
     @property
     def pieces(self) -> Iterator[tuple[Kind, int, int]]:
@@ -589,14 +589,18 @@ class Collector:
         self.piece(kind, start + marker, end)
         self.events = listened
 
-    def disown(self, start: int, end: int, *, made_up: bool = False) -> None:
-        """Make a text markup, and withdraw what was read in it, as another has said it."""
-        if start == 0:  # all that was read so far
-            self._settled, self.has_reasoning, self.truncated = 0, False, False
+    def disown(self, start: int, end: int, *, made_up: bool = False, first: bool = False) -> None:
+        """Make a text markup, and withdraw what was read in it, as another has said it.
+
+        `first`: the model has said nothing before.
+        """
+        if first:
+            self._settled = min(self._settled, self._of_others)
+            self.has_reasoning = self.truncated = False
         if start < self.end or self._blank:
             self.reclassify(start, kind="markup")
         self.piece("markup", self.end, end)
-        self.bare = False
+        self.bare, self._of_others = False, len(self.diagnoses) + 1
         self.others.append((Span(start, end), made_up))
 
     def _forget(self, start: int) -> None:

@@ -287,11 +287,14 @@ class Scanner:
         text, start = window.text, window.pos
         turn = finder.later.search(text, start)
         for end in (*((turn.start(),) if turn else ()), len(text)):
+            if self._fenced_vain > limits.MAX_FENCES_IN_VAIN:
+                return
             stop = start + before_end_tokens(text[start:end])
             unit = read_unit(finder.wholes, text[start:stop], window.offset, tools, level)
             if unit:
                 self._adopt(*unit, stop, bare=True)
                 return
+            self._fenced_vain += (stop - start) * bool(turn)
 
     def _adopt(
         self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
@@ -753,7 +756,7 @@ class Scanner:
             self._pass_as_text(token.text)
             return
         self.window.pos += size
-        self._pass_others(0, token.text)
+        self._pass_others(self._turn_at, token.text)
         yield from self._unit()
 
     def _read_less(self, token: Token) -> Reading[None]:
@@ -784,7 +787,7 @@ class Scanner:
     def _pass_others(self, start: int, text: str, *, made_up: bool = False) -> None:
         """Make what is before the position another's, from offset `start` on; a turn begins."""
         end = self.window.offset
-        self.collector.disown(start, end, made_up=made_up)
+        self.collector.disown(start, end, made_up=made_up, first=not self._is_own)
         if not self._every:
             message = f"{text!r} is of another's turn, which was not read"
             self.collector.diagnose(LATER_TURN, message, start, end)
