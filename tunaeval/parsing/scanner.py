@@ -655,7 +655,9 @@ class Scanner:
         code, unless it directly follows the ticks, which then closed a fence without an opening.
         """
         is_called = len(self.collector.calls) > self._calls_before
-        if not is_called or not LINE_START.search(self._line) or self._is_code():
+        before = self._last_piece[-limits.MARGIN :].rstrip()
+        is_code = (self._in_code and not before.endswith(FENCE)) or self._is_quoted()
+        if not is_called or not LINE_START.search(self._line) or is_code:
             self._pass_as_text(token.text)
             return
         later = self._finder.others.search(self.window.text, self.window.pos)
@@ -673,9 +675,15 @@ class Scanner:
         self._over, self._in_code = True, False
 
     def _is_code(self) -> bool:
-        """Whether a marker of a turn at the position is in a fence, or behind a quoted marker."""
-        before = self._last_piece[-limits.MARGIN :].rstrip()
-        return (self._in_code and not before.endswith(FENCE)) or self._is_quoted()
+        """Whether a marker of a turn at the position is in a fence, or behind a quoted marker.
+
+        A fence whose ticks are right before the end of a turn is one that closes nothing.
+        """
+        before = self._last_piece[-limits.MARGIN :]
+        if end := ends_turn(before):
+            before = before[: end.start()]
+        is_closed = end is not None and before.rstrip().endswith(FENCE)
+        return (self._in_code and not is_closed) or self._is_quoted()
 
     def _header(self, token: Token) -> Reading[int]:
         """Return the length of the header of a turn that begins here; 0 if it is only mentioned."""
