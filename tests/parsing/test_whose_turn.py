@@ -27,7 +27,7 @@ from tunaeval.parsing.reader import Reader
 from tunaeval.parsing.templates import check_template, render_by, turns_by, wanted_arguments
 from tunaeval.rewards import Gold, Recipe, attempt_spans, reward
 from tunaeval.types.calls import Tools, ToolSpec
-from tunaeval.types.parsing import ParseResult
+from tunaeval.types.parsing import LEVELS, ParseResult
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 NAMES = ("sound", "again", "by_system", "by_user", "by_tool")
@@ -148,9 +148,7 @@ def headers(family: Turns) -> list[tuple[str, str]]:
     """What begins another's turn, and what ends it with the beginning of the model's."""
     end = (*family.closed, *family.ends, "")[0]
     own = [f"{text}{family.tails[0]}" for text in family.model]
-    heads = [
-        (f"{end}{text}{family.tails[0]}", f"{end}{own[0]}") for text in family.headers if own
-    ]
+    heads = [(f"{end}{text}{family.tails[0]}", f"{end}{own[0]}") for text in family.headers if own]
     return [*heads, *family.pairs]
 
 
@@ -171,9 +169,11 @@ def test_the_turns_of_each_family_are_known(family: str, begins: str, ends: str)
     assert reward(behind, gold_of("again"), recipe=Recipe(observations=False)).value < 1.0
 
 
-@pytest.mark.parametrize("rest", ["user\n", "ipython<|end_header_id|>\n\n", "tool<|im_middle|>",
-                                  "tool_response<|end_of_role|>", "functions.f to=assistant"
-                                  "<|channel|>commentary<|message|>", "environment\n"])  # fmt: skip
+@pytest.mark.parametrize(
+    "rest",
+    ["user\n", "ipython<|end_header_id|>\n\n", "tool<|im_middle|>", "environment\n",
+     "tool_response<|end_of_role|>", "functions.f to=assistant<|channel|>commentary<|message|>"],
+)  # fmt: skip
 def test_a_text_may_begin_in_the_rest_of_a_header(rest: str) -> None:
     other = f"{rest}Do {written('by_user')}"
     assert assert_none_of_others(other, "auto") == ([], [])
@@ -219,10 +219,8 @@ def test_a_marker_that_is_mentioned_begins_no_turn(mention: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["hermes", "qwen3-coder", "glm45", "minimax-m2", "llama3-bare"])
-@pytest.mark.parametrize(("family", "begins", "ends"), HEADERS)
-def test_a_marker_inside_of_a_calls_string_is_text(
-    family: str, begins: str, ends: str, form: str
-) -> None:
+@pytest.mark.parametrize(("begins", "ends"), [pair for _, *pair in HEADERS])
+def test_a_marker_inside_of_a_calls_string_is_text(begins: str, ends: str, form: str) -> None:
     city = f"a {begins}b{ends} c"
     for text in (written("sound", form, city), f"So: {written('sound', form, city)} Done."):
         result = parse(text, form, TOOLS)
@@ -254,7 +252,7 @@ def test_a_call_that_is_cut_ends_with_the_turn(form: str, data: st.DataObject) -
         ("<|eot_id|><|start_header_id|>ipython<|end_header_id|>\n\n",
          "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"),
     ]))  # fmt: skip
-    level = data.draw(st.sampled_from(["strict", "standard", "lenient"]))
+    level = data.draw(st.sampled_from(LEVELS))
     others = f"It {written('by_tool', form)} and\n{written('by_user', form)}"
     text = f"{call[:cut]}{begins}{others}{ends}{written('again', form)}"
     for how in ("auto", form):

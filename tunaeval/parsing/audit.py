@@ -20,9 +20,10 @@ from tunaeval.grammar.format import Format
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
-from .finder import Finder, everything
+from .finder import Finder, everything, in_ticks
 from .markup import edits_of, nearly_begins, within
-from .scanner import in_ticks, read_unit, scanner_of, unescaped
+from .scanner import scanner_of
+from .units import read_unit, unescaped
 
 
 def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:

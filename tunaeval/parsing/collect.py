@@ -647,6 +647,20 @@ class Collector:
         return "".join([text[start:end] for each, start, end in self.pieces if each == kind])
 
 
+def calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
+    """Return the calls and markup pieces at the end of a text that begins at offset `base`."""
+    tail: list[tuple[Kind, int, int]] = []
+    for kind, start, end in reversed([*found.pieces]):
+        begins = max(start, base)
+        content = text[begins - base : end - base]
+        if kind == "reasoning" or (kind == "content" and not content.isspace()):
+            break
+        tail.append((kind, begins, end))
+    while tail and tail[-1][0] == "content":
+        tail.pop()
+    return tail[::-1]
+
+
 def _moved(span: Span | None, place: Callable[[int], int]) -> Span | None:
     return span and Span(place(span.start), place(span.end))
 

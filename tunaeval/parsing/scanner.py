@@ -20,7 +20,6 @@ escaped underscores is read without the backslashes, but its offsets count them.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -31,29 +30,27 @@ from tunaeval.grammar.format import Format
 from tunaeval.types.calls import Repair, Span, Tools
 from tunaeval.types.parsing import LATER_TURN, Level
 
-from .block import IN_PROGRAM_STRING, Block, ObjectBlock, PythonBlock, Setting, another
-from .collect import Collector, Kind
+from .block import Block, ObjectBlock, PythonBlock, Setting, another, in_program
+from .collect import Collector, calls_at_end
 from .finder import (
-    ESCAPED,
     FENCE,
-    IN_CALL,
-    IN_OBJECT,
     Finder,
     Token,
     before_end_tokens,
     closers_of,
-    ending_of,
+    ends_call,
+    ends_in_tool,
     ends_text,
     ends_turn,
     format_at,
     header_at,
+    in_ticks,
     only_ends,
     stands_alone,
-    unit_starts,
 )
 from .judge import Objects
-from .repair.values import repair_of
 from .tagged import TaggedBlock
+from .units import gather, read_unit
 from .window import Reading, Window, read_all
 
 _CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.MULTILINE)
@@ -84,10 +81,6 @@ LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 
 OPENS_FENCE = re.compile(r"(?:\A|\n)```([\w+-]{0,24})[ \t]{0,8}\r?\n[ \t\r\n]{0,40}\Z")
 """Matches a text whose last line is the start of a code fence; the group is the language."""
-
-_TICK = re.compile(r"(?<!`)``?(?!`)")
-
-_in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
 
 ELLIPSES = ("...", "…")
 
@@ -122,7 +115,6 @@ def scanner_of(
     """Return a scanner of `text`, or, if `text` is None, of a stream that is fed to its window.
 
     `objects` caches damaged objects, so that reading the text again at another level is faster.
-    `every`: all turns of the model's are read, and not only the first.
     """
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
@@ -166,7 +158,8 @@ class _Other(NamedTuple):
 class Scanner:
     """Reads one text with the formats of a finder; used once.
 
-    `inside`: the text is the end of a reasoning block that is never closed.
+    `inside`: the text is the end of a reasoning block that is never closed. `every`: all turns of
+    the model's are read, and not only the first.
 
     Attributes:
         _channel: The channel of the current message; None outside of messages.
@@ -181,6 +174,9 @@ class Scanner:
         _after_reasoning: Whether white space that follows still belongs to the reasoning before.
         _thought: The span of the first reasoning opener that was read as content.
         _line_at: The offset from which text counts as part of the current line.
+        _turn_at: The offset where the current turn begins; `_calls_before` are the calls before it.
+        _is_own: Whether the text cannot have begun in a turn of another.
+        _has_thought: Whether reasoning was read in this turn.
         _vain: The number of markers that gave no call.
         _fenced_vain: The number of characters of fences that began like calls and were none.
         _over: Whether the rest of the text is content without further search.
@@ -190,8 +186,8 @@ class Scanner:
         self, finder: Finder, setting: Setting, *, inside: bool = False, every: bool = False
     ) -> None:
         self.window, self.collector = setting.window, setting.collector
-        self._finder, self._setting, self._inside = finder, setting, inside
-        self._every = every
+        self._finder, self._setting = finder, setting
+        self._inside, self._every = inside, every
         self._may_be_unit = bool(finder.wholes) and (
             setting.tools is not None or not finder.wants_tools
         )
@@ -203,10 +199,9 @@ class Scanner:
         self._refused: Token | None = None
         self._left_open: Format | None = None
         self._thought: Span | None = None
-        self._line_at = self._turn_at = self._vain = self._fenced_vain = 0
+        self._line_at = self._turn_at = self._calls_before = self._vain = self._fenced_vain = 0
         self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
         self._over = self._is_own = self._has_thought = False
-        self._calls_before = 0
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:
@@ -492,10 +487,7 @@ class Scanner:
             self._mentioned(start, token, form, quoted=quoted)
 
     def _past_others(self, reading: Reading[None], found: list[_Other]) -> Reading[int]:
-        """Read a block, and note where others' turns may begin in it, while its text is here.
-
-        Returns the offset from which on the rest is not searched yet.
-        """
+        """Read a block; note where others' turns may begin in it, up to the offset returned."""
         window, seen = self.window, self.window.offset
         for _ in reading:
             self._note_others(seen, len(window.text), found)
@@ -504,7 +496,7 @@ class Scanner:
         return seen
 
     def _note_others(self, seen: int, end: int, found: list[_Other]) -> None:
-        """Note the first beginnings of others' turns in the text from an offset up to an index."""
+        """Note where others' turns may begin in the text from an offset up to an index."""
         text, base = self.window.text, self.window.base
         for hit in self._finder.others.finditer(text, max(0, seen - base), end):
             is_behind_end = bool(ends_turn(text, max(0, hit.start() - limits.MARGIN), hit.start()))
@@ -514,7 +506,7 @@ class Scanner:
                 found.append(_Other(base + hit.start(), token, is_behind_end))
 
     def _fall(self, start: int, other: _Other) -> Reading[None]:
-        """At a damaged block in which another's turn begins: the model's ended inside the call."""
+        """End the model's turn in a damaged block, where another's begins."""
         collector, at = self.collector, other.start
         calls = (call.span.start for call in collector.calls if call.span and call.span.end > at)
         at = min(at, next(calls, at))
@@ -651,8 +643,7 @@ class Scanner:
     def _dialogue(self, token: Token) -> None:
         """Read what follows as content if a call precedes this line of another's.
 
-        Models make up the rest of a dialogue after their answer. In a code fence the marker is
-        code, unless it directly follows the ticks, which then closed a fence without an opening.
+        In a fence it is code, unless it follows the ticks, which then closed one without opening.
         """
         is_called = len(self.collector.calls) > self._calls_before
         before = self._last_piece[-limits.MARGIN :].rstrip()
@@ -660,9 +651,9 @@ class Scanner:
         if not is_called or not LINE_START.search(self._line) or is_code:
             self._pass_as_text(token.text)
             return
-        later = self._finder.others.search(self.window.text, self.window.pos)
         self._leave(token.text)
-        if self._every and later:
+        others, window = self._finder.others, self.window
+        if self._every and (later := others.search(window.text, window.pos)):
             self._over, self.collector.answered = False, None
             self._pass_text(later.start())
 
@@ -675,9 +666,8 @@ class Scanner:
         self._over, self._in_code = True, False
 
     def _is_code(self) -> bool:
-        """Whether a marker of a turn at the position is in a fence, or behind a quoted marker.
-
-        A fence whose ticks are right before the end of a turn is one that closes nothing.
+        """Whether a marker of a turn is in a fence (not right behind its ticks and a turn's end)
+        or behind a quoted marker.
         """
         before = self._last_piece[-limits.MARGIN :]
         if end := ends_turn(before):
@@ -758,7 +748,7 @@ class Scanner:
         self._is_own = True
 
     def _turn_end(self, token: Token) -> Reading[None]:
-        """At an end that only others' turns have, before any header, all before it is another's."""
+        """At an end that only others have, before any header of the model's, disown all before."""
         size = 0 if self._is_own else (yield from self._header(token))
         if not size:
             self._pass_as_text(token.text)
@@ -778,10 +768,7 @@ class Scanner:
     def _pass_turn(
         self, token: Token, size: int, start: int, *, made_up: bool = False
     ) -> Reading[None]:
-        """Pass a turn of another behind its header, up to its end or the text's.
-
-        From offset `start` on nothing was the model's.
-        """
+        """Pass another's turn, from an offset on, up to what ends it behind its header."""
         window = self.window
         window.pos += size
         while not (hit := token.turn_ends.search(window.text, window.pos)) and not window.final:
@@ -972,7 +959,7 @@ class Scanner:
         window = Window(text, base=late, final=True)
         setting = replace(self._setting, window=window, collector=found)
         read_all(text, Scanner(self._finder, setting, inside=True).reading)
-        tail = _calls_at_end(found, text, late)
+        tail = calls_at_end(found, text, late)
         first = tail[0][1] if tail else 0
         marked = {form.name for form in self._finder.formats if form.marked and form.opener}
         calls = [call for call in found.calls if call.span and call.span.start >= first]
@@ -1105,188 +1092,6 @@ class Scanner:
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
 
 
-def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
-    """Return the calls and markup pieces at the end of a text that begins at offset `base`."""
-    tail: list[tuple[Kind, int, int]] = []
-    for kind, start, end in reversed([*found.pieces]):
-        begins = max(start, base)
-        content = text[begins - base : end - base]
-        if kind == "reasoning" or (kind == "content" and not content.isspace()):
-            break
-        tail.append((kind, begins, end))
-    while tail and tail[-1][0] == "content":
-        tail.pop()
-    return tail[::-1]
-
-
-_JOINTS = re.compile(r"[\s,;]*+")
-"""What separates the calls of a unit; it matches nothing, too."""
-
-_ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
-
-
-def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
-    """Wait until a match of `end`, or all of the text, has arrived, and keep it in the window.
-
-    Pieces are joined once at the end: a growing window would be copied for each new piece.
-    """
-    if window.final:
-        return
-    before = window.text[max(0, window.pos - limits.KEPT) : window.pos]
-    start, pieces = window.offset, [window.text[window.pos :]]
-    tail = pieces[0]
-    # Not from 0, because the first character of `tail` need not begin a line.
-    while not ((end and end.search(tail, 1)) or window.final):
-        window.pos = len(window.text)
-        yield
-        pieces.append(window.text[window.pos :])
-        tail = tail[-limits.KEPT :] + pieces[-1]
-    window.text = before + "".join(pieces)
-    window.pos, window.base = len(before), start - len(before)
-
-
-def read_unit(
-    forms: tuple[Format, ...], text: str, base: int, tools: Tools | None, level: Level
-) -> tuple[Collector, Callable[[int], int]] | None:
-    r"""Read a text that begins at offset `base` if it is a unit, calls alone; else return None.
-
-    Returns a collector and a function that maps the collector's offsets to those of the original
-    text. They differ if the text has escaped underscores, as it is then read without the escapes.
-    If `\\_` occurs, the backslashes may belong to a string, and the text is read unchanged.
-    """
-    first, frame, place = text.find(ESCAPED), tuple[Repair, ...](), unescaped("")[1]
-    if first >= 0 and "\\" + ESCAPED not in text:
-        # One character, because the span is in the text without escapes; `place` makes it two.
-        message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 1)
-        frame = (repair_of("markdown-escape", message, span),)
-        text, place = unescaped(text, base)
-    for form in forms:
-        head = unit_starts(form)[0](text, 0, len(text))
-        if head is None:
-            continue
-        collector = Collector(listened=False)
-        setting = Setting(Window(text, base=base, final=True), collector, tools, level)
-        if not _is_read(setting, form, head.end(), frame):
-            continue
-        if not collector.calls:  # without a call nothing is markup
-            collector.uncover(0)
-            collector.piece("content", base, base + len(text))
-        return collector, place
-    return None
-
-
-def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...]) -> bool:
-    """Whether the window's whole text is calls of this format; if so, collect them.
-
-    `head` is the index where the start that `unit_starts` matched ends; `frame` are repairs that
-    are added to each call.
-    """
-    window, collector = setting.window, setting.collector
-    if form.call:
-        window.pos = head
-        collector.piece("markup", window.base, window.offset)
-        if not _is_block(ObjectBlock(setting, form, window.offset, quoted=False), frame):
-            return collector.full
-        end = _ENDS_OBJECT.match(window.text, window.pos)
-        window.pos = end.end() if end else window.pos
-    elif form.python:
-        block = PythonBlock(setting, form, window.offset, quoted=False, begins_line=True)
-        whole = _is_block(block, frame) and window.pos == len(window.text)
-        return whole or collector.full
-    else:
-        while joint := _JOINTS.match(window.text, window.pos):
-            start, window.pos = window.offset, joint.end()
-            collector.piece("markup", start, window.offset)
-            if window.pos == len(window.text) or collector.note_full():
-                break
-            if not _is_block(TaggedBlock(setting, form, window.offset, quoted=False), frame):
-                return False
-    collector.piece("markup", collector.end, window.offset)
-    return window.pos == len(window.text) or collector.full
-
-
-def _is_block(block: Block, frame: tuple[Repair, ...]) -> bool:
-    """Read a block of a complete text; return whether it has a body and nothing unreadable."""
-    block.frame = frame
-    read_all("", block.read())
-    return block.had_body and not block.failed
-
-
-def unescaped(text: str, base: int = 0) -> tuple[str, Callable[[int], int]]:
-    r"""Return a text with `_` for each `\_`, and a function from its offsets to the original's."""
-    found = re.finditer(re.escape(ESCAPED), text)
-    removed = [one.start() - index for index, one in enumerate(found)]
-
-    def place(offset: int) -> int:
-        return offset + bisect_right(removed, offset - base - 1)
-
-    return text.replace(ESCAPED, "_"), place
-
-
-def in_program(text: str, at: int) -> bool:
-    """Whether index `at` is in the first line of a triple-quoted string in a program."""
-    return _in_string(text, max(0, at - limits.LIST_BEFORE), at) is not None
-
-
-def in_ticks(line: str, *, behind: bool = False, unknown: bool = False) -> bool:
-    """Whether inline code is open at the end of the last line in `line`.
-
-    `unknown` if its start is missing, because `line` has no line end and is `behind` other text or
-    so long that no more was kept.
-    """
-    start = line.rfind("\n")
-    if start < 0 and (behind or len(line) >= limits.KEPT):
-        return unknown
-    return len(_TICK.findall(line, start + 1)) % 2 == 1
-
-
 def _names(forms: Iterable[Format]) -> set[str]:
     """Return the names of formats, and of the formats that are read together with them."""
     return {each.name for form in forms for each in (form, *form.also)}
-
-
-_WORDS = re.compile(r"[\w.-]++")
-_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
-"""Patterns of the name key and of the arguments key of a call that is written as JSON."""
-
-
-def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
-    """Whether `before`, up to `KEPT` characters, ends like a call of a format with this closer.
-
-    A tool's name alone counts, too. A closer without letters proves nothing: False.
-    """
-    if token.kind not in ("close", "end") or not any(map(str.isalpha, token.text)):
-        return False
-    body, endings = before.rstrip(), [ending_of(form) for form in token.formats]
-    return any(
-        ends_in_tool(body, tools) or (body.endswith(texts) and _is_in(body, inside, token, tools))
-        for texts, inside in endings
-    )
-
-
-def ends_in_tool(text: str, tools: Tools | None) -> bool:
-    """Whether the last word of `text` is the name of a tool."""
-    return _any_tool(_WORDS.findall(text)[-1:], tools)
-
-
-def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
-    return tools is not None and any(word in tools for word in words)
-
-
-def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
-    """Whether `body` seems to have a call: an object with keys, named arguments, or their tags.
-
-    If `inside` matches a tag, which may be farther back than `KEPT`, a long body counts, too. An
-    object inside quotes (an odd number of them in the last line) does not. If the closer's own
-    element is opened in `body`, it must also name a tool or have the keys of a call.
-    """
-    found, whole = inside.search(body) is not None, len(body) < limits.KEPT
-    if inside not in (IN_OBJECT, IN_CALL):
-        return found or not whole
-    _, lines, line = body.rpartition("\n")
-    if not found or ((whole or lines) and line.count('"') % 2):
-        return False
-    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
-    if f"{element} " not in body and f"{element}>" not in body:
-        return True
-    return all(key.search(body) for key in _KEYS) or _any_tool(_WORDS.findall(body), tools)
