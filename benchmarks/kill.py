@@ -34,7 +34,7 @@ SERVER = Path(__file__).with_name("instant_server.py")
 ROOT = str(Path(__file__).parent.parent)
 TIMES = frozenset({"latency_seconds", "latency_seconds_median", "retries"})
 IN_FLIGHT = 8
-ABOUT = frozenset({"run_id", "started_at", "resumed_at", "concurrency"})
+ABOUT = frozenset({"run_id", "started_at", "resumed_at", "concurrency", "results_file"})
 
 
 @dataclass

@@ -17,6 +17,7 @@ from tunaeval.files.keys import (
     COVER,
     SHORTEST,
     Secret,
+    covered,
     long_enough,
     of_environment,
     of_headers,
@@ -142,6 +143,21 @@ def test_a_path_beside_one_that_a_variable_has_stays() -> None:
     text = "/home/somebody/.ssh/id_one and /home/somebody/.ssh/id_two"
     covered = without(text, {"/home/somebody/.ssh/id_one"})
     assert covered == f"{COVER} and /home/somebody/.ssh/id_two"
+
+
+DIGITS, WORDS = "Qm4xT9vLr2Zc8Wk5Yp1NhB7s", "the-name-of-my-first-horse"
+
+
+def test_a_part_of_what_looks_random_is_covered_anywhere_and_of_words_in_messages() -> None:
+    secrets = long_enough([DIGITS, WORDS])
+    for size in (12, 14, 18):
+        for at in (0, 5, len(DIGITS) - size):
+            part, words = f"see {DIGITS[at : at + size]}!", f"see {WORDS[at : at + size]}!"
+            assert without({"a": [part]}, secrets) == {"a": [f"see {COVER}!"]}
+            assert without({"a": [words]}, secrets) == {"a": [words]}
+            assert covered(f"{part} {words}", secrets) == f"see {COVER}! see {COVER}!"
+    assert covered(f"see {DIGITS[:11]}", secrets) == f"see {DIGITS[:11]}"
+    assert COVER in covered(repr("it's a \t\"tab\" in 'it'"), ["it's a \t\"tab\" in 'it'"])
 
 
 FLOODS = [

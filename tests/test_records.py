@@ -25,8 +25,10 @@ from tunaeval.files.records import (
     MAX_DEPTH,
     TOO_DEEP,
     RecordWriter,
+    append,
     decode,
     encode,
+    is_beginning,
     read,
     read_document,
     recover,
@@ -121,6 +123,62 @@ def test_a_writer_recovers_a_torn_tail_first(tmp_path: Path) -> None:
         assert writer.recovered == 200_006
         writer.append({"c": 3})
     assert list(read(path)) == [{"a": 1}, {"c": 3}]
+
+
+@given(record=records, other=records, share=st.floats(0, 1, exclude_max=True))
+def test_only_the_beginning_of_one_record_is_taken_for_one(
+    record: dict[str, Any], other: dict[str, Any], share: float
+) -> None:
+    line, more = encode(record), encode(other)
+    part = line[:-1][: 1 + int(share * (len(line) - 2))]
+    assert is_beginning(part) is (part != line[:-1])
+    for joined in (line[:-1] + more, line[:-1] + b"\r" + part, b"\0" + part, part + b"\0" + part):
+        assert not is_beginning(joined)
+    assert not any(is_beginning(part + end) for end in (b"\n", b"\r", b"\n" + part))
+
+
+@pytest.mark.parametrize("between", [b"\r", b"", b" ", b"\0", b","])
+def test_records_that_are_joined_are_not_removed(
+    tmp_path: Path, between: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever reads or writes the file says how many bytes and records are on which line."""
+    path = tmp_path / "r.jsonl"
+    joined = between.join(encode({"n": n, "text": "x" * 50})[:-1] for n in range(20)) + between
+    path.write_bytes(b'{"a":1}\n' + joined)
+    for use in (
+        lambda: list(read(path)),
+        lambda: RecordWriter(path),
+        lambda: append(path, {"n": 1}),
+    ):
+        with pytest.raises(RecordError, match=rf"line 2: .* has {len(joined):,} bytes") as refused:
+            use()
+        assert "20 records in a row, with 1 record before" in str(refused.value)
+        assert path.read_bytes() == b'{"a":1}\n' + joined
+    assert not caplog.records
+
+
+def test_a_beginning_of_a_record_is_left_out_and_removed_and_that_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(b'{"a":1}\n{"b":2}\n{"c": "\xc3')
+    assert list(read(path)) == [{"a": 1}, {"b": 2}]
+    append(path, {"d": 4})
+    left_out, removed = (record.getMessage() for record in caplog.records)
+    assert (
+        "the last line, 8 bytes, is the beginning of a record and left out, with 2 records"
+        in left_out
+    )
+    assert "r.jsonl: removed 8 bytes" in removed
+    assert path.read_bytes() == b'{"a":1}\n{"b":2}\n{"d":4}\n'
+
+
+@pytest.mark.parametrize("torn", [b'{"b":', b'{"b":[1,', b'{"b":{"c":1}', b'{"b"'])
+def test_a_torn_line_in_the_middle_hides_no_record_behind_it(tmp_path: Path, torn: bytes) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(b'{"a":1}\n' + torn + b'\n{"c":3}\n')
+    with pytest.raises(RecordError, match=r"line 2: .* 0 records in a row, with 1 record before"):
+        list(read(path))
 
 
 def test_a_bad_line_is_named(tmp_path: Path) -> None:

@@ -295,9 +295,11 @@ def test_the_project_speaks_of_itself_alone() -> None:
         ("ruff", "format", "--check", "."),
         ("ruff", "check", "."),
         ("mypy",),
+        ("mypy", "--platform=win32", "--cache-dir=.mypy_cache/win32", "tunaeval"),
+        ("mypy", "--platform=darwin", "--cache-dir=.mypy_cache/darwin", "tunaeval"),
         ("pyright", "--pythonpath", sys.executable),  # of the examples, strict
     ],
-    ids=["format", "lint", "types", "examples"],
+    ids=["format", "lint", "types", "types of Windows", "types of macOS", "examples"],
 )
 def test_the_tools_are_content(command: tuple[str, ...]) -> None:
     if command[0] == "pyright":

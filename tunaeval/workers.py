@@ -107,7 +107,7 @@ class _Leader(Protocol):
 def end_group(process: _Leader) -> None:
     """Kill a process and its process group (on Windows not the group), unless they have ended."""
     with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
+        if sys.platform == "win32" or not hasattr(os, "killpg"):
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
@@ -191,7 +191,7 @@ class _Worker:
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """Block SIGINT, which a process started meanwhile inherits. Windows has no such masks."""
-    if not hasattr(signal, "pthread_sigmask"):
+    if sys.platform == "win32" or not hasattr(signal, "pthread_sigmask"):
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

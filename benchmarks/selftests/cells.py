@@ -12,16 +12,18 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, product
 from math import comb, exp, lgamma, log
 from random import Random
 from typing import TypeAlias
 
 from tunaeval.reports.statistics import (
+    Estimate,
     bootstrap,
     clopper_pearson,
     clustered_rate,
     cohen_kappa,
+    detectable_effect,
     mcnemar,
     mean,
     paired_difference,
@@ -34,6 +36,10 @@ from tunaeval.types.runs import Rate
 PROMISED = 0.95
 BAND = (0.93, 0.97)
 """Where the coverage of a 95 % interval has to lie."""
+FOUND = (0.75, 0.85)
+"""How often the difference that is printed as found 80 % of the time has to be found."""
+REPEATED = ((30, 1), (30, 4), (12, 4), (100, 16), (30, 16))
+"""Scenarios and repeats of the evaluations whose paired intervals and power are measured."""
 
 Drawn: TypeAlias = tuple[Hashable, ...]
 
@@ -68,6 +74,8 @@ def cells() -> Iterator[Cell]:
     yield _paired(2000, 0.04, 0.06)
     yield _false_alarm(2000, 0.1)
     yield _paired_clusters(60, 5)
+    for count, repeats in REPEATED:
+        yield from _repeated(count, repeats)
     yield _bootstrapped(200, 0.8)
     yield _kappa(200, (0.55, 0.10, 0.08, 0.27))
     yield _corrected(500, 0.7, 0.9, 0.85, 200)
@@ -157,6 +165,63 @@ def _paired_clusters(count: int, size: int) -> Cell:
     return Cell("paired difference, clustered", f"{count} of {size}", draw, hit)
 
 
+def _repeated(count: int, repeats: int) -> Iterator[Cell]:
+    """Two models asked repeatedly; the second is better in every scenario, by what is printed."""
+    truth = _printed(count, repeats)
+    draw = _each(count, _shifted(repeats, truth))
+
+    def interval(*reached: int) -> tuple[float, float]:
+        found = _between(reached, repeats)
+        assert found.low is not None
+        assert found.high is not None
+        return found.low, found.high
+
+    def covers(*reached: int) -> bool:
+        low, high = interval(*reached)
+        return low <= truth <= high
+
+    def finds(*reached: int) -> bool:
+        low, high = interval(*reached)
+        return not low <= 0 <= high
+
+    setting = f"{count} × {repeats}, rates 0.2 to 0.5, B better by {100 * truth:.1f} points"
+    yield Cell("paired difference, repeats", setting, draw, covers)
+    yield Cell("interval excludes 0, repeats", setting, draw, finds, *FOUND)
+
+
+@cache
+def _printed(count: int, repeats: int) -> float:
+    """The detectable difference that comparisons print in the mean, if it is the true one."""
+    truth = 0.0
+    for _ in range(3):  # it hardly depends on the truth, so that this is nearly a fixed point
+        draw, chance = _each(count, _shifted(repeats, truth)), Random(f"{count}/{repeats}")
+        found = [_between(draw(chance), repeats) for _ in range(2_000)]
+        effects = [detectable_effect(one.standard_error, one.freedom) for one in found]
+        truth = sum(effects) / len(effects)
+    return truth
+
+
+def _between(reached: Sequence[int], repeats: int) -> Estimate:
+    """What is said of differences that are numbers of repeats, counted from -`repeats`."""
+    counted = Counter(reached).items()
+    return paired_difference({((k - repeats) / repeats, 1.0): times for k, times in counted})
+
+
+def _shifted(repeats: int, shift: float) -> list[float]:
+    """The chances of each difference in passes: rates are 0.2 to 0.5, and those of B higher."""
+    chances = [0.0] * (2 * repeats + 1)
+    for step in range(_STEPS):
+        rate = 0.2 + 0.3 * (step + 0.5) / _STEPS
+        a, b = _binomial(repeats, rate), _binomial(repeats, rate + shift)
+        for (lost, one), (won, other) in product(enumerate(a), enumerate(b)):
+            chances[won - lost + repeats] += one * other / _STEPS
+    return chances
+
+
+_STEPS = 100
+"""Rates that stand for all between 0.2 and 0.5."""
+
+
 def _bootstrapped(n: int, p: float) -> Cell:
     def hit(passed: int) -> bool:
         low, high = bootstrap(
@@ -224,7 +289,7 @@ def _one(chances: Sequence[float]) -> Callable[[Random], Drawn]:
     return lambda chance: (min(bisect(ends, chance.random()), len(ends) - 1),)
 
 
-def _each(count: int, chances: Sequence[float]) -> Callable[[Random], Drawn]:
+def _each(count: int, chances: Sequence[float]) -> Callable[[Random], tuple[int, ...]]:
     """A number for each of `count` clusters; sorted, because their order says nothing."""
     numbers, ends = range(len(chances)), list(accumulate(chances))
     return lambda chance: tuple(sorted(chance.choices(numbers, cum_weights=ends, k=count)))

@@ -232,3 +232,15 @@ def test_a_directory_in_the_place_of_a_file_is_named_once(
     assert done.returncode in {1, 2}
     assert done.stderr.lower().count("directory") == 1, done.stderr
     assert done.stderr.count("DIR") == 1, done.stderr
+
+
+def test_no_message_has_a_key_of_the_environment_or_a_part_of_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "Qm4xT9vLr2Zc8Wk5Yp1NhB7s"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    for part in (key, key[:14], key[-14:]):
+        assert main(["show", f"no-such-run-{part}"]) == 2
+        said = capsys.readouterr().err
+        assert part not in said
+        assert "<key>" in said

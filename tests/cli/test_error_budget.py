@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,9 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.cli.conftest import Tuna
 from tests.faults import Answer, FaultServer, chat
-from tunaeval.cli.budget import ErrorBudget, over_budget
+from tunaeval.cli.budget import over_budget
+from tunaeval.errors import UsageError
+from tunaeval.types.error_budget import ErrorBudget
 
 GOOD = chat('<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>')
 WORDS = "CUDA out of memory on worker 3"
@@ -189,7 +190,7 @@ def test_a_comparison_does_not_open_on_a_run_that_was_interrupted(
 
 @pytest.mark.parametrize("text", ["", "-1", "1.5", "101%", "nan", "inf", "many", "5 %%"])
 def test_what_is_no_budget_is_refused(here: Tuna, text: str) -> None:
-    with pytest.raises(ArgumentTypeError, match="wanted the most failures that are allowed"):
+    with pytest.raises(UsageError, match="wanted the most failures that are allowed"):
         ErrorBudget.read(text)
     done = here("run", "--suite", "smoke", "--fail-under", "1%", f"--max-errors={text}")
     assert done.returncode == 2

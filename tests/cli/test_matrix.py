@@ -16,6 +16,7 @@ import pytest
 
 import tunaeval
 from tunaeval.errors import RecordError, UsageError
+from tunaeval.reports.ranking import Confusion
 
 Tuna = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -135,7 +136,8 @@ def test_every_model_is_asked_with_every_prompt_and_ranked(
         "poor, kind": (COUNT, "a"),
         "poor, terse": (0, "b"),
     }
-    assert ranked["poor, terse"].confused == {"add -> drop": COUNT}
+    assert ranked["poor, terse"].confused == (Confusion("add", "drop", COUNT),)
+    assert f"03 (poor, terse):\n  expected add, called drop: {COUNT}" in done.stdout
     assert ranked["good, kind"].cost == pytest.approx(COUNT * (100 * 2 + 10 * 10) / 1e6)
     assert len(matrix.ranking.separating) == COUNT
     assert "good, terse" in done.stdout

@@ -106,6 +106,20 @@ def test_an_error_budget_holds_for_the_run_that_goes_on(
     assert done.returncode == code, done.stderr
 
 
+def test_an_option_that_no_run_keeps_is_not_taken_from_its_file(here: Tuna, tmp_path: Path) -> None:
+    """Failures are asked again where that is asked for, and not where a file says so."""
+    with FaultServer(Answer(b"{}", status=400), then=chat("Hello!")) as faulty:
+        here("run", "--suite", str(suite_file(tmp_path, 2)), "--base-url", faulty.base_url,
+             "--model", "m", "--concurrency", "1")  # fmt: skip
+        [kept] = (tmp_path / "runs").iterdir()
+        document = json.loads((kept / "run.json").read_text())
+        document["options"]["retry_failures"] = True
+        (kept / "run.json").write_text(json.dumps(document))
+        asked = len(faulty.seen)
+        here("run", "--resume", str(kept))
+        assert len(faulty.seen) == asked
+
+
 def test_a_run_that_kept_no_options_goes_on_by_its_fields(
     here: Tuna, server: Server, suite: str, tmp_path: Path
 ) -> None:

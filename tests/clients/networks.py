@@ -204,7 +204,7 @@ def speaking_http2(authority: Authority, port: int) -> Iterator[list[str]]:
         serving = asyncio.create_task(
             hypercorn.asyncio.serve(app, config, shutdown_trigger=stop.wait)  # type: ignore[arg-type]  # ASGI's own types
         )
-        for _ in range(200):
+        for _ in range(3000):
             with suppress(OSError):
                 _, writer = await asyncio.open_connection("127.0.0.1", port)
                 writer.close()

@@ -133,7 +133,7 @@ class TestTheRealModel:
 
 
 def _ends(pid: int) -> bool:
-    for _ in range(100):
+    for _ in range(600):
         try:
             os.kill(pid, 0)
         except ProcessLookupError:

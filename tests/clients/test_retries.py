@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.clients.asking import GOOD, HELLO, ask, failure
 from tests.faults import Answer, FaultServer
+from tests.faults.runs import within
 from tunaeval.errors import TransportFailure
 from tunaeval.models.clients.openai import OpenAIClient
 from tunaeval.models.clients.pace import read_retry_after
@@ -110,29 +111,26 @@ def test_a_body_that_was_broken_once_does_no_harm() -> None:
 
 def test_a_slow_drip_does_not_outlast_a_try() -> None:
     drip = Answer(GOOD, seconds_per_byte=0.05)
-    started = time.monotonic()
-    failed = failure(then=drip, attempt_timeout=0.3, max_retries=0)
+    with within(2):
+        failed = failure(then=drip, attempt_timeout=0.3, max_retries=0)
     assert failed.kind == "timeout"
-    assert time.monotonic() - started < 2
 
 
 def test_silence_is_retried() -> None:
     with FaultServer(Answer(GOOD, seconds_before=30)) as server:
-        assert ask(server, attempt_timeout=0.2).retries == 1
+        assert ask(server, attempt_timeout=1.5).retries == 1
 
 
 def test_all_tries_together_end_at_the_deadline() -> None:
-    started = time.monotonic()
-    failed = failure(then=Answer(status=503), deadline=0.7, max_retries=1000)
-    assert time.monotonic() - started < 2
+    with within(2):
+        failed = failure(then=Answer(status=503), deadline=0.7, max_retries=1000)
     assert failed.kind in {"timeout", "status"}
 
 
 def test_a_pause_that_ends_after_the_deadline_is_not_begun() -> None:
-    started = time.monotonic()
     busy = Answer(status=429, headers={"Retry-After": "100"})
-    assert failure(then=busy, deadline=5).status == 429
-    assert time.monotonic() - started < 2
+    with within(2):
+        assert failure(then=busy, deadline=5).status == 429
 
 
 def test_retry_after_is_waited_for() -> None:
@@ -170,26 +168,24 @@ def test_a_pause_that_one_request_is_asked_for_is_kept_by_all(status: int) -> No
 
 
 def test_a_pause_of_one_request_alone_is_kept_by_no_other() -> None:
-    with FaultServer(Answer(status=500, headers={"Retry-After": "0.6"})) as server:
-        assert sorted(ends(server, 4, connections=1))[2] < 0.6
+    with FaultServer(Answer(status=500, headers={"Retry-After": "2"})) as server:
+        assert sorted(ends(server, 4, connections=1))[2] < 2
 
 
 def test_a_rest_longer_than_a_request_may_take_is_not_waited_for() -> None:
     busy = Answer(status=429, headers={"Retry-After": "100"})
 
-    async def two(base_url: str) -> float:
+    async def two(base_url: str) -> None:
         client = OpenAIClient(base_url=base_url, model="m", deadline=5)
-        started = time.monotonic()
         try:
             with pytest.raises(TransportFailure):
                 await client.complete(HELLO)
             await client.complete(HELLO)
         finally:
             await client.close()
-        return time.monotonic() - started
 
-    with FaultServer(busy) as server:
-        assert asyncio.run(two(server.base_url)) < 2
+    with FaultServer(busy) as server, within(2):
+        asyncio.run(two(server.base_url))
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,26 @@ def preferred(chosen: str, rejected: str) -> dict[str, Any]:
     return {"prompt": ASK, "chosen": chosen, "rejected": rejected, "tools": [OPENAI_TOOL]}
 
 
+def bfcl(**gold: Any) -> dict[str, Any]:
+    """A row in BFCL's own shape; each argument has its alternatives, "" means left out."""
+    hour = {"type": "dict", "properties": {"hour": {"type": "integer"}}, "required": ["hour"]}
+    properties = {
+        "city": {"type": "string"},
+        "days": {"type": "integer"},
+        "unit": {"type": "string", "enum": ["C", "F"], "default": None},
+        "near": {"type": "array", "items": {"type": "string"}},
+        "at": hour,
+        "stops": {"type": "array", "items": hour},
+        "height": {"type": "float"},
+        "sizes": {"type": "array", "items": {"type": "integer"}},
+    }
+    parameters = {"type": "dict", "properties": properties, "required": ["city"]}
+    function = [{"name": "get_weather", "description": "", "parameters": parameters}]
+    question = [[{"role": "user", "content": ASK}]]
+    truth = [{"get_weather": gold}]
+    return {"id": "simple_0", "question": question, "function": function, "ground_truth": truth}
+
+
 def wanting(call: dict[str, Any]) -> dict[str, Any]:
     return {**GOLDS["gold"], "gold": [call]}
 
@@ -100,6 +120,20 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("misfit", wanting({**CALL, "arguments": {"city": 5}})),
     ("misfit", wanting({**CALL, "arguments": {"city": "Oslo", "place": "x"}})),
     ("unknown-tool", {**GOLDS["bfcl"], "ground_truth": [{"rain": {}}]}),
+    ("misfit", bfcl(city=["Oslo"], days=["2"])),
+    ("misfit", bfcl(city=["Oslo", 5])),
+    ("misfit", bfcl(city=["Oslo"], days=[2, 2.5, ""])),
+    ("misfit", bfcl(days=[2])),
+    ("misfit", bfcl(city=[""])),
+    ("misfit", bfcl(city=["Oslo"], place=["x", ""])),
+    ("misfit", bfcl(city=["Oslo"], unit=["C", "K"])),
+    ("misfit", bfcl(city=["Oslo"], near=[["Moss", 3]])),
+    ("misfit", bfcl(city=["Oslo"], at=[{"hour": [7, "seven"]}])),
+    ("misfit", bfcl(city=["Oslo"], at=[{"minute": [7]}])),
+    ("misfit", bfcl(city=["Oslo"], stops=[[{"hour": [7]}, {"hour": ["8"]}]])),
+    ("misfit", bfcl(city=["Oslo"], days=[None, ""])),
+    ("misfit", bfcl(city=["Oslo"], sizes=[[1, ""]])),
+    ("unknown-tool", {**bfcl(), "ground_truth": [{"rain": {"city": ["Oslo"]}}]}),
     ("unreadable-row", {"messages": [{"role": "robot", "content": "x"}]}),
     ("unreadable-row", {"messages": [{"role": "user", "content": 5}]}),
     ("unreadable-row", {"messages": [{"role": "user", "content": {"a": 1}}]}),
@@ -131,6 +165,36 @@ def test_an_unknown_tool_with_broken_arguments_is_two_findings(
     if not as_text:
         row["messages"] = [*row["messages"][:1], made]
     assert {one.code for one in found(row)} >= {"unknown-tool", "broken-call"}
+
+
+def test_a_sound_answer_of_bfcl_has_no_finding() -> None:
+    whole = {
+        "city": ["Oslo", "oslo"],
+        "days": [2, 3, ""],
+        "unit": ["C", None, ""],
+        "near": [["Moss"], [], ""],
+        "at": [{"hour": [7, 19]}, ""],
+        "stops": [[{"hour": [7]}, {"hour": [8, 20]}]],
+        "height": [10, 10.5, ""],
+    }
+    for row in (bfcl(**whole), bfcl(city=["Oslo"]), {**bfcl(), "ground_truth": []}):
+        assert found(row) == []
+
+
+def test_every_alternative_of_bfcl_is_judged_and_each_reason_told_once() -> None:
+    reasons = [one.reason for one in found(bfcl(city=["Oslo", 5, 5, 6], unit=["C", "K"]))]
+    assert [reason.partition(": ")[2] for reason in reasons] == [
+        "$.city: 5 read as string '5'",
+        "$.city: 6 read as string '6'",
+        "$.unit: 'K' is none of ['C', 'F']",
+    ]
+    (undeclared,) = found(bfcl(city=["Oslo"], place=["x"]))
+    assert undeclared.reason == "get_weather: 'place' is not declared"
+
+
+def test_a_row_of_only_alternatives_is_judged_in_bounded_time() -> None:
+    words = [f"{number} Oslo" for number in range(2_000)]
+    assert found(bfcl(city=words, near=[words, [*words, ""]])) == []
 
 
 def test_a_gold_that_no_reply_matches_says_why() -> None:

@@ -12,11 +12,11 @@ import pytest
 
 from tests.doctor.answering import Reply
 from tests.doctor.loopback import Loopback
-from tunaeval.cli.budget import ErrorBudget
 from tunaeval.doctor.examination import INCOMPLETE, UNTESTED, Examination, examine
 from tunaeval.doctor.report import markdown, show_examination
 from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.errors import ClientSetupError
+from tunaeval.types.error_budget import ErrorBudget
 
 HANG = 1.6
 """Seconds for which an answer is kept back; half of it is waited for."""

@@ -29,7 +29,7 @@ def question(said: str = "Fix add().", **more: Any) -> dict[str, Any]:
 
 def chat(url: str, body: dict[str, Any] | None = None, **headers: str) -> httpx2.Response:
     # Certificates would cost more than everything else here.
-    with httpx2.Client(verify=False, timeout=10) as client:
+    with httpx2.Client(verify=False, timeout=60) as client:
         return client.post(f"{url}/chat/completions", json=body or question(), headers=headers)
 
 

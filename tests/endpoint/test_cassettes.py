@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,15 @@ def test_a_cassette_can_be_read_by_people(cassette: Path) -> None:
     assert header == {"cassette": 1, "masks": MASKS}
     assert line["request"]["messages"] == [{"role": "user", "content": "One."}]
     assert line["message"]["tool_calls"][0]["function"]["name"] == "read_file"
+
+
+def test_only_its_owner_may_read_a_cassette(cassette: Path) -> None:
+    mask = os.umask(0)
+    try:
+        recorded(cassette, question("One."))
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(cassette.stat().st_mode) == 0o600
 
 
 def test_a_request_that_is_not_there_fails_with_the_nearest(cassette: Path) -> None:

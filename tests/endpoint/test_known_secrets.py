@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,19 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tests.endpoint.asking import chat, question, said
+from tests.faults import Answer, FaultServer, Seen
+from tests.faults import chat as answer
 from tests.harness.tasks import ONE, TASK, call, suite_of
 from tests.harness.whole_runs import Answers
-from tunaeval.errors import UsageError
-from tunaeval.files.keys import COVER, long_enough, of_environment, of_headers, without
+from tunaeval.errors import RecordError, TunaevalError, UsageError
+from tunaeval.files.keys import (
+    COVER,
+    long_enough,
+    of_environment,
+    of_fields,
+    of_headers,
+    without,
+)
 from tunaeval.models.endpoint.cassettes import MASKS, key_of
 from tunaeval.types.exchange import Request
 
@@ -124,3 +134,134 @@ def test_an_address_that_cannot_be_used_is_said_without_its_password() -> None:
         tunaeval.model_endpoint(upstream="ftp://who:url-secret-33@example.org/v1")
     assert "url-secret-33" not in str(caught.value)
     assert "ftp://<key>@example.org" in str(caught.value)
+
+
+KEY = "Qm4xT9vLr2Zc8Wk5Yp1NhB7s"
+PARTS = {
+    "whole": [KEY],
+    "its beginning": [KEY[:14], KEY[:18]],
+    "its end": [KEY[-14:], KEY[-18:]],
+    "its middle": [KEY[5:19]],
+    "whole, and parts": [KEY, KEY[:14], KEY[-18:]],
+}
+
+
+def is_shown(text: str) -> bool:
+    """Whether a text has twelve characters of the key, side by side."""
+    return any(KEY[at : at + 12] in text for at in range(len(KEY) - 11))
+
+
+def echoing(quoted: list[str]) -> Any:
+    """A server that refuses the key, and repeats it in its message and in a header."""
+    words = f"Incorrect API key provided: {', '.join(quoted)}. No such key."
+    body = json.dumps({"error": {"message": words}}).encode()
+
+    def refusing(_: Seen) -> Answer:
+        return Answer(body, status=401, headers={"x-key": " ".join(quoted)})
+
+    return refusing
+
+
+WHERE: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    "a header": ({"authorization": f"Bearer {KEY}"}, {}),
+    "another header": ({"x-api-key": KEY}, {}),
+    "a field": ({}, {"api_key": KEY}),
+    "an inner field": ({}, {"extra_headers": {"X-Auth-Token": KEY}}),
+}
+
+
+@pytest.mark.parametrize("quoted", PARTS)
+@pytest.mark.parametrize("where", WHERE)
+def test_no_error_repr_or_log_has_a_part_of_the_agents_key(
+    where: str, quoted: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    headers, more = WHERE[where]
+    cassette = tmp_path / "c.jsonl"
+    caplog.set_level(logging.DEBUG)
+    with (
+        FaultServer(choose=echoing(PARTS[quoted])) as server,
+        pytest.raises(RecordError) as caught,
+        tunaeval.model_endpoint(upstream=server.base_url, cassette=cassette, record=True) as model,
+    ):
+        reply = chat(model.url, question(**more), **headers)
+    assert reply.status_code == 401
+    assert f"provided: {COVER}" in reply.text
+    assert f"provided: {COVER}" in str(caught.value)
+    told = [reply.text, *model.errors, *model.unanswered, str(caught.value), caplog.text]
+    told += [repr(model.turns), repr(model.requests), *(turn.error or "" for turn in model.turns)]
+    assert [one for one in told if is_shown(one)] == []
+    assert "(b'x-key', b'" in caplog.text  # the library logs the response's headers
+
+
+@pytest.mark.parametrize("quoted", PARTS)
+def test_no_error_or_log_has_a_part_of_a_key_of_the_environment(
+    quoted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("TUNAEVAL_API_KEY", KEY)
+    caplog.set_level(logging.DEBUG)
+    suite = suite_of(tmp_path, TASK)
+    with FaultServer(choose=echoing(PARTS[quoted])) as server:
+        client = tunaeval.OpenAIClient(base_url=server.base_url, model="m")
+        with pytest.raises(TunaevalError) as caught:
+            tunaeval.run(suite, client=client, options=ONE, out=tmp_path / "runs")
+        with tunaeval.model_endpoint(upstream=server.base_url) as model:
+            chat(model.url)
+    assert len(server.seen) == 2
+    told = [str(caught.value), *model.errors, repr(model.turns), caplog.text]
+    told += [path.read_text("utf-8") for path in tmp_path.rglob("*") if path.is_file()]
+    assert [one for one in told if is_shown(one)] == []
+
+
+FIELDS: list[dict[str, Any]] = [
+    {"api_key": KEY},
+    {"apiKey": KEY},
+    {"password": KEY},
+    {"extra_headers": {"Authorization": f"Bearer {KEY}"}},
+    {"extra_body": {"deep": [{"x-goog-api-key": KEY}]}},
+    {"mcp_servers": [{"type": "url", "url": "http://h", "authorization_token": KEY}]},
+    {"metadata": {"access_token": KEY}},
+]
+
+
+@pytest.mark.parametrize("fields", FIELDS, ids=str)
+def test_fields_with_the_names_of_headers_are_in_no_cassette(
+    fields: dict[str, Any], tmp_path: Path
+) -> None:
+    cassette = tmp_path / "c.jsonl"
+    asked = question(f"Use {KEY}", **fields)
+    with (
+        FaultServer(answer(f"I use {KEY}, {KEY[:14]}.")) as server,
+        tunaeval.model_endpoint(upstream=server.base_url, cassette=cassette, record=True) as model,
+    ):
+        assert KEY in said(chat(model.url, asked))["content"]
+    assert server.seen[0].json == asked | {"stream": False}
+    assert not is_shown(cassette.read_text("utf-8"))
+    assert "Use <key>" in cassette.read_text("utf-8")
+    with tunaeval.model_endpoint(cassette=cassette) as played:
+        assert said(chat(played.url, asked))["content"] == f"I use {COVER}, {COVER}."
+
+
+def test_arguments_and_results_of_calls_are_no_fields_with_keys() -> None:
+    call = {"name": "put", "args": {"key": "background", "token": "some-long-word"}}
+    body = {
+        "contents": [{"parts": [{"functionCall": call}]}],
+        "messages": [{"content": [{"type": "tool_use", "input": {"key": "background"}}]}],
+        "input": [{"role": "user", "content": "Basic questions of many words"}],
+        "tools": [{"parameters": {"properties": {"api_key": {"type": "string"}}}}],
+        "prompt_cache_key": "one-for-all-sessions",
+        "max_tokens": "many-of-them",
+    }
+    assert of_fields(body) == frozenset()
+
+
+def test_an_agent_that_says_its_key_is_kept_without_it(tmp_path: Path) -> None:
+    def agent(_prompt: str, _workspace: str, base_url: str) -> str:
+        chat(base_url, authorization=f"Bearer {KEY}")
+        return f"I asked with {KEY}, which begins with {KEY[:14]}."
+
+    suite = suite_of(tmp_path, TASK)
+    client = tunaeval.AgentClient(agent, script=[f"Your key is {KEY}."])
+    tunaeval.run(suite, client=client, options=ONE, out=tmp_path / "runs")
+    files = [path for path in (tmp_path / "runs").rglob("*") if path.is_file()]
+    assert [path.name for path in files if is_shown(path.read_text("utf-8"))] == []
+    assert any(f"I asked with {COVER}" in path.read_text("utf-8") for path in files)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tests.endpoint.asking import TOOLS, chat, question, refusal, said
-from tests.faults import CANARY_KEY, FaultServer
+from tests.faults import CANARY_KEY, Answer, FaultServer
 from tests.faults.runs import within
 from tunaeval import ModelRequest
 from tunaeval.types.faults import Inject
@@ -284,6 +284,113 @@ GEMINI: dict[str, Any] = {
     ],
     "tools": [{"functionDeclarations": [{"name": "bash", "parameters": {"type": "OBJECT"}}]}],
 }
+CALL = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
+ITEMS: list[Any] = [
+    {"type": "function_call_output"},
+    {"type": "function_call"},
+    {"type": "thought"},
+]
+LACKING: dict[str, list[Any]] = {
+    "chat/completions": [
+        {"role": "user", "content": [{"type": "text"}]},
+        {"role": "user", "content": [{"type": "image_url"}]},
+        {"role": "user", "content": ["a text"]},
+        *({"role": "user", "content": [item]} for item in ITEMS[:2]),
+        {"role": "tool", "content": "r"},
+        *(
+            {"role": "assistant", "tool_calls": [call]}
+            for call in ({}, None, {"id": "c"}, {**CALL, "function": {}}, {**CALL, "id": None})
+        ),
+    ],
+    "responses": [
+        *ITEMS[:2],
+        {"type": "function_call_output", "call_id": "c"},
+        {"type": "function_call_output", "output": "r"},
+        {"type": "function_call", "call_id": "c", "name": "bash"},
+        {"type": "function_call", "name": "bash", "arguments": "{}"},
+        {"role": "user"},
+        {"role": "user", "content": [{"type": "input_text"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text"}]},
+    ],
+    "messages": [
+        {"role": role, "content": [block]}
+        for role in ("user", "assistant")
+        for block in (
+            *ITEMS,
+            {},
+            {"type": "text"},
+            {"type": "image"},
+            {"type": "thinking"},
+            {"type": "tool_use"},
+            {"type": "tool_use", "id": "c", "name": "bash"},
+            {"type": "tool_result"},
+            {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text"}]},
+        )
+    ],
+    "models/m:generateContent": [
+        {"role": role, "parts": [part]}
+        for role in ("user", "model")
+        for part in (
+            *ITEMS,
+            {},
+            {"functionCall": {}},
+            {"functionCall": None},
+            {"function_call": {"args": {}}},
+            {"functionResponse": {}},
+            {"function_response": {"response": {}}},
+        )
+    ],
+}
+LISTS = {"chat/completions": "messages", "responses": "input", "messages": "messages"}
+
+
+@pytest.mark.parametrize(
+    ("path", "part"), [(path, part) for path, parts in LACKING.items() for part in parts], ids=str
+)
+def test_a_part_without_its_keys_is_refused_where_it_is(
+    answering: Any, path: str, part: Any
+) -> None:
+    model, client = answering
+    asked, name = len(model.turns), LISTS.get(path, "contents")
+    first: Any = (
+        {"role": "user", "content": "x"} if name != "contents" else {"parts": [{"text": "x"}]}
+    )
+    reply = client.post(f"{model.url}/{path}", json={"model": "m", name: [first, part]})
+    assert (reply.status_code, f"'{name}[1]" in reply.text) == (400, True), reply.text
+    assert len(model.turns) == asked
+
+
+@pytest.mark.parametrize(("path", "name"), [("messages", "system"), ("models/m:x", "contents")])
+def test_a_system_prompt_without_its_text_is_refused(answering: Any, path: str, name: str) -> None:
+    model, client = answering
+    body: Any = {"messages": [{"role": "user", "content": "x"}], "system": [{"type": "text"}]}
+    if name == "contents":
+        path = path.replace(":x", ":generateContent")
+        body = {name: [{"parts": [{"text": "x"}]}], "systemInstruction": {"parts": [{}]}}
+    assert client.post(f"{model.url}/{path}", json=body).status_code == 400
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=str)
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("messages", lambda item: {"content": [item]}),
+        ("models/m:generateContent", lambda i: {"candidates": [{"content": {"parts": [i]}}]}),
+        ("responses", lambda item: {"output": [item]}),
+    ],
+)
+def test_an_upstreams_part_without_its_keys_is_no_failure_of_the_endpoint(
+    path: str, answer: Any, item: Any
+) -> None:
+    body = question(input="Hi.", contents=[{"parts": [{"text": "Hi."}]}])
+    body |= {} if path == "messages" else {"tools": []}
+    with (
+        FaultServer(Answer(json.dumps(answer(item)).encode())) as server,
+        tunaeval.model_endpoint(upstream=server.base_url) as model,
+    ):
+        assert httpx2.post(f"{model.url}/{path}", json=body).status_code in (200, 502)
+
+
 odd_values = st.recursive(
     st.sampled_from([None, True, 0, 1.5, "", "x", 10**30]),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("a"), inner, max_size=1),

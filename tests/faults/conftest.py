@@ -23,7 +23,7 @@ def _nothing_is_left() -> Iterator[None]:
     gc.freeze()  # what lives now is not looked at again: with all tests loaded, that takes a second
     before, threads = _descriptors(), set(threading.enumerate())
     yield
-    for _ in range(40):  # what was closed a moment ago may take one more
+    for _ in range(600):  # what was closed a moment ago may take one more
         gc.collect()
         left = [thread for thread in threading.enumerate() if thread not in threads]
         if _descriptors() <= before and not left:

@@ -183,7 +183,94 @@ SHOWN = {
     "::test_a_request_with_anything_anywhere_is_answered_or_refused",
     "H low: long headers": "endpoint/test_strangers.py"
     "::test_headers_that_are_too_long_are_answered",
+    "10.1: python -m imports the workspace": "workspace/test_configurations.py"
+    "::test_what_python_m_runs_is_not_imported_from_the_workspace",
+    "10.2: a bare workspace": "workspace/test_launching.py"
+    "::test_a_bare_workspace_sees_nothing_of_other_processes",
+    "10.3: arguments by reference": "tools/test_passed.py"
+    "::test_a_tool_that_changes_its_arguments_changes_no_call",
+    "10.3: the recorder": "tools/test_passed.py::test_the_recorder_keeps_what_was_passed",
+    "10.3: clients": "harness/test_handed_out.py"
+    "::test_a_client_that_changes_its_requests_changes_no_other",
+    "10.3: tools, users and checks of a task": "harness/test_handed_out.py"
+    "::test_nobody_in_a_task_changes_what_others_see",
+    "10.3: judges and categories": "scoring/test_handed_out.py"
+    "::test_a_judge_and_categories_change_nothing_that_they_are_shown",
+    "10.7: what a server prints": "mcp/test_supervised.py"
+    "::test_of_what_a_server_prints_to_stderr_only_the_end_is_kept",
+    "10.7: a killed parent": "mcp/test_supervised.py"
+    "::test_no_server_survives_that_its_parent_is_killed",
     "H low: HEAD": "endpoint/test_strangers.py"
     "::test_head_and_options_are_answered_and_are_no_turns",
+    "10.4: packed files": "faults/test_packed_files.py",
+    "10.4: a folder with a damaged file": "faults/test_packed_files.py"
+    "::test_a_damaged_file_of_a_folder_is_refused_and_the_others_are_scored",
+    "10.4: memory": "faults/test_packed_files.py"
+    "::test_what_unpacks_to_too_much_is_refused_in_bounded_memory",
+    "10.10: configuration": "cli/test_settings.py"
+    "::test_a_file_that_cannot_be_read_is_never_taken_for_none",
+    "10.15: looking up a path": "faults/test_paths_that_cannot_be_looked_up.py"
+    "::test_no_command_fails_below_a_directory_that_cannot_be_searched",
+    "10.16: a full disk": "faults/test_writing.py"
+    "::test_a_full_disk_is_no_fault_of_what_is_read",
+    "10.16: a link to nothing": "faults/test_writing.py"
+    "::test_a_link_to_nothing_is_called_that",
+    "10.16: outcomes that are none": "faults/test_writing.py"
+    "::test_a_comparison_refuses_the_outcome_that_show_refuses",
+    "10.16: pages of long replies": "viewer/test_page.py"
+    "::test_a_page_of_20_000_replies_of_100_kb_takes_seconds",
+    "10.8: a check of a template": "parsing/test_templates.py"
+    "::test_a_check_ends_in_bounded_time",
+    "10.8: one budget": "parsing/test_templates.py"
+    "::test_all_renderings_of_a_check_have_one_budget",
+    "10.11: parts without their keys": "endpoint/test_strangers.py"
+    "::test_a_part_without_its_keys_is_refused_where_it_is",
+    "10.11: parts of an upstream": "endpoint/test_strangers.py"
+    "::test_an_upstreams_part_without_its_keys_is_no_failure_of_the_endpoint",
+    "10.11: schemas that are none": "parsing/test_constraints.py"
+    "::test_what_cannot_be_said_is_refused_or_listed",
+    "10.11: types that are none": "parsing/test_constraints.py"
+    "::test_an_odd_type_somewhere_inside_is_refused_and_read_as_any",
+    "10.11: a call without a name": "scoring/test_goal.py"
+    "::test_a_call_without_a_tools_name_is_malformed_and_scores_nothing",
+    "10.13: keys of the agent": "endpoint/test_known_secrets.py"
+    "::test_no_error_repr_or_log_has_a_part_of_the_agents_key",
+    "10.13: keys of the environment": "endpoint/test_known_secrets.py"
+    "::test_no_error_or_log_has_a_part_of_a_key_of_the_environment",
+    "10.13: fields of bodies": "endpoint/test_known_secrets.py"
+    "::test_fields_with_the_names_of_headers_are_in_no_cassette",
+    "10.13: agents that say their key": "endpoint/test_known_secrets.py"
+    "::test_an_agent_that_says_its_key_is_kept_without_it",
+    "10.14: more connections than descriptors": "endpoint/test_many_connections.py"
+    "::test_more_connections_than_descriptors_close_the_oldest_and_starve_nobody",
+    "10.14: a host without descriptors": "endpoint/test_many_connections.py"
+    "::test_a_host_that_takes_all_descriptors_is_told_once_and_served_all_the_same",
+    "10.9: intervals with repeats": "selftest/test_verdicts.py"
+    "::test_intervals_cover_and_tests_raise_few_false_alarms",
+    "10.5: rows of the cache": "test_reply_cache.py"
+    "::test_a_damaged_row_costs_one_request_and_no_run",
+    "10.5: replies of clients": "harness/test_damaged_replies.py"
+    "::test_a_damaged_reply_of_a_client_is_a_failure_that_names_it_and_costs_no_other",
+    "10.5: a run that can be read again": "harness/test_damaged_replies.py"
+    "::test_whatever_a_client_gives_the_run_can_be_read_again",
+    "10.6: a cache that is held": "test_reply_cache.py"
+    "::test_a_cache_that_another_process_holds_makes_no_answer_a_timeout",
+    "10.6: the event loop": "test_reply_cache.py"
+    "::test_the_event_loop_goes_on_while_the_cache_waits",
+    "10.6: a full disk": "test_reply_cache.py"
+    "::test_a_full_disk_costs_no_answer_and_what_is_kept_is_used",
+    "10.11: databases of others": "test_reply_cache.py"
+    "::test_a_file_of_others_is_left_as_it_is_and_the_run_goes_on",
+    "10.12: results that are joined": "faults/test_changed_runs.py"
+    "::test_results_that_are_joined_are_refused_with_their_bytes_and_number",
+    "10.12: the law": "faults/test_changed_runs.py"
+    "::test_no_change_makes_a_run_ask_again_or_count_what_was_finished_in_silence",
+    "10.16: modes of caches": "test_reply_cache.py::test_only_its_owner_may_read_it",
+    "10.16: modes of runs and recordings": "faults/test_changed_runs.py"
+    "::test_a_run_is_as_readable_as_the_umask_says_and_a_recording_is_its_owners",
+    "10.16: modes of cassettes": "endpoint/test_cassettes.py"
+    "::test_only_its_owner_may_read_a_cassette",
+    "10.16: connections that stay open": "cli/test_cache.py"
+    "::test_two_processes_share_a_store",
 }  # fmt: skip
 """A file below tests/, and the test in it where it is one of many."""

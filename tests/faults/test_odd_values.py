@@ -81,10 +81,10 @@ def test_shared_alternatives_are_looked_at_once(nested: bool) -> None:
 def test_six_times_the_shared_alternatives_take_about_six_times_the_time() -> None:
     def seconds(levels: int) -> float:
         schema = shared(levels)
-        started = time.perf_counter()
+        started = time.process_time()
         for _ in range(20):
             fit("q", schema)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     assert min(seconds(120) for _ in range(5)) < 24 * min(seconds(20) for _ in range(5))
 

@@ -197,39 +197,40 @@ def test_requests_of_before_the_cut_cut_it_no_further() -> None:
 
 def test_waiting_for_a_turn_is_not_the_scenarios_time(tmp_path: Path) -> None:
     """One at a time, each slower than half a deadline, and none is late."""
-    options = RunOptions(concurrency=4, deadline_seconds=0.6)
-    slow = replace(chat("hello"), seconds_before=0.35)
-    with FaultServer(then=slow) as server, within(4 * 0.5):
-        report = asked(small_suite(tmp_path, 4), server, options, connections=1)
-    assert report.passed == 4
+    options = RunOptions(concurrency=3, deadline_seconds=1.8)
+    slow = replace(chat("hello"), seconds_before=1.0)
+    with FaultServer(then=slow) as server:
+        report = asked(small_suite(tmp_path, 3), server, options, connections=1)
+    assert report.passed == 3
 
 
 def test_no_more_are_begun_in_a_minute_than_rpm_says(tmp_path: Path) -> None:
-    options = RunOptions(concurrency=8, deadline_seconds=0.5)
+    options = RunOptions(concurrency=8, deadline_seconds=1.5)
     started = time.monotonic()
-    with FaultServer() as server:
-        report = asked(small_suite(tmp_path, 11), server, options, rpm=600)
+    with FaultServer() as server, within(3):
+        report = asked(small_suite(tmp_path, 11), server, options, rpm=300)
     assert report.passed == 11  # the wait for one's part is not the scenario's time
-    assert 1.0 <= time.monotonic() - started < 3.0
+    assert time.monotonic() - started >= 2.0
 
 
 def test_a_request_that_is_given_up_leaves_its_turn_to_the_next() -> None:
-    async def course(url: str) -> Reply:
-        client = OpenAIClient(base_url=url, model="m", connections=1)
+    async def course(server: FaultServer) -> Reply:
+        client = OpenAIClient(base_url=server.base_url, model="m", connections=1)
         first = asyncio.create_task(client.complete(HELLO))
-        await asyncio.sleep(0.1)
+        while not server.seen:  # noqa: ASYNC110 - a thread of its own sees it
+            await asyncio.sleep(0.01)
         waiting = [asyncio.create_task(client.complete(HELLO)) for _ in range(3)]
         await asyncio.sleep(0.05)
         waiting[0].cancel()
         first.cancel()
         try:
-            return await asyncio.wait_for(waiting[1], 2)
+            return await asyncio.wait_for(waiting[1], 30)
         finally:
             await asyncio.gather(first, *waiting, return_exceptions=True)
             await client.close()
 
-    with FaultServer(Answer(seconds_before=5)) as server:
-        assert asyncio.run(course(server.base_url)).message["content"] == "hello"
+    with FaultServer(Answer(seconds_before=60)) as server:
+        assert asyncio.run(course(server)).message["content"] == "hello"
 
 
 def test_a_probe_that_is_given_up_leaves_the_next_one_to_find_out() -> None:
@@ -248,7 +249,7 @@ def test_a_probe_that_is_given_up_leaves_the_next_one_to_find_out() -> None:
         await asyncio.sleep(0.6)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(30):
             await pace.in_turn(lambda: asyncio.sleep(0), None, 10)
         assert not pace.breaker.is_open
 

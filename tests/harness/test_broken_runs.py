@@ -128,11 +128,15 @@ def test_a_parser_that_raises_is_named(make_suite: MakeSuite, tmp_path: Path) ->
 def test_cancelling_keeps_what_is_finished(
     make_suite: MakeSuite, parser: Parser, tmp_path: Path
 ) -> None:
-    suite_run = SuiteRun(make_suite(50), Answers(good, 0.02), parser, ONE, out=tmp_path)
+    begun = asyncio.Event()
+    suite_run = SuiteRun(
+        make_suite(50), Answers(good, 0.02), parser, ONE, out=tmp_path,
+        on_result=lambda _: begun.set(),
+    )  # fmt: skip
 
     async def cancel_soon() -> None:
         task = asyncio.create_task(suite_run.run())
-        await asyncio.sleep(0.15)
+        await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -66,10 +66,15 @@ def test_the_report_has_the_order_of_the_suite_and_the_file_that_of_completion(
 ) -> None:
     class FirstIsSlow(Answers):
         async def complete(self, request: Request) -> Reply:
-            await asyncio.sleep(0.1 if request.scenario == "call-1" else 0)
+            while request.scenario == "call-1" and len(finished) < 3:  # noqa: ASYNC110 - others end
+                await asyncio.sleep(0.01)
             return await super().complete(request)
 
-    report = run(make_suite(4), FirstIsSlow(good), parser, RunOptions(concurrency=4), out=tmp_path)
+    finished: list[ScenarioResult] = []
+    report = run(
+        make_suite(4), FirstIsSlow(good), parser, RunOptions(concurrency=4), out=tmp_path,
+        on_result=finished.append,
+    )  # fmt: skip
     assert [result.scenario for result in report.results] == [f"call-{n}" for n in (1, 2, 3, 4)]
     assert lines(report.directory)[-1]["scenario"] == "call-1"
 

@@ -23,6 +23,8 @@ from tunaeval.types.runs import SCHEMA_VERSION
 
 OLD = Path(__file__).parent / "version_1"
 SUITE = OLD / "suite.jsonl"
+THEN = tunaeval.load_suite(SUITE).with_(system_prompt=tunaeval.load_suite("tunacode").system_prompt)
+"""The suite as it was asked then: with the system prompt that all suites without one had."""
 
 
 @pytest.mark.parametrize(("name", "passed", "of"), [("scripted", 5, 5), ("served", 4, 4)])
@@ -51,7 +53,7 @@ def test_a_run_is_compared_with_one_of_now(tmp_path: Path) -> None:
     lines = (OLD / "scripted" / RESULTS_FILE).read_text("utf-8").splitlines()
     replies = [json.loads(line)["attempts"][0]["message"] for line in lines]
     new = tunaeval.run(
-        SUITE, client=ScriptedClient(replies), out=tmp_path, profile="tunacode", attempts=1,
+        THEN, client=ScriptedClient(replies), out=tmp_path, profile="tunacode", attempts=1,
         concurrency=1,
     )  # fmt: skip
     found = tunaeval.compare(OLD / "scripted", new)
@@ -74,7 +76,7 @@ def test_a_run_that_was_cut_off_is_gone_on_with(tmp_path: Path) -> None:
     (run / RESULTS_FILE).write_text("".join(lines[:3]), "utf-8")
     rest = ["You are welcome.", '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}']
     report = tunaeval.run(
-        SUITE, client=ScriptedClient(rest), resume=run, profile="tunacode", attempts=1,
+        THEN, client=ScriptedClient(rest), resume=run, profile="tunacode", attempts=1,
         concurrency=1,
     )  # fmt: skip
     assert report.total == 5

@@ -85,12 +85,16 @@ def test_a_model_that_is_not_known_yet_is_not_looked_up(tmp_path: Path) -> None:
     assert not (tmp_path / "replies").exists()
 
 
-def test_a_file_that_is_no_cache_is_a_failure_that_says_so(tmp_path: Path) -> None:
+def test_a_file_that_is_no_cache_costs_no_verdict_and_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "replies").write_text('{"a": 1}\n')
-    client = ScriptedClient([verdict(1)])
-    score = goal(Judge(client, categories=GOAL, cache=tmp_path / "replies"))
-    assert "RecordError" in score.reason
-    assert score.value is None
+    client = Rule(lambda _: verdict(1))
+    judge = Judge(client, categories=GOAL, cache=tmp_path / "replies")
+    assert [goal(judge).value, goal(judge).value] == [0.1, 0.1]
+    (record,) = caplog.records
+    assert "cannot be opened" in record.getMessage()
+    assert (tmp_path / "replies").read_text() == '{"a": 1}\n'
 
 
 def test_a_server_without_schemas_is_asked_without() -> None:

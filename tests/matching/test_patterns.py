@@ -131,9 +131,9 @@ def test_patterns_that_blow_up_elsewhere_take_linear_time(pattern: str, text: st
 
 
 def _seconds(pattern: Pattern, text: str) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     pattern.found_in(text)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def test_what_is_learned_has_a_bound() -> None:

@@ -7,6 +7,8 @@ docs/reference/templates.md has the same table.
 from __future__ import annotations
 
 import re
+import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from tunaeval import ToolCall, render, stream
 from tunaeval.errors import UsageError
 from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.read_back import misread
 from tunaeval.parsing.templates import (
     check_template,
     render_by,
@@ -24,7 +27,7 @@ from tunaeval.parsing.templates import (
     wanted_arguments,
     writes_alike,
 )
-from tunaeval.parsing.write import misread, render_calls
+from tunaeval.parsing.write import render_calls
 from tunaeval.types.calls import JsonValue, Tools, ToolSpec
 
 ROOT = Path(__file__).parents[2]
@@ -283,3 +286,42 @@ def test_a_long_conversation_is_within_the_limits() -> None:
         for role in ("user", "assistant")
     ]
     assert len(render_by(HERMES, said)) > 8_000_000
+
+
+BIG = "{% set a = 'a' * 4000000 %}{% set b = 'a' * 3999999 ~ 'b' %}"
+EACH = BIG + "{% for i in range(99999) %}{% if HERE %}{% endif %}{% endfor %}"
+COSTLY = {
+    **{
+        f"if {one}": EACH.replace("HERE", one)
+        for one in (
+            "a == b", "a < b", "b in a", "b is in a", "a is eq b", "a[1:]", "a.count('ab')",
+            "a.find('ab')", "a.strip('a')", "a.isalpha()", "a | title", "a | wordcount",
+            "(a | replace('a', 'b')) == b", "range(99999) | sum", "7 ** 5000 // 7 ** 2500",
+        )
+    },
+    "if words are wrapped": EACH.replace("4000000", "400").replace("HERE", "a | wordwrap(1)"),
+    "if characters are mapped": EACH.replace("4000000", "9999").replace("HERE", "a | map('title')"),
+    "a long template": "{{ a }}" * 500_000,
+    "a deep template": "".join("{{ a" + ".a" * 90 + " }}" for _ in range(240)),
+    "a long turn": HERMES.replace("<|im_end|>", "{{ '<tool_call>{' * 90000 }}<|im_end|>"),
+    "a long end": "{% for m in messages %}{{ m.content }}{% endfor %}{{ '<' * 4000000 }}",
+}  # fmt: skip
+"""Templates of which each took minutes, or the memory."""
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_a_check_ends_in_bounded_time(name: str) -> None:
+    began = time.process_time()
+    with suppress(UsageError):
+        assert check_template(COSTLY[name]).fault
+    assert time.process_time() - began < 15
+
+
+def test_all_renderings_of_a_check_have_one_budget() -> None:
+    """A template that is rendered within the limits takes half of them in each rendering."""
+    slow = HERMES + "{% for i in range(99999) %}{% if i is even %}{% endif %}{% endfor %}" * 2
+    asked = [{"role": "user", "content": "aa"}]
+    assert render_by(slow, asked)
+    assert wanted_arguments(slow) == "object"
+    assert turn_by(HERMES, [LS])
+    assert "more than 500,000 steps" in check_template(slow).fault

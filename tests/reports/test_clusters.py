@@ -135,6 +135,57 @@ def test_no_difference_seen_does_not_mean_that_none_is_possible() -> None:
     assert found.high == pytest.approx(0.0278, abs=1e-3)
 
 
+shares = st.lists(st.integers(-4, 4).map(lambda k: k / 4), min_size=2, max_size=40)
+
+
+@given(shares)
+def test_with_repeats_the_interval_is_students(differences: list[float]) -> None:
+    assume(len({*differences}) > 1)
+    assume(any(one % 1 for one in differences))
+    found = paired_difference(Counter((one, 1.0) for one in differences))
+    count = len(differences)
+    error = stdev(differences) / sqrt(count)
+    half = student_quantile(0.975, count - 1) * error
+    value = plain_mean(differences)
+    assert found.standard_error == pytest.approx(error)
+    assert found.low == pytest.approx(max(-1.0, value - half))
+    assert found.high == pytest.approx(min(1.0, value + half))
+
+
+@given(st.floats(-0.999, 0.999), st.integers(1, 200))
+def test_differences_that_are_all_equal_have_an_interval_around_them(
+    value: float, count: int
+) -> None:
+    for clusters in ({(value, 1.0): count}, {(3 * value, 3.0): count, (value, 1.0): 1}):
+        found = paired_difference(clusters)
+        assert found.low is not None
+        assert found.high is not None
+        assert found.low < found.value < found.high
+
+
+def test_differences_that_rounding_alone_separates_are_equal() -> None:
+    found = paired_difference({(0.3 - 0.2, 1.0): 10, (0.1, 1.0): 10})
+    assert found.low is not None
+    assert found.low < 0.05
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.floats(0.1, 10))
+def test_single_verdicts_have_two_more_whatever_they_weigh(
+    won: int, lost: int, same: int, weight: float
+) -> None:
+    """Bonett and Price: a sure gate needs more than one verdict that changed."""
+    assume(won + lost + same)
+    counts = Counter({weight: won, -weight: lost, 0.0: same})
+    found = paired_difference({(score, weight): n for score, n in counts.items() if n})
+    adjusted = [1.0] * (won + 1) + [-1.0] * (lost + 1) + [0.0] * same
+    if weight == 1:
+        error = stdev(adjusted) / sqrt(len(adjusted))
+        half = student_quantile(0.975, len(adjusted) - 1) * error
+        assert found.low == pytest.approx(max(-1.0, plain_mean(adjusted) - half))
+        assert found.standard_error == pytest.approx(error * len(adjusted) / (won + lost + same))
+    assert found.freedom == len(adjusted) - 1
+
+
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
 def test_swapping_the_runs_turns_the_difference_around(won: int, lost: int, same: int) -> None:
     assume(won + lost + same)

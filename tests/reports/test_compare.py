@@ -17,14 +17,14 @@ from tests.reports.results import HOSTILE, calls, report, result
 from tests.reports.test_pages import harmless
 from tunaeval import compare
 from tunaeval.errors import ComparisonError, RecordError
-from tunaeval.reports.compare import Comparison, compare_runs
+from tunaeval.reports.compare import Comparison, Unanswered, compare_runs
 from tunaeval.reports.compared import comparison_markdown, comparison_object, show_comparison
 from tunaeval.reports.json import json_text
 from tunaeval.reports.sides import RunSource, source_of
 from tunaeval.reports.statistics import mcnemar, sign_flip
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import Level
-from tunaeval.types.runs import Expectation, Report
+from tunaeval.types.runs import Expectation, ExpectedCall, Report, RunOutcome
 
 verdicts = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30)
 
@@ -77,6 +77,55 @@ def test_scenarios_without_an_answer_are_left_out_and_said() -> None:
     assert (found.overall.scenarios, found.left_out) == (1, {"got no answer": 1})
     assert found.b.failures == 1
     assert "left out: 1 got no answer" in page(found)
+
+
+@pytest.mark.parametrize("silent", ["a", "b", "both"])
+def test_a_tool_and_a_tag_without_an_answer_keep_their_rows(silent: str) -> None:
+    search = Expectation(calls=(ExpectedCall(name="search"),))
+    good = result("s0", ok=True)
+    found = result("s1", ok=True, expected=search, tags=("web",))
+    lost = found.model_copy(update={"ok": False, "outcome": "transport_failure"})
+    a, b = ([good, lost if silent in (side, "both") else found] for side in "ab")
+    answered = {side: int(silent not in (side, "both")) for side in "ab"}
+    comparison = compare(report(*a), report(*b))
+    assert comparison.unanswered == tuple(
+        Unanswered(*key, answered["a"], 1, answered["b"], 1)
+        for key in (("tool", "search"), ("tag", "web"))
+    )
+    words = [f"{answered[side]} of 1 answered" for side in "ab"]
+    lines = [" ".join(line.split()) for line in page(comparison).splitlines()]
+    assert f"search 0 {' '.join(words)}" in lines
+    assert f"tag web 0 {' '.join(words)}" in lines
+    assert lines.index(f"search 0 {' '.join(words)}") < lines.index(f"tag web 0 {' '.join(words)}")
+    row = f"| tool | `search` | 0 | {' | '.join(words)} |"
+    assert row in comparison_markdown(comparison)
+    assert "0 of 1 answered" in comparison._repr_html_()  # type: ignore[attr-defined] # for notebooks
+    assert comparison_object(comparison)["unanswered"][0] == {
+        "section": "tool",
+        "name": "search",
+        "answered_a": answered["a"],
+        "asked_a": 1,
+        "answered_b": answered["b"],
+        "asked_b": 1,
+    }
+
+
+@given(st.lists(st.tuples(*[st.sampled_from("+x ")] * 2, st.sampled_from("pq")), max_size=8))
+def test_no_tool_that_got_no_answer_is_without_a_row(rows: list[tuple[str, str, str]]) -> None:
+    def side(which: int) -> Report:
+        outcomes: dict[str, RunOutcome] = {"+": "calls", "x": "transport_failure"}
+        some = [
+            result(f"s{n}", outcome=outcomes[row[which]], expected=Expectation(tools=(row[2],)))
+            for n, row in enumerate(rows)
+            if row[which] in outcomes
+        ]
+        return report(result("paired", ok=True), *some)
+
+    found = compare(side(0), side(1))
+    named = {one.name for one in found.parts} | {one.name for one in found.unanswered}
+    lost = {tool for *signs, tool in rows if "x" in signs}
+    assert len(named) == len(found.parts) + len(found.unanswered)
+    assert named == {"bash"} | lost | {tool for *signs, tool in rows if signs == ["+", "+"]}
 
 
 def test_repeats_are_averaged_and_a_flip_is_that_of_most() -> None:

@@ -81,6 +81,16 @@ def test_what_can_be_found_with_a_tenth_of_the_pairs_discordant(n: int, points: 
     assert needed_scenarios(effect, between=0.1) == pytest.approx(n, abs=1)
 
 
+@pytest.mark.parametrize(
+    ("freedom", "quantiles"), [(11, 2.200985 + 0.875530), (29, 2.045230 + 0.854192)]
+)
+def test_what_few_scenarios_can_find_takes_students_quantiles(
+    freedom: int, quantiles: float
+) -> None:
+    """scipy 1.17: t.ppf(0.975, freedom) and t.ppf(0.8, freedom)."""
+    assert detectable_effect(0.1, freedom) == pytest.approx(0.1 * quantiles, abs=1e-6)
+
+
 def test_published_pass_rates_are_met() -> None:
     assert pass_at_k(10, 3, 5) == pytest.approx(0.917, abs=5e-4)
     assert pass_hat_k(8, 6, 4) == pytest.approx(0.214, abs=5e-4)

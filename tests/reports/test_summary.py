@@ -62,6 +62,24 @@ def test_infrastructure_failures_leave_the_denominator_and_are_shown() -> None:
     assert "2 of 3 scenarios got no answer" in shown(report(result(ok=True), lost, lost))
 
 
+def test_a_tool_and_a_tag_without_any_answer_keep_their_rows(tmp_path: Path) -> None:
+    """Of five results three got no answer: all of `search`, and one of two of `bash`."""
+    search = Expectation(calls=(ExpectedCall(name="search"),))
+    lost = result(outcome="transport_failure", expected=search, tags=("web", "hard"))
+    other = result(outcome="judge_failure", tags=("hard",))
+    made = report(lost, lost, other, result(ok=True, tags=("hard",)), result(tags=("hard",)))
+    assert made.summary.unanswered_tools == {"search": 2}
+    assert made.summary.unanswered_tags == {"web": 2}
+    assert made.summary.tools.keys() == {"bash"}
+    lines = [" ".join(line.split()) for line in shown(made).splitlines()]
+    assert "tool bash 1 2 50.0 % 9.5 to 90.5" in lines
+    assert {"search 0 0 0 of 2 answered", "web 0 0 0 of 2 answered"} <= {*lines}
+    markdown_writer.write(made, tmp_path / "r.md")
+    written = (tmp_path / "r.md").read_text()
+    assert "| `search` | 0 | 0 | 0 of 2 answered |  |  |" in written
+    assert "| `web` | 0 | 0 | 0 of 2 answered |  |  |" in written
+
+
 def test_causes_that_differ_in_an_identifier_are_one() -> None:
     errors = ["cut: 'chatcmpl-27'", "cut: 'chatcmpl-3f'", "status 500", "status 502"]
     summary = summarise(result(outcome="transport_failure", error=error) for error in errors)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reports.results import HOSTILE, calls, report, result
+from tests.spoiling import spoil
 from tunaeval.errors import RecordError
 from tunaeval.reports import WRITERS
 from tunaeval.reports.ci import github_writer, junit_writer
@@ -110,7 +111,7 @@ def test_the_page_knows_unanswered_from_unasked(tmp_path: Path) -> None:
     good = result("lost", ok=True, tags=("hard",))
     other = result("more", ok=True, expected=Expectation(tools=("glob",)))
     text = written(page_writer, tmp_path, report(good, other), report(lost))
-    assert text.count('<span class="quiet">no answer</span>') == 2
+    assert text.count('<span class="quiet">0 of 1 answered</span>') == 2
     assert text.count('<span class="quiet">not asked</span>') == 1
 
 
@@ -230,3 +231,24 @@ def test_every_writer_that_is_listed_can_be_had() -> None:
     writers = registries()["writers"]
     assert {*WRITERS, "html"} == set(writers.names())
     assert all(writers.get(name).name == name for name in writers)
+
+
+class Spoils:
+    """A writer that changes what it writes."""
+
+    name = "spoils"
+
+    def write(self, report: Report, path: Path) -> None:
+        path.write_text(repr(report.results[0]))
+        spoil(report)
+
+
+def test_a_writer_changes_nothing_for_the_next_one(tmp_path: Path) -> None:
+    from tunaeval.cli.report import RequestedReport
+
+    made = report(result("one", got=calls("a")))
+    before = repr([made, *made.results])
+    for name in ("first", "second"):
+        assert RequestedReport(tmp_path / name, Spoils()).write([made]) is None
+    assert (tmp_path / "first").read_text() == (tmp_path / "second").read_text()
+    assert repr([made, *made.results]) == before

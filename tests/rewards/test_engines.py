@@ -87,6 +87,9 @@ FIXED: dict[str, tuple[str, Any]] = {
     "needless-braces": ("none", "{}"),
     "needless-dots": ("none", "..."),
     "needless-underscore": ("none", "_"),
+    "needless-question": ("none", "?"),
+    "needless-wide-question": ("none", "\uff1f"),
+    "needless-pictogram": ("none", "👍"),
     **{f"{name}-beside": ("one", f"{GOOD}\n{text}") for name, text in OTHERS.items()},
     **{f"needless-{name}": ("none", f"So:\n{text}") for name, text in OTHERS.items()},
 }

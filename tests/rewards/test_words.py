@@ -24,10 +24,32 @@ TOKENS = [
 ]  # fmt: skip
 
 
-def test_punctuation_alone_is_no_answer_and_a_short_answer_is_one() -> None:
-    assert reward(".", NONE).value == reward("-", NONE).value == 0.0
-    assert not any(map(has_words, [".", "-", "...", "—", "!", "()", "$", "` `", "\u200b"]))
-    assert all(map(has_words, ["a", "42", "好", "👍", "- no", "?"]))
+SILENT = [
+    ".", "-", "...", "—", "!", "()", "$", "` `", "\u200b",
+    "?", "\uff1f", "¿?", "??", "?!", "\u061f", "\u2753", "👍", "🤷\u200d♂\ufe0f", "🇳🇴",
+    "\u2139\ufe0f", "→ ✓",
+]  # fmt: skip
+
+
+def test_an_answer_without_a_letter_or_a_digit_is_none_and_a_short_one_is_one() -> None:
+    assert [said for said in SILENT if has_words(said)] == []
+    assert all(map(has_words, ["a", "42", "好", "- no", "👍 ok", "?\nx", "½", "٣"]))
+
+
+@pytest.mark.parametrize("said", SILENT)
+@pytest.mark.parametrize("end", ["", "<|im_end|>"])
+def test_an_answer_without_words_earns_nothing(said: str, end: str) -> None:
+    for recipe, least in ((Recipe(), 0.0), (EXACT, 0.0), (TOOLRL, -3.0)):
+        assert reward(said + end, NONE, recipe=recipe).value == least
+        message = {"role": "assistant", "content": said + end}
+        assert reward([message], NONE, recipe=recipe).value == least
+        refused = {"role": "assistant", "content": None, "refusal": said}
+        assert reward([refused], NONE, recipe=recipe).value == least
+
+
+@given(st.text(st.characters(categories=("M", "P", "S", "Z", "C")), max_size=12))
+def test_without_letters_and_digits_nothing_is_said(said: str) -> None:
+    assert not has_words(said)
 
 
 @given(st.lists(st.sampled_from(TOKENS), max_size=4), st.sampled_from(["auto", "hermes"]))
@@ -41,7 +63,7 @@ def test_special_tokens_and_invisible_characters_are_no_words(made: list[str], r
     assert reward(text, NONE, recipe=TOOLRL).value == -3.0
 
 
-@pytest.mark.parametrize("said", ["No.", "42", "👍", "晴れ", "<b>", "a < b", "[1]", "?"])
+@pytest.mark.parametrize("said", ["No.", "42", "👍 Yes", "晴れ", "<b>", "a < b", "[1]", "What?"])
 @pytest.mark.parametrize("end", ["", "<|im_end|>", "</s>", "\u200b"])
 def test_words_before_a_special_token_are_words(said: str, end: str) -> None:
     assert reward(said + end, NONE).value == 1.0

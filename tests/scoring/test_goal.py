@@ -354,3 +354,37 @@ def test_a_call_that_an_answer_quotes_is_no_call(answer: str) -> None:
 def test_a_fence_without_other_words_is_a_call() -> None:
     asked = [{"role": "user", "content": "do it"}, said(f"```json\n{CALL}\n```")]
     assert scored(asked, expect={"tools": ["bash"]}).goal_completion == 1.0
+
+
+NAMES: dict[str, Any] = {"empty": "", "blank": " ", "a line": "\n", "none": None, "a number": 5}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "expect", [{"min_calls": 1}, {"max_calls": 3}, {"none": True}, {"tools": ["ls"]}], ids=str
+)
+def test_a_call_without_a_tools_name_is_malformed_and_scores_nothing(
+    name: str, expect: dict[str, Any]
+) -> None:
+    function = {"name": NAMES[name], "arguments": "{}"}
+    call = {"id": "c", "type": "function", "function": function}
+    messages = [
+        {"role": "user", "content": "List the files."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "ok"},
+        {"role": "assistant", "content": "Done."},
+    ]
+    assert tunaeval.parse_message(messages[1]).outcome == "malformed"
+    scored = tunaeval.score(messages, "List the files.", expect=expect)
+    assert scored.weighted_total == 0
+    assert scored.success_ratio == scored.goal_completion == 0
+    assert scored.details.failed_calls == 1
+
+
+@pytest.mark.parametrize(
+    "text", ['{"name": "", "arguments": {}}', '{"name": " ", "arguments": {}}']
+)
+@pytest.mark.parametrize("level", ["strict", "standard", "lenient"])
+def test_a_text_without_a_tools_name_is_malformed(text: str, level: Any) -> None:
+    read = tunaeval.parse(f"<tool_call>{text}</tool_call>", format="hermes", level=level)
+    assert (read.outcome, [one.code for one in read.diagnoses]) == ("malformed", ["invalid-name"])

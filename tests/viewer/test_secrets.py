@@ -53,6 +53,6 @@ def test_what_is_no_secret_stays(text: str) -> None:
 @pytest.mark.parametrize("flood", ["sk-", "sk-a-", "eyJaaaaaaaa.", "api_key=", "a://", "bearer "])
 def test_a_flood_takes_time_in_proportion(flood: str) -> None:
     text = flood * (200_000 // len(flood))
-    began = time.perf_counter()
+    began = time.process_time()
     hidden(text)
-    assert time.perf_counter() - began < 2.0
+    assert time.process_time() - began < 2.0

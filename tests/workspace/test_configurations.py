@@ -10,12 +10,12 @@ import shlex
 import shutil
 import subprocess
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from hypothesis import assume, example, given, reject
 from hypothesis import strategies as st
 
+from tests.faults.runs import within
 from tunaeval.errors import WorkspaceError
 from tunaeval.tools.workspace.commands import allowed, configurations, run_command
 from tunaeval.tools.workspace.space import Workspace
@@ -41,6 +41,63 @@ def test_a_model_cannot_make_git_run_a_program(tmp_path: Path, folder: str) -> N
                 tools["write_file"](f"{folder}/{name}", content)
         tools["bash"]("git status", cwd="." if folder == ".git" else None)
     assert not mark.exists()
+
+
+SHADOWS = "open('mark', 'w').write('ran')\n"
+TOOL = "open('mark', 'w').write('mine')\n"
+
+
+@pytest.mark.parametrize("name", ["argparse.py", "json/__init__.py", "json/tool.py", "json.py"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["python", "-m", "json.tool", "{path}"],
+        ["python3", "-Bmjson.tool", "{path}"],
+        ["python", "-X", "dev", "-m", "json.tool", "{path}"],
+        ["timeout", "20", "python", "-m", "json.tool", "{path}"],
+        ["sh", "-c", "python -m json.tool a.json"],
+    ],
+    ids=" ".join,
+)
+def test_what_python_m_runs_is_not_imported_from_the_workspace(
+    command: list[str], name: str
+) -> None:
+    files = {"a.json": "{}", "json/a.json": "{}"}
+    with Workspace(files, commands=[command]) as workspace:
+        tools = workspace_tools(workspace)
+        tools["write_file"](name, SHADOWS)
+        tools["write_file"]("json/argparse.py", SHADOWS)
+        line = shlex.join("a.json" if word == "{path}" else word for word in command)
+        folders = (".", "json") if name != "json/__init__.py" or "sh" not in command else (".",)
+        for folder in folders:
+            assert tools["bash"](line, cwd=folder) == "{}\nExit Code: 0"
+        assert workspace.run(line).output == "{}"
+        assert workspace.run(tuple(shlex.split(line))).output == "{}"
+        assert not workspace["mark"].exists
+        assert not workspace["json/mark"].exists
+
+
+@pytest.mark.parametrize(
+    ("given", "written", "command"),
+    [
+        ({"tool/run.py": TOOL}, {}, "python -m tool.run"),  # what is in the workspace
+        ({"json/tool.py": TOOL, "json/__init__.py": ""}, {}, "python -m json.tool"),
+        ({}, {"mine.py": TOOL}, "python -m mine"),
+        ({}, {"mine/__main__.py": TOOL}, "python -m mine"),
+        ({"tests.py": "import calc"}, {"calc.py": TOOL}, "python -m unittest tests"),  # on purpose
+        ({"tests.py": "import calc"}, {"calc.py": TOOL}, "python tests.py"),
+        ({}, {"calc.py": TOOL}, "python -c 'import calc'"),
+    ],
+)
+def test_what_is_in_the_workspace_is_run_and_tests_import_it(
+    given: dict[str, str], written: dict[str, str], command: str
+) -> None:
+    with Workspace(given, commands=[shlex.split(command)]) as workspace:
+        tools = workspace_tools(workspace)
+        for name, content in written.items():
+            tools["write_file"](name, content)
+        tools["bash"](command)
+        assert workspace["mark"].contains("mine")
 
 
 @git
@@ -135,7 +192,8 @@ def test_a_quoted_name_is_known_whatever_it_is(name: str) -> None:
         command = os.fsencode(f"cat {shlex.quote('./' + name)} --")
     except UnicodeEncodeError:
         reject()
-    assume(name not in {".", ".."} and name.isprintable() | ("\udcff" in name))
+    assume(name not in {".", ".."} and name[0] != "~")  # which is another path
+    assume(name.isprintable() or "\udcff" in name)
     with Workspace({}, commands=GIT) as workspace:
         repository(workspace.path)
         subprocess.run(
@@ -237,11 +295,9 @@ def test_nothing_is_written_where_git_cannot_list_its_configuration(
     repository(tmp_path, include__path="../more")
     (tmp_path / where).unlink(missing_ok=True)
     os.mkfifo(tmp_path / where)
-    started = monotonic()
     with Workspace(at=tmp_path, commands=GIT) as workspace:
-        with pytest.raises(WorkspaceError, match="cannot list its configuration"):
+        with within(10), pytest.raises(WorkspaceError, match="cannot list its configuration"):
             workspace_tools(workspace)["write_file"]("a.txt", "x")
-        assert monotonic() - started < 10
         (tmp_path / where).unlink()
         (tmp_path / where).write_text("[core")
         with pytest.raises(WorkspaceError, match="cannot list its configuration"):
@@ -439,10 +495,8 @@ def test_a_name_that_begins_with_a_dash_is_no_option() -> None:
 def test_a_command_is_given_no_pipe(command: str) -> None:
     with Workspace({}, commands=COMMANDS) as workspace:
         os.mkfifo(workspace.path / "pipe")
-        began = monotonic()
-        with pytest.raises(WorkspaceError, match=r"'pipe' is a pipe"):
+        with within(5), pytest.raises(WorkspaceError, match=r"'pipe' is a pipe"):
             workspace_tools(workspace)["bash"](command)
-        assert monotonic() - began < 5
 
 
 def test_what_changes_between_check_and_start_leads_nowhere(outside: Path) -> None:

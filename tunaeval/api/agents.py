@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from tunaeval.errors import ClientSetupError, UnknownNameError, UsageError
+from tunaeval.files.keys import without
 from tunaeval.models.endpoint.serving import ModelEndpoint, model_endpoint
 from tunaeval.registry import shown
 from tunaeval.runs.driving import beside, in_time
@@ -96,7 +97,10 @@ class AgentClient:
             if served is None:
                 return run
             met = tuple(_met(served, read_fault(one)) for one in task.faults)
-            return replace(run, replies=_replies(served), met=met, results=_results(served))
+            made = {"answer": run.answer, "words": run.words, "results": _results(served)}
+            secrets = frozenset[str]().union(*(turn.request.secrets for turn in served.turns))
+            replies = _replies(served, secrets)
+            return replace(run, **without(made, secrets), replies=replies, met=met)
 
     async def _run(self, task: AgentTask, base_url: str) -> AgentRun:
         if inspect.iscoroutinefunction(self._function):
@@ -262,9 +266,9 @@ def _results(served: ModelEndpoint) -> tuple[tuple[int, str], ...]:
     return tuple((at, text) for text, at in found.items())
 
 
-def _replies(served: ModelEndpoint) -> tuple[Reply, ...]:
+def _replies(served: ModelEndpoint, secrets: frozenset[str]) -> tuple[Reply, ...]:
     return tuple(
-        Reply(turn.message, turn.finish_reason, turn.usage, source="structured")
+        Reply(without(turn.message, secrets), turn.finish_reason, turn.usage, source="structured")
         for turn in served.turns
         if turn.message is not None
     )

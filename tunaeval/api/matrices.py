@@ -55,6 +55,7 @@ async def arun_matrix(
     cache: Path | str | None = None,
     price_in: float | None = None,
     price_out: float | None = None,
+    max_errors: int | str | None = None,
     **settings: Unpack[MatrixSettings],
 ) -> Matrix:
     """Ask every model the suite with every system prompt, and return the reports with a ranking.
@@ -68,9 +69,9 @@ async def arun_matrix(
 
     `models` are names, for which a `client` is made, or clients, which the caller closes.
     `system_prompts` replace the suite's own: texts, files (`Path`), or texts by name. `base_urls`
-    has one address for all models, or one for each. At most `concurrency` scenarios of all cells
-    together are asked at once. `price_in` and `price_out` are the prices of a million tokens. The
-    other parameters are those of `arun`.
+    has one address for all models, or one for each. At most `concurrency` scenarios are asked at
+    once in all cells together. Prices are those of a million tokens. A cell is not ranked if more
+    results got no answer than `max_errors` allows, 3 or "5%" (default). The rest is as in `arun`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError for a client that cannot be
     made, RecordError. A model that cannot be reached is reported in the ranking.
@@ -88,9 +89,8 @@ async def arun_matrix(
         [2, 2]
     """
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    prompts, parser = named_prompts(system_prompts), sole_parser_for(format)
-    fields = {name: value for name, value in settings.items() if name in OPTION_NAMES}
-    others = {name: value for name, value in settings.items() if name not in OPTION_NAMES}
+    prompts, parser, others = named_prompts(system_prompts), sole_parser_for(format), {**settings}
+    fields = {name: others.pop(name) for name in settings.keys() & OPTION_NAMES}
     async with AsyncExitStack() as stack:
         cells: list[Cell] = []
         for model, address in zip(models, paired(base_urls, len(_listed(models))), strict=True):
@@ -102,15 +102,15 @@ async def arun_matrix(
             for title, text in prompts:
                 own = loaded if text is None else loaded.with_(system_prompt=text)
                 cells.append(Cell(name, own, made, parser, chosen, title, address, price))
-        run = MatrixRun(
+        return await MatrixRun(
             cells,
             out=out,
             resume=resume,
             in_flight=max((cell.options.concurrency for cell in cells), default=1),
             retry_failures=retry_failures,
             take_over=take_over,
-        )
-        return await run.run()
+            max_errors=max_errors,
+        ).run()
 
 
 run_matrix = blocking(arun_matrix, "await tunaeval.arun_matrix(...)")

@@ -6,14 +6,14 @@ import asyncio
 import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.files.reply_store import ReplyStore
+from tunaeval.files.reply_store import cache_in
 from tunaeval.grammar.format import Format
 from tunaeval.models.clients.cached import CachedClient
 from tunaeval.parsing.api import sole_parser_for
@@ -193,8 +193,8 @@ async def opened(
         if cache is None:
             yield model
         else:
-            with ReplyStore(cache) as store:
-                yield CachedClient(model, store)
+            async with aclosing(cache_in(cache)) as kept:
+                yield CachedClient(model, kept)
     finally:
         if isinstance(client, str):
             fault = await closed(model)

@@ -117,7 +117,7 @@ def _command(argv: list[str], output: Output) -> int:
     from tunaeval.registry import exits_raised  # noqa: PLC0415 - --help must be quick
 
     # What a plug-in prints must not get between the results.
-    with redirect_stdout(output.err), exits_raised():
+    with redirect_stdout(output.err), exits_raised(), output.logging():
         code: int = import_module(f".{argv[0]}", __name__).run(arguments, output)
         return code
 

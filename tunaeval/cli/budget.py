@@ -7,11 +7,10 @@ the score alone could pass on the few scenarios that were answered.
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from tunaeval.showing import counted, visible
+from tunaeval.types.error_budget import ErrorBudget
 
 from .output import Output
 
@@ -54,36 +53,6 @@ _EMPTY = (
 def is_empty(answers: int, outcomes: Mapping[str, int], empty_replies: int) -> bool:
     """Whether all replies are empty. They would pass every scenario that wants no call."""
     return 0 < answers == outcomes.get("no_call") == empty_replies
-
-
-class ErrorBudget(NamedTuple):
-    """The most failures that are tolerated: a number, or a percentage of all results."""
-
-    most: float = 0
-    is_percentage: bool = False
-
-    @classmethod
-    def read(cls, text: str) -> ErrorBudget:
-        """Return the budget in a text such as "3" or "5%". Raises ArgumentTypeError."""
-        is_percentage = text.strip().endswith("%")
-        try:
-            number = float(text.strip().removesuffix("%"))
-        except ValueError:
-            number = -1.0
-        top = 100.0 if is_percentage else math.inf
-        if not 0 <= number <= top or not (is_percentage or number.is_integer()):
-            raise argparse.ArgumentTypeError(
-                f"found {text!r}, wanted the most failures that are allowed: a whole number such "
-                "as 3, or a percentage such as 5%"
-            )
-        return cls(number, is_percentage)
-
-    def allows(self, failed: int, of: int) -> bool:
-        """Whether `failed` failures in `of` results are within the budget."""
-        return failed * 100 <= self.most * of if self.is_percentage else failed <= self.most
-
-    def __str__(self) -> str:
-        return f"{self.most:g}{'%' if self.is_percentage else ''}"
 
 
 def over_budget(budget: ErrorBudget, causes: Mapping[str, int], *, of: int) -> str | None:

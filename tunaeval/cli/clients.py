@@ -18,7 +18,7 @@ from tunaeval.api.running import usual_options
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files.keys import Secret
 from tunaeval.files.plain_files import is_there, read_plain
-from tunaeval.files.reply_store import ReplyStore
+from tunaeval.files.reply_store import cache_in
 from tunaeval.models.clients.cached import CachedClient
 from tunaeval.models.clients.llamacpp import LlamaCppClient
 from tunaeval.models.clients.network import Network
@@ -95,7 +95,7 @@ def make_client(arguments: argparse.Namespace, suite: Suite, output: Output) -> 
     client = _made(name, arguments, concurrency)
     way = _ask_of(client, arguments)
     if arguments.cache:
-        client = CachedClient(client, ReplyStore(arguments.cache))
+        client = CachedClient(client, cache_in(arguments.cache))
     return ClientChoice(client, way, concurrency, deadline)
 
 

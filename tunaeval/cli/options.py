@@ -22,8 +22,7 @@ from typing import Any
 
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
-
-from .budget import ErrorBudget
+from tunaeval.types.error_budget import ErrorBudget
 
 
 def options_in(command: str) -> dict[str, Any]:
@@ -156,10 +155,18 @@ def key_variable(text: str) -> str:
         raise ArgumentTypeError(str(error)) from None
 
 
+def error_budget(text: str) -> ErrorBudget:
+    """Read "3" or "5%" as an error budget."""
+    try:
+        return ErrorBudget.read(text)
+    except UsageError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
 _TYPES: dict[str, Callable[[str], Any]] = {
     "above-zero": number("a number above 0", lambda found: 0 < found < math.inf),
     "amount": number("a number, 0 or more", lambda found: 0 <= found < math.inf),
-    "error-budget": ErrorBudget.read,
+    "error-budget": error_budget,
     "fields": fields,
     "float": float,
     "int": int,

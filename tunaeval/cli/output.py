@@ -56,8 +56,26 @@ class Output:
             draw(self.out)
 
     def note(self, text: str) -> None:
-        """Print `text` as one line to stderr, with its control characters escaped."""
-        print(visible(text), file=self.err, flush=True)
+        """Print `text` as one line to stderr, without secrets, with control characters escaped."""
+        from tunaeval.files.keys import covered, of_environment  # noqa: PLC0415 - --help is quick
+
+        print(visible(covered(text, of_environment())), file=self.err, flush=True)
+
+    @contextmanager
+    def logging(self) -> Iterator[None]:
+        """While the block runs, print each warning that the package logs as a note."""
+        import logging  # noqa: PLC0415 - --help must be quick
+
+        class Notes(logging.Handler):
+            def emit(handler, record: logging.LogRecord) -> None:  # noqa: N805 - of the output
+                self.note(f"tunaeval: {record.getMessage()}")
+
+        notes, logger = Notes(logging.WARNING), logging.getLogger("tunaeval")
+        logger.addHandler(notes)
+        try:
+            yield
+        finally:
+            logger.removeHandler(notes)
 
     def flush(self) -> None:
         """Flush stdout. Raise RecordError if it cannot be written."""

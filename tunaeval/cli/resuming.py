@@ -13,9 +13,9 @@ from tunaeval.runs.matrix import is_matrix, read_matrix
 from tunaeval.runs.suites import SUITES
 from tunaeval.tools.mcp import shown_place
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.runs import RunInfo
 
-from .budget import ErrorBudget
 from .columns import as_lists
 from .settings import visible_value
 
@@ -80,7 +80,8 @@ def _fill_in(arguments: argparse.Namespace, kept: JsonObject, options: JsonObjec
     refuse_unkept(kept, arguments.given)
     for name, value in as_lists(options):
         is_no_bar = name in _GATE and value is None
-        if name not in arguments.given and hasattr(arguments, name) and not is_no_bar:
+        is_own = name in arguments.given or name in _NOT_KEPT
+        if not is_own and hasattr(arguments, name) and not is_no_bar:
             if name == "max_errors" and isinstance(value, str):
                 setattr(arguments, name, ErrorBudget.read(value))
             else:

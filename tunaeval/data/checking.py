@@ -6,18 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain, islice
 
 import orjson
 
-from tunaeval.parsing.repair.schema import fit, fits
-from tunaeval.rewards.gold import Gold
+from tunaeval.matching.bfcl import gold_arguments, plain_arguments
+from tunaeval.parsing.repair.schema import fit, fits, undeclared
+from tunaeval.rewards.gold import Gold, Wanted
 from tunaeval.rewards.scored import reward
 from tunaeval.showing import brief, counted
-from tunaeval.types.calls import ToolCall
+from tunaeval.types.calls import JsonObject, ToolCall, Tools
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.runs import Suite
 
+from .adapters.fields import get, has
 from .rows import LOSSES, NAMES, Fault, Row
 
 FINDINGS: Mapping[str, str] = NAMES["findings"]
@@ -148,14 +151,33 @@ def _gold(row: Row) -> Iterator[Finding]:
     if gold is None:
         return
     for wanted in gold.calls:
-        if gold.literal or (row.tools is not None and wanted.name not in row.tools):
-            yield from _call(row, ToolCall(wanted.name, wanted.arguments), None)
+        ways = [wanted.arguments] if gold.literal else islice(_ways(wanted, row.tools), _MOST_WAYS)
+        tried = (_call(row, ToolCall(wanted.name, arguments), None) for arguments in ways)
+        yield from dict.fromkeys(chain.from_iterable(tried))
     if gold.literal and gold.calls:
         calls = [{"name": one.name, "arguments": one.arguments} for one in gold.calls]
         earned = reward({"role": "assistant", "tool_calls": calls}, gold)
         if earned.value < 1:
             why = earned.failures[-1].message if earned.failures else "its calls cannot be read"
             yield Finding("unpayable-gold", f"its own calls earn {earned.value:.2f}: {why}")
+
+
+_MOST_WAYS = 200
+"""How many alternatives of a call are judged, as each takes the time of the call; BFCL has 24."""
+
+
+def _ways(wanted: Wanted, tools: Tools | None) -> Iterator[JsonObject]:
+    """Yield the arguments with each of BFCL's alternatives. A null is left out if it is the default
+    of its argument, as an empty text is.
+    """
+    spec = tools.get(wanted.name) if tools else None
+    known = get(spec and spec.parameters, "properties")
+    gold = dict(gold_arguments(wanted.arguments))
+    for key, options in gold.items():
+        schema = get(known, key)
+        if has(schema, "default") and get(schema, "default") is None:
+            gold[key] = [one for one in options if one is not None]
+    return plain_arguments(gold)
 
 
 def _call(row: Row, call: ToolCall, index: int | None) -> Iterator[Finding]:
@@ -172,6 +194,10 @@ def _call(row: Row, call: ToolCall, index: int | None) -> Iterator[Finding]:
         messages = [note.message for at, note in row.notes if at == index]
         messages += [*(note.message for note in fitted.notes)]
         messages += [*(repair.message for repair in fitted.repairs)]
+        messages += [
+            f"{brief(key)} is not declared"
+            for key in undeclared(call.arguments, row.tools[call.name].parameters)
+        ]
         why = messages[0] if messages else "its arguments do not fit the schema"
         yield Finding("misfit", f"{call.name}: {why}", index)
 

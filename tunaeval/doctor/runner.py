@@ -13,12 +13,13 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from tunaeval.models.clients.server import Heard
 from tunaeval.models.clients.server import Server as Connection
 from tunaeval.models.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.error_budget import ErrorBudget
 
 from . import asks
 from .blame import Seen, compare_pair, mentions_flags, same_calls, thought_in
@@ -59,12 +60,6 @@ class DoctorSettings:
     max_errors: ErrorBudget | None = None
     allow_plain_http: bool = False
     """Whether a key may be sent without encryption to another machine."""
-
-
-class ErrorBudget(Protocol):
-    """How many failures are tolerated."""
-
-    def allows(self, failed: int, of: int) -> bool: ...
 
 
 class Runner:

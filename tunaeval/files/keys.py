@@ -1,8 +1,9 @@
 """Finds secrets in data, so that no file that tunaeval writes contains one.
 
 Secrets are the values of environment variables with names such as OPENAI_API_KEY, what was passed
-to `remember`, the values of headers such as Authorization, passwords in URLs, and texts in the
-shape of a provider's keys. Any other secret looks like ordinary text, and is not found.
+to `remember`, the values of headers such as Authorization, and of fields of bodies with such names,
+passwords in URLs, and texts in the shape of a provider's keys. Any other secret looks like ordinary
+text, and is not found.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import SupportsIndex
 
 import orjson
@@ -99,8 +101,35 @@ def remember(secrets: Iterable[str]) -> None:
 
 def of_headers(headers: Mapping[str, str]) -> frozenset[str]:
     """Return the secrets in headers: whole values, the part after "Bearer", cookies, passwords."""
+    return _in_values(one for name, one in headers.items() if _bears(name, one))
+
+
+_OF_CALLS = ("args", "arguments", "input", "response")
+"""Fields with the arguments or the results of calls, which are data whatever their names are."""
+_NO_SECRET = re.compile(r"cache[-_]?key|tokenizer|(?:bos|eos|pad|stop)[-_]token", re.IGNORECASE)
+
+
+def of_fields(body: JsonValue) -> frozenset[str]:
+    """Return the secrets in a request's body: texts in fields with the names of such headers, as
+    `api_key`, at any depth, but for the arguments and results of calls.
+    """
+    found, rest = list[str](), [body]
+    while rest:
+        match rest.pop():
+            case Mapping() as fields:
+                for name, one in fields.items():
+                    if not isinstance(one, str):
+                        rest += [] if name in _OF_CALLS and isinstance(one, Mapping) else [one]
+                    elif _HEADER.search(name) and not _NO_SECRET.search(name):
+                        found.append(one)
+            case list() | tuple() as items:
+                rest += items
+    return _in_values(found)
+
+
+def _in_values(values: Iterable[str]) -> frozenset[str]:
     found: list[str] = []
-    for value in (one.strip() for name, one in headers.items() if _bears(name, one)):
+    for value in map(str.strip, values):
         scheme, _, rest = value.partition(" ")
         found += [value, *(one.partition("=")[2].strip() for one in value.split(";"))]
         if "=" not in scheme:
@@ -131,16 +160,19 @@ def long_enough(values: Iterable[str]) -> frozenset[str]:
 
 def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
     """Return the value with `COVER` in place of each secret, also in keys of objects, the longest
-    first. Texts in the shape of a key are covered, too, and so are prefixes and suffixes of the
-    secrets that were found, as error messages quote parts of long texts.
+    first, and in place of any part of one that is long enough, as messages quote parts of long
+    texts. Texts in the shape of a key are covered, too, whole and in parts.
     """
-    ordered = sorted(secrets, key=len, reverse=True)
-    if _is_clean(value, ordered):
+    return _without(value, _known(frozenset(secrets)))
+
+
+def _without(value: JsonValue, known: _Parts) -> JsonValue:
+    if _is_clean(value, known):
         return value
     seen: set[Secret] = set()
 
     def whole(text: str) -> str:
-        for secret in ordered:
+        for secret in known.ordered:
             if secret in text:
                 seen.add(Secret(secret))
                 text = text.replace(secret, COVER)
@@ -151,19 +183,28 @@ def without(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
         return COVER
 
     covered = mapped(value, whole)
-    return mapped(covered, _Parts(seen).covered) if seen else covered
+    return mapped(covered, known.with_runs_of(seen).covered)
 
 
-def _is_clean(value: JsonValue, secrets: Iterable[str]) -> bool:
-    """Whether a value surely has no secret: its JSON has none, and nothing that begins like a key.
+def covered(text: str, secrets: Iterable[str]) -> str:
+    """Return a message without the secrets, as `without` does, and without any of their parts; they
+    may be quoted by `repr` in it.
+    """
+    quoted = (Secret(str.__repr__(one)[1:-1]) for one in secrets)
+    words = _without(text, _known_in_words(frozenset({*secrets, *quoted})))
+    assert isinstance(words, str)  # noqa: S101 - as it was
+    return words
+
+
+def _is_clean(value: JsonValue, known: _Parts) -> bool:
+    """Whether a value surely has no secret: its JSON has no part of one, and nothing that begins
+    like a key.
 
     Nearly all results are clean, and one text is searched in a third of the time of its parts.
     """
     try:
         text = orjson.dumps(value).decode()
-        return not any(sign in text for sign in _ANY_SIGN) and not any(
-            orjson.dumps(secret).decode()[1:-1] in text for secret in secrets
-        )
+        return not any(sign in text for sign in known.signs)
     except TypeError:  # a lone surrogate, a wide integer or a deep value, which orjson refuses
         return False
 
@@ -190,30 +231,54 @@ def mapped(value: JsonValue, change: Callable[[str], str], depth: int = 0) -> Js
 
 
 class _Parts:
-    """Finds prefixes and suffixes of secrets, by their first and last characters."""
+    """Finds parts of secrets: the parts of `_LENGTH` characters or more of their runs."""
 
     _LENGTH = 12
-    """A shorter prefix may be common to many keys."""
+    """A shorter part may be common to many keys."""
+    _SIGN = 6
+    """In any part of `_LENGTH` characters there is a sign: one of the pieces of a run of so many
+    characters, side by side."""
     _RUN = re.compile(r"[A-Za-z0-9_+=-]{12,}+")
+    _ALONE = re.compile(r"(?<!\S)(?=\S*\d)[A-Za-z0-9_+=-][A-Za-z0-9_+=./-]*(?!\S)")
+    """What may be a key by itself. Parts of a path, an address, a sentence or of mere words are in
+    ordinary texts, too, and are covered in those only beside the whole."""
 
-    def __init__(self, secrets: Iterable[str]) -> None:
-        runs = [run for secret in secrets for run in self._RUN.findall(secret)]
-        self._first = {run[: self._LENGTH] for run in runs}
-        self._last = {run[-self._LENGTH :] for run in runs}
+    def __init__(self, secrets: Iterable[str], seen: Iterable[str] = ()) -> None:
+        self.ordered, self._seen = sorted(secrets, key=len, reverse=True), [*seen]
+        """All of the secrets, the longest first."""
+        alone = (word for secret in self.ordered for word in self._ALONE.findall(secret))
+        runs = {run for text in (*alone, *self._seen) for run in self._RUN.findall(text)}
+        size, sign = self._LENGTH, self._SIGN
+        self._grams = {run[at : at + size] for run in runs for at in range(len(run) - size + 1)}
+        pieces = (run[at : at + sign] for run in runs for at in range(0, len(run) - sign + 1, sign))
+        others = (one for one in self.ordered if not any(run in one for run in runs))
+        self.signs = (*_ANY_SIGN, *{*pieces}, *(orjson.dumps(one).decode()[1:-1] for one in others))
+        """Texts of which one is in the JSON of whatever has a secret, a part of one, or a key."""
+
+    def with_runs_of(self, seen: Iterable[str]) -> _Parts:
+        return _Parts(self.ordered, [*self._seen, *seen]) if seen else self
 
     def covered(self, text: str) -> str:
-        """Return the text with each prefix or suffix of a secret covered."""
+        """Return the text with each part of a secret covered."""
         return self._RUN.sub(self._without, text)
 
     def _without(self, found: re.Match[str]) -> str:
-        run, length = found[0], self._LENGTH
-        for at in range(len(run) - length + 1):
-            if run[at : at + length] in self._first:
-                return run[:at] + COVER
-        for at in range(len(run), length - 1, -1):
-            if run[at - length : at] in self._last:
-                return COVER + run[at:]
-        return run
+        run, kept, done = found[0], list[str](), 0
+        for at in range(len(run) - self._LENGTH + 1):
+            if run[at : at + self._LENGTH] in self._grams:
+                kept += [run[done:at], COVER] if at >= done else []
+                done = at + self._LENGTH
+        return "".join([*kept, run[done:]])
+
+
+@lru_cache(maxsize=8)
+def _known(secrets: frozenset[str]) -> _Parts:
+    return _Parts(secrets)
+
+
+@lru_cache(maxsize=8)
+def _known_in_words(secrets: frozenset[str]) -> _Parts:
+    return _Parts(secrets, secrets)
 
 
 def with_keys_covered(text: str, cover: Callable[[str], str] = lambda _: COVER) -> str:

@@ -154,20 +154,29 @@ if sys.platform == "win32":
     import msvcrt
 
     def claim(file: int) -> None:
-        os.lseek(file, 1 << 60, os.SEEK_SET)  # far behind the end of any file
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        _lock_byte(file, msvcrt.LK_NBLCK)
 
     def release(file: int) -> None:
-        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
+        _lock_byte(file, msvcrt.LK_UNLCK)
+
+    def _lock_byte(file: int, how: int) -> None:
+        os.lseek(file, (1 << 31) - 2, os.SEEK_SET)  # nobody reads or writes so far behind the end
+        msvcrt.locking(file, how, 1)
 
 else:
-    import fcntl
+    try:
+        import fcntl
+    except ImportError:
+        fcntl = None  # type: ignore[assignment] # a system without it is like a disk without locks
 
     def claim(file: int) -> None:
+        if fcntl is None:
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def release(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_UN)
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 TAKEN = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})
@@ -199,6 +208,8 @@ def _await(file: int, until: float) -> None:
         try:
             return claim(file)
         except OSError as error:
+            if error.errno in _WITHOUT_LOCKS:
+                return None
             if error.errno not in TAKEN or time.monotonic() > until:
                 raise
         time.sleep(_PAUSE_SECONDS)

@@ -2,7 +2,8 @@ r"""All JSON lines that tunaeval writes and reads: append, read, and recover aft
 
 A record is a JSON object on one line. `RecordWriter.append` returns when the operating system has
 the whole line: a killed process loses no acknowledged record, and leaves at most the line that it
-was writing incomplete. (Against a power cut, use `fsync`.)
+was writing incomplete. Only such a line, which can be the beginning of one record, is left out or
+removed, and that is logged. Anything else that is no record raises an error.
 
 Values outside plain JSON are written so that they can be read again:
 
@@ -16,21 +17,24 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import math
 import os
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Container, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
 import orjson
 
 from tunaeval.errors import RecordError
+from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .locks import turn
-from .plain_files import check_writable, open_plain, read_plain, table_of
+from .plain_files import check_writable, is_absent, open_plain, read_bounded, table_of
 
 MAX_DEPTH = 200
 TOO_DEEP = "(nested too deeply to be kept)"
@@ -40,7 +44,12 @@ _WIDE_INTEGER = b"0" * 19  # orjson would silently read more than 64 bits as a f
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 """Turns every digit into a 0: then a search for 19 of them is 20 times as fast as a regex."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_UNWRITTEN = re.compile(rb"[\x00-\x1f]")
+"""What no record has: they are escaped where a text has them."""
+_CUT = re.compile(r"(-|[.eE][-+\d]*|t(ru?)?|f(a(ls?)?)?|n(ul?)?|u[\da-fA-F]{0,4})?")
+"""What JSON's own reader may leave of a number, a word or an escape that was cut."""
 _BLOCK = 1 << 16
+_LOG = logging.getLogger("tunaeval.files")
 
 
 def encode(record: Mapping[str, JsonValue]) -> bytes:
@@ -73,18 +82,18 @@ def decode(line: bytes) -> JsonObject:
 
 class RecordWriter:
     """Appends records to a file; there may be only one writer at a time. An incomplete last line is
-    removed first; `recovered` is how many bytes that were.
+    removed first; `recovered` is how many bytes that were. A new file has this `mode`.
     """
 
-    def __init__(self, path: Path, *, fsync: bool = False) -> None:
+    def __init__(self, path: Path, *, mode: int = 0o666) -> None:
         self.path = path
         with _guarded(path, "write to"):
             check_writable(path)
-        self.recovered = recover(path) if path.exists() else 0
-        self._fsync = fsync
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        self.recovered = 0 if is_absent(path) else recover(path)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         with _guarded(path, "open"):
-            self._file = os.open(path, flags, 0o644)
+            self._file = os.open(path, flags, mode)
 
     def append(self, record: Mapping[str, JsonValue]) -> int:
         """Write the whole record, or raise RecordError and leave the file as it was. Returns the
@@ -95,8 +104,6 @@ class RecordWriter:
         try:
             while written < len(line):  # one write, except on a full disk or after a signal
                 written += os.write(self._file, line[written:] if written else line)
-            if self._fsync:
-                os.fsync(self._file)
         except OSError as error:
             if written:
                 self._take_back(written)
@@ -133,17 +140,17 @@ def append(path: Path, record: Mapping[str, JsonValue]) -> None:
 
 def read(path: Path, *, only: Container[int] | None = None) -> Iterator[JsonObject]:
     """Yield the records of a file in constant memory. `only` selects records by number, counted
-    from 1. A last line without its newline counts if it is complete, and is left out if not. Raises
-    RecordError, with the line's number, for any other line that is no record.
+    from 1. A last line without its newline counts if it is complete, and is left out if it is the
+    beginning of a record. Raises RecordError, with the line's number, for any other line.
     """
     return (record for _, record in placed(path, only=only))
 
 
 def placed(
-    path: Path, *, only: Container[int] | None = None, whole: bool = False
+    path: Path, *, only: Container[int] | None = None, whole: bool = False, noun: str = "record"
 ) -> Iterator[tuple[int, JsonObject]]:
     """Like `read`, but yield each record with its byte offset, for `read_at`. An incomplete last
-    line raises, too, if the file has to be `whole`.
+    line raises, too, if the file has to be `whole`. `noun` is what messages call a record.
     """
     with opened(path) as file:
         count = end = 0
@@ -157,11 +164,16 @@ def placed(
             try:
                 record = decode(line)
             except (ValueError, RecursionError) as error:
-                if not (whole or line.endswith(b"\n")):
+                before = f"{counted(count - 1, noun)} before"
+                if not whole and is_beginning(line):
+                    it = f"the last line, {counted(end - start, 'byte')}, is the beginning of a"
+                    _LOG.warning("%s: %s %s and left out, with %s", path, it, noun, before)
                     return
                 raise RecordError(
-                    f"{path}, line {number}: wanted a JSON object on one line, "
-                    f"found {_quoted(line, error)}; repair the line or remove it"
+                    f"{path}, line {number}: wanted a JSON object on one line, found "
+                    f"{_quoted(line, error)}; the line has {counted(end - start, 'byte')} and "
+                    f"{counted(_records_in(line), noun)} in a row, with {before}; nothing is "
+                    "changed: repair the line or remove it"
                 ) from error
             yield start, record
 
@@ -186,7 +198,8 @@ def read_at(file: BinaryIO, path: Path, offset: int) -> JsonObject:
 
 def recover(path: Path) -> int:
     """Make the file end in a whole record, and return how many bytes of an incomplete line were
-    removed. A last record that lacks only its newline gets one.
+    removed. A last record that lacks only its newline gets one. Raises RecordError, and changes
+    nothing, if the last line is no beginning of a record.
     """
     with _guarded(path, "recover"), path.open("r+b") as file:
         size = file.seek(0, os.SEEK_END)
@@ -195,12 +208,44 @@ def recover(path: Path) -> int:
             return 0
         file.seek(start)
         try:
-            decode(file.read())
+            decode(tail := file.read())
         except (ValueError, RecursionError):
+            if not is_beginning(tail):
+                for _ in placed(path):  # raises an error that says what is where
+                    pass
             file.truncate(start)
+            words = "%s: removed %s, the beginning of a record that was never finished"
+            _LOG.warning(words, path, counted(size - start, "byte"))
             return size - start
         file.write(b"\n")
         return 0
+
+
+def is_beginning(line: bytes) -> bool:
+    """Whether a line can be the beginning of one record whose rest was never written: JSON without
+    a fault that ends inside of its object.
+    """
+    if not line.startswith(b"{") or _UNWRITTEN.search(line):
+        return False
+    try:
+        text = getincrementaldecoder("utf-8")().decode(line)  # its last character may be cut, too
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        is_cut = error.msg.startswith("Unterminated string") or _CUT.fullmatch(text[error.pos :])
+        return bool(is_cut) and not error.msg.startswith("Extra data")
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+def _records_in(line: bytes) -> int:
+    """Return how many whole records follow each other at the beginning of a line."""
+    text, decoder, at, found = line.decode(errors="replace"), json.JSONDecoder(), 0, 0
+    with suppress(ValueError, RecursionError):
+        while (at := text.find("{", at)) >= 0:
+            at = decoder.raw_decode(text, at)[1]
+            found += 1
+    return found
 
 
 def write_document(path: Path, document: Mapping[str, JsonValue]) -> None:
@@ -233,8 +278,8 @@ def _document_text(document: Mapping[str, JsonValue]) -> str:
 
 def read_document(path: Path) -> JsonObject:
     """Return the JSON object that a file consists of."""
-    with _guarded(path, "read"):
-        text = read_plain(path)
+    with _guarded(path, "read"), open_plain(path) as file:
+        text = read_bounded(file)
     try:
         return decode(text)
     except (ValueError, RecursionError) as error:
@@ -258,8 +303,9 @@ def _guarded(path: Path, action: str) -> Iterator[None]:
 
 
 def _record_error(path: Path, action: str, error: OSError) -> RecordError:
-    known = table_of(__package__, "advice.toml")
-    advice = known.get(errno.errorcode.get(error.errno or 0, ""), "check the path and the disk")
+    name, known = errno.errorcode.get(error.errno or 0, ""), table_of(__package__, "advice.toml")
+    others = known["reading"] if action == "read" else {}
+    advice = others.get(name) or known.get(name, "check the path and the disk")
     return RecordError(f"cannot {action} {str(path)!r}: {error.strerror or error}; {advice}")
 
 

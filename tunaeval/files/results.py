@@ -1,21 +1,29 @@
 """Decides which lines of a run's results count.
 
 If one repeat of a scenario has several lines, the last one counts. That happens when failures are
-asked again, or else when an editor or a merge of files has doubled a line.
+asked again, or else when an editor or a merge of files has doubled a line. Whoever writes the file
+notes its state in `run.json` at the end, so that a later change of it is noticed and logged.
 """
 
 from __future__ import annotations
 
+import hashlib
+import logging
 from array import array
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.runs import ResultsState
 
+from .plain_files import is_absent
 from .records import opened, placed, read_at
 
 RESULTS_FILE = "results.jsonl"
+_LOG = logging.getLogger("tunaeval.files")
 FAILED_OUTCOMES = frozenset({"transport_failure", "judge_failure"})
 """The outcomes that `--retry-failures` asks again."""
 
@@ -41,19 +49,24 @@ class CountedResults:
                     yield read_at(file, self.path, offset)
 
 
-def counted_results(directory: Path, *, retried: bool) -> CountedResults:
+def counted_results(
+    directory: Path, *, retried: bool, noted: ResultsState | None = None
+) -> CountedResults:
     """Return the results of the run in a directory; none if it has no file of results. `retried`:
-    its failures were asked again. Raises RecordError for a line that is no record.
+    its failures were asked again. `noted` is the `state_of` the file when the run last began or
+    ended. Raises RecordError for a line that is no record.
     """
     path = directory / RESULTS_FILE
     offsets = array("q")
-    if not path.exists():
+    if noted is not None:
+        _warn_of_change(path, noted)
+    if is_absent(path):
         return CountedResults(path, offsets)
     places: dict[tuple[object, object], int] = {}
     failed: set[int] = set()
     gone: set[int] = set()
     doubled = 0
-    for index, (offset, record) in enumerate(placed(path)):
+    for index, (offset, record) in enumerate(placed(path, noun="result")):
         offsets.append(offset)
         place = (record.get("scenario"), record.get("repeat", 1))
         if not (isinstance(place[0], str) and isinstance(place[1], int)):
@@ -66,3 +79,26 @@ def counted_results(directory: Path, *, retried: bool) -> CountedResults:
             failed.add(index)
     kept = (offset for index, offset in enumerate(offsets) if index not in gone)
     return CountedResults(path, array("q", kept) if gone else offsets, doubled)
+
+
+def state_of(path: Path, most: int | None = None) -> ResultsState:
+    """Return how many lines and bytes a file has, or its first `most` lines, with a digest that is
+    the same for these lines in any order. A file that is missing is empty.
+    """
+    lines = size = total = 0
+    if not is_absent(path):
+        with opened(path) as file:
+            for line in islice(file, most):
+                lines, size = lines + 1, size + len(line)
+                total += int.from_bytes(hashlib.blake2b(line, digest_size=8).digest())
+    return ResultsState(results=lines, bytes=size, digest=f"{total % 2**64:016x}")
+
+
+def _warn_of_change(path: Path, noted: ResultsState) -> None:
+    """Log if results are not those that were noted; what was added since is left out."""
+    if noted != state_of(path, noted.results):
+        then, now = (
+            f"{counted(one.results, noun)} in {counted(one.bytes, 'byte')}"
+            for one, noun in ((noted, "result"), (state_of(path), "line"))
+        )
+        _LOG.warning("%s was changed since its run ended: it had %s, and has %s", path, then, now)

@@ -18,8 +18,9 @@ A list contains the alternatives; "" among them allows the argument to be left o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 from tunaeval.showing import shown
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, ToolSpec
@@ -223,6 +224,40 @@ def gold_arguments(wanted: Mapping[str, JsonValue]) -> Mapping[str, list[JsonVal
         name: _alternatives(want["$any_of"] if _is_one_of(want) else [want])
         for name, want in wanted.items()
     }
+
+
+def plain_arguments(gold: Mapping[str, Sequence[JsonValue]]) -> Iterator[JsonObject]:
+    """Yield arguments without alternatives, so that each alternative is in one of them.
+
+    `gold` maps each argument to its alternatives, as returned by `gold_arguments`.
+    """
+    return _one_changed(
+        {
+            name: (plain for one in options if one != _LEFT_OUT for plain in _plain_values(one))
+            for name, options in gold.items()
+        }
+    )
+
+
+def _one_changed(values: Mapping[str, Iterator[JsonValue]]) -> Iterator[JsonObject]:
+    """Yield the first value of each name, then all others, each beside the first of the rest."""
+    first = {name: value for name, found in values.items() for value in islice(found, 1)}
+    yield first
+    for name, others in values.items():
+        yield from ({**first, name: value} for value in others)
+
+
+def _plain_values(alternative: JsonValue) -> Iterator[JsonValue]:
+    """Yield the values that an alternative has, if there are alternatives inside it."""
+    if type(alternative) is dict:
+        yield from plain_arguments(
+            {key: one if type(one) is list else [one] for key, one in alternative.items()}
+        )
+    elif type(alternative) is list:
+        items = {str(at): _plain_values(item) for at, item in enumerate(alternative)}
+        yield from ([*one.values()] for one in _one_changed(items))
+    else:
+        yield alternative
 
 
 def _one_of(alternatives: JsonValue) -> JsonValue:

@@ -290,10 +290,9 @@ def _limit_failures(expect: Expectation, calls: Sequence[ToolCall]) -> Iterator[
     if expect.none and calls:
         names = ", ".join(repr(call.name) for call in calls[:3])
         yield Failure("unexpected-call", f"wanted no call, got {names}", "calls[0]")
-    if least is not None and len(calls) < least:
-        yield Failure(
-            "too-few-calls", f"wanted at least {counted(least, 'call')}, got {len(calls)}"
-        )
+    named = sum(bool(call.name.strip()) for call in calls)
+    if least is not None and named < least:
+        yield Failure("too-few-calls", f"wanted at least {counted(least, 'call')}, got {named}")
     if most is not None and len(calls) > most:
         message = f"wanted at most {counted(most, 'call')}, got {len(calls)}"
         yield Failure("too-many-calls", message, f"calls[{most}]")

@@ -23,8 +23,9 @@ from tunaeval.workers import spread, why_unsendable
 
 from .collect import widened, without_abstaining
 from .message import read_message, with_leaked
+from .read_back import refuse_odd_calls, written_calls
 from .reader import AnyTools, Reader, Stream, known_text, known_tools, names_of, reader_of
-from .write import instructions_for, refuse_odd_calls, written_calls
+from .write import instructions_for
 
 qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
 """Reads what the five strategies of the TunaCode harness read: structured calls (in a message),
@@ -37,11 +38,12 @@ auto = Reader(
     wants_tools=True,
 )
 
-dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam = (
+dots, granite, hunyuan, k2_horizon, lfm2, rwkv, telechat4, llama3, mistral, qwen3, xlam = (
     Reader(name, forms) for name, forms in SETS.items()
 )
 
-_SETS = (auto, qwen25, dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam)
+_SETS = (auto, qwen25, dots, granite, hunyuan, k2_horizon, lfm2, rwkv, telechat4, llama3, mistral,
+         qwen3, xlam)  # fmt: skip
 _READERS: dict[str, Reader] = {reader.name: reader for reader in _SETS}
 """Readers by name: those of the sets, and of each format that was used."""
 

@@ -496,8 +496,9 @@ class Collector:
 
     def verdict(self, verdict: JudgedCall, span: Span) -> None:
         """Add the diagnoses of an object that is a call or an attempt at one; note a failed one."""
-        for code, message in verdict.notes if verdict.call or verdict.attempt else ():
-            self.diagnose(code, message, *span)
+        for code, message in verdict.notes:
+            if verdict.call or verdict.attempt or code == "schema-echo":
+                self.diagnose(code, message, *span)
         if verdict.attempt and not verdict.call:
             self.attempt(span.start, cut=verdict.truncated)
 

@@ -39,9 +39,20 @@ from tunaeval.types.wanted import refusal, wanted_name
 
 from .api import format_named
 from .judge import as_json, trimmed
+from .read_back import written_calls
 from .reader import AnyTools, known_tools
 from .repair.dialects import BRACE_KEY
-from .repair.schema import ANY, CLASSES, admitted, choices_of, is_of, kinds_named, resolved
+from .repair.schema import (
+    ANY,
+    CLASSES,
+    admitted,
+    choices_of,
+    is_of,
+    kind_of,
+    kinds_named,
+    resolved,
+)
+from .repair.values import not_json
 from .rules import Rules, either, quote, whole_numbers
 from .write import (
     around_objects,
@@ -51,7 +62,6 @@ from .write import (
     message,
     type_word,
     word_text,
-    written_calls,
 )
 
 Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]
@@ -227,10 +237,16 @@ _CLASSES: dict[str, Any] = {
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), int),
     **dict.fromkeys(_NUMBER, int | float),
     **dict.fromkeys(("anyOf", "oneOf", "allOf", "required", "enum"), list | tuple),
+    **dict.fromkeys(("items", "additionalProperties"), Mapping | bool | None),
     "properties": Mapping,
     "pattern": str,
 }
 """The Python classes of keywords' values; a keyword with another value is left out."""
+_INNER: dict[str, Any] = {
+    **dict.fromkeys(("anyOf", "oneOf", "allOf", "properties"), Mapping | bool),
+    "required": str,
+}
+"""The Python classes of what is in keywords' values."""
 
 _FEW_VALUES: dict[str, list[JsonValue]] = {"null": [None], "boolean": [True, False]}
 _ANYTHING = {"type": ["null", "boolean", "number", "string", "array", "object"]}
@@ -415,9 +431,11 @@ class _Grammar(Rules):
     def _declared(self, spec: ToolSpec) -> JsonObject:
         """Return the schema of a tool's arguments, and begin to speak of this tool."""
         self._root, self._where, self._made = spec.parameters, f"tool {spec.name!r}", {}
-        leaf, *others = self._leaves({"type": "object", **spec.parameters})
-        if others:
-            raise self.error("it has several schemas for its arguments; split the tool")
+        leaves = self._leaves({"type": "object", **spec.parameters})
+        if len(leaves) != 1:
+            what = "several schemas" if leaves else "a schema that nothing fits"
+            raise self.error(f"it has {what} for its arguments; split or correct the tool")
+        (leaf,) = leaves
         self._check_keywords(leaf, "object")
         if leaf.get("additionalProperties") not in (None, False):
             self.note("only declared arguments are written")
@@ -576,8 +594,8 @@ class _Grammar(Rules):
 
     def _sound(self, schema: Mapping[str, JsonValue]) -> JsonObject:
         """Return a schema without the keywords whose values are none of theirs."""
-        wrong = {k: v for k, v in schema.items() if not isinstance(v, _CLASSES.get(k, object))}
-        if not ANY.issuperset(map(str, kinds_named(schema))):
+        wrong = {word: value for word, value in schema.items() if _is_odd(word, value)}
+        if not ANY.issuperset(kinds_named(schema)):
             wrong["type"] = schema["type"]
         for word, value in wrong.items():
             self.omit(f"{word} is {brief(value, 60)}, which is not enforced")
@@ -748,6 +766,19 @@ def _filled(text: str, *inside: str) -> str:
     return " ".join([before, *(f"{one} {rest}" for one, rest in zip(inside, after, strict=True))])
 
 
+def _is_odd(word: str, value: JsonValue) -> bool:
+    """Whether a keyword of a schema has a value that is none of its own."""
+    if not isinstance(value, _CLASSES.get(word, object)):
+        return True
+    if word in _INNER:
+        inside = value.values() if isinstance(value, Mapping) else value
+        return not all(isinstance(one, _INNER[word]) for one in inside)
+    if word in _NUMBER:
+        return value != value or type(value) is bool  # noqa: PLR0124 - NaN alone differs from itself
+    choices = {"enum": value, "const": [value]}.get(word, ())
+    return not_json(choices) is not None or not all(map(kind_of, choices))
+
+
 def _properties(schema: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     """Return the schemas of the declared arguments; those that are only required have none."""
     declared = schema.get("properties") or {}
@@ -756,7 +787,7 @@ def _properties(schema: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
 
 def _of_types(schema: JsonObject) -> list[JsonObject]:
     """Return a schema for each of the types that a schema names, or one of its choices."""
-    kinds = [str(kind) for kind in kinds_named(schema)]
+    kinds = kinds_named(schema)
     choices = choices_of(schema)
     if choices is not None:
         fits = [v for v in choices if not kinds or any(is_of(v, kind) for kind in kinds)]

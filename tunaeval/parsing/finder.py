@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import chain as joined
 from typing import Any, NamedTuple, TypeAlias
@@ -22,6 +22,7 @@ from tunaeval import limits
 from tunaeval.grammar import (
     ANY_NAME,
     ANY_SPACE,
+    WITH_COLONS,
     Arguments,
     Attribute,
     CallObject,
@@ -36,6 +37,7 @@ from tunaeval.grammar import (
     PythonCalls,
     Space,
     Word,
+    combine,
     spellings,
     starts_with_space,
 )
@@ -45,11 +47,12 @@ from tunaeval.grammar.turns import BEGINNINGS, FAMILIES, PROMPTED, Turns
 from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
 from tunaeval.types.calls import Tools
 
+from .stripped import Frames, frames_of
 from .window import Reading, Window
 
 TokenKind: TypeAlias = OneOf[
-    "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",
-    "fence", "turn", "own_turn", "turn_end", "dialogue", "end_of_text",
+    "open", "bare", "close", "close_tag", "spaced", "around", "reasoning", "end_reasoning",
+    "message", "end", "fence", "turn", "own_turn", "turn_end", "dialogue", "end_of_text",
 ]  # fmt: skip
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
@@ -101,6 +104,7 @@ model continues with a program in which its answer is a string.
 _LINE = rf"(?m:^)[ \t]*+(?:{'|'.join(map(re.escape, LINES))})"
 
 SPACE = r"[ \t\r\n]*+"
+ATTRIBUTE = r"[^\"'<>\r\n]{0,40}+"
 
 
 def row(words: Iterable[Word], *, space: str = SPACE) -> str | None:
@@ -143,7 +147,7 @@ def _word(word: Word, space: str) -> str | None:
         case Key():
             return f"((?>{word.pattern}))"
         case Attribute():
-            return "([A-Za-z]{0,16}+)"
+            return f"({ATTRIBUTE})"
         case Maybe():
             inner = row(word.words, space=space)  # None: recovering readers read them
             first = row(word.words[:1])
@@ -154,7 +158,11 @@ def _word(word: Word, space: str) -> str | None:
 _ARRAY = rf"(?:\{{|\[{NEAR_SPACE}[^\w\s])"
 """An object, or an array of anything that cannot be a list of Python calls."""
 _OBJECT = rf"{NEAR_SPACE}\{{"
-_START_OF_LIST = rf"(?:\[{NEAR_SPACE})?[^\W\d]"
+_LONGEST_NAME = 128
+_NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
+"""A tool's name that an element may have as its tag, or that begins a call in a list."""
+
+_START_OF_LIST, _CALL = rf"(?:\[{NEAR_SPACE})?", rf"{_NAME}{NEAR_SPACE}\("
 
 
 def start_of(form: Format, end: str = "") -> str:
@@ -188,11 +196,13 @@ def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             cut = f"|{before}{end}" if end else ""
             return f"(?:{before}(?:{word.pattern}){behind}{chain(rest, literals, end)}{cut})"
         case CallObject():
-            start = _ARRAY if word.array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"
+            array = word.array and not word.any_keys
+            start = _ARRAY if array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"
         case Arguments(optional=True):
             start = rf"(?:{_OBJECT}|{chain(rest, literals, end)})"
         case _:
-            start = _START_OF_LIST if isinstance(word, PythonCalls) else _OBJECT
+            is_list = isinstance(word, PythonCalls)
+            start = rf"{_START_OF_LIST}[^\W\d]" if is_list else _OBJECT
     return rf"(?:{start}|\[?{NEAR_SPACE}{end})" if end else start
 
 
@@ -229,7 +239,8 @@ class Token:
 
     `around`: in some format, the text also encloses the whole list of calls. `announces`: the
     text comes before the first of all calls. `closer` ends the reasoning that the text begins, or
-    what another has said. `turns` are the families in which the text begins a turn; `within`: it
+    what another has said. If the text is a `tag`, it may enclose any body: the last `combined` of
+    the formats are made so. `turns` are the families in which the text begins a turn; `within`: it
     begins one only within another's; `is_rest`: it is a header without its head.
     """
 
@@ -239,6 +250,8 @@ class Token:
     around: bool = False
     announces: bool = False
     closer: str = ""
+    tag: combine.Tag | None = None
+    combined: int = 0
     turns: tuple[Turns, ...] = ()
     within: bool = False
     is_rest: bool = False
@@ -270,7 +283,16 @@ class Token:
     @cached_property
     def follows(self) -> tuple[Match, ...]:
         """For each format, what matches the text that must follow this token as its opener."""
-        return tuple(re.compile(start_of(form)).match for form in self.formats)
+        starts = (
+            _start_in_tag(form, self.formats) if self.combined or form.tool else start_of(form)
+            for form in self.formats
+        )
+        return tuple(re.compile(start).match for start in starts)
+
+    @property
+    def own(self) -> tuple[Format, ...]:
+        """The formats that have this text themselves."""
+        return self.formats[: len(self.formats) - self.combined]
 
     @cached_property
     def begun(self) -> tuple[Match, ...]:
@@ -286,13 +308,31 @@ class Token:
         """Return the format to read a broken block with: one with a name next, if `text` has a
         name at index `at`, after the opener; else the first one.
         """
-        named = (form for form in self.formats if words_behind(form)[:1] == [Name])
+        named = (form for form in self.own if words_behind(form)[:1] == [Name])
         return (next(named, None) if _NAME_NEAR(text, at) else None) or self.formats[0]
 
     def may_be_word(self, form: Format) -> bool:
         """Whether this opener is ambiguous and ends in `=`, so that any word may be the name."""
         ends = len(self.formats) > 1 and form.opener and form.opener.text.endswith("=")
         return bool(ends) and isinstance(form.words[1], Name)
+
+
+def _start_in_tag(form: Format, among: tuple[Format, ...]) -> str:
+    """Return a pattern of what follows a tag that begins a body of one format `among` several.
+
+    A list is left to those that have lists, and a word alone begins none of the bodies.
+    """
+    if form.call and not form.call.array and any(f.call and f.call.any_keys for f in among):
+        return _OBJECT
+    if form.python:
+        return rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}"
+    many = next((word for word in form.words if isinstance(word, Many)), None)
+    own = combine.BODIES.get(form.name, form) is form
+    if many and (form.tool or (stands_alone(form) and not own)):
+        name = "" if form.tool else f"{Name(WITH_COLONS).pattern}{WIDE_SPACE}"
+        first = any_of(many.words[0]) if isinstance(many.words[0], Literal) else ""
+        return f"{WIDE_SPACE}{name}{first}"
+    return start_of(form)
 
 
 def after_opener(form: Format) -> Literal | None:
@@ -317,11 +357,12 @@ _NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 def format_at(window: Window, token: Token) -> Reading[Format | None]:
     """Return the first format whose next words follow the token at the window's position.
 
-    A single format is returned without a look at the text, unless the token may be around calls.
+    A single format is returned without a look at the text, unless the token may be around calls,
+    or around what no format of its own has.
     The reader waits while more text could still fit a format before the chosen one.
     """
     forms = token.formats
-    if len(forms) == 1 and not token.around:
+    if len(forms) == 1 and not (token.combined or token.around):
         return forms[0]
     while True:
         text, at = window.text, window.pos + len(token.text)
@@ -391,10 +432,6 @@ def _headers_of(form: Format) -> tuple[Header, ...]:
 
 _WORDS = re.compile(r"[\w ]*+")
 
-_LONGEST_NAME = 128
-_NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
-"""A tool's name that an element may have as its tag, or that begins a call in a list."""
-
 _PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (_NAME, _LONGEST_NAME)}
 """Parts of a `_Row` that are no fixed text, with a pattern and the most characters it matches."""
 
@@ -435,14 +472,78 @@ class Finder:
             self.tokens.setdefault(text, Token("dialogue", text))
         for text in END_TOKENS:
             self.tokens.setdefault(text, Token("end_of_text", text))
+        self.bodies = [form for form in formats if combine.BODIES.get(form.name) is form]
+        """The formats whose calls may be in any tag."""
+        self.tags: dict[str, Token] = {}
+        """The tags that may begin a message, too."""
+        self._add_tags()
         calls = ((form, form.call or form.python) for form in self.formats)
         self._rows: tuple[tuple[_Row, Format], ...] = tuple(
             (row, form) for form, word in calls if word for row in word.opens
         )
         self._bare: dict[str, Token] = {}
         """The tokens of objects without markers, by the pattern of their beginning."""
-        for row, form in self._rows:
-            self._bare.setdefault("".join(_atoms(row)), Token("bare", formats=(form,)))
+        if self.bodies or self._tagged:
+            self._bare[combine.SPACED] = Token("spaced")
+        for form in dict.fromkeys(form for _, form in self._rows):
+            rows = ([*_atoms(row)] for row, each in self._rows if each is form)
+            starts: dict[str, list[str]] = {}
+            for first, *rest in rows:
+                starts.setdefault(first, []).append("".join(rest))
+            for first, rests in starts.items():
+                pattern = f"{first}(?:{'|'.join(rests)})"
+                self._bare.setdefault(pattern, Token("bare", formats=(form,)))
+
+    def _add_tags(self) -> None:
+        """Add the tags that mean a call, if any of the formats reads calls inside of them."""
+        for tag in combine.TAGS.values():
+            token = self.tokens.get(tag.opener)
+            lacks = token is not None and any(form.closer is None for form in token.formats)
+            if not (self.bodies or self._tagged or lacks):
+                continue
+            made = [
+                combine.inside(body, tag)
+                for body in self.bodies
+                if body.opener is None or body.opener.text != tag.opener
+            ]
+            token = self.tokens.setdefault(tag.opener, Token("open", tag.opener))
+            if token.kind == "message":
+                token = self.tags[tag.opener] = Token("open", tag.opener)
+            if token.kind == "open":
+                token.formats += (*made,)
+                token.tag, token.combined = tag, len(made)
+            for text in tag.closers:
+                self.tokens.setdefault(text, Token("close_tag", text))
+
+    @cached_property
+    def _tagged(self) -> list[str]:
+        """The openers of single calls that are tags, around which other tags may be."""
+        openers = (text for form in self.formats if form.marked for text in spellings(form.opener))
+        return [text for text in openers if text.startswith("<") and text[1].isalpha()]
+
+    @cached_property
+    def in_tag(self) -> Match:
+        """Matches what may follow a tag around calls: more tags, and an opener or a body."""
+        tags, openers = map("|".join, (map(re.escape, combine.TAGS), map(re.escape, self._tagged)))
+        space = rf"<(?:{combine.SPACE_OF_NAMES}:)"
+        openers += rf"|{space}invoke name="
+        one = rf"(?:{tags}|{space}\w{{4,14}}+>){WIDE_SPACE}"
+        body = rf"[\[{{]|<name>|{_NAME}{WIDE_SPACE}[{{(]" if self.bodies else "(?!)"
+        return re.compile(
+            rf"{WIDE_SPACE}(?:(?:{one}){{0,3}}(?:{openers})|(?:{one}){{1,3}}(?:{body}))"
+        ).match
+
+    @cached_property
+    def frames(self) -> Frames:
+        """The frames of the formats without their special tokens."""
+        return frames_of(self.formats)
+
+    @cached_property
+    def dialects(self) -> tuple[Format, ...]:
+        """The formats of objects that begin as those of an earlier format, and have other keys."""
+        first = dict(reversed(self._rows))
+        later = (form for row, form in self._rows if first[row] is not form and form.call)
+        return tuple(dict.fromkeys(later))
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
         """Return a finder that also finds elements that are named after tools.
@@ -654,13 +755,14 @@ class Finder:
         """Matches, at a text's end, an incomplete token."""
         rows = ([*_atoms(row)] for row, _ in self._rows)
         cuts = (first + _beginnings(rest) for first, *rest in rows if rest)
-        return _at_end((*_trie(_cut(self.tokens)), *cuts))
+        spaced = (combine.SPACED_CUT,) if combine.SPACED in self._bare else ()
+        return _at_end((*_trie(_cut(self.tokens)), *spaced, *cuts))
 
     @cached_property
     def _longest(self) -> int:
         """The greatest length of a token's fixed text or of a row."""
         rows = ([_PARTS[p][1] if p in _PARTS else len(p) for p in row] for row, _ in self._rows)
-        return max([*map(len, self.tokens), *map(sum, rows)], default=0)
+        return max([_LONGEST_SPACED, *map(len, self.tokens), *map(sum, rows)])
 
     def cut(self, text: str) -> str:
         """Return the incomplete opener that `text` ends in; "" if there is none.
@@ -688,11 +790,37 @@ class Finder:
         return text if begins else ""
 
 
+_LONGEST_SPACED = 48
+"""The greatest length of a tag in a namespace."""
+
+
+@lru_cache(maxsize=256)
+def spaced_token(finder: Finder, text: str) -> Token:
+    """Return the token of a tag in a namespace, or of its closer."""
+    space, _, name = text.removeprefix("<").partition(":")
+    if space.startswith("/"):
+        return Token("close_tag", text)
+    if name.endswith("="):
+        forms = [form for form in finder.formats if f"<{name}" in spellings(form.opener)]
+        forms = [combine.in_space(form, space) for form in forms[:1]]
+        tag = combine.Tag(text, (), space == combine.CLAUDE)
+        return Token("open", text, (*forms,), tag=tag)
+    tag = combine.tag_of(text, f"{space}:{name[:-1]}", known=space == combine.CLAUDE)
+    tag = replace(tag, closers=(*tag.closers, f"</{name}"))
+    made = (*(combine.inside(body, tag) for body in finder.bodies),)
+    return Token("open", text, made, tag=tag, combined=len(made))
+
+
 ESCAPED = "\\_"
 """An underscore as models that write Markdown escape it."""
 
 _UNIT_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
 _QUOTED = r"""[\s\[\]'"`]{0,64}+"""
+MESSAGE_MEMBER = (
+    r"""["'](?:role|content|refusal|reasoning_content|id|type)["']\s{0,24}+:\s{0,24}+"""
+    r"""(?:null|None|["'][^"'\\]{0,200}+["'])\s{0,24}+"""
+)
+"""A member that an assistant's message has beside its calls, where a model writes all of it."""
 _LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_UNIT_NAME}\s{{0,24}}+\(")
 """A plain list of calls, which is left to the formats of lists unless fenced or escaped."""
 
@@ -707,14 +835,21 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
         head = rf"""{_QUOTED}{_UNIT_NAME}['"`]?\s{{0,24}}+\("""
         part = rf"""{_QUOTED}(?:{_UNIT_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
     elif form.call:
-        keys = "|".join(map(re.escape, form.call.inside))
-        head = rf"""\s{{0,64}}+\{{\s{{0,64}}+["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
-        most = max(map(len, form.call.inside))
-        key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
-        part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
+        keys, others = (
+            "|".join(map(re.escape, form.call.inside)),
+            rf"(?:{MESSAGE_MEMBER},\s{{0,64}}+)",
+        )
+        begins = rf"\s{{0,64}}+\{{\s{{0,64}}+{others}{{0,4}}+"
+        head = rf"""{begins}["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
+        text = r"""(?:["'][^"'\\]{0,200}+["']?|\w{1,4}+)"""
+        key = rf"""["']\w{{0,24}}+["']?\s{{0,24}}+:?\s{{0,64}}+(?:{text}\s{{0,24}}+)?"""
+        part = rf"(?:{begins}(?:{key})?|\s{{0,64}}+)\Z"
     else:
-        head = rf"\s{{0,64}}+(?P<name>{_UNIT_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
-        part = rf"\s{{0,64}}+(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
+        before = next((word.before for word in form.words if isinstance(word, Name)), "")
+        line = r"\s{1,8}+" if before else r"[ \t]{0,8}\r?\n"
+        head = rf"\s{{0,64}}+{before}(?P<name>{_UNIT_NAME}){line}\s{{0,24}}+(?=\{{)"
+        cut = _beginnings(map(re.escape, before + "."))
+        part = rf"\s{{0,64}}+{cut}(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
     return re.compile(head).match, re.compile(part).match
 
 
@@ -729,7 +864,7 @@ def finder_of(
 @cache
 def everything() -> Finder:
     """Return the finder of `auto`: of all formats that can be read together."""
-    return finder_of(AUTO, wants_tools=True)
+    return finder_of(AUTO, wants_tools=True, more=())  # the key of the cache, as a reader asks
 
 
 def closers_of(formats: tuple[Format, ...]) -> list[str]:
@@ -752,7 +887,9 @@ _Ending: TypeAlias = tuple[tuple[str, ...], re.Pattern[str]]
 @lru_cache(maxsize=512)
 def ending_of(form: Format) -> _Ending:
     """Return the texts that may end a call before its closer, and a pattern of its inside."""
-    words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]
+    words = [
+        word for word in form.words if not isinstance(word, Space | Maybe) and word != form.closer
+    ]
     last, inside = words[-1], IN_OBJECT
     if row := next((word for word in words if isinstance(word, Many)), None):
         fixed = [word for word in row.words if isinstance(word, Literal)]

@@ -26,7 +26,9 @@ from typing import NamedTuple
 
 from tunaeval import limits
 from tunaeval.grammar import Channel
+from tunaeval.grammar.combine import SPACED, Tag
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import JSON
 from tunaeval.types.calls import Repair, Span, Tools
 from tunaeval.types.parsing import LATER_TURN, Level
 
@@ -42,15 +44,18 @@ from .finder import (
     ends_in_tool,
     ends_text,
     ends_turn,
+    finder_of,
     format_at,
     header_at,
     in_ticks,
     only_ends,
+    spaced_token,
     stands_alone,
 )
 from .judge import Objects
+from .stripped import begins_stripped, read_stripped
 from .tagged import TaggedBlock
-from .units import gather, read_unit
+from .unit import gather, read_unit
 from .window import Reading, Window, read_all
 
 _CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.MULTILINE)
@@ -81,6 +86,8 @@ LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 
 OPENS_FENCE = re.compile(r"(?:\A|\n)```([\w+-]{0,24})[ \t]{0,8}\r?\n[ \t\r\n]{0,40}\Z")
 """Matches a text whose last line is the start of a code fence; the group is the language."""
+
+_SPACED = re.compile(SPACED)
 
 ELLIPSES = ("...", "…")
 
@@ -118,7 +125,8 @@ def scanner_of(
     """
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
-    setting = Setting(window, collector, tools, level, objects)
+    tags = tools is not None and JSON in finder.bodies
+    setting = Setting(window, collector, tools, level, objects, tags, finder.dialects)
     return Scanner(finder.with_tools(tools, text), setting, every=every)
 
 
@@ -180,6 +188,8 @@ class Scanner:
         _vain: The number of markers that gave no call.
         _fenced_vain: The number of characters of fences that began like calls and were none.
         _over: Whether the rest of the text is content without further search.
+        _tags: The tags around calls whose closers have not come.
+        _spaces: The namespaces of tags so far.
     """
 
     def __init__(
@@ -202,6 +212,8 @@ class Scanner:
         self._line_at = self._turn_at = self._calls_before = self._vain = self._fenced_vain = 0
         self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
         self._over = self._is_own = self._has_thought = False
+        self._tags: list[Tag] = []
+        self._spaces: set[str] = set()
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:
@@ -270,26 +282,44 @@ class Scanner:
 
     def _unit(self) -> Reading[None]:
         """Read the rest of the text if it is a unit: calls and nothing else."""
-        if not self._may_be_unit:
-            return
         window, finder, setting = self.window, self._finder, self._setting
         tools, level = setting.tools, setting.level
-        while (begins := finder.begins_unit(window, window.pos, tools, fenced=False)) is None:
+        while (begins := self._begins_unit()) is None:
             yield
         if not begins:
             return
         yield from gather(window)
-        text, start = window.text, window.pos
+        text, start, at = window.text, window.pos, window.offset
         turn = finder.later.search(text, start)
         for end in (*((turn.start(),) if turn else ()), len(text)):
             if self._fenced_vain > limits.MAX_FENCES_IN_VAIN:
                 return
             stop = start + before_end_tokens(text[start:end])
-            unit = read_unit(finder.wholes, text[start:stop], window.offset, tools, level)
+            rest = text[start:stop]
+            unit = read_unit(finder.wholes, rest, at, tools, level) if self._may_be_unit else None
+            if unit is None and tools:
+                frames, read = finder.frames, self._with_tokens
+                unit = read_stripped(frames, rest, tools, level, base=at, read=read)
             if unit:
                 self._adopt(*unit, stop, bare=True)
                 return
             self._fenced_vain += (stop - start) * bool(turn)
+
+    def _begins_unit(self) -> bool | None:
+        """Whether a unit, or a call without special tokens, may begin here; None if unknown."""
+        window, finder, tools = self.window, self._finder, self._setting.tools
+        unit: bool | None = False
+        stripped: bool | None = False
+        if self._may_be_unit:
+            unit = finder.begins_unit(window, window.pos, tools, fenced=False)
+        if tools and not unit:
+            stripped = begins_stripped(finder.frames, window, tools)
+        return unit or stripped or (None if None in (unit, stripped) else False)
+
+    def _with_tokens(self, form: Format, text: str) -> Collector:
+        """Read a text whose special tokens were put back, in one format."""
+        tools, level = self._setting.tools, self._setting.level
+        return scanner_of(finder_of((form,)), tools, level, text).collected(len(text))
 
     def _adopt(
         self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
@@ -363,6 +393,9 @@ class Scanner:
         """Read the block that an opener begins; a fence may instead end code or a mention."""
         if self.collector.note_full():
             return None
+        if token.tag and not token.tag.known and self._setting.tools is None:
+            self._pass_as_text(token.text)
+            return None
         window, fence = self.window, token.text == FENCE
         if fence and (self._in_code or self._ends_mention(token)):
             self._in_code = False
@@ -414,6 +447,11 @@ class Scanner:
             if token.around:
                 self._around(token)
                 return
+            if token.tag and (yield from self._encloses(token.tag, quoted=quoted)):
+                return
+            if token.tag and not token.own:
+                self._pass_as_text(token.text)
+                return
             begins = LINE_START.search(self._line)
             at = window.pos + len(token.text)
             form = token.nearest(window.text, at) if begins else token.formats[0]
@@ -425,6 +463,56 @@ class Scanner:
             self._interrupt_mention(self._mention, token)
         window.pos += len(token.text)
         yield from self._read(token, form, start, quoted=quoted, doubtful=doubtful)
+
+    def _encloses(self, tag: Tag, *, quoted: bool) -> Reading[bool]:
+        """Skip a tag as markup if calls with tags of their own follow it; return if they do."""
+        window = self.window
+        while True:
+            at = window.pos + len(tag.opener)
+            end = at + limits.OPENER_AHEAD
+            if self._finder.in_tag(window.text, at, end):
+                break
+            if window.final or len(window.text) > end:
+                return False
+            yield
+        if quoted or window.text[at:end].lstrip().startswith(tag.opener):
+            return False
+        if len(self._tags) < limits.MAX_DEPTH:
+            self._tags.append(tag)
+        self._announced = window.offset
+        self._pass_markup(len(tag.opener))
+        return True
+
+    def _ends_tag(self, text: str) -> bool:
+        """Skip the closer of a tag around calls as markup; return whether it was one."""
+        tags = [at for at, tag in enumerate(self._tags) if text in tag.closers]
+        if not tags or self._is_quoted():
+            return False
+        del self._tags[tags[-1] :]
+        self._pass_markup(len(text))
+        return True
+
+    def _spaced(self, _: Token) -> Reading[None] | None:
+        """Read a tag in a namespace, of which a text may have a few."""
+        window = self.window
+        found = _SPACED.match(window.text, window.pos)
+        text = found[0] if found else "<"
+        space = text.strip("</").partition(":")[0]
+        if len(self._spaces) < limits.MAX_SPACES:
+            self._spaces.add(space)
+        if space not in self._spaces:
+            self._pass_as_text(text)
+            return None
+        token = spaced_token(self._finder, text)
+        if token.kind == "open":
+            return self._open(token)
+        self._close_tag(token)
+        return None
+
+    def _close_tag(self, token: Token) -> None:
+        """Read the closer of a tag; if none of these is open, it is content."""
+        if not self._ends_tag(token.text):
+            self._pass_as_text(token.text)
 
     def _is_doubtful(self, token: Token, form: Format) -> bool:
         """Whether a name without arguments may be a word of a sentence, so that it is no call.
@@ -480,6 +568,8 @@ class Scanner:
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
         self._left_open = None
         if block.had_body:
+            if token.tag and form.closer is None and self.collector.last in ("call", "markup"):
+                self._tags.append(token.tag)
             self._left_open = None if block.closed or block.failed else form
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (token.text == FENCE and not block.closed)
@@ -581,6 +671,8 @@ class Scanner:
 
     def _close(self, token: Token) -> None:
         """Read a closer that is not part of a block, and report the broken call it may end."""
+        if self._tags and self._ends_tag(token.text):
+            return
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
@@ -818,6 +910,12 @@ class Scanner:
             self._pass_as_text(token.text)
             return
         window, start = self.window, self.window.offset
+        if twin := self._finder.tags.get(token.text):
+            if form := (yield from format_at(window, twin)):
+                yield from self._chosen(twin, quoted=False, form=form)
+                return
+            if twin.tag and (yield from self._encloses(twin.tag, quoted=False)):
+                return
         found = yield from header_at(window, token)
         if found is None:
             cut = self._is_cut_header(token)

@@ -2,8 +2,9 @@
 
 A template is a stranger's program. It runs in jinja2's sandbox, without files, clock or network,
 and each of its steps is charged for the time it may take (`MAX_TEMPLATE_WORK`): a turn of a loop, a
-call, a filter, an operator, a value that is written. The charge depends on the template and the
-values alone, so what is refused on one machine is refused on all. The environment is that of
+call, a filter, a test, an operator, a slice, a value that is written, each with all values that it
+works on. All renderings of a check are paid for together. The charge depends on the template and
+the values alone, so what is refused on one machine is refused on all. The environment is that of
 transformers, so a template writes here what it writes in training.
 """
 
@@ -11,12 +12,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, wraps
-from itertools import takewhile
+from itertools import islice, takewhile
 from math import prod
 from traceback import extract_tb
 from types import MappingProxyType
@@ -34,14 +44,21 @@ from tunaeval.errors import UsageError
 from tunaeval.grammar.format import THINKING, Format
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.grammar.turns import FAMILIES, Pair, Turns
-from tunaeval.limits import MAX_TEMPLATE_SIZE, MAX_TEMPLATE_WORK, TEMPLATE_STEP
+from tunaeval.limits import (
+    MAX_TEMPLATE_SIZE,
+    MAX_TEMPLATE_TOKENS,
+    MAX_TEMPLATE_TURN,
+    MAX_TEMPLATE_WORK,
+    TEMPLATE_STEP,
+)
 from tunaeval.showing import brief
 from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import openai_call
 
 from .api import auto
+from .read_back import misread
 from .reader import reader_of
-from .write import misread, render_calls
+from .write import render_calls
 
 ArgumentsKind: TypeAlias = OneOf["object", "text"]
 
@@ -90,23 +107,21 @@ def render_by(
 
     With `prompt` the text ends with the beginning of the assistant's turn.
     """
-    token = _SPENT.set([0, 0])
     try:
-        return _compiled(template).render(
-            messages=messages,
-            tools=[spec.as_openai() for spec in tools.values()] if tools else None,
-            add_generation_prompt=prompt,
-            bos_token="",
-            eos_token="",
-        )
+        with _one_budget():
+            return _compiled(template).render(
+                messages=messages,
+                tools=[spec.as_openai() for spec in tools.values()] if tools else None,
+                add_generation_prompt=prompt,
+                bos_token="",
+                eos_token="",
+            )
     except UsageError:
         raise
     except TemplateSyntaxError as error:
         raise UsageError(f"line {error.lineno} of the template is no Jinja: {error}") from None
     except Exception as error:  # noqa: BLE001 - whatever a stranger's program raises
         raise UsageError(f"the template cannot be rendered: {_reason(error)}") from None
-    finally:
-        _SPENT.reset(token)
 
 
 @lru_cache(maxsize=64)
@@ -115,6 +130,11 @@ def wanted_arguments(template: str) -> ArgumentsKind:
 
     "object" where it writes both alike. Raises `UsageError` if it can render neither.
     """
+    with _one_budget():
+        return _wanted_kind(template)
+
+
+def _wanted_kind(template: str) -> ArgumentsKind:
     try:
         text = _with_calls(template, _PROBES[:1], "object", None, _ASKED)
     except UsageError as fault:
@@ -139,14 +159,28 @@ def turn_by(
     begins that of a tool. `said` are other fields of the message: `content`, `reasoning_content`.
     A template that leaves out a call raises `UsageError`.
     """
-    before = messages or _ASKED
-    text = _with_calls(template, calls, wanted_arguments(template), tools, before, said)
+    kind = wanted_arguments(template)
+    with _one_budget():
+        return _turn_of(template, calls, kind, tools, messages or _ASKED, said)
+
+
+def _turn_of(  # noqa: PLR0917 - a rendering is made of so much
+    template: str,
+    calls: Sequence[ToolCall],
+    kind: ArgumentsKind,
+    tools: Tools | None = None,
+    before: Sequence[Mapping[str, Any]] = _ASKED,
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    text = _with_calls(template, calls, kind, tools, before, said)
     answer = {"role": "assistant", "content": _ANSWER}
     start, _, end = render_by(template, [*before, answer], tools).rpartition(_ANSWER)
+    if len(end) > MAX_TEMPLATE_TURN:
+        raise UsageError(f"the template writes {len(end):,} characters after a turn; repair it")
     asked = render_by(template, before, tools, prompt=True)
     same = takewhile(lambda row: len({*row}) == 1, zip(text, asked, start + _ANSWER, strict=False))
     begins = len(asked) if text.startswith(asked) else sum(1 for _ in same)
-    ends = [end[at:] for at, char in enumerate(end) if not at or char == "<"]
+    ends = (end[at:] for at, char in enumerate(end) if not at or char == "<")
     turn = text[begins:].removesuffix(next(filter(text.endswith, ends), ""))
     turn = turn.removesuffix(next(filter(turn.endswith, _OPENERS), ""))
     for name in {call.name for call in calls}:
@@ -271,20 +305,27 @@ def check_template(template: str) -> TemplateCheck:
     """
     if not re.search(r"{[{%]", template):
         raise UsageError("it has no {{ and no {%, so it is no template; wanted Jinja")
-    kind, calls, notes = wanted_arguments(template), _PROBES, tuple[str, ...]()
-    turns = _family_of(template)
-    if turns is None:
-        notes = ("no family of templates is known whose turns begin so; give it as `template=`",)
-    try:
+    with _one_budget():
+        kind, calls, notes = _wanted_kind(template), _PROBES, tuple[str, ...]()
+        turns = _family_of(template)
+        if turns is None:
+            notes = (
+                "no family of templates is known whose turns begin so; give it as `template=`",
+            )
         try:
-            text = turn_by(template, calls, _PROBED)
+            try:
+                text = _turn_of(template, calls, kind, _PROBED)
+            except UsageError as error:
+                text = _turn_of(template, calls := calls[:1], kind, _PROBED)
+                notes += (f"of two calls in one turn only the first is read back: {error}",)
+            both = _turn_of(template, calls, kind, _PROBED, said={"content": _ANSWER})
         except UsageError as error:
-            text = turn_by(template, calls := calls[:1], _PROBED)
-            notes += (f"of two calls in one turn only the first is read back: {error}",)
-        if _ANSWER not in turn_by(template, calls, _PROBED, said={"content": _ANSWER}):
-            notes += ("words beside calls are left out",)
-    except UsageError as error:
-        return TemplateCheck(kind, fault=str(error), notes=notes, turns=turns)
+            return TemplateCheck(kind, fault=str(error), notes=notes, turns=turns)
+    if _ANSWER not in both:
+        notes += ("words beside calls are left out",)
+    if len(text) > MAX_TEMPLATE_TURN:
+        fault = f"the turn has {len(text):,} characters, and {MAX_TEMPLATE_TURN:,} are read at most"
+        return TemplateCheck(kind, fault=fault, notes=notes, turns=turns)
     written = {form: render_calls(calls, form) for form in FORMATS.values()}
     equal = [form for form in written if writes_alike(text, written[form], form)]
     first = auto.parse(text, tools=_PROBED, level="strict")
@@ -353,7 +394,19 @@ def _with_calls(  # noqa: PLR0917 - a rendering is made of so much
 # --- the sandbox ---------------------------------------------------------------------------------
 
 _SPENT: ContextVar[list[int]] = ContextVar("_SPENT")
-"""What the rendering that is under way was charged so far, and the length of its longest text."""
+"""What the renderings that are under way were charged so far."""
+
+
+@contextmanager
+def _one_budget() -> Iterator[None]:
+    """Pay for all renderings in the block together, and with those of a block around it."""
+    token = None if _SPENT.get(None) else _SPENT.set([0])
+    try:
+        yield
+    finally:
+        if token is not None:
+            _SPENT.reset(token)
+
 
 _FORMATS = frozenset({"%", "format", "format_map"})
 _GROWING = _FORMATS | {
@@ -368,13 +421,27 @@ _WIDTH = re.compile(r"\d{4,4000}")
 _NODE = 100
 """The size of a value without its characters, in characters."""
 
+_INSTANT = frozenset({"length", "count", "first", "last", "default", "d"})
+"""Filters that take no more time for more."""
+_COMPARING = (
+    "in", "==", "eq", "equalto", "!=", "ne", "<", "lt", "lessthan", "<=", "le", ">", "gt",
+    "greaterthan", ">=", "ge", "lower", "upper",
+)  # fmt: skip
+"""Tests that look through what they are given; the others take no more time for more."""
+_QUICK = _INSTANT.union(_COMPARING, (
+    "string", "tojson", "trim", "replace", "upper", "lower", "capitalize", "safe", "escape", "e",
+    "forceescape", "indent", "center", "truncate", "format", "int", "float", "items",
+))  # fmt: skip
+_SLOW = 256
+"""How much more the other filters cost per character, or per number of a range: some go through
+them one by one, and `wordwrap`, `title` and `urlize` take microseconds for each."""
+
 
 def _charge(*values: object) -> None:
     """Charge for a step with these values; raise `UsageError` if that is more than is allowed."""
-    size, spent = sum(map(_size, values)), _SPENT.get()
-    spent[1] = max(spent[1], *(len(one) for one in values if isinstance(one, str)), 0)
-    spent[0] += TEMPLATE_STEP + size // 4 + spent[1] // 16
-    _refuse(size)
+    sizes = [_size(one) // (1 if isinstance(one, str) else 4) for one in values]
+    spent = _SPENT.get()
+    spent[0] += TEMPLATE_STEP + sum(sizes)
     if spent[0] > MAX_TEMPLATE_WORK:
         raise UsageError(
             f"the template takes more than {MAX_TEMPLATE_WORK // TEMPLATE_STEP:,} steps; it may "
@@ -405,6 +472,8 @@ def _size(value: object) -> int:
                 rest.extend(members)
                 rest.extend(members.values())
             case list() | tuple() | set() as items:
+                rest.extend(items)
+            case KeysView() | ValuesView() | ItemsView() as items:
                 rest.extend(items)
         size += _NODE
     return size
@@ -459,6 +528,18 @@ class _Guards(NodeTransformer):
 
     visit_Tuple = visit_Dict = visit_List  # noqa: N815 - jinja2's name
 
+    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:  # noqa: N802 - jinja2's name
+        self.generic_visit(node)
+        return _through("_sliced", node) if isinstance(node.arg, nodes.Slice) else node
+
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:  # noqa: N802 - jinja2's name
+        self.generic_visit(node)
+        node.expr = _through("_compared", node.expr)
+        for one in node.ops:
+            name = "_searched" if one.op in {"in", "notin"} else "_compared"
+            one.expr = _through(name, one.expr)
+        return node
+
 
 def _through(name: str, node: nodes.Expr) -> nodes.Expr:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
@@ -478,7 +559,7 @@ class _Generation(Extension):
 class _Sandbox(ImmutableSandboxedEnvironment):
     """transformers' environment for chat templates, with every step charged."""
 
-    intercepted_binops = frozenset({"+", "*", "%", "**"})
+    intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
     def __init__(self) -> None:
         super().__init__(
@@ -486,6 +567,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
             lstrip_blocks=True,
             extensions=[_Generation, LoopControlExtension],
             finalize=_written,
+            optimized=False,  # it takes the square of the time for what is nested
         )
         self.globals |= {
             "raise_exception": _refused_by_template,
@@ -493,15 +575,19 @@ class _Sandbox(ImmutableSandboxedEnvironment):
             "namespace": _Names,
         }
         del self.globals["lipsum"]
-        self.filters |= {"tojson": _as_json, "_made": _made}
+        self.filters |= {"tojson": _as_json}
         self.filters = {name: _charged(name, one) for name, one in self.filters.items()}
-        self.filters["_turn"] = _turn
+        self.filters |= {"_turn": _turn, "_made": _made, "_compared": _compared}
+        self.filters |= {"_searched": _searched, "_sliced": _sliced}
+        tests: dict[str, Any] = self.tests
+        self.tests |= {name: _charged(name, tests[name]) for name in _COMPARING}
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree: nodes.Template = _Guards().visit(super()._parse(source, name, filename))
         return tree
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        _charge(left, right)
         if operator in _GROWING:
             _refuse_growth(operator, (left, right))
         elif operator == "**" and isinstance(left, int) and isinstance(right, int):
@@ -510,20 +596,42 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805, PYI063 - jinja2's
         method = getattr(__obj, "__wrapped__", __obj)
+        given = (getattr(method, "__self__", ""), *args, *kwargs.values())
+        _charge(*given)
         if (name := getattr(method, "__name__", "")) in _GROWING:
-            _refuse_growth(name, (getattr(method, "__self__", ""), *args, *kwargs.values()))
+            _refuse_growth(name, given)
         return _made(super().call(__context, __obj, *args, **kwargs))
 
 
 def _made(value: Any) -> Any:
     """Return a value that the template made, once it is charged for."""
+    _refuse(_size(value))
     _charge(value)
+    return value
+
+
+def _compared(value: Any) -> Any:
+    """Return one side of a comparison, once it is charged for."""
+    _charge(value)
+    return value
+
+
+def _searched(value: Any) -> Any:
+    """Return what is searched, once it is charged for; a key of an object is found at once."""
+    _charge(*(() if isinstance(value, Mapping) else (value,)))
+    return value
+
+
+def _sliced(value: Any) -> Any:
+    """Return a part of a text or a list, once it is charged for."""
+    _charge()
+    _SPENT.get()[0] += len(value) if hasattr(value, "__len__") else 0
     return value
 
 
 def _written(value: Any) -> Any:
     """Return a value that is written; what is written is kept until the end, so it costs more."""
-    _charge(value)
+    _made(value)
     _SPENT.get()[0] += 8 * _size(value)
     return value
 
@@ -539,7 +647,10 @@ def _charged(name: str, filter_: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(filter_)
     def charged(*args: Any, **kwargs: Any) -> Any:
         given = (*args, *kwargs.values())
-        _charge(*given)
+        _charge(*(() if name in _INSTANT else given))
+        if name not in _QUICK:
+            walked = sum(len(one) for one in given if isinstance(one, str | range))
+            _SPENT.get()[0] += _SLOW * walked
         if name in _GROWING:
             _refuse_growth(name, given)
         return _made(filter_(*args, **kwargs))
@@ -572,6 +683,8 @@ def _refused_by_template(message: object) -> NoReturn:
 def _compiled(template: str) -> Template:
     if len(template) > MAX_TEMPLATE_SIZE:
         raise UsageError(f"the template has more than {MAX_TEMPLATE_SIZE:,} characters")
+    if next(islice(_ENVIRONMENT.lex(template), MAX_TEMPLATE_TOKENS, None), None):
+        raise UsageError(f"the template has more than {MAX_TEMPLATE_TOKENS:,} words and signs")
     return _ENVIRONMENT.from_string(template)
 
 

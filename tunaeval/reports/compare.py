@@ -9,7 +9,7 @@ a comparison of their common scenarios is requested; then each difference is rep
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from string import ascii_uppercase
@@ -42,7 +42,7 @@ from .statistics import (
     sign_flip,
 )
 from .summary import REACTIONS
-from .wording import calls_words
+from .wording import answered_words, calls_words
 
 _SAME = (
     ("suite_digest", "another suite"),
@@ -72,6 +72,8 @@ class Comparison:
     """Like `overall`, but weighted by scenario; None if all weights are equal."""
     parts: tuple[Difference, ...]
     """The differences by tool and by tag; their p values are adjusted among each other."""
+    unanswered: tuple[Unanswered, ...]
+    """The tools and tags without a difference, as too few of their scenarios were answered."""
     lost: tuple[Flip, ...]
     gained: tuple[Flip, ...]
     left_out: dict[str, int]
@@ -90,6 +92,8 @@ class Comparison:
     def _in_rows(self) -> Iterator[tuple[str, ...]]:
         for one in (self.overall, *self.parts):
             yield one.section, one.name, counted(one.scenarios, "scenario"), one.in_points
+        for lost in self.unanswered:
+            yield lost.section, lost.name, *lost.words
 
     def __bool__(self) -> NoReturn:
         """Raise TypeError, because a comparison as such is neither good nor bad."""
@@ -199,9 +203,8 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
             left_out[_why_left_out(scenario, one, other, a, b)] += 1
             continue
         overall.add(one.question, one.rate, other.rate)
-        for section, names in (("tool", one.question.tools), ("tag", one.question.tags)):
-            for name in dict.fromkeys(names):
-                parts[section, name].add(one.question, one.rate, other.rate)
+        for key in one.question.parts:
+            parts[key].add(one.question, one.rate, other.rate)
         for words, did, now in _reactions(a, b, scenario):
             parts["faults", words].add(one.question, did, now)
         if weigh:
@@ -219,7 +222,8 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         level=a.level,
         overall=overall.difference("score", "all"),
         weighted=weighted.difference("score", "weighted") if weighted.differ else None,
-        parts=tuple(adjusted([parts[key].difference(*key) for key in sorted(parts, key=_order)])),
+        parts=tuple(adjusted([parts[key].difference(*key) for key in sorted(parts, key=in_order)])),
+        unanswered=tuple(_unanswered(a, b, parts)),
         lost=flips_lost,
         gained=flips_gained,
         left_out=dict(left_out),
@@ -237,10 +241,25 @@ def _reactions(a: Side, b: Side, scenario: str) -> Iterator[tuple[str, float, fl
             yield words, did, now
 
 
-def _order(key: tuple[str, str]) -> tuple[int, str]:
+def in_order(key: tuple[str, str]) -> tuple[int, str]:
     """Return a sort key that puts tools before tags, and both before reactions to faults."""
     section, name = key
     return ("tool", "tag", "faults").index(section), name
+
+
+def _unanswered(a: Side, b: Side, paired: Container[tuple[str, str]]) -> Iterator[Unanswered]:
+    """Yield the tools and tags of which results got no answer and no scenario is paired."""
+    found = defaultdict[tuple[str, str], list[int]](lambda: [0, 0, 0, 0])
+    for at, side in enumerate((a, b)):
+        for place, scenarios in ((2 * at, side.asked), (2 * at + 1, side.unanswered)):
+            for one in scenarios.values():
+                for key in one.question.parts:
+                    found[key][place] += one.total
+    for key in sorted(found.keys(), key=in_order):
+        answered_a, lost_a, answered_b, lost_b = found[key]
+        if (lost_a or lost_b) and key not in paired:
+            asked_a, asked_b = answered_a + lost_a, answered_b + lost_b
+            yield Unanswered(*key, answered_a, asked_a, answered_b, asked_b)
 
 
 def _why_left_out(
@@ -281,6 +300,23 @@ def _settings(a: RunInfo, b: RunInfo) -> Iterator[tuple[str, tuple[object, objec
         one, other = getattr(a, name), getattr(b, name)
         if one != other:
             yield name, (one, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A tool or tag without a paired scenario: how many results of each run got an answer."""
+
+    section: str
+    name: str
+    answered_a: int
+    asked_a: int
+    answered_b: int
+    asked_b: int
+
+    @property
+    def words(self) -> tuple[str, str]:
+        a = answered_words(self.answered_a, self.asked_a)
+        return a, answered_words(self.answered_b, self.asked_b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +385,7 @@ class Differences:
         found = paired_difference(clusters)
         assert found.low is not None and found.high is not None  # noqa: S101, PT018 - always set
         test, p = _tested(clusters)
+        effect = detectable_effect(found.standard_error, found.freedom)
         return Difference(
             section=section,
             name=name,
@@ -363,7 +400,7 @@ class Differences:
             p=p,
             p_adjusted=p,
             test=test,
-            detectable=effect if (effect := detectable_effect(found.standard_error)) <= 1 else None,
+            detectable=effect if effect <= 1 else None,
         )
 
 

@@ -13,7 +13,7 @@ from typing import TextIO
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
 
-from .compare import Comparison, Difference, Flip, RunAnswer
+from .compare import Comparison, Difference, Flip, RunAnswer, Unanswered, in_order
 from .console import TableRow, console_like, draw_table, speaks_unicode
 from .markdown import code
 from .sides import RunFigures
@@ -39,7 +39,7 @@ def show_comparison(
     console = console_like(stream, page)
     for line in _over(comparison, visible):
         console.print(line, soft_wrap=True, style="bold")
-    table = [TableRow(row.section, row.name, _cells(row)) for row in _rows(comparison)]
+    table = [*_rows(comparison)]
     draw_table(console, _columns(comparison), table, plain=not speaks_unicode(stream))
     below = _below(comparison, margin)
     for line in (*below, *_flips(comparison, visible, shown), *_failures(comparison, visible)):
@@ -55,7 +55,7 @@ def comparison_markdown(
     columns = _columns(comparison)
     lines += ["", f"| | | {' | '.join(columns)} |", f"|---|---|{'---:|' * len(columns)}"]
     lines += [
-        f"| {row.section} | {code(row.name)} | {' | '.join(_cells(row))} |"
+        f"| {row.section} | {code(row.name)} | {' | '.join(row.cells)} |"
         for row in _rows(comparison)
     ]
     lines += ["", *(f"- {line}" for line in _below(comparison, margin))]
@@ -72,6 +72,7 @@ def comparison_object(comparison: Comparison, *, margin: float | None = None) ->
     for one in ("a", "b", "overall", "weighted"):
         reported[one] = None if reported[one] is None else _fields(reported[one])
     reported["parts"] = [_fields(part) for part in comparison.parts]
+    reported["unanswered"] = [_fields(one) for one in comparison.unanswered]
     for flipped in ("lost", "gained"):
         reported[flipped] = [
             {"scenario": flip.scenario, "a": _fields(flip.a), "b": _fields(flip.b)}
@@ -81,19 +82,22 @@ def comparison_object(comparison: Comparison, *, margin: float | None = None) ->
     return {"headings": headings, **reported, "margin": margin, "clears_margin": verdict}
 
 
-def _fields(value: Comparison | RunFigures | Difference | RunAnswer) -> JsonObject:
+def _fields(value: Comparison | RunFigures | Difference | Unanswered | RunAnswer) -> JsonObject:
     """Return an object's fields without copies; `asdict` would copy 100,000 flips deeply."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-def _rows(comparison: Comparison) -> Iterator[Difference]:
-    yield comparison.overall
-    if comparison.weighted is not None:
-        yield comparison.weighted
-    yield from comparison.parts
+def _rows(comparison: Comparison) -> Iterator[TableRow]:
+    parts: list[Difference | Unanswered] = [*comparison.parts, *comparison.unanswered]
+    parts.sort(key=lambda row: in_order((row.section, row.name)))
+    for row in (comparison.overall, comparison.weighted, *parts):
+        if row is not None:
+            yield TableRow(row.section, row.name, _cells(row))
 
 
-def _cells(row: Difference) -> Sequence[str]:
+def _cells(row: Difference | Unanswered) -> Sequence[str]:
+    if isinstance(row, Unanswered):
+        return ("0", *row.words, "", "", "", "")
     return (
         str(row.scenarios),
         share(row.a),

@@ -1,36 +1,41 @@
 """Several runs of the same questions in one order: which differences are real, and which are ties.
 
-A cell is one run: a model with a system prompt. Every pair of cells is tested over the scenarios
-that both answered, and the p values are adjusted after Holm over all pairs. Two cells that share a
-letter may be equally good.
+A cell is one run: a model with a system prompt. A cell that left too much unanswered is not ranked.
+All figures that are compared are over the common scenarios: those that every ranked cell answered
+in all repeats. Every pair of ranked cells is tested, and the p values are adjusted after Holm over
+all pairs. Two cells that share a letter may be equally good.
 """
 
 from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from io import StringIO
 from itertools import combinations, zip_longest
 from string import ascii_lowercase
-from typing import TextIO
+from typing import TextIO, TypeAlias
 
+from tunaeval.matching.assignment import NO_OTHERS
 from tunaeval.showing import counted, shows, visible
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.messages import Prices, Usage
 from tunaeval.types.runs import Rate, Report, ScenarioResult, Summary
 
 from .compare import Difference, Differences, adjusted
 from .console import TableRow, console_like, draw_table, speaks_unicode
 from .markdown import code
-from .sides import Question
-from .summary import INFRASTRUCTURE, NO_TOOL
+from .sides import Question, ScenarioCounts
+from .summary import INFRASTRUCTURE, Passes
 from .tables import cell as csv_cell
-from .wording import cached, interval, percent, progress
+from .wording import answered_words, cached, interval, percent, progress
 
 SIGNIFICANCE = 0.05
 """The adjusted p value below which a difference counts as real."""
+MAX_ERRORS = ErrorBudget(5, is_percentage=True)
+"""How many results of a cell that is ranked may lack an answer, unless a budget is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +52,29 @@ class CellName:
 
 
 @dataclass(frozen=True, slots=True)
+class Confusion:
+    """How often one tool was called where another was expected; None is no call."""
+
+    expected: str | None
+    called: str | None
+    times: int
+
+    @property
+    def words(self) -> str:
+        called = "no call" if self.called is None else f"called {self.called}"
+        return f"expected {self.expected or 'no call'}, {called}: {self.times}"
+
+
+@dataclass(frozen=True, slots=True)
 class RankedCell:
     """The figures of one run in a ranking.
 
-    `letters` is empty and `score.value` None for a cell without an answer. `cost` is in the
-    currency of the prices, None if a price or a count of tokens is unknown. `error` says why a cell
-    could not be asked.
+    `score` and `confused` are over the common scenarios. `passed`, `of` and `no_answer` count
+    results (scenarios times repeats): `passed` of `of` is the score, and `no_answer` counts what
+    the whole run lacks. For a cell that is not ranked, `not_ranked` says why, `letters` is empty,
+    `score.value` is None, and `of` counts all that was asked. `cost` is in the currency of the
+    prices, None if a price or a count of tokens is unknown. `error` says why a cell could not be
+    asked.
     """
 
     name: CellName
@@ -60,17 +82,24 @@ class RankedCell:
     directory: str | None
     heading: str | None
     score: Rate
+    passed: int
+    of: int
+    no_answer: int
+    not_ranked: str | None
     letters: str
     outcomes: dict[str, int]
     sources: dict[str, int]
-    failures: int
     latency_seconds_median: float | None
     prompt_tokens: int | None
     completion_tokens: int | None
     cost: float | None
-    confused: dict[str, int]
-    """How often a tool was called in place of the expected one, as "expected -> called"."""
+    confused: tuple[Confusion, ...]
+    """Which tools were called where others were expected, the most frequent first."""
     error: str | None
+
+    @property
+    def title(self) -> str:
+        return f"{self.name.cell} ({self.name.words})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +118,7 @@ class Pair:
 @shows
 @dataclass(frozen=True, slots=True, repr=False)
 class Ranking:
-    """The cells, best first, and what separates them.
+    """The cells, best first and those that are not ranked last, and what separates them.
 
     Examples:
         >>> from tunaeval import ScriptedClient
@@ -111,50 +140,110 @@ class Ranking:
     """What a reader has to know beside the scores: what is missing, or from a cache."""
 
     def _in_short(self) -> str:
-        best = self.cells[0].name.words if self.cells else "nothing"
-        return f"Ranking of {counted(len(self.cells), 'cell')}, first {best}"
+        best = f"first {self.cells[0].name.words}" if self.ranks else "none is ranked"
+        return f"Ranking of {counted(len(self.cells), 'cell')}, {best}"
 
     def _in_rows(self) -> Iterator[tuple[str, ...]]:
         for cell in self.cells:
-            yield cell.name.words, percent(cell.score), interval(cell.score), cell.letters
+            yield cell.name.words, _score(cell), interval(cell.score), cell.letters
+
+    @property
+    def ranks(self) -> bool:
+        """Whether any cell is ranked."""
+        return any(cell.not_ranked is None for cell in self.cells)
 
 
-@dataclass(slots=True)
+_Pairing: TypeAlias = tuple[str | None, str | None]
+"""The tool that was expected, and the one that was called; None is no call."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Answers:
-    """A cell's answers by scenario: the share of passed repeats, and the group."""
+    """A cell's results. `of` counts what was asked, or what is planned if nothing was."""
 
-    shares: dict[str, float]
-    groups: dict[str, str | None]
-    confused: Counter[str]
+    name: CellName
+    report: Report
+    error: str | None
+    asked: Mapping[str, ScenarioCounts]
+    whole: frozenset[str]
+    """The scenarios that were answered whenever they were asked."""
+    confused: Mapping[str, Counter[_Pairing]]
+    passed: int
+    answered: int
+    no_answer: int
+    of: int
 
     @classmethod
-    def of(cls, report: Report) -> _Answers:
-        """Collect a report's answers; a scenario with an infrastructure failure is left out."""
-        counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-        groups, lost, confused = {}, set(), Counter[str]()
-        for result in report.results:
-            groups[result.scenario] = result.group
+    def from_report(cls, name: CellName, report: Report, error: str | None) -> _Answers:
+        """Count a report's results. If an `error` ended the run, what it lacks got no answer."""
+        asked: dict[str, ScenarioCounts] = {}
+        lost, confused = Counter[str](), defaultdict[str, Counter[_Pairing]](Counter)
+        for number, result in enumerate(report.results, start=1):
             if result.outcome in INFRASTRUCTURE:
-                lost.add(result.scenario)
+                lost[result.scenario] += 1
                 continue
-            counts[result.scenario][0] += result.ok
-            counts[result.scenario][1] += 1
-            if not result.ok:
-                confused.update(_confused(result))
-        shares = {name: passed / of for name, (passed, of) in counts.items() if name not in lost}
-        return cls(shares, groups, confused)
+            if result.scenario not in asked:
+                question = Question("", result.group, (), (), 1.0)
+                asked[result.scenario] = ScenarioCounts(question)
+            asked[result.scenario].add(number, result.ok)
+            confused[result.scenario].update(_confused(result))
+        passed = sum(one.passed for one in asked.values())
+        answered = sum(one.total for one in asked.values())
+        planned = report.run.scenarios * report.run.repeats
+        no_answer = planned - answered if error else lost.total()
+        whole, of = frozenset(asked.keys() - lost.keys()), answered + no_answer or planned
+        return cls(name, report, error, asked, whole, confused, passed, answered, no_answer, of)
+
+    @property
+    def complete(self) -> frozenset[str]:
+        """The scenarios that were answered in all repeats."""
+        repeats = self.report.run.repeats
+        return frozenset(name for name in self.whole if self.asked[name].total >= repeats)
+
+    def score(self, scenarios: Iterable[str]) -> Rate:
+        """Return the share of passed results of scenarios that were answered in all repeats."""
+        passes, is_repeated = Passes(), self.report.run.repeats > 1
+        for name in scenarios:
+            one, group = self.asked[name], self.asked[name].question.cluster
+            for number in range(one.total):
+                cluster = name if group is None and is_repeated else group
+                passes.add("score", number < one.passed, cluster)
+        return passes.rate("score")
+
+    def confusions(self, scenarios: Iterable[str]) -> tuple[Confusion, ...]:
+        found = Counter[_Pairing]()
+        for name in scenarios:
+            found.update(self.confused.get(name, ()))
+        every = (Confusion(*pair, times) for pair, times in found.items())
+        return tuple(sorted(every, key=lambda one: (-one.times, one.words)))
+
+    def why_not(self, budget: ErrorBudget) -> str:
+        """Return why the cell is not ranked, which it is not."""
+        words = f"not ranked: {answered_words(self.answered, self.of)}"
+        if not budget.allows(self.no_answer, self.of) or not self.answered:
+            return words
+        return f"{words}, no scenario {'by every cell' if self.complete else 'in all repeats'}"
 
 
-def _confused(result: ScenarioResult) -> Iterator[str]:
-    """Yield "expected -> called" for expected tools that were not called, and for extra calls."""
-    if result.expected.calls is None:
+def _confused(result: ScenarioResult) -> Iterator[_Pairing]:
+    """Yield what a failed result confused: not what its mode of matching allows, and nothing if the
+    reply was malformed or cut off, since that chooses no tool.
+    """
+    expected, mode = result.expected, result.expected.match
+    names = expected.tools if expected.calls is None else [one.name for one in expected.calls]
+    if result.ok or result.outcome not in _CHOICES or (names is None and not expected.none):
         return
-    wanted = Counter(call.name for call in result.expected.calls)
-    got = Counter(call.name for call in result.got)
-    for missed, extra in zip_longest(
-        (wanted - got).elements(), (got - wanted).elements(), fillvalue=NO_TOOL
-    ):
-        yield f"{missed} -> {extra}"
+    wanted, got = Counter(names or ()), Counter(call.name for call in result.got)
+    missed, extra = [*(wanted - got).elements()], [*(got - wanted).elements()]
+    if mode not in NO_OTHERS:
+        del extra[len(missed) :]
+    elif mode == "subset":
+        del missed[max(len(extra), not got) :]
+    yield from zip_longest(missed, extra)
+
+
+_CHOICES = ("calls", "no_call")
+"""Outcomes that show which tool the model chose."""
 
 
 def rank(
@@ -165,65 +254,100 @@ def rank(
     errors: Sequence[str | None] = (),
     missing: Sequence[CellName] = (),
     directory: str | None = None,
+    max_errors: ErrorBudget = MAX_ERRORS,
 ) -> Ranking:
     """Return the ranking of runs that were asked the same scenarios, perhaps with other prompts.
 
     `prices` are those of a million prompt and completion tokens, `errors` say why a cell could not
     be asked; both are by cell, and unknown where they are missing. `missing` are cells without a
-    run, and `directory` is where the matrix is kept.
+    run, and `directory` is where the matrix is kept. A cell of which more results got no answer
+    than `max_errors` allows is not ranked.
     """
-    answers = [_Answers.of(report) for report in reports]
-    pairs = _pairs(answers, names)
-    # The best score is first; cells without a score are last.
-    scores = [-1.0 if (value := one.summary.final.value) is None else value for one in reports]
-    order = sorted(range(len(reports)), key=lambda cell: -scores[cell])
-    judged = [names[cell].cell for cell in order if answers[cell].shares]
-    letters = letters_of(judged, {(pair.a, pair.b) for pair in pairs if pair.is_real})
-    ranked = []
-    for cell in order:
-        report, name = reports[cell], names[cell]
-        summary = report.summary
-        price = prices[cell] if cell < len(prices) else (None, None)
-        ranked.append(
-            RankedCell(
-                name=name,
-                run_id=report.run.run_id,
-                directory=report.directory,
-                heading=report.run.heading,
-                score=summary.final,
-                letters=letters.get(name.cell, ""),
-                outcomes=summary.outcomes,
-                sources=summary.sources,
-                failures=summary.infrastructure_failures,
-                latency_seconds_median=summary.latency_seconds_median,
-                prompt_tokens=summary.prompt_tokens,
-                completion_tokens=summary.completion_tokens,
-                cost=cost_of(summary, price),
-                confused=dict(answers[cell].confused.most_common()),
-                error=errors[cell] if cell < len(errors) else None,
-            )
+    answers = [
+        _Answers.from_report(name, report, error)
+        for name, report, error in zip_longest(names, reports, errors)
+    ]
+    able = [one for one in answers if one.complete and max_errors.allows(one.no_answer, one.of)]
+    common = sorted(frozenset.intersection(*(one.complete for one in able))) if able else []
+    ranked = able if common else []
+    pairs = _pairs(ranked, common)
+    cells = [
+        _ranked_cell(
+            one, common, None if one in ranked else one.why_not(max_errors), price or (None, None)
         )
-    passing = _passing(answers, names)
+        for one, price in zip_longest(answers, prices)
+    ]
+    # The best score is first; cells without a score are last.
+    cells.sort(key=lambda cell: 1.0 if cell.score.value is None else -cell.score.value)
+    judged = [cell.name.cell for cell in cells if cell.not_ranked is None]
+    letters = letters_of(judged, {(pair.a, pair.b) for pair in pairs if pair.is_real})
+    passing = _passing(answers)
     every = len(names) + len(missing)
-    asked = [report for report, error in zip_longest(reports, errors) if not error]
+    remarks = [*_about_common(answers, able, common, max_errors)]
+    remarks += _remarks([one.report for one in answers if not one.error], missing, directory)
     return Ranking(
-        cells=tuple(ranked),
+        cells=tuple(replace(cell, letters=letters.get(cell.name.cell, "")) for cell in cells),
         pairs=pairs,
         separating={name: cells for name, (cells, of) in passing.items() if 0 < len(cells) < of},
         all_pass=tuple(name for name, (cells, _) in passing.items() if len(cells) == every),
         none_pass=tuple(name for name, (cells, of) in passing.items() if not cells and of == every),
-        remarks=tuple(_remarks(asked, missing, directory)),
+        remarks=tuple(remarks),
     )
 
 
-def _pairs(answers: Sequence[_Answers], names: Sequence[CellName]) -> tuple[Pair, ...]:
-    """Compare each two cells that answered a common scenario; p values are adjusted after Holm."""
-    tested = [
-        differences.difference(names[a].cell, names[b].cell)
-        for a, b in combinations(range(len(answers)), 2)
-        if (differences := _differences(answers[a], answers[b])).scenarios
-    ]
+def _ranked_cell(
+    answers: _Answers, common: Sequence[str], why_not: str | None, price: Prices
+) -> RankedCell:
+    run, summary = answers.report.run, answers.report.summary
+    score = answers.score(() if why_not else common)
+    return RankedCell(
+        name=answers.name,
+        run_id=run.run_id,
+        directory=answers.report.directory,
+        heading=run.heading,
+        score=score,
+        passed=answers.passed if why_not else score.passed,
+        of=answers.of if why_not else score.total,
+        no_answer=answers.no_answer,
+        not_ranked=why_not,
+        letters="",
+        outcomes=summary.outcomes,
+        sources=summary.sources,
+        latency_seconds_median=summary.latency_seconds_median,
+        prompt_tokens=summary.prompt_tokens,
+        completion_tokens=summary.completion_tokens,
+        cost=cost_of(summary, price),
+        confused=answers.confusions(common),
+        error=answers.error,
+    )
+
+
+def _pairs(ranked: Sequence[_Answers], common: Sequence[str]) -> tuple[Pair, ...]:
+    """Compare each two ranked cells over the common scenarios; p values are adjusted after Holm."""
+    tested = []
+    for a, b in combinations(ranked, 2):
+        differences = Differences()
+        for scenario in common:
+            one, other = a.asked[scenario], b.asked[scenario]
+            differences.add(one.question, one.rate, other.rate)
+        tested.append(differences.difference(a.name.cell, b.name.cell))
     return tuple(Pair(one.section, one.name, one) for one in adjusted(tested))
+
+
+def _about_common(
+    answers: Sequence[_Answers], able: Sequence[_Answers], common: Sequence[str], most: ErrorBudget
+) -> Iterator[str]:
+    """Yield a line if no cell is ranked, or if the scores are not over all scenarios."""
+    every = max((one.report.run.scenarios for one in answers), default=0)
+    if not able:
+        yield f"no cell is ranked: none has enough answers (--max-errors {most})"
+    elif not common:
+        yield "no cell is ranked: no scenario was answered by every cell in all repeats"
+    elif len(common) < every:
+        yield (
+            f"the scores are over {len(common)} of {counted(every, 'scenario')}, which every "
+            "ranked cell answered in all repeats"
+        )
 
 
 def _remarks(
@@ -239,28 +363,16 @@ def _remarks(
     yield from cached(*(one.summary for one in asked))
 
 
-def _differences(a: _Answers, b: _Answers) -> Differences:
-    differences = Differences()
-    for scenario in a.shares.keys() & b.shares.keys():
-        question = Question("", a.groups[scenario], (), (), 1.0)
-        differences.add(question, a.shares[scenario], b.shares[scenario])
-    return differences
-
-
-def _passing(
-    answers: Sequence[_Answers], names: Sequence[CellName]
-) -> dict[str, tuple[tuple[str, ...], int]]:
+def _passing(answers: Sequence[_Answers]) -> dict[str, tuple[tuple[str, ...], int]]:
     """Return for each scenario the cells that pass it in half of the repeats or more, and the
     number of cells that answered it.
     """
     found = {}
-    for scenario in sorted({name for one in answers for name in one.shares}):
-        shares = {
-            name.cell: one.shares[scenario]
-            for one, name in zip(answers, names, strict=True)
-            if scenario in one.shares
+    for scenario in sorted(frozenset[str]().union(*(one.whole for one in answers))):
+        rates = {
+            one.name.cell: one.asked[scenario].rate for one in answers if scenario in one.whole
         }
-        found[scenario] = (tuple(cell for cell in shares if shares[cell] >= 0.5), len(shares))
+        found[scenario] = (tuple(cell for cell in rates if rates[cell] >= 0.5), len(rates))
     return found
 
 
@@ -310,14 +422,10 @@ def _less(tokens: int | None, cached: int) -> int | None:
 
 def ranking_object(ranking: Ranking) -> JsonObject:
     """Return a ranking as a JSON object, with the headings of cells above their scores."""
-    pairs = [
-        {"a": pair.a, "b": pair.b, **asdict(pair.difference), "real": pair.is_real}
-        for pair in ranking.pairs
-    ]
     return {
         "remarks": list(ranking.remarks),
         "cells": [_cell_object(cell) for cell in ranking.cells],
-        "pairs": pairs,
+        "pairs": [_pair_object(pair) for pair in ranking.pairs],
         "separating": {name: list(cells) for name, cells in ranking.separating.items()},
         "all_pass": list(ranking.all_pass),
         "none_pass": list(ranking.none_pass),
@@ -325,8 +433,16 @@ def ranking_object(ranking: Ranking) -> JsonObject:
 
 
 def _cell_object(cell: RankedCell) -> JsonObject:
-    fields = {**asdict(cell), "score": cell.score.model_dump()}
+    confused = [asdict(one) for one in cell.confused]
+    fields = {**asdict(cell), "score": cell.score.model_dump(), "confused": confused}
     return {**fields.pop("name"), "heading": fields.pop("heading"), **fields}
+
+
+def _pair_object(pair: Pair) -> JsonObject:
+    fields = asdict(pair.difference)
+    named = {"a": fields.pop("section"), "b": fields.pop("name")}
+    rates = {"rate_a": fields.pop("a"), "rate_b": fields.pop("b")}
+    return {**named, **rates, **fields, "real": pair.is_real}
 
 
 def show_ranking(ranking: Ranking, stream: TextIO) -> None:
@@ -338,7 +454,7 @@ def show_ranking(ranking: Ranking, stream: TextIO) -> None:
         for cell, row in zip(ranking.cells, table_rows(ranking), strict=True)
     ]
     draw_table(console, COLUMNS[3:], rows, plain=not speaks_unicode(stream))
-    for line in lines_below(ranking):
+    for line in (*lines_below(ranking), *_confusion(ranking.cells)):
         console.print(visible(line), soft_wrap=True)
     stream.write(page.getvalue())
 
@@ -349,6 +465,9 @@ def ranking_markdown(ranking: Ranking) -> str:
     rows = ([code(text) if text else "" for text in row] for row in table_rows(ranking))
     lines += [f"| {' | '.join(row)} |" for row in rows]
     lines += ["", *(f"- {code(line, _LINE)}" for line in lines_below(ranking))]
+    for line in _confusion(ranking.cells):
+        # Indented lines belong to the line above; Markdown keeps that as a nested list.
+        lines.append(f"{' ' * (len(line) - len(line.lstrip()))}- {code(line.lstrip(), _LINE)}")
     return "\n".join(["## Ranking", "", *lines]) + "\n"
 
 
@@ -365,8 +484,8 @@ _LINE = 1000
 """The most characters of a line below the table in Markdown."""
 
 COLUMNS = (
-    "cell", "model", "system prompt", "score", "95 % interval", "letters", "outcomes", "calls from",
-    "latency", "tokens in", "tokens out", "cost",
+    "cell", "model", "system prompt", "score", "95 % interval", "letters", "passed", "of",
+    "no answer", "outcomes", "calls from", "latency", "tokens in", "tokens out", "cost",
 )  # fmt: skip
 """The columns of the table that is on the terminal, in Markdown and in CSV."""
 
@@ -379,9 +498,12 @@ def table_rows(ranking: Ranking) -> Iterator[tuple[str, ...]]:
             cell.name.cell,
             cell.name.model,
             cell.name.system_prompt or "",
-            "no answer" if cell.score.value is None else percent(cell.score),
-            "" if cell.score.value is None else interval(cell.score),
+            _score(cell),
+            interval(cell.score),
             cell.letters,
+            str(cell.passed),
+            str(cell.of),
+            str(cell.no_answer),
             _counts(cell.outcomes),
             _counts(cell.sources),
             "" if latency is None else f"{latency:.2f} s",
@@ -389,6 +511,10 @@ def table_rows(ranking: Ranking) -> Iterator[tuple[str, ...]]:
             "" if cell.completion_tokens is None else str(cell.completion_tokens),
             "" if cost is None else f"{cost:.4f}",
         )
+
+
+def _score(cell: RankedCell) -> str:
+    return cell.not_ranked or percent(cell.score)
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -417,22 +543,22 @@ def lines_below(ranking: Ranking) -> Iterator[str]:
         if names:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             yield f"{what}: {len(names)} ({', '.join(names[:_SHOWN])}{more})"
-    for cell in ranking.cells:
+
+
+def _confusion(cells: Sequence[RankedCell]) -> Iterator[str]:
+    """Yield for each cell its title and, indented, the lines on the tools that it confused."""
+    for cell in cells:
         if cell.confused:
-            some = list(cell.confused.items())[:_SHOWN]
-            pairs = ", ".join(f"{words} {count}" for words, count in some)
-            yield f"called in place of the expected tool, {cell.name.words}: {pairs}"
+            yield f"{cell.title}:"
+            yield from (f"  {one.words}" for one in cell.confused)
 
 
 def _about_cells(cells: Sequence[RankedCell]) -> Iterator[str]:
     for cell in cells:
-        name = f"{cell.name.cell} ({cell.name.words})"
         if cell.error:
-            yield f"{name} could not be asked: {cell.error}"
-        elif cell.failures:
-            yield f"{name}: {counted(cell.failures, 'result')} without an answer"
+            yield f"{cell.title} could not be asked: {cell.error}"
         if cell.heading:
-            yield f"{name}: {cell.heading}"
+            yield f"{cell.title}: {cell.heading}"
 
 
 def _difference(pair: Pair, words: Mapping[str, str]) -> str:

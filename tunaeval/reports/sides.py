@@ -8,12 +8,12 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from tunaeval.errors import ComparisonError, RecordError
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import Level
-from tunaeval.types.runs import Expectation, Report, RunInfo
+from tunaeval.types.runs import Expectation, Report, RunInfo, RunOutcome
 
 from .summary import (
     INFRASTRUCTURE,
@@ -75,6 +75,12 @@ class Question(NamedTuple):
     tags: tuple[str, ...]
     weight: float
 
+    @property
+    def parts(self) -> Iterator[tuple[str, str]]:
+        """The sections and names of its rows in a comparison."""
+        yield from (("tool", name) for name in dict.fromkeys(self.tools))
+        yield from (("tag", name) for name in dict.fromkeys(self.tags))
+
 
 @dataclass(slots=True)
 class ScenarioCounts:
@@ -114,6 +120,8 @@ class Side:
     latencies: array[float] = field(default_factory=lambda: array("d"))
     lost: dict[str, str] = field(default_factory=dict)
     """The scenarios without an answer to score in at least one repeat, and why."""
+    unanswered: dict[str, ScenarioCounts] = field(default_factory=dict)
+    """The results of these scenarios that are no answers."""
     causes: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
     reactions: dict[str, dict[str, list[int]]] = field(default_factory=dict)
@@ -237,19 +245,23 @@ def no_result(source: RunSource, number: int, error: Exception) -> RecordError:
     )
 
 
+_OUTCOMES = frozenset(get_args(RunOutcome))
+
+
 def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> None:
-    scenario, outcome = row["scenario"], row["outcome"]
-    if not isinstance(outcome, str):
-        raise TypeError(f"its outcome is {outcome!r:.40}")
+    scenario, outcome = row["scenario"], _outcome_of(row)
     side.outcomes[outcome] += 1
-    if outcome in INFRASTRUCTURE:
+    is_lost = outcome in INFRASTRUCTURE
+    verdict = {} if is_lost else row["levels"][side.level]
+    scenarios = side.unanswered if is_lost else side.asked
+    asked = scenarios.get(scenario)
+    if asked is None:
+        asked = scenarios[scenario] = ScenarioCounts(questions.of(row))
+    if is_lost:
+        asked.total += 1
         side.lost[scenario] = INFRASTRUCTURE[outcome]
         side.causes[cause_of(outcome, row.get("error"))] += 1
         return
-    verdict = row["levels"][side.level]
-    asked = side.asked.get(scenario)
-    if asked is None:
-        asked = side.asked[scenario] = ScenarioCounts(questions.of(row))
     asked.add(number, verdict["ok"])
     side.answers += 1
     if row["format"] is not None:
@@ -267,6 +279,13 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     for kind in ("prompt_tokens", "completion_tokens"):
         if row[kind] is not None:
             side.tokens[kind] += int(float(row[kind]))  # OverflowError makes the row no result
+
+
+def _outcome_of(row: JsonObject) -> str:
+    for one in (row["outcome"], *(attempt["outcome"] for attempt in row.get("attempts", ()))):
+        if not isinstance(one, str) or one not in _OUTCOMES:
+            raise ValueError(f"an outcome is {one!r:.40}")
+    return str(row["outcome"])
 
 
 def _replies(row: JsonObject) -> Iterator[tuple[JsonObject, str | None]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import permutations
 from math import ceil, comb, erfc, exp, lgamma, log, log1p, prod, sqrt
@@ -86,6 +86,8 @@ class Estimate:
     size: float
     """The number of scores in all clusters."""
     clusters: int
+    freedom: int
+    """The degrees of freedom of the standard error."""
 
 
 def mean(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
@@ -103,11 +105,11 @@ def mean(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
         raise ValueError("there are no scores, so there is no mean")
     value = sum(total * times for (total, _), times in clusters.items()) / size
     if count < 2:
-        return Estimate(value, None, None, 0.0, size, count)
+        return Estimate(value, None, None, 0.0, size, count, 0)
     squares = sum((total - value * n) ** 2 * times for (total, n), times in clusters.items())
     error = sqrt(squares * count / (count - 1)) / size
     half = error * student_quantile((1 + confidence) / 2, count - 1)
-    return Estimate(value, value - half, value + half, error, size, count)
+    return Estimate(value, value - half, value + half, error, size, count, count - 1)
 
 
 def clustered_rate(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
@@ -127,27 +129,33 @@ def clustered_rate(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
     else:
         effective = min(found.size, spread / error**2) if error else found.size
         low, high = score_bounds(rate, effective, student_quantile(certain, found.clusters - 1))
-    return Estimate(rate, low, high, error, found.size, found.clusters)
+    return replace(found, value=rate, low=low, high=high)
 
 
 def paired_difference(clusters: Clusters, *, confidence: float = 0.95) -> Estimate:
-    """Return the mean of differences from -1 to 1, with an interval valid if most of them are 0.
+    """Return the mean of differences from -1 to 1 with its interval.
 
-    `value` is the plain mean. The interval is Student's for the differences and two more, +1 and
-    -1, each as its own cluster: without them, differences of 0 alone would give an interval of 0.
-    For passes and failures it is the adjusted Wald interval of D. G. Bonett and R. M. Price,
-    Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired
-    Data, Journal of Educational and Behavioral Statistics 37 (2012), 479-488, which adds 1 to each
-    count of discordant pairs. `standard_error` belongs to the interval.
+    `value` is the plain mean. With repeats, a scenario's difference is one of two shares, and the
+    interval is Student's over clusters. Two cases would make that too narrow. Single verdicts (-1,
+    0 and 1, or whole sums of them) are mostly 0: they get the adjusted Wald interval of D. G.
+    Bonett and R. M. Price, Adjusted Wald Confidence Interval for a Difference of Binomial
+    Proportions Based on Paired Data, Journal of Educational and Behavioral Statistics 37 (2012),
+    479-488, which adds 1 to each count of discordant pairs: two more differences, +1 and -1, each
+    as its own cluster. So do differences that are all equal, whose interval would have no width.
+    `standard_error` and `freedom` belong to the interval; the two more differences shrink the mean
+    in its middle, so that `standard_error` is larger by as much, to be on the scale of `value`.
     """
-    plain = mean(clusters)
-    wider = mean(
-        Counter(clusters) + Counter({(1.0, 1.0): 1, (-1.0, 1.0): 1}), confidence=confidence
-    )
-    assert wider.low is not None and wider.high is not None  # noqa: S101, PT018 - three clusters or more
-    low = max(-1.0, min(wider.low, plain.value))
-    high = min(1.0, max(wider.high, plain.value))
-    return Estimate(plain.value, low, high, wider.standard_error, plain.size, plain.clusters)
+    plain = mean(clusters, confidence=confidence)
+    single = all(abs(total) in (0, size) or total % 1 == size % 1 == 0 for total, size in clusters)
+    found = plain
+    if single or plain.standard_error <= _SLACK:
+        discordant = {(1.0, 1.0): 1, (-1.0, 1.0): 1}
+        found = mean(Counter(clusters) + Counter(discordant), confidence=confidence)
+    assert found.low is not None and found.high is not None  # noqa: S101, PT018 - two clusters or more
+    low = max(-1.0, min(found.low, plain.value))
+    high = min(1.0, max(found.high, plain.value))
+    error = found.standard_error * found.size / plain.size
+    return replace(plain, low=low, high=high, standard_error=error, freedom=found.freedom)
 
 
 def pass_at_k(n: int, c: int, k: int) -> float | None:
@@ -356,14 +364,16 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def detectable_effect(standard_error: float) -> float:
-    """Return the true difference that a two-sided test at 5 % finds 80 % of the time:
-    (z_α/2 + z_β)·SE.
+def detectable_effect(standard_error: float, freedom: int | None = None) -> float:
+    """Return the true difference that a two-sided test at 5 % finds 80 % of the time.
 
-    Source, also of `needed_scenarios`: E. Miller, Adding Error Bars to Evals, arXiv 2411.00640
-    (2024).
+    (t_α/2 + t_β)·SE with Student's quantiles of `freedom` degrees; None stands for so many that
+    they are the normal ones. Source, also of `needed_scenarios`: E. Miller, Adding Error Bars to
+    Evals, arXiv 2411.00640 (2024), which has the normal quantiles.
     """
-    return _REACH * standard_error
+    if freedom is None:
+        return _REACH * standard_error
+    return (student_quantile(0.975, freedom) + student_quantile(0.8, freedom)) * standard_error
 
 
 def needed_scenarios(effect: float, *, between: float) -> int:

@@ -110,10 +110,11 @@ def by_cause(failures: Mapping[str, int]) -> dict[str, int]:
     return {**most, OTHER_CAUSES: rest} if rest else most
 
 
-class _Passes:
+class Passes:
     """Passes and totals by name. Dependent results share a `cluster`; None is independent."""
 
     def __init__(self) -> None:
+        self._lost = Counter[str]()
         self._alone: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
         self._together: defaultdict[str, dict[str, list[int]]] = defaultdict(dict)
 
@@ -123,6 +124,14 @@ class _Passes:
             counted = self._together[name].setdefault(cluster, [0, 0])
         counted[0] += ok
         counted[1] += 1
+
+    def lose(self, name: str) -> None:
+        """Count a result that got no answer."""
+        self._lost[name] += 1
+
+    def unanswered(self) -> dict[str, int]:
+        """Return the number of results for each name that has no answer at all."""
+        return {name: self._lost[name] for name in sorted(self._lost.keys() - self._alone.keys())}
 
     def rate(self, name: str) -> Rate:
         passed, total = self._alone.get(name, (0, 0))
@@ -142,7 +151,7 @@ class _Passes:
         return Counter((c, n) for c, n in self._together.get(name, {}).values())
 
     def rates(self) -> dict[str, Rate]:
-        return {name: self.rate(name) for name in sorted({*self._alone, *self._together})}
+        return {name: self.rate(name) for name in sorted(self._alone)}
 
 
 _COUNTED = ("outcomes", "repairs", "formats", "sources", "abstentions")
@@ -159,9 +168,9 @@ class Tally:
 
     def __init__(self, repeats: int) -> None:
         self._repeats = repeats
-        self._runs, self._levels, self._levels_first = _Passes(), _Passes(), _Passes()
-        self._tools, self._tags, self._scenarios = _Passes(), _Passes(), _Passes()
-        self._reactions = _Passes()
+        self._runs, self._levels, self._levels_first = Passes(), Passes(), Passes()
+        self._tools, self._tags, self._scenarios = Passes(), Passes(), Passes()
+        self._reactions = Passes()
         self._weighed, self._weighed_passed = Weighed(), 0
         self._counts = {name: Counter[str]() for name in _COUNTED}
         self._causes, self._successes = Counter[str](), Counter[str]()
@@ -185,6 +194,10 @@ class Tally:
         if result.outcome in INFRASTRUCTURE:
             self._totals["infrastructure_failures"] += 1
             self._causes[cause_of(result.outcome, result.error)] += 1
+            for tool in expected_tools(result.expected):
+                self._tools.lose(tool)
+            for tag in set(result.tags):
+                self._tags.lose(tag)
         else:
             self._score(result)
 
@@ -251,6 +264,8 @@ class Tally:
             levels_first_attempt={level: self._levels_first.rate(level) for level in LEVELS},
             tools=self._tools.rates(),
             tags=self._tags.rates(),
+            unanswered_tools=self._tools.unanswered(),
+            unanswered_tags=self._tags.unanswered(),
             reactions=self._reactions.rates(),
             failures=by_cause(self._causes),
             attempts_to_success=dict(sorted(self._successes.items(), key=lambda at: int(at[0]))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from shlex import quote
 from typing import NamedTuple
 
 from tunaeval.files.plain_files import table_of
@@ -22,6 +23,7 @@ from tunaeval.types.runs import (
     Summary,
 )
 
+from .statistics import wilson
 from .summary import ANY_TOOL, INFRASTRUCTURE, NO_TOOL, REACTIONS, expected_tools
 
 GAP_POINTS = 2.0
@@ -29,19 +31,25 @@ GAP_POINTS = 2.0
 
 
 class RateRow(NamedTuple):
-    """A row of the table of rates; `first_attempt` is None if the rate has no such part."""
+    """A row of the table of rates; `first_attempt` is None if the rate has no such part.
+
+    `unanswered` counts the results of a tool or tag if none of them got an answer.
+    """
 
     section: str
     name: str
     rate: Rate
     first_attempt: Rate | None = None
+    unanswered: int = 0
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The texts of the columns: passed, of, rate, 95 % interval, first attempt."""
         first = percent(self.first_attempt) if self.first_attempt else ""
-        rate = self.rate
-        return str(rate.passed), str(rate.total), percent(rate), interval(rate), first
+        rate, words = self.rate, percent(self.rate)
+        if self.unanswered:
+            words = answered_words(0, self.unanswered)
+        return str(rate.passed), str(rate.total), words, interval(rate), first
 
 
 def rows(summary: Summary) -> Iterator[RateRow]:
@@ -51,10 +59,13 @@ def rows(summary: Summary) -> Iterator[RateRow]:
         yield RateRow("score", "weighted", summary.weighted)
     for level in LEVELS:
         yield RateRow("level", level, summary.levels[level], summary.levels_first_attempt[level])
-    for name, rate in summary.tools.items():
-        yield RateRow("tool", name, rate)
-    for name, rate in summary.tags.items():
-        yield RateRow("tag", name, rate)
+    for section, rates, lost in (
+        ("tool", summary.tools, summary.unanswered_tools),
+        ("tag", summary.tags, summary.unanswered_tags),
+    ):
+        for name in sorted({*rates, *lost}):
+            rate = rates.get(name) or wilson(0, 0)
+            yield RateRow(section, name, rate, unanswered=lost.get(name, 0))
 
 
 def reactions(summary: Summary) -> Iterator[RateRow]:
@@ -143,10 +154,27 @@ def interruption(report: Report, matrix: str | None = None) -> str:
         return (
             f"the budget is spent ({option}): {report.summary.outcomes.get('not_asked', 0)} of "
             f"{counted(report.run.scenarios * report.run.repeats, 'result')} were not asked; "
-            f"tunaeval run --resume {matrix or report.directory or 'RUN'} goes on, with another "
-            "budget or without one"
+            f"{resumption(matrix or report.directory or 'RUN')} goes on, with another budget or "
+            "without one"
         )
     return f"the run was interrupted: {progress(report)}"
+
+
+_PROMPT_WORDS = 8
+
+
+def asked_with(system_prompt: str | None) -> Iterator[str]:
+    """Yield the first words of a run's system prompt, or that it has none; nothing if unknown."""
+    if system_prompt is not None:
+        words = system_prompt.split()
+        first = visible(" ".join(words[:_PROMPT_WORDS]), 120) + " …" * (len(words) > _PROMPT_WORDS)
+        shown = f'"{first}"' if words else "none"
+        yield f"system prompt: {shown}"
+
+
+def resumption(directory: object) -> str:
+    """Return the command that goes on with the run or the matrix in a directory."""
+    return f"tunaeval run --resume {quote(str(directory))}"
 
 
 def progress(*reports: Report) -> str:
@@ -214,6 +242,11 @@ def percent(rate: Rate) -> str:
 
 def share(value: float | None) -> str:
     return "n/a" if value is None else f"{100 * value:.1f} %"
+
+
+def answered_words(answered: int, asked: int) -> str:
+    """Return the words for results of which too few got an answer: "0 of 3 answered"."""
+    return f"{answered} of {asked} answered"
 
 
 def points(value: float) -> str:

@@ -476,7 +476,10 @@ WITH_MARKS = OF_A_FENCE | {"command-r", "deepseek-v3"}
 """Formats that write fence marks around a call, which are no fence for anything else."""
 
 _BEFORE = 64
-"""The most characters between such a mark and its call."""
+"""The most characters from such a mark to its call."""
+
+_before = re.compile(r"```[\w+-]{0,24}[\s\[({,;]{1,24}\Z").search
+"""Match such a mark before its call, with the language and brackets; not one that ends a fence."""
 
 _behind = re.compile(r"[\s\])},;]{0,64}```").match
 
@@ -501,9 +504,9 @@ def _block(text: str, call: ToolCall, span: Span) -> Span:
     """Return the span of a call, including the fence marks that its format writes around it."""
     if call.format not in WITH_MARKS:
         return span
-    before = text.rfind(_FENCES[0], max(0, span.start - _BEFORE), span.start)
+    before = _before(text, max(0, span.start - _BEFORE), span.start)
     behind = _behind(text, span.end)
-    return Span(span.start if before < 0 else before, behind.end() if behind else span.end)
+    return Span(before.start() if before else span.start, behind.end() if behind else span.end)
 
 
 def _is_in(span: Span, fences: Sequence[Span]) -> bool:
@@ -604,27 +607,22 @@ _TOKEN = re.compile(
     r"|<start_of_turn>\s*(?:model)?|<end_of_turn>|<turn\|>"
     r"|<(?:pad|eos|bos|unk|mask|unused\d{1,5})>|\[(?:PAD|EOS|BOS|UNK|SEP|CLS)\]|\[/?INST\]"
 )
-_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and symbols by their category that are blank in every font."""
+_WORDLESS = frozenset("\u115f\u1160\u2139\u3164\uffa0")
+"""Letters by their category that are blank in every font, and one that is a pictogram."""
 
 
 def has_words(text: str) -> bool:
-    """Whether a text has anything to read besides control tokens: a letter, a digit, a pictogram or
-    a question mark, and not only other punctuation, or a value such as `null`.
+    """Whether a text has anything to read besides control tokens: a letter or a digit, and not only
+    punctuation, pictograms, or a value such as `null`.
 
     Examples:
-        >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>"), has_words("-.")
+        >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>"), has_words("?")
         (True, False, False)
     """
     said = _TOKEN.sub("", text) if "<" in text or "[" in text or "`" in text else text
-    return any(map(_is_seen, said)) and said.strip() not in _NOTHING
+    seen = any(category(sign)[0] in "LN" and sign not in _WORDLESS for sign in said)
+    return seen and said.strip() not in _NOTHING
 
 
 _NOTHING = frozenset({"null", "None", "none", "nil", "undefined", "NaN", "true", "false"})
 """Values without a word, which are no answer."""
-
-
-def _is_seen(character: str) -> bool:
-    kind = category(character)
-    is_word = kind[0] in "LN" or kind == "So" or character in "?\uff1f"
-    return is_word and character not in _BLANK

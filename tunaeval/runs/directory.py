@@ -12,15 +12,23 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from os import fstat
 from pathlib import Path
 from typing import overload
 
 from pydantic import ValidationError
 
 from tunaeval.errors import RecordError
-from tunaeval.files.keys import of_environment, without
+from tunaeval.files.keys import COVER, of_environment, without
 from tunaeval.files.locks import DirectoryLock
-from tunaeval.files.plain_files import is_there, kind_of
+from tunaeval.files.plain_files import (
+    entries,
+    is_absent,
+    is_directory,
+    is_there,
+    make_directory,
+    seen_at,
+)
 from tunaeval.files.records import (
     RecordWriter,
     opened,
@@ -29,7 +37,7 @@ from tunaeval.files.records import (
     replace_document,
     write_document,
 )
-from tunaeval.files.results import RESULTS_FILE, CountedResults, counted_results
+from tunaeval.files.results import RESULTS_FILE, CountedResults, counted_results, state_of
 from tunaeval.reports.sides import RunSource
 from tunaeval.reports.summary import INFRASTRUCTURE, Tally, summarise
 from tunaeval.types.calls import JsonObject
@@ -86,7 +94,7 @@ class RunDirectory:
     def _make(self, info: RunInfo) -> None:
         path = self.path
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            make_directory(path)
             occupied = next(path.iterdir(), None)
         except OSError as error:
             raise RecordError(
@@ -107,20 +115,22 @@ class RunDirectory:
         self._end += self._results.append(result.model_dump())
         return start
 
-    def update(self, info: RunInfo) -> None:
-        """Write `run.json` again if its content has changed."""
+    def update(self, info: RunInfo) -> RunInfo:
+        """Write `run.json` again if its content has changed; return it with the results' state."""
+        info = info.model_copy(update={"results_file": state_of(self.path / RESULTS_FILE)})
         document = self._document(info)
         if document != read_document(self.path / RUN_FILE):
             replace_document(self.path / RUN_FILE, document)
+        return info
 
     def _document(self, info: RunInfo) -> JsonObject:
         document: JsonObject = without(info.model_dump(), self._secrets)
         return document
 
-    def close(self, info: RunInfo) -> None:
+    def close(self, info: RunInfo) -> RunInfo:
         """Write to `run.json` what the replies have shown, and release the directory."""
         try:
-            self.update(info)
+            return self.update(info)
         finally:
             self.abandon()
 
@@ -185,7 +195,7 @@ def report_of(
 
 def read_info(path: Path) -> RunInfo:
     """Return the `run.json` of a directory. Raises `RecordError`, also for an unknown version."""
-    if not (path / RUN_FILE).exists():
+    if is_absent(path / RUN_FILE):
         raise RecordError(_no_run(path))
     document = versioned(path / RUN_FILE, READABLE_VERSIONS)
     try:
@@ -211,7 +221,7 @@ def found_run(directory: Path | str, *, latest: bool = False) -> Path:
     one that was begun last. Raises RecordError if there are several, without `latest`.
     """
     path = wanted_path(directory, "directory")
-    inside = [] if _is_kept(path) else sorted(filter(_is_kept, path.glob("*")), key=_began)
+    inside = [] if _is_kept(path) else sorted(filter(_is_kept, entries(path)), key=_began)
     if not inside:
         return path
     if len(inside) > 1 and not latest:
@@ -234,17 +244,16 @@ def _began(path: Path) -> tuple[str, int]:
 
 def _no_run(path: Path) -> str:
     """Return an error message for a path that is not a run, with a hint where runs are."""
-    if not path.is_dir():
+    if not is_directory(path):
         if is_there(path):
-            kind = kind_of(path.stat().st_mode) or "a file"
-            return f"{path} is {kind}; wanted the directory of a run"
+            return f"{path} is {seen_at(path)}; wanted the directory of a run"
         return f"there is no directory {path}; wanted that of a run, as `tunaeval run` names it"
     if is_there(path / MATRIX_FILE):
         return (
             f"{path} is a matrix of several runs; rank them by `tunaeval show {path}`, or name one "
             f"of those in {path / 'cells'}"
         )
-    runs = sorted(found.parent for found in path.glob(f"*/{RUN_FILE}"))
+    runs = [found.parent for found in entries(path, f"*/{RUN_FILE}")]
     if runs:
         return f"{path} is no run, but contains {len(runs)} of them; name one, such as {runs[-1]}"
     return (
@@ -304,7 +313,7 @@ def placed_results(path: Path, found: CountedResults) -> Iterator[tuple[int, Sce
 
 def found_results(path: Path, info: RunInfo) -> CountedResults:
     """Find the results in a run's directory; of repeated ones, only one counts."""
-    return counted_results(path, retried=bool(info.retried_at))
+    return counted_results(path, retried=bool(info.retried_at), noted=info.results_file)
 
 
 def results_at(path: Path, offsets: Iterable[int]) -> Iterator[ScenarioResult]:
@@ -396,9 +405,9 @@ class Journal:
 
 
 _SAME = (
-    "suite", "suite_digest", "client", "format", "level", "profile", "calls", "abstain",
-    "ask", "constrain", "prompt_digest", "repeats", "attempts", "max_tokens", "temperature", "seed",
-    "deadline_seconds",
+    "suite", "suite_digest", "scenarios", "client", "format", "level", "profile", "calls",
+    "abstain", "ask", "constrain", "prompt_digest", "repeats", "attempts", "max_tokens",
+    "temperature", "seed", "deadline_seconds",
 )  # fmt: skip
 """Options that affect the results; `concurrency` does not."""
 
@@ -483,10 +492,10 @@ def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) 
 
 
 def _size(directory: Path) -> int:
-    try:
-        return (directory / RESULTS_FILE).stat().st_size
-    except FileNotFoundError:
+    if is_absent(directory / RESULTS_FILE):
         return 0
+    with opened(directory / RESULTS_FILE) as file:
+        return fstat(file.fileno()).st_size
 
 
 def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:
@@ -511,16 +520,23 @@ def _placed(
     directory: Path, found: CountedResults, info: RunInfo, suite: Suite
 ) -> Iterator[tuple[int, int, ScenarioResult]]:
     """Yield the place, the byte offset and the result itself for each result that counts."""
-    index = {scenario.id: at for at, scenario in enumerate(suite.scenarios)}
+    # Not the prompts themselves, which may be long and many.
+    asked = {one.id: (at, hash(one.prompt)) for at, one in enumerate(suite.scenarios)}
     for offset, result in placed_results(directory, found):
-        if result.scenario not in index:
+        if result.scenario not in asked:
             raise RecordError(
                 f"{directory}: there is a result of scenario {result.scenario!r}, which the suite "
                 f"{suite.name!r} does not have; start a new run"
+            )
+        index, prompt = asked[result.scenario]
+        if hash(result.prompt) != prompt and COVER not in result.prompt:
+            raise RecordError(
+                f"{directory}: the result of scenario {result.scenario!r} is to the question "
+                f"{result.prompt!r:.60}, which is not the suite's: the file was changed; repair it"
             )
         if not 1 <= result.repeat <= info.repeats:
             raise RecordError(
                 f"{directory}: there is a result of repeat {result.repeat}, and the run has "
                 f"{info.repeats}; start a new run"
             )
-        yield index[result.scenario] * info.repeats + result.repeat - 1, offset, result
+        yield index * info.repeats + result.repeat - 1, offset, result

@@ -23,7 +23,7 @@ from functools import wraps
 from importlib.resources import files
 from itertools import zip_longest
 from secrets import token_hex
-from typing import ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
 from tunaeval.registry import shown, who, words_of
@@ -32,8 +32,9 @@ from tunaeval.tools.mcp import McpResult, McpServer
 from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 from tunaeval.types.calls import JsonObject, ToolCall
+from tunaeval.types.copies import copied
 from tunaeval.types.deadlines import Deadline
-from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request
+from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, fault_of
 from tunaeval.types.faults import (
     Cut,
     Delay,
@@ -296,7 +297,7 @@ class _Driver:
             return self.task.users[answered.number - 1]
         if self.environment.user is None:
             return None
-        says = self.environment.user(answered.messages)
+        says = self.environment.user(copied(answered.messages))
         text = await says if inspect.isawaitable(says) else says
         if text is not None and not isinstance(text, str):
             raise UsageError(
@@ -449,6 +450,7 @@ async def drive_agent(trial: Trial, agent: Agent, environment: Environment) -> S
             work = AgentTask(scenario.prompt, place, limit, scenario.id, trial.repeat, faults)
             # Some agents stop by themselves in time.
             ran = await in_time(agent, lambda: agent.work(work), limit, grace=_GRACE_SECONDS)
+            ran = copied(ran)  # the agent may go on changing what it returned
             turns = _turns(ran, workspace, trial)
             end = FinishedEpisode(ran.ended, ran.answer, turns)
             # Unknown if the agent did not use our endpoint.
@@ -469,13 +471,24 @@ async def in_time(
     """Return the agent's run; an exception becomes its error, and a hanging agent is abandoned."""
     try:
         async with asyncio.timeout(seconds + grace):
-            return await work()
+            ran: Any = await work()
     except TimeoutError:
         return AgentRun("", ended="seconds", words=f"it took over {seconds:g} s")
     except TransportFailure:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything
         return AgentRun("", ended="error", words=f"{who(agent, 'agent')} raised {words_of(error)}")
+    fault = f"{shown(ran)}, wanted an AgentRun with texts and a tuple of Replies"
+    if (
+        isinstance(ran, AgentRun)
+        and all(map(isinstance, (ran.answer, ran.words, ran.replies), (str, str, tuple)))
+        and all(isinstance(one, Reply) for one in ran.replies)
+    ):
+        found = next(filter(None, map(fault_of, ran.replies)), None)
+        if found is None:
+            return ran
+        fault = f"a Reply with {found}"
+    raise TransportFailure(f"{who(agent, 'agent')} gave {fault}", kind="body")
 
 
 def _turns(ran: AgentRun, workspace: Workspace, trial: Trial) -> tuple[Turn, ...]:

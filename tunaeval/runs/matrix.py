@@ -19,12 +19,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tunaeval.errors import ClientSetupError, RecordError, UsageError
 from tunaeval.files.keys import of_environment, without
-from tunaeval.files.plain_files import is_there
+from tunaeval.files.plain_files import is_absent, is_there, make_directory
 from tunaeval.files.records import replace_document, write_document
 from tunaeval.reports.json import summary_object
-from tunaeval.reports.ranking import CellName, Ranking, rank, ranking_object
+from tunaeval.reports.ranking import MAX_ERRORS, CellName, Ranking, rank, ranking_object
 from tunaeval.showing import counted, shows
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.messages import Prices
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, ScenarioResult, Suite
@@ -71,6 +72,8 @@ class MatrixInfo(BaseModel):
     cells: tuple[CellInfo, ...]
     options: dict[str, Any] = Field(default_factory=dict)
     """The options of `tunaeval run`, stored so that `--resume` needs none."""
+    max_errors: str = str(MAX_ERRORS)
+    """How many results of a cell that is ranked may lack an answer, such as "3" or "5%"."""
 
 
 @shows
@@ -134,7 +137,8 @@ class MatrixRun:
 
     `in_flight` is the number of scenarios of all cells together that are asked at once. `resume` is
     the directory of a matrix that is continued. `on_result` is called with each result. `budget` is
-    that of all cells together.
+    that of all cells together. A cell of which more results got no answer than `max_errors` allows
+    is not ranked: by default 5 %, or what a continued matrix has.
 
     Raises UsageError for no cells or for two of one name, RecordError for a directory that cannot
     be continued.
@@ -152,19 +156,25 @@ class MatrixRun:
         retry_failures: bool = False,
         take_over: bool = False,
         budget: Budget | None = None,
+        max_errors: ErrorBudget | str | int | None = None,
     ) -> None:
         _refuse_doubles(cells)
         self.info = _info_of(cells, dict(options or {}))
         self.directory = None if out is None else wanted_path(out, "out") / self.info.name
-        self._is_new = resume is None
+        self._written: MatrixInfo | None = None
         if resume is not None:
             self.directory = wanted_path(resume, "resume")
-            self.info = _continued(self.directory, self.info)
+            self._written = _continued(self.directory, self.info)
+            again = (cell.model_copy(update={"error": None}) for cell in self._written.cells)
+            self.info = self._written.model_copy(update={"cells": tuple(again)})
+        if max_errors is not None:
+            most = str(ErrorBudget.read(max_errors))
+            self.info = self.info.model_copy(update={"max_errors": most})
         turns = asyncio.Semaphore(in_flight)
         self.runs: list[SuiteRun] = []
         for info, cell in zip(self.info.cells, cells, strict=True):
             place = None if self.directory is None else self.directory / CELLS / info.cell
-            is_begun = place is not None and (place / RUN_FILE).exists()
+            is_begun = place is not None and not is_absent(place / RUN_FILE)
             run = SuiteRun(
                 cell.suite,
                 cell.client,
@@ -183,16 +193,12 @@ class MatrixRun:
             )
             run.info = run.info.model_copy(update={"options": dict(cell.options_kept)})
             self.runs.append(run)
-        self._errors: list[str | None] = [None] * len(self.runs)
 
     async def run(self) -> Matrix:
         """Run all cells and return the matrix. Raises what `SuiteRun.run` raises, except
         ClientSetupError, which ends a cell alone.
         """
-        if self._is_new:
-            self._write(write_document)
-        elif any(cell.error for cell in self.info.cells):
-            self._write(replace_document)
+        self._write()
         try:
             async with asyncio.TaskGroup() as group:
                 for number, run in enumerate(self.runs):
@@ -200,43 +206,40 @@ class MatrixRun:
         except BaseExceptionGroup as failures:
             first = failures.exceptions[0]
             raise first from first.__cause__
-        if any(self._errors):
-            self._write(replace_document)
+        finally:
+            self._write()
         return self.matrix()
 
     async def _run_cell(self, number: int, run: SuiteRun) -> None:
         try:
             await run.run()
         except ClientSetupError as error:
-            self._errors[number] = str(error)
+            cells = [*self.info.cells]
+            cells[number] = cells[number].model_copy(update={"error": str(error)})
+            self.info = self.info.model_copy(update={"cells": tuple(cells)})
 
-    def _write(self, write: Callable[[Path, JsonObject], None]) -> None:
-        """Create the directory and `matrix.json`, with the reasons why cells were not asked."""
-        if self.directory is None:
+    def _write(self) -> None:
+        """Write `matrix.json`, if it has changed, and create the directory."""
+        if self.directory is None or self.info == self._written:
             return
         try:
-            (self.directory / CELLS).mkdir(parents=True, exist_ok=True)
+            make_directory(self.directory / CELLS)
         except OSError as error:
             raise RecordError(
                 f"cannot make the directory {str(self.directory)!r}: {error.strerror or error}; "
                 "choose a place that can be written to, or keep nothing"
             ) from error
-        cells = tuple(
-            cell.model_copy(update={"error": error})
-            for cell, error in zip(self.info.cells, self._errors, strict=True)
-        )
-        info = self.info.model_copy(update={"cells": cells})
-        document = without(info.model_dump(mode="json"), of_environment())
+        document = without(self.info.model_dump(mode="json"), of_environment())
+        write = write_document if self._written is None else replace_document
         write(self.directory / MATRIX_FILE, document)
+        self._written = self.info
 
     def matrix(self) -> Matrix:
         """Return the reports of what has been finished so far, and their ranking."""
-        names = tuple(info.name for info in self.info.cells)
-        reports = tuple(run.report() for run in self.runs)
-        prices = [info.prices for info in self.info.cells]
-        directory = None if self.directory is None else str(self.directory)
-        ranking = rank(reports, names, prices=prices, errors=self._errors, directory=directory)
-        return Matrix(reports, ranking, directory, names)
+        reports = {
+            cell.cell: run.report() for cell, run in zip(self.info.cells, self.runs, strict=True)
+        }
+        return _matrix(self.info, reports, self.directory)
 
     @property
     def left(self) -> int:
@@ -292,10 +295,13 @@ def _continued(directory: Path, new: MatrixInfo) -> MatrixInfo:
 def read_matrix(directory: Path) -> MatrixInfo:
     """Read the `matrix.json` of a directory. Raises RecordError if it is missing or invalid."""
     path = directory / MATRIX_FILE
-    if not is_there(path):
+    if is_absent(path):
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
     try:
         info = MatrixInfo.model_validate(versioned(path, [MATRIX_VERSION]))
+        ErrorBudget.read(info.max_errors)
+    except UsageError as error:
+        raise RecordError(f"{path}: this is no matrix of tunaeval: {error}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))
@@ -331,15 +337,25 @@ def load_matrix(directory: Path | str) -> Matrix:
     """
     path = found_run(directory)
     info = read_matrix(path)
-    there = [cell for cell in info.cells if (path / CELLS / cell.cell / RUN_FILE).exists()]
-    reports = tuple(load_report(path / CELLS / cell.cell) for cell in there)
+    reports = {
+        cell.cell: load_report(path / CELLS / cell.cell)
+        for cell in info.cells
+        if not is_absent(path / CELLS / cell.cell / RUN_FILE)
+    }
+    return _matrix(info, reports, path)
+
+
+def _matrix(info: MatrixInfo, reports: Mapping[str, Report], directory: Path | None) -> Matrix:
+    there = [cell for cell in info.cells if cell.cell in reports]
     names = tuple(cell.name for cell in there)
+    place = None if directory is None else str(directory)
     ranking = rank(
-        reports,
+        tuple(reports.values()),
         names,
         prices=[cell.prices for cell in there],
         errors=[cell.error for cell in there],
         missing=[cell.name for cell in info.cells if cell not in there],
-        directory=str(path),
+        directory=place,
+        max_errors=ErrorBudget.read(info.max_errors),
     )
-    return Matrix(reports, ranking, str(path), names)
+    return Matrix(tuple(reports.values()), ranking, place, names)

@@ -74,9 +74,10 @@ def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
     calls = [one.call for one in made]
     lost = [one.call for one in _lost(history)]
     verdict = match(expect, calls, profile=settings.profile, tools=settings.tools, lost=lost)
-    if made:
+    if any(call.name.strip() for call in calls):
         return verdict
     outcomes = {read.outcome for _, read in history.transcript.written}
+    outcomes |= {"malformed"} if calls else set()
     outcome = next((one for one in ("malformed", "truncated") if one in outcomes), "")
     return without_calls(verdict, outcome)
 

@@ -42,6 +42,7 @@ from .settings import USUAL_SETTINGS, ScoreSettings
 
 _DECLARED = Success(ok=False, reason="is-error")
 _RAN = Success(ok=True, reason="assumed")
+_NAMELESS = Success(ok=False, reason="invalid-name", error="the call has no tool's name")
 
 
 class CallRun(NamedTuple):
@@ -122,6 +123,7 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
         before, answered = index, min(answered, -1 if result is None else result)
         text = None if answer is None else answer.content
         success = seen if execution is None else _agreed(execution, seen)
+        success = success if call.name.strip() else _NAMELESS  # whatever it got as its result
         runs.append(
             CallRun(
                 call.name, call.arguments, _key(call), batch, index, result, text, success,

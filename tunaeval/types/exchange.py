@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from math import isfinite
+from types import UnionType
+from typing import Any, Literal, get_args
+
+from tunaeval.showing import brief, visible
 
 from .calls import JsonObject, JsonValue, Source, ToolCall
 from .deadlines import Deadline
@@ -84,6 +88,66 @@ class Streamed:
     first_token_seconds: float | None
     tokens_per_second: float | None = None
     notes: tuple[str, ...] = ()
+
+
+_KINDS: dict[object, tuple[Callable[[object], bool], str]] = {
+    "JsonObject": (lambda one: isinstance(one, dict), "an object"),
+    "JsonObject | None": (lambda one: isinstance(one, dict | None), "an object or None"),
+    "str | None": (lambda one: isinstance(one, str | None), "a text or None"),
+    "Source | None": (lambda one: isinstance(one, str | None) and one in (None, *get_args(Source)),
+                      "'structured', 'text' or None"),
+    "int": (lambda one: _is_number(one, int), "a whole number"),
+    "int | None": (lambda one: one is None or _is_number(one, int), "a whole number or None"),
+    "float | None": (lambda one: one is None or _is_number(one, int | float),
+                     "a finite number or None"),
+    "tuple[str, ...]": (lambda one: isinstance(one, tuple | list)
+                        and all(isinstance(text, str) for text in one), "a tuple of texts"),
+    "Usage": (lambda one: isinstance(one, Usage), "a Usage"),
+    "Streamed | None": (lambda one: isinstance(one, Streamed | None), "a Streamed or None"),
+}  # fmt: skip
+"""What a field of a reply must be by its annotation, as a test and in words."""
+
+
+def fault_of(reply: Reply) -> str | None:
+    """Return what is wrong with a reply, such as "retries=None, wanted a whole number", or None.
+
+    Each reply is checked where it enters, whoever made it: a client, a cache, a recording. A run
+    that keeps a reply without a fault can be read again.
+    """
+    for place, holder in (("", reply), ("usage.", reply.usage), ("streamed.", reply.streamed)):
+        for one in () if holder is None else fields(holder):
+            value, (fits, wanted) = getattr(holder, one.name), _KINDS[one.type]
+            if not fits(value):
+                return f"{place}{one.name}={brief(value)}, wanted {wanted}"
+    content = reply.message.get("content")
+    if not isinstance(content, str | list | None):
+        return f"message.content={brief(content)}, wanted a text, a list or None"
+    return _fault_in(reply.message)
+
+
+def _is_number(value: Any, kind: type | UnionType) -> bool:
+    # NaN and infinity are not below it, and longer integers are texts in files.
+    is_one = isinstance(value, kind) and not isinstance(value, bool)
+    return is_one and abs(value) < 2**63
+
+
+_MOST_DEPTH = 10_000
+"""A message that is nested more deeply contains itself."""
+
+
+def _fault_in(message: JsonObject) -> str | None:
+    """Return what in a message is no JSON, or None."""
+    waiting: list[tuple[str, JsonValue, int]] = [("message", message, 0)]
+    while waiting:
+        place, value, depth = waiting.pop()
+        if isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value)):
+            continue
+        is_object = isinstance(value, dict) and all(isinstance(key, str) for key in value)
+        if depth == _MOST_DEPTH or not (is_object or isinstance(value, list)):
+            return f"{visible(place)}={brief(value)}, wanted JSON"
+        parts = value.items() if is_object else enumerate(value)
+        waiting += [(f"{place}.{name}"[:60], one, depth + 1) for name, one in parts]
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,14 @@ class Source(Data):
     profile: str
 
 
+class ResultsState(Data):
+    """The lines and bytes of a file of results, and a digest of its lines in any order."""
+
+    results: int
+    bytes: int
+    digest: str
+
+
 class RunInfo(BaseModel):
     """How a run was made, its options and circumstances: the content of `run.json`."""
 
@@ -184,6 +192,8 @@ class RunInfo(BaseModel):
     concurrency: int
     deadline_seconds: float
     prompt_digest: str
+    system_prompt: str | None = None
+    """The system prompt; "" is none. None is unknown: that of a whole agent, or of an older run."""
     versions: dict[str, str]
     resumed_at: list[str] = Field(default_factory=list)
     """When the interrupted run was continued, in ISO 8601."""
@@ -195,6 +205,8 @@ class RunInfo(BaseModel):
     """Where the tools came from, if not from the suite: MODULE:NAME, or MCP servers."""
     budget_reached: str | None = None
     """The budget that ended the run before all scenarios were asked, such as "max_cost"."""
+    results_file: ResultsState | None = None
+    """The state of the results when the run last began or ended; None in older versions."""
     rescored: Source | None = None
     """For a run that asked no model: the run whose replies were read again."""
 
@@ -212,6 +224,9 @@ class Summary(Data):
     levels_first_attempt: dict[Level, Rate]
     tools: dict[str, Rate]
     tags: dict[str, Rate]
+    unanswered_tools: dict[str, int] = Field(default_factory=dict)
+    """How many results each tool has that is not in `tools`, as none of them got an answer."""
+    unanswered_tags: dict[str, int] = Field(default_factory=dict)
     outcomes: dict[str, int]
     repairs: dict[str, int]
     formats: dict[str, int]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from tunaeval.errors import UsageError
-from tunaeval.files.reply_store import ReplyStore, digest_of
+from tunaeval.files.reply_store import ReplyCache, digest_of
 from tunaeval.registry import reply_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Agent, Client
 
+from .pace import stopped
 from .replay import ReplayClient
 from .scripted import ScriptedClient
 from .server import Chat, chat_payload, clock_of
@@ -18,16 +19,16 @@ _CUT = "length"
 
 
 class CachedClient:
-    """Takes replies from `store`; asks `client` only for the missing ones, and stores them.
+    """Takes replies from `cache`; asks `client` only for the missing ones, and keeps them there.
 
     A stored reply is used if the address, the body of the request, the scenario and the numbers of
     its repeat and attempt are the same, so repeats are asked separately. Failures and replies that
-    were cut off are not stored. Closing it closes both.
+    were cut off are not stored. The cache's time is not the request's. Closing it closes both.
 
     Raises UsageError for a client that asks no model, or that streams.
     """
 
-    def __init__(self, client: Client, store: ReplyStore) -> None:
+    def __init__(self, client: Client, cache: ReplyCache) -> None:
         if isinstance(client, ReplayClient | ScriptedClient | Agent):
             raise UsageError(
                 f"a cache of replies is for clients that ask a model, and {client.name!r} does "
@@ -38,7 +39,7 @@ class CachedClient:
                 "a streamed reply is measured as it arrives, so it is never taken from a cache; "
                 "leave out either 'stream' or 'cache' (--stream, --cache)"
             )
-        self.client, self.store = client, store
+        self.client, self.cache = client, cache
         self.name = client.name
 
     @property
@@ -68,14 +69,16 @@ class CachedClient:
                 "attempt": request.attempt,
             }
         )
-        known = self.store.get(asked)
+        with stopped(request.deadline):
+            known = await self.cache.get(asked)
         if known is not None:
             return known
         reply = await reply_of(self.client, request)
         if reply.finish_reason != _CUT:
-            self.store.put(asked, reply)
+            with stopped(request.deadline):
+                await self.cache.put(asked, reply)
         return reply
 
     async def close(self) -> None:
-        self.store.close()
+        await self.cache.aclose()
         await self.client.close()

@@ -14,7 +14,7 @@ import logging
 import os
 import re
 import ssl
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -429,15 +429,17 @@ _LOGGERS = (
 
 
 class KeyFilter(logging.Filter):
-    """A logging filter that replaces keys in the HTTP library's messages, from `begin` to `end`."""
+    """A logging filter that has `hide` replace keys in the HTTP library's messages, from `begin` to
+    `end`.
+    """
 
-    def __init__(self, keys: Iterable[str]) -> None:
+    def __init__(self, hide: Callable[[str], str]) -> None:
         super().__init__()
-        self._keys = sorted(map(Secret, keys), key=len, reverse=True)
+        self._hide = hide
 
     def begin(self) -> None:
         """Begin to filter what the HTTP library logs; a second call changes nothing."""
-        for name in _LOGGERS if self._keys else ():
+        for name in _LOGGERS:
             logging.getLogger(name).addFilter(self)
 
     def end(self) -> None:
@@ -445,10 +447,8 @@ class KeyFilter(logging.Filter):
             logging.getLogger(name).removeFilter(self)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record pass, with its keys replaced by "(the key)"."""
+        """Let every record pass, without keys."""
         said = record.getMessage()
-        for key in self._keys:
-            if key in said:
-                said = said.replace(key, "(the key)")
-                record.msg, record.args = said, ()
+        if (words := self._hide(said)) != said:
+            record.msg, record.args = words, ()
         return True

@@ -21,6 +21,7 @@ import logging
 import math
 import random
 import re
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -384,12 +385,12 @@ class Pace:
             elif 0 < (rest := self._rest.left) < longest_rest:
                 rest *= random.uniform(1.0, 1.1)
                 if self._rest.stops_clocks:
-                    with _stopped(clock):
+                    with stopped(clock):
                         await lane.wait(rest)
                 else:
                     await lane.wait(_before(clock, rest))
             elif lane.in_flight >= self.limit:
-                with _stopped(clock):
+                with stopped(clock):
                     await lane.wait(None)
             else:
                 break
@@ -410,7 +411,7 @@ class Pace:
         start = max(now, self._next_at)
         self._next_at = start + self._interval
         if start > now:
-            with _stopped(clock):
+            with stopped(clock):
                 await asyncio.sleep(start - now)
 
     def _failed(
@@ -463,7 +464,8 @@ def _before(clock: Deadline | None, seconds: float) -> float:
     return min(seconds, clock.left)
 
 
-def _stopped(clock: Deadline | None) -> AbstractContextManager[None]:
+def stopped(clock: Deadline | None) -> AbstractContextManager[None]:
+    """Return a block in which the clock, if there is one, does not run."""
     return nullcontext() if clock is None else clock.paused()
 
 
@@ -477,20 +479,30 @@ def affordable(wanted: int, *, address: str) -> int:
 
     Each takes a file descriptor, and some have to be left for other files.
     """
-    try:
-        import resource  # noqa: PLC0415 - Unix alone has it
-    except ImportError:
-        return wanted
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most == resource.RLIM_INFINITY:
-        return wanted
-    can = max(1, most - _open_now() - _SPARE)
+    can, most = openable()
     if can < wanted:
         _LOG.warning(
             "%s: asked %d at a time and not %d, as this process may open %d files (ulimit -n)",
             address, can, wanted, most,
         )  # fmt: skip
     return min(can, wanted)
+
+
+def openable() -> tuple[int, int]:
+    """Return how many more connections this process can open, at least one, and its limit of files;
+    both are huge where there is none.
+    """
+    if sys.platform == "win32":
+        return sys.maxsize, sys.maxsize
+    try:
+        import resource  # noqa: PLC0415 - Unix alone has it
+
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    except (ImportError, AttributeError):
+        return sys.maxsize, sys.maxsize
+    if most == resource.RLIM_INFINITY:
+        return sys.maxsize, sys.maxsize
+    return max(1, most - _open_now() - _SPARE), most
 
 
 def _open_now() -> int:

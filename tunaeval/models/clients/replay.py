@@ -18,9 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure
 from tunaeval.files import records
 from tunaeval.files.keys import of_environment, without
+from tunaeval.files.plain_files import is_directory, is_there
 from tunaeval.files.results import counted_results
 from tunaeval.types.calls import JsonObject, Source
-from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.exchange import Reply, Request, fault_of
 from tunaeval.types.messages import Usage
 from tunaeval.types.runs import RunInfo, ScenarioResult
 from tunaeval.types.wanted import wanted_path
@@ -137,23 +138,28 @@ class _Line(BaseModel):
     latency_seconds: float | None = None
     source: Source | None = None
 
-    def as_reply(self) -> Reply:
-        """Return the recorded reply. It has no latency, because no model was run for it."""
-        return Reply(
+    def as_reply(self, where: str) -> Reply:
+        """Return the recorded reply. It has no latency, because no model was run for it. Raises
+        RecordError for a damaged one, which is at `where`.
+        """
+        reply = Reply(
             message=self.message,
             finish_reason=self.finish_reason,
             usage=Usage(self.prompt_tokens, self.completion_tokens),
             source=self.source,
         )
+        if fault := fault_of(reply):
+            raise RecordError(f"{where}: the reply has {fault}; record it again")
+        return reply
 
 
 def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult]) -> int:
     """Write the replies of a run to a new file; return their number. Raises RecordError."""
     _check_first_hand(run, str(path))
-    if path.exists():
+    if is_there(path):
         raise RecordError(f"{str(path)!r} exists already; choose another path, or remove it")
     count, secrets = 0, of_environment()
-    with records.RecordWriter(path) as writer:
+    with records.RecordWriter(path, mode=0o600) as writer:
         writer.append(without(Recording.of(run).model_dump(mode="json"), secrets))
         for result in results:
             for line in _lines(result):
@@ -167,7 +173,7 @@ def read_recording(path: Path) -> Recording:
 
     Raises RecordError, which names the file, the line, what was found and what was wanted.
     """
-    if path.is_dir():
+    if is_directory(path):
         return _read_run(path)
     rows = records.read(path)
     first = next(rows, None)
@@ -176,8 +182,9 @@ def read_recording(path: Path) -> Recording:
     recording = _checked(Recording, first, f"{path}, record 1")
     _check_first_hand(recording.run, str(path))
     for number, row in enumerate(rows, start=2):
-        line = _checked(_Line, row, f"{path}, record {number}")
-        recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply()
+        where = f"{path}, record {number}"
+        line = _checked(_Line, row, where)
+        recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply(where)
     return recording
 
 
@@ -185,12 +192,13 @@ def _read_run(directory: Path) -> Recording:
     document = directory / "run.json"
     run = _checked(RunInfo, records.read_document(document), str(document))
     _check_first_hand(run, str(directory))
-    found = counted_results(directory, retried=bool(run.retried_at))
+    found = counted_results(directory, retried=bool(run.retried_at), noted=run.results_file)
     recording = Recording.of(run)
     for number, row in enumerate(found.rows(), start=1):
-        result = _checked(ScenarioResult, row, f"{found.path}, result {number}")
+        where = f"{found.path}, result {number}"
+        result = _checked(ScenarioResult, row, where)
         for line in _lines(result):
-            recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply()
+            recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply(where)
     return recording
 
 

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NoReturn, TypeVar
@@ -17,7 +18,7 @@ import orjson
 
 from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.files import records
-from tunaeval.files.keys import Secret, of_environment, variable_name, without
+from tunaeval.files.keys import Secret, covered, of_environment, variable_name
 from tunaeval.types.calls import JsonObject, Source
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
@@ -36,6 +37,9 @@ from .pace import (
 from .statuses import meaning
 
 T = TypeVar("T")
+
+_PASSED_ON: ContextVar[frozenset[str]] = ContextVar("_PASSED_ON", default=frozenset())
+"""The secrets in the request of another client, which is passed on."""
 
 KEY_VARIABLES = ("TUNAEVAL_API_KEY", "OPENAI_API_KEY")
 
@@ -85,7 +89,7 @@ class Server:
             _check_transport(transport, network)
 
         self._pools = Pools(network, self._base, transport)
-        self._known = of_environment() | network.secrets
+        self._known = of_environment() | network.secrets | ({self._key} if self._key else set())
         self._attempt_timeout = attempt_timeout
         headers = {
             "Host": self._base.netloc.decode("ascii"),
@@ -100,7 +104,7 @@ class Server:
         # Packed pieces come late, once there are enough of them.
         self._headers_of_stream = network.over(headers | {"accept-encoding": "identity"})
         self._urls: dict[str, httpx2.URL] = {}
-        self._redaction = KeyFilter([*([key] if key else ()), *network.secrets])
+        self._redaction = KeyFilter(self.hide)
 
     async def exchange(
         self,
@@ -131,6 +135,10 @@ class Server:
             failure = TryFailed(f"no whole reply within {most:g} s", kind="timeout")
         except (httpx2.TransportError, OSError) as error:  # what TLS raises comes as it is
             failure = self._pools.failure_of(error, is_answered=response is not None)
+        except TryFailed as failed:
+            failure = failed
+        failure.message = self.hide(failure.message)  # it may quote a server that repeats the key
+        failure.args = (failure.message,)
         # Raised out here, it has no frames of the transport behind it, whose locals show headers.
         raise failure
 
@@ -140,18 +148,22 @@ class Server:
         payload: Mapping[str, object] | None = None,
         *,
         headers: Mapping[str, str | None] | None = None,
+        secrets: frozenset[str] = frozenset(),
     ) -> Heard:
         """Return the answer at `path`, whatever its status, in one try of limited time.
 
         It is used to examine a server, and to pass on requests of other clients. `headers` replace
-        the client's own; a header whose value is None is not sent. If the body breaks off, the part
-        that came is kept. Never raises for what a server does.
+        the client's own; a header whose value is None is not sent. `secrets` of that client are in
+        no log, either. If the body breaks off, the part that came is kept. Never raises for what a
+        server does.
         """
         request = self._request(path, payload)
         for name, value in (headers or {}).items():
             request.headers.pop(name, None)
             if value is not None:
                 request.headers[name] = value
+        self._redaction.begin()
+        passed = _PASSED_ON.set(secrets)
         heard, body = Heard(), bytearray()
         failure: str | None = None
         try:
@@ -169,6 +181,9 @@ class Server:
             failure = f"{failed}{self.through}"
             is_new = isinstance(error, httpx2.ConnectError | httpx2.ProxyError)
             heard = replace(heard, dropped=heard.status is None and not is_new)
+        finally:
+            failure = self.hide(failure) if failure else None
+            _PASSED_ON.reset(passed)
         return replace(heard, body=bytes(body), failure=failure)
 
     @asynccontextmanager
@@ -196,9 +211,8 @@ class Server:
 
     def hide(self, words: str) -> str:
         """Return `words` with this client's key, and any other text known to be a key, replaced."""
-        others = without(words.replace(self._key, "(the key)") if self._key else words, self._known)
-        assert isinstance(others, str)  # noqa: S101 - as it was
-        return others
+        words = words.replace(self._key, "(the key)") if self._key else words
+        return covered(words, self._known | _PASSED_ON.get())
 
     def quote(self, words: str) -> str:
         """Return a server's message without keys, shortened, and quoted on one line."""
@@ -480,7 +494,7 @@ class Chat:
         after = f" (after {tries} tries)" if tries > 1 else ""
         where = f"{self.server.address}{self.server.through}"
         return TransportFailure(
-            f"{where}: {self.server.hide(str(failed))}{said}{after}",
+            f"{where}: {failed}{said}{after}",
             kind=failed.kind,
             status=failed.status,
             advice=failed.advice,

@@ -14,7 +14,7 @@ import orjson
 
 from tunaeval.errors import TunaevalError
 from tunaeval.files import records
-from tunaeval.files.keys import Secret, of_headers
+from tunaeval.files.keys import Secret, covered, of_environment, of_fields, of_headers
 from tunaeval.models.clients.network import LOOPBACK
 from tunaeval.parsing.api import parse_message
 from tunaeval.parsing.message import lost_calls
@@ -66,9 +66,21 @@ class Answering:
             refused = error
         except Exception as error:  # noqa: BLE001 - an error must not end the connection
             refused = _own_failure(error)
+        refused = self._covered(refused, http)
         self.errors.append(str(refused))
         dialect = DIALECTS[dialects.speaker(dialects.path_of(http.path), http.headers)]
         return whole(refused.status, _json(dialect.error(refused)))
+
+    def _covered(self, refused: Refused, http: HttpRequest) -> Refused:
+        """Return an error without the secrets of the environment, the source and the request."""
+        try:
+            body = orjson.loads(http.body)
+        except orjson.JSONDecodeError:
+            body = None
+        of_source: frozenset[str] = getattr(self._source, "secrets", frozenset())
+        secrets = of_environment() | of_source | of_headers(http.headers) | of_fields(body)
+        words = covered(str(refused), secrets)
+        return Refused(words, status=refused.status, code=refused.code)
 
     async def _response(self, http: HttpRequest) -> HttpResponse:
         _check_local(http.headers)
@@ -104,7 +116,7 @@ class Answering:
         read = DIALECTS[route.api].read(body, self._history)
         if route.model is not None:
             read = replace(read, model=route.model, streams=bool(route.streams))
-        return replace(read, secrets=of_headers(http.headers))
+        return replace(read, secrets=of_headers(http.headers) | of_fields(body))
 
     async def _turn(self, route: Route, http: HttpRequest) -> HttpResponse:
         """Answer a request, and record it as a turn if it could be read."""
@@ -121,7 +133,8 @@ class Answering:
         try:
             answer = await self._answer(request, http, [*hit, *planted])
         except Refused as refused:
-            self.turns.append(turn(error=str(refused), code=refused.code))
+            words = str(self._covered(refused, http))
+            self.turns.append(turn(error=words, code=refused.code))
             raise
         for fault in hit:
             if isinstance(fault, Cut) and fault.by == "connection":
@@ -198,7 +211,7 @@ def _body(http: HttpRequest) -> JsonObject:
     try:
         body: JsonValue = orjson.loads(http.body)
     except orjson.JSONDecodeError as error:
-        raise Refused(f"the body is no JSON ({error}): {http.body[:60]!r}") from None
+        raise Refused(f"the body is no JSON ({error}); wanted a JSON object") from None
     if not isinstance(body, dict):
         raise Refused(f"the body is {type(body).__name__}; wanted a JSON object")
     return body

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeAlias
 
 from tunaeval.errors import ToolsError, TunaevalError
+from tunaeval.files.keys import covered, of_environment
 from tunaeval.models.clients.answers import read_usage
 from tunaeval.parsing.sse import first_choice
 from tunaeval.showing import brief
@@ -49,7 +50,7 @@ class ModelRequest:
 
     `body` is the request as it came. `messages` are in the shape of chat completions for every
     `api`; `tools` are those that the request offers, or None. `secrets` are the secrets in its
-    headers, so that they can be kept out of records.
+    headers and its body, so that they can be kept out of records; its repr shows none.
 
     Examples:
         >>> import httpx2
@@ -78,6 +79,16 @@ class ModelRequest:
         """The results of tools so far, as texts, in order."""
         found = [one.get("content") for one in self.messages if is_result(one)]
         return tuple(one if isinstance(one, str) else text_of(one) for one in found)
+
+    def __repr__(self) -> str:
+        return _repr(self, self.secrets)
+
+
+def _repr(thing: ModelRequest | EndpointTurn, secrets: frozenset[str]) -> str:
+    """Return the repr of a dataclass without the secrets, or those of the environment."""
+    shown = ((one.name, getattr(thing, one.name)) for one in fields(thing) if one.repr)
+    words = ", ".join(f"{name}={value!r}" for name, value in shown)
+    return covered(f"{type(thing).__name__}({words})", secrets | of_environment())
 
 
 def is_result(message: JsonObject) -> bool:
@@ -122,6 +133,9 @@ class EndpointTurn:
     code: str | None = None
     faults: tuple[Fault, ...] = ()
     lost: tuple[ToolCall, ...] = ()
+
+    def __repr__(self) -> str:
+        return _repr(self, self.request.secrets)
 
 
 class MadeCalls(tuple[ToolCall, ...]):  # noqa: SLOT001 - a tuple of any length has no slots
@@ -230,14 +244,61 @@ def read_chat(body: JsonObject) -> ModelRequest:
     if not isinstance(messages, list) or not messages:
         raise Refused(f"'messages' is {brief(messages)}; wanted a list of at least one message")
     for index, message in enumerate(messages):
+        where = f"messages[{index}]"
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise Refused(f"'messages[{index}]' is {brief(message)}; wanted an object with a role")
+            raise Refused(f"'{where}' is {brief(message)}; wanted an object with a role")
+        if message["role"] == "tool":
+            wanted_fields(message, where, {"tool_call_id": str})
+        check_parts(message.get("content"), f"{where}.content")
+        calls = message.get("tool_calls")
+        for at, call in enumerate(calls if isinstance(calls, list) else ()):
+            here = f"{where}.tool_calls[{at}]"
+            if wanted_object(call, here).get("type", "function") == "function":
+                wanted_fields(call, here, {"id": str, "function": dict})
+                wanted_fields(call["function"], f"{here}.function", {"name": str})
     if body.get("n", 1) not in (1, None):
         raise Refused(f"'n' is {brief(body['n'])}; this endpoint gives one choice")
     options = body.get("stream_options")
     wants_usage = isinstance(options, Mapping) and bool(options.get("include_usage"))
     tools = read_tools(body.get("tools"))
     return request_of("chat", body, messages, tools, wants_usage)
+
+
+_FIELDS: dict[str, dict[str, Any]] = {
+    "text": {"text": str},
+    "input_text": {"text": str},
+    "output_text": {"text": str},
+    "refusal": {"refusal": str},
+    "image_url": {"image_url": object},
+    "input_audio": {"input_audio": dict},
+    "file": {"file": dict},
+    "function_call": {"call_id": str, "name": str, "arguments": str},
+    "function_call_output": {"call_id": str, "output": str | list},
+}
+"""The fields that parts and items of OpenAI's APIs have to have, by their types."""
+
+
+def wanted_object(value: JsonValue, where: str) -> JsonObject:
+    """Return a value that is an object. Otherwise raise Refused."""
+    if isinstance(value, dict):
+        return value
+    raise Refused(f"'{where}' is {brief(value)}; wanted an object")
+
+
+def wanted_fields(item: JsonObject, where: str, fields: Mapping[str, Any]) -> None:
+    """Raise Refused unless an object has these fields, with values of these classes."""
+    for name, kind in fields.items():
+        if not isinstance(found := item.get(name), kind) or name not in item:
+            is_what = brief(found) if name in item else "missing"
+            wanted = {str: "a text", dict: "an object"}.get(kind, "a value")
+            raise Refused(f"'{where}.{name}' is {is_what}; wanted {wanted}")
+
+
+def check_parts(content: JsonValue, where: str) -> None:
+    """Raise Refused for a part of a message's content that lacks what parts of its type have."""
+    for at, part in enumerate(content if isinstance(content, list) else ()):
+        here = f"{where}[{at}]"
+        wanted_fields(part, here, _FIELDS.get(str(wanted_object(part, here).get("type")), {}))
 
 
 def read_tools(tools: JsonValue) -> Tools | None:
@@ -353,9 +414,9 @@ def messages_of(items: Sequence[JsonValue]) -> list[JsonObject]:
     """Return items as chat messages; adjacent calls become one message, with text before them."""
     messages: list[JsonObject] = []
     for index, item in enumerate(items):
-        if not isinstance(item, dict):
-            raise Refused(f"'input[{index}]' is {brief(item)}; wanted an item, an object")
-        kind = item.get("type", "message")
+        where = f"input[{index}]"
+        kind = wanted_object(item, where).get("type", "message")
+        wanted_fields(item, where, _FIELDS.get(str(kind), {}))
         if kind == "message":
             messages.append(_message(item, index))
         elif kind == "function_call":
@@ -374,7 +435,9 @@ def _message(item: JsonObject, index: int) -> JsonObject:
     role = item.get("role")
     if not isinstance(role, str):
         raise Refused(f"'input[{index}].role' is {brief(role)}; wanted a text")
-    content = item.get("content")
+    wanted_fields(item, f"input[{index}]", {"content": object})
+    content = item["content"]
+    check_parts(content, f"input[{index}].content")
     return {"role": role, "content": text_of(content) if role == "assistant" else plain(content)}
 
 

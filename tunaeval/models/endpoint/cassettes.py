@@ -33,12 +33,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files import records
-from tunaeval.files.keys import COVER, of_environment, without
-from tunaeval.files.plain_files import table_of
+from tunaeval.files.keys import COVER, of_environment, of_fields, without
+from tunaeval.files.plain_files import is_absent, table_of
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, texts_in
-from tunaeval.types.exchange import text_of
+from tunaeval.types.exchange import Reply, fault_of, text_of
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import refusal, wanted_path
 
@@ -282,6 +282,7 @@ class CassetteWriter:
         new = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            new.touch(0o600)
             new.write_bytes(b"".join(map(records.encode, (header, *self._lines))))
             new.replace(self._path)
         except OSError as error:
@@ -294,7 +295,7 @@ class CassetteWriter:
 
 def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
     """Return a cassette's masks and exchanges. Raise RecordError, with the line, if one is bad."""
-    if not path.exists():
+    if is_absent(path):
         raise RecordError(f"there is no cassette {str(path)!r}; {_AGAIN}")
     rows = _rows(path)
     first = next(rows, None)
@@ -330,6 +331,8 @@ def _exchanges(path: Path, rows: Iterator[JsonObject]) -> Iterator[_Exchange]:
         if exchange.key != key_of(exchange.request):
             words = "its request was changed, so its key is that of another"
             raise RecordError(f"{path}, line {number}: {words}; {_AGAIN}")
+        if fault := fault_of(Reply(exchange.message, exchange.finish_reason)):
+            raise RecordError(f"{path}, line {number}: the reply has {fault}; {_AGAIN}")
         yield exchange
 
 
@@ -401,7 +404,7 @@ class Masker:
     def body(self, body: JsonObject) -> JsonObject:
         """Return the masked body of a request, or of a recorded one, without volatile fields."""
         kept = {name: value for name, value in body.items() if name not in _VOLATILE}
-        masked: JsonObject = self._masked(without(kept, self._secrets), {})
+        masked: JsonObject = self._masked(without(kept, self._secrets | of_fields(body)), {})
         return masked
 
     def variables(self, request: ModelRequest) -> dict[str, str]:

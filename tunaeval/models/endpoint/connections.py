@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import select
+import socket
+import sys
+import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 import h11
@@ -13,21 +19,25 @@ import httpx2
 import orjson
 
 from tunaeval.files.keys import shown_safely
+from tunaeval.models.clients.pace import openable
 
 _MAX_BODY = 64 << 20
 _MAX_HEADERS = 16 << 10
 _READ = 1 << 16
 _GRACE_SECONDS = 5.0
+_PAUSE_SECONDS = 0.1
+_BACKLOG = 1024
+_LOG = logging.getLogger("tunaeval.endpoint")
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A complete HTTP request."""
+    """A complete HTTP request. Its query and its body, which may have secrets, are in no repr."""
 
     method: str
-    path: str
+    path: str = field(repr=False)
     headers: dict[str, str]
-    body: bytes
+    body: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,40 +60,103 @@ Respond: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
 class Loopback:
-    """A server at a free port of 127.0.0.1, in the event loop that starts it."""
+    """A server at a free port of 127.0.0.1, in the event loop that starts it.
+
+    It has at most half as many connections as the process could open files when it started, so
+    that its host can open others. For one more, the connection is closed that has waited longest
+    for a request; if all are being answered, the new one waits. asyncio's own servers accept
+    whatever comes, and without a descriptor log a traceback without end.
+    """
+
+    _listening: socket.socket
 
     def __init__(self, respond: Respond) -> None:
         self._respond = respond
-        self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._accepting: asyncio.Task[None] | None = None
+        self._open: dict[asyncio.Task[None], _Connection] = {}
+        self._moved = asyncio.Event()
+        """Set when a connection ends, or begins to wait for a request."""
+        self._most = 1
+        self._logged: set[str] = set()
         self._stops = False
         self.port = 0
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+        self._listening.setblocking(False)
+        self.port = self._listening.getsockname()[1]
+        self._most = max(1, openable()[0] // 2)
+        self._accepting = asyncio.create_task(self._accept())
 
     async def stop(self) -> None:
         """Stop the server; no connection, task or descriptor is left."""
-        if self._server is None:
+        if self._accepting is None:
             return
         self._stops = True
-        self._server.close()
-        tasks = [*self._tasks]
+        await asyncio.sleep(0)  # a connection that was just accepted is begun, and then ended
+        tasks = [self._accepting, *self._open]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._server.wait_closed()
-        self._server = None
+        self._listening.close()
+        self._accepting = None
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    async def _accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        while not self._stops:
+            if len(self._open) >= self._most:
+                self._log("full", "it has all %d connections that it can have", self._most)
+                await self._make_room()
+                continue
+            try:
+                client, _ = await loop.sock_accept(self._listening)
+            except OSError as error:  # no descriptor is left, be there a client or not
+                self._log(str(error.errno), "a connection cannot be accepted: %s", error.strerror)
+                with contextlib.suppress(TimeoutError):
+                    wait = self._make_room() if self._is_asked() else asyncio.sleep(_PAUSE_SECONDS)
+                    await asyncio.wait_for(wait, _PAUSE_SECONDS)
+                continue
+            connection = _Connection(self._respond, self._moved)
+            task = loop.create_task(self._serve(connection, client))
+            self._open[task] = connection
+            task.add_done_callback(partial(self._ended, client))
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _is_asked(self) -> bool:
+        """Whether a client waits to be accepted; to ask takes no descriptor."""
+        if sys.platform == "win32":
+            return bool(select.select([self._listening], [], [], 0)[0])
+        poll = select.poll()
+        poll.register(self._listening, select.POLLIN)
+        return bool(poll.poll(0))
+
+    async def _make_room(self) -> None:
+        """Close the connection that has waited longest; if all are being answered, wait until one
+        of them ends or waits.
+        """
+        self._moved.clear()
+        waiting = {task: one.waits for task, one in self._open.items() if one.waits is not None}
+        if waiting:
+            min(waiting, key=waiting.__getitem__).cancel()
+        await self._moved.wait()
+
+    def _ended(self, client: socket.socket, task: asyncio.Task[None]) -> None:
+        client.close()  # it has no transport yet if the task was cancelled before it began
+        del self._open[task]
+        self._moved.set()
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._log(type(error).__name__, "a connection ended by an error: %r", error)
+
+    def _log(self, kind: str, words: str, *values: object) -> None:
+        """Log a kind of trouble once, as it may come with every connection."""
+        if kind not in self._logged:
+            self._logged.add(kind)
+            _LOG.warning(f"the model endpoint: {words}; this is logged once", *values)
+
+    async def _serve(self, connection: _Connection, client: socket.socket) -> None:
+        reader, writer = await asyncio.open_connection(sock=client)
         try:
-            await _Connection(reader, writer, self._respond).run()
+            await connection.run(reader, writer)
         except (ConnectionError, h11.RemoteProtocolError):
             return  # the client closed the connection, or does not speak HTTP
         finally:
@@ -97,15 +170,21 @@ class Loopback:
 
 
 class _Connection:
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, respond: Respond
-    ) -> None:
-        self._reader, self._writer, self._respond = reader, writer, respond
-        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEADERS)
+    _reader: asyncio.StreamReader
+    _writer: asyncio.StreamWriter
 
-    async def run(self) -> None:
+    def __init__(self, respond: Respond, moved: asyncio.Event) -> None:
+        self._respond, self._moved = respond, moved
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEADERS)
+        self.waits: float | None = time.monotonic()
+        """Since when the rest of a request is waited for; None while one is answered."""
+
+    async def run(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read requests and send responses in turn, as long as the client keeps the connection."""
+        self._reader, self._writer = reader, writer
         while True:
+            self.waits = time.monotonic()
+            self._moved.set()
             try:
                 request = await self._request()
             except h11.RemoteProtocolError as error:
@@ -114,6 +193,7 @@ class _Connection:
                 return
             if request is None:
                 return
+            self.waits = None
             response = await self._respond(request)
             await self._send(response, is_head=request.method == "HEAD")
             if response.breaks_off or self._http.our_state is not h11.DONE:
@@ -132,6 +212,7 @@ class _Connection:
                 if self._http.they_are_waiting_for_100_continue:
                     await self._write(h11.InformationalResponse(status_code=100, headers=[]))
                 self._http.receive_data(await self._reader.read(_READ))
+                self.waits = time.monotonic()
             elif isinstance(event, h11.Request):
                 head = event
                 _check(head)

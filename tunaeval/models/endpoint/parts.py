@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
@@ -34,6 +35,8 @@ from .apis import (
     request_of,
     said,
     tools_in,
+    wanted_fields,
+    wanted_object,
 )
 
 _SIGNATURE = "dHVuYWV2YWw="
@@ -43,6 +46,49 @@ _NO_JSON = "INVALID_JSON"
 """The key of arguments that are no JSON object, where an API can only send objects. It is the one
 that Anthropic recommends for them:
 https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/fine-grained-tool-streaming"""
+
+
+_BLOCK_FIELDS: dict[str, dict[str, Any]] = {
+    "text": {"text": str},
+    "thinking": {"thinking": str},
+    "tool_use": {"id": str, "name": str, "input": dict},
+    "tool_result": {"tool_use_id": str},
+    "image": {"source": dict},
+    "document": {"source": dict},
+}
+"""The fields that blocks of Anthropic's have to have, by their types."""
+
+
+def _check_blocks(blocks: JsonValue, where: str) -> None:
+    """Raise Refused for a block of Anthropic's that lacks what blocks of its type have."""
+    for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
+        here = f"{where}[{at}]"
+        wanted_fields(wanted_object(block, here), here, {"type": str})
+        wanted_fields(block, here, _BLOCK_FIELDS.get(block["type"], {}))
+        if _is_item(block):
+            raise Refused(f"'{here}.type' is {block['type']!r}, which no block of this API has")
+        if block["type"] == "tool_result":
+            _check_blocks(block.get("content"), f"{here}.content")
+
+
+def _check_parts(parts: JsonValue, where: str) -> None:
+    """Raise Refused for a part of Gemini's without its data, or for a call without a name."""
+    for at, part in enumerate(parts if isinstance(parts, list) else ()):
+        here = f"{where}[{at}]"
+        names = [written_name(wanted_object(part, here), name) for name in _NAMED]
+        for name in (name for name in names if name in part):
+            wanted_fields(part, here, {name: dict})
+            wanted_fields(part[name], f"{here}.{name}", {"name": str})
+        if not part.keys() - {"type"}:
+            raise Refused(f"'{here}' is {brief(part)}; wanted a part with a text, a call or data")
+
+
+_NAMED = ("functionCall", "functionResponse")
+
+
+def _is_item(part: JsonObject) -> bool:
+    """Whether a part of another API looks like an item, which has keys that the part may lack."""
+    return part.get("type") in ("thought", "function_call", "function_call_output")
 
 
 def block_item(block: JsonObject) -> JsonObject:
@@ -58,7 +104,7 @@ def block_item(block: JsonObject) -> JsonObject:
             result = {"call_id": block.get("tool_use_id"), "output": plain(block.get("content"))}
             is_error = block.get("is_error") is True
             return {"type": "function_call_output", **result, "is_error": is_error}
-    return block
+    return {"type": None, "part": block} if _is_item(block) else block
 
 
 def part_item(part: JsonObject) -> JsonObject:
@@ -76,7 +122,7 @@ def part_item(part: JsonObject) -> JsonObject:
         return {"type": "function_call_output", **named, "output": text, "is_error": is_error}
     if isinstance(part.get("text"), str):
         return {"type": "thought" if part.get("thought") is True else "text", "text": part["text"]}
-    return part
+    return {"type": None, "part": part} if _is_item(part) else part
 
 
 def written_name(value: Mapping[str, JsonValue], name: str) -> str:
@@ -101,7 +147,11 @@ def result_field(response: JsonValue) -> str | None:
 
 
 def _messages(
-    given: JsonValue, name: str, inner: str, item_of: Callable[[JsonObject], JsonObject]
+    given: JsonValue,
+    name: str,
+    inner: str,
+    item_of: Callable[[JsonObject], JsonObject],
+    check: Callable[[JsonValue, str], None],
 ) -> Iterator[JsonObject]:
     """Yield the chat messages in field `name` of a request; `inner` has the parts of each. Calls
     without an id get one, and a result without one has the id of the first call of its name.
@@ -110,11 +160,10 @@ def _messages(
         raise Refused(f"{name!r} is {brief(given)}; wanted a list of at least one message")
     waiting: deque[tuple[JsonValue, JsonValue]] = deque()
     for index, message in enumerate(given):
-        if not isinstance(message, dict):
-            raise Refused(f"'{name}[{index}]' is {brief(message)}; wanted an object")
-        content = message.get(inner)
+        content = wanted_object(message, f"{name}[{index}]").get(inner)
+        check(content, f"{name}[{index}].{inner}")
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        if not isinstance(parts, list) or not all(isinstance(one, dict) for one in parts):
+        if not isinstance(parts, list):
             raise Refused(f"'{name}[{index}].{inner}' is {brief(content)}; wanted a list of parts")
         items = [item_of(part) for part in parts]
         for at, item in enumerate(items):
@@ -180,7 +229,8 @@ def read_anthropic(body: JsonObject, _history: object = None) -> ModelRequest:
         or tool.get("type") in (None, "custom")
         or str(tool.get("type")).startswith(_CLIENT_TOOLS)
     ]
-    found = _messages(body.get("messages"), "messages", "content", block_item)
+    found = _messages(body.get("messages"), "messages", "content", block_item, _check_blocks)
+    _check_blocks(body.get("system"), "system")
     return request_of("messages", body, (*_system(body.get("system")), *found), tools_in(tools))
 
 
@@ -298,9 +348,10 @@ def read_gemini(body: JsonObject, _history: object = None) -> ModelRequest:
     ]
     system = _field(body_, "systemInstruction")
     parts = system.get("parts") if isinstance(system, Mapping) else system
+    _check_parts(parts, "systemInstruction.parts")
     messages = (
         *_system(parts if isinstance(parts, list) else [parts]),
-        *_messages(body_.get("contents"), "contents", "parts", part_item),
+        *_messages(body_.get("contents"), "contents", "parts", part_item, _check_parts),
     )
     return request_of("gemini", body, messages, tools_in(declared))
 

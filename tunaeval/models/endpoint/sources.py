@@ -6,6 +6,7 @@ import base64
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,12 +15,22 @@ import orjson
 
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files import records
-from tunaeval.files.keys import COVER, Secret, SecretBytes, long_enough, of_environment
+from tunaeval.files.keys import (
+    COVER,
+    Secret,
+    SecretBytes,
+    covered,
+    long_enough,
+    of_environment,
+    of_headers,
+)
+from tunaeval.files.plain_files import is_there, seen_at
 from tunaeval.models.clients.answers import error_words
 from tunaeval.models.clients.server import Heard, Server, read_key
 from tunaeval.parsing.api import parser_for
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
+from tunaeval.types.copies import copied
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
@@ -71,7 +82,7 @@ class Scripted:
         item: Any = self._next(keeps=keeps)
         if callable(item):
             try:
-                item = item(request)
+                item = item(copied(request))
                 item = await item if inspect.isawaitable(item) else item
             except Refused:
                 raise
@@ -104,7 +115,7 @@ class Scripted:
             case ToolCall():
                 message = self._of_calls((item,), None)
             case Mapping():
-                message = {"role": "assistant", "content": None, **item}
+                message = {"role": "assistant", "content": None, **copied(item)}
             case _:
                 message = self._of_calls(item, None)
         reason = "tool_calls" if message.get("tool_calls") else "stop"
@@ -182,7 +193,7 @@ class Passing:
             raise UsageError(
                 "the endpoint has no answers; pass a script, a cassette or an upstream"
             )
-        if record and path is not None and path.exists() and not path.is_file():
+        if record and path is not None and is_there(path) and seen_at(path) != "a file":
             raise UsageError(f"cassette is {str(path)!r}, which is no file; wanted one to replace")
         try:
             url = httpx2.URL(upstream)
@@ -207,7 +218,7 @@ class Passing:
         self._kept: dict[bytes, Answer] = {}
 
     async def models(self, api: Api, headers: Mapping[str, str]) -> JsonObject:
-        return await self._ask("models", None, api, headers)
+        return await self._ask("models", None, api, headers, of_headers(headers))
 
     async def answer(
         self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
@@ -232,14 +243,15 @@ class Passing:
             body |= {"stream": False} | ({"model": model} if self._model else {})
         path = dialect.path.format(model=model)
         try:
-            answer = dialect.answer_of(await self._ask(path, body, request.api, headers))
+            asked = self._ask(path, body, request.api, headers, request.secrets)
+            answer = dialect.answer_of(await asked)
             _check_message(answer.message)
         except Refused as refused:
-            self._lost[key] = str(refused)
+            self._lost[key] = covered(str(refused), request.secrets | self.secrets)
             raise
         self._lost.pop(key, None)
         if self._writer is not None:
-            self._writer.add(request, answer, request.secrets | self._secrets)
+            self._writer.add(request, answer, request.secrets | self.secrets)
         return answer
 
     @property
@@ -254,20 +266,25 @@ class Passing:
             self._writer.close(self.unanswered)
 
     @property
-    def _secrets(self) -> frozenset[str]:
-        """The secrets of the environment and of the address, which must not be recorded."""
+    def secrets(self) -> frozenset[str]:
+        """The secrets of the environment and of the address, which must not go out."""
         asked_as = (self._user.decode(), self._url.username, self._url.password)
         query = (value for _, value in self._url.params.multi_items())
         keys = (key or "" for key in self._keys.values())
         return of_environment() | long_enough((*keys, *asked_as, *query))
 
     async def _ask(
-        self, path: str, body: Mapping[str, JsonValue] | None, api: Api, headers: Mapping[str, str]
+        self,
+        path: str,
+        body: Mapping[str, JsonValue] | None,
+        api: Api,
+        headers: Mapping[str, str],
+        secrets: frozenset[str],
     ) -> JsonObject:
-        sent = self._sent(api, headers)
-        received = await self._server.hear(path, body, headers=sent)
+        hear = partial(self._server.hear, path, body, headers=self._sent(api, headers))
+        received = await hear(secrets=secrets)
         if received.dropped:
-            received = await self._server.hear(path, body, headers=sent)
+            received = await hear(secrets=secrets)
         if received.failure is None:
             return _document(received, self._server.hide)
         if received.timed_out:

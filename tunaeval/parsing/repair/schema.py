@@ -59,13 +59,15 @@ def is_of(value: JsonValue, kind: object) -> bool:
     return isinstance(value, accepted) and (type(value) is not bool or bool in accepted)
 
 
-def kinds_named(schema: Schema) -> list[object]:
-    """Return the types in a schema's `type`, in lower case, as some providers write capitals."""
+def kinds_named(schema: Schema) -> list[str]:
+    """Return the types in a schema's `type`, in lower case, as some providers write capitals. What
+    is no name is there as its text, which is that of no type.
+    """
     named = schema.get("type")
     if type(named) is str:
         return [named.lower()]
     several = [*named] if isinstance(named, list | tuple) else [] if named is None else [named]
-    return [each.lower() if isinstance(each, str) else each for each in several]
+    return [each.lower() if isinstance(each, str) else shown(each) for each in several]
 
 
 def choices_of(schema: Schema) -> list[object] | None:
@@ -215,8 +217,8 @@ def _types(
     schema: Schema, parts: Iterable[frozenset[str]], options: Iterable[list[frozenset[str]]]
 ) -> frozenset[str]:
     named, found = kinds_named(schema), ANY
-    if named and all(isinstance(name, str) and name in ANY for name in named):
-        found = frozenset(map(str, (*named, "integer") if "number" in named else named))
+    if named and ANY.issuperset(named):
+        found = frozenset((*named, "integer") if "number" in named else named)
     if (choices := choices_of(schema)) is not None:
         found &= {kind_of(choice) for choice in choices}
     for part in (*parts, *(frozenset[str]().union(*each) for each in options)):
@@ -576,7 +578,9 @@ def unwrapped(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> JsonObj
         return None
     if isinstance(inner, str) and inner.lstrip()[:1] == "{":
         read = read_json(inner)
-        if isinstance(read, Unreadable) or read.repairs or read.notes:
+        if isinstance(read, Unreadable) or read.notes:
+            return None
+        if any(repair.level != "standard" for repair in read.repairs):
             return None
         inner = read.value
     if not isinstance(inner, dict) or not inner or not inner.keys() <= properties.keys():

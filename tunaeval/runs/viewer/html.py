@@ -19,7 +19,8 @@ import hashlib
 import json
 import math
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import islice
@@ -32,9 +33,17 @@ from tunaeval.reports.compared import power_words
 from tunaeval.reports.files import RunsWriter, new_text
 from tunaeval.reports.ranking import COLUMNS, Ranking, lines_below, table_rows
 from tunaeval.reports.sides import source_of
-from tunaeval.reports.summary import INFRASTRUCTURE, expected_tools, source_of_format
+from tunaeval.reports.summary import expected_tools, source_of_format
 from tunaeval.reports.tables import verdict_of
-from tunaeval.reports.wording import expected_words, got_words, reactions, remarks, share
+from tunaeval.reports.wording import (
+    answered_words,
+    asked_with,
+    expected_words,
+    got_words,
+    reactions,
+    remarks,
+    share,
+)
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import LEVELS
@@ -65,7 +74,7 @@ def write_page(reports: Sequence[Report], path: Path, ranking: Ranking | None = 
             f"script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'",
             title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
             runs=[_run(number, report) for number, report in enumerate(reports)],
-            tables=[*_tables(reports)],
+            tables=[*_tables(reports, ranking)],
             comparisons=[] if ranking else [*_comparisons(reports)],
             ranked=_ranked(reports, ranking) if ranking else None,
             blocks=blocks_of(reports, names),
@@ -150,6 +159,7 @@ def _run(number: int, report: Report) -> View:
         "letter": letter_of(number),
         "info": report.run,
         "summary": summary,
+        "asked_with": [*asked_with(report.run.system_prompt)],
         "remarks": remarks(report),
         "sources": summary.sources | without_call,
         "latency": histogram(latencies, "s"),
@@ -157,50 +167,32 @@ def _run(number: int, report: Report) -> View:
     }
 
 
-def _tables(reports: Sequence[Report]) -> Iterator[View]:
-    lost = [_unanswered(report) for report in reports]
-    for title, rates in (
-        ("By tool", [report.summary.tools for report in reports]),
-        ("By tag", [report.summary.tags for report in reports]),
-        (
-            "With faults",
-            [{row.name: row.rate for row in reactions(one.summary)} for one in reports],
-        ),
+def _tables(reports: Sequence[Report], ranking: Ranking | None) -> Iterator[View]:
+    """Yield the tables with a row for each name, those with the most results first. A rate is a
+    text if nothing was answered, and None if nothing was asked.
+    """
+    every = [one.summary for one in reports]
+    dead = {cell.run_id for cell in ranking.cells if cell.error} if ranking else set()
+    for title, rates, lost in (
+        ("By tool", [one.tools for one in every], [one.unanswered_tools for one in every]),
+        ("By tag", [one.tags for one in every], [one.unanswered_tags for one in every]),
+        ("With faults", [{row.name: row.rate for row in reactions(one)} for one in every], None),
     ):
-        rows = tuple(_rows(rates, [one[title] for one in lost]))
+        asked = Counter[str]()
+        columns: list[dict[str, Rate | str]] = []
+        for known, unanswered in zip(rates, lost or [{}] * len(every), strict=True):
+            asked |= Counter({name: rate.total for name, rate in known.items()} | unanswered)
+            columns.append({name: answered_words(0, of) for name, of in unanswered.items()} | known)
+        for report, column in zip(reports, columns, strict=True):
+            # The cells of a matrix are asked the same, also those whose server is dead.
+            for name in asked if report.run.run_id in dead else ():
+                column.setdefault(name, answered_words(0, asked[name]))
+        rows = [
+            (name, [column.get(name) for column in columns])
+            for name in sorted(asked, key=lambda name: (-asked[name], name))
+        ]
         if rows:
             yield {"title": title, "rows": rows}
-
-
-def _unanswered(report: Report) -> dict[str, set[str]]:
-    """Return the expected tools and the tags of scenarios that infrastructure failed."""
-    found: dict[str, set[str]] = {"By tool": set(), "By tag": set(), "With faults": set()}
-    if report.summary.infrastructure_failures:
-        for result in report.results:
-            if result.outcome in INFRASTRUCTURE:
-                found["By tool"].update(expected_tools(result.expected))
-                found["By tag"].update(result.tags)
-    return found
-
-
-def _rows(
-    rates: Sequence[Mapping[str, Rate]], lost: Sequence[set[str]]
-) -> Iterator[tuple[str, tuple[Rate | str | None, ...]]]:
-    """Yield the rows of a table, the names with the most results first. A rate is a text if nothing
-    was answered, and None if nothing was asked.
-    """
-    names = sorted(
-        {name for one in rates for name in one},
-        key=lambda name: (-max(one[name].total for one in rates if name in one), name),
-    )
-    for name in names:
-        yield (
-            name,
-            tuple(
-                one.get(name, "no answer" if name in failed else None)
-                for one, failed in zip(rates, lost, strict=True)
-            ),
-        )
 
 
 def _comparisons(reports: Sequence[Report]) -> Iterator[View]:
@@ -227,6 +219,10 @@ BLOCK = 64
 CALL_CHARACTERS = 110
 PROMPT_CHARACTERS = 120
 """The most characters of a text in a row, which is shown and searched."""
+_SEARCHED = 4096
+"""The characters of a call that are searched for secrets: more than the longest key."""
+PAGE_BYTES = 64 * 1024 * 1024
+"""The size of the long results that a page shows in full, so that 20,000 of them take seconds."""
 TEXT_CHARACTERS = 20_000
 """The most characters of a text in the details; the run's directory has all of it."""
 
@@ -240,7 +236,7 @@ def blocks_of(reports: Sequence[Report], names: dict[str, int]) -> Iterator[View
     results = (
         (number, viewer, result)
         for number, report in enumerate(reports)
-        for viewer in [Viewer(report)]
+        for viewer in [Viewer(report, PAGE_BYTES // len(reports))]
         for result in report.results
     )
     count = 0
@@ -279,10 +275,14 @@ def _result_row(run: int, view: ScenarioView, names: dict[str, int]) -> list[Jso
         None if result.latency_seconds is None else round(result.latency_seconds, 3),
         result.completion_tokens,
         visible(view.prompt, PROMPT_CHARACTERS),
-        visible(hidden(expected_words(result.expected)), CALL_CHARACTERS),
-        visible(hidden(got_words(result)), CALL_CHARACTERS),
+        _call(expected_words(result.expected)),
+        _call(got_words(result)),
         len(result.repairs),
     ]
+
+
+def _call(words: str) -> str:
+    return visible(hidden(words[:_SEARCHED]), CALL_CHARACTERS)
 
 
 def _details(view: ScenarioView) -> JsonValue:

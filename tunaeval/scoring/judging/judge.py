@@ -26,7 +26,7 @@ from tunaeval.errors import (
     TunaevalError,
     UsageError,
 )
-from tunaeval.files.reply_store import ReplyStore, digest_of
+from tunaeval.files.reply_store import ReplyCache, ReplyStore, cache_in, digest_of
 from tunaeval.registry import reply_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request, text_of
@@ -98,7 +98,7 @@ class Judge:
     held_to: HeldTo = "auto"
     deadline_seconds: float = 120.0
     shown: Shown = Shown()  # noqa: RUF009 - frozen
-    cache: ReplyStore | Path | str | None = None
+    cache: ReplyCache | ReplyStore | Path | str | None = None
     calibration: Calibration | Path | str | None = None
     boundary_seed: int | None = None
 
@@ -211,7 +211,7 @@ class Judge:
         ways = (base, replace(base, schema=None)) if self.held_to == "auto" else (base,)
         cache = self._known_cache()
         for one in ways:
-            kept = None if cache is None else cache.get(digest_of(self._asked(one)))
+            kept = None if cache is None else await cache.get(digest_of(self._asked(one)))
             if kept is not None:
                 return _read(kept, cached=True, by_schema=one.schema is not None)
         word = boundary(self.boundary_seed, digest_of(self._asked(base)).hex())
@@ -227,19 +227,16 @@ class Judge:
             return _Result("", f"no reply: {type(error).__name__}: {error}", cached=False)
         if (cache := self._known_cache()) is not None:
             asked = base if by_schema else replace(base, schema=None)
-            cache.put(digest_of(self._asked(asked)), reply)
+            await cache.put(digest_of(self._asked(asked)), reply)
         return _read(reply, cached=False, by_schema=by_schema)
 
-    def _known_cache(self) -> ReplyStore | None:
-        """Return the cache, or None if the model has no name: it may be another model tomorrow.
-
-        A directory is opened when it is first needed.
-        """
+    def _known_cache(self) -> ReplyCache | None:
+        """Return the cache, or None if the model has no name: it may be another model tomorrow."""
         if self.model is None:
             return None
-        if isinstance(self.cache, str | Path):
-            object.__setattr__(self, "cache", ReplyStore(self.cache))
-        return self.cache if isinstance(self.cache, ReplyStore) else None
+        if not isinstance(self.cache, ReplyCache | None):
+            object.__setattr__(self, "cache", cache_in(self.cache))
+        return self.cache if isinstance(self.cache, ReplyCache) else None
 
     def _request(self, question: JudgeQuestion, text: str, number: int) -> Request:
         """Return the request for a question, still without the random boundary in its text."""

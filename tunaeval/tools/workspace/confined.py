@@ -31,7 +31,7 @@ MAX_PARTS = 64
 MAX_WALKED = 5_000
 _MAX_NAME = 255
 _DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+READ_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
 Parts = tuple[str, ...]
@@ -43,10 +43,10 @@ class Confined:
     """
 
     def __init__(self, root: Path) -> None:
-        if os.open not in os.supports_dir_fd:
+        if os.open not in os.supports_dir_fd or not hasattr(os, "O_NOFOLLOW"):
             raise WorkspaceError(
-                "this system cannot open files from a directory's descriptor, so paths could not "
-                "be confined; workspaces need Linux or macOS"
+                "this system cannot open files from a directory's descriptor without following "
+                "links, so paths could not be confined; workspaces need Linux or macOS"
             )
         self.root = root
         self._fd = os.open(root, _DIRECTORY)
@@ -102,7 +102,7 @@ class Confined:
         """Return the bytes of a file, which may have at most `limit`."""
         *above, name = self._file_parts(path)
         with self.directory(tuple(above)) as folder, _os_errors(path):
-            file = os.open(name, _FILE, dir_fd=folder)
+            file = os.open(name, READ_FLAGS, dir_fd=folder)
             try:
                 return _read(file, path, limit)
             finally:
@@ -115,7 +115,7 @@ class Confined:
         if found is None or stat.S_ISDIR(found.st_mode):
             return None
         with self.directory(parts[:-1]) as folder, _os_errors(path):
-            file = os.open(parts[-1], _FILE, dir_fd=folder)
+            file = os.open(parts[-1], READ_FLAGS, dir_fd=folder)
         try:
             check_kind(os.fstat(file), path)
         except BaseException:

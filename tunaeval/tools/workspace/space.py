@@ -15,15 +15,25 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, Self, TypeAlias
 
 from tunaeval.errors import UsageError, WorkspaceError
 from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
 
-from .commands import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, allowed, run_command
-from .confined import MAX_BYTES, Confined, Parts
+from .commands import (
+    COMMAND_SECONDS,
+    OUTPUT_BYTES,
+    CommandLine,
+    Ran,
+    Words,
+    allowed,
+    check_system,
+    imports_apart,
+    run_command,
+)
+from .confined import MAX_BYTES, READ_FLAGS, Confined, Parts
 
 
 class Workspace:
@@ -36,8 +46,10 @@ class Workspace:
     `files` are texts or bytes by path; `commands` are the lists of words that `run` allows, with
     `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
     the snapshot taken at the start. `at` is an existing directory to use instead; it is not removed
-    on closing. `hidden` is a directory that commands cannot read, where the system can hide it.
-    Raises `WorkspaceError` for a path that leads out of the workspace.
+    on closing. `hidden` is a directory that commands cannot read besides, where the system can hide
+    it: of the processes outside they see nothing anyway.
+    Raises `WorkspaceError` for a path that leads out of the workspace, for `commands` on a system
+    other than Linux, and on one that cannot confine paths (Windows).
 
     Examples:
         >>> with tunaeval.Workspace({"calc.py": "def add(a, b): return a - b"}) as workspace:
@@ -67,6 +79,8 @@ class Workspace:
             wanted_items(one, f"commands[{index}]", str, "words")
             for index, one in enumerate(listed)
         )
+        if self.commands:
+            check_system()
         self.pages = dict(pages or {})
         self.hidden = hidden
         self._seconds, self._output_bytes = wanted_seconds(seconds, "seconds"), output_bytes
@@ -128,13 +142,22 @@ class Workspace:
             raise WorkspaceError(f"no command can run: the workspace {why}")
         requested = self._seconds if seconds is None else wanted_seconds(seconds, "seconds")
         limit = min(requested, self._seconds)
-        run = partial(
-            run_command, seconds=limit, output_bytes=self._output_bytes, hidden=self.hidden
-        )
         if not isinstance(command, str):
-            return run(command, self.path)
+            return self.run_line(CommandLine(command, self.path), limit)
         with allowed(command, self.commands, self.confined) as line:
-            return run(line.words, line.folder, files=line.files)
+            return self.run_line(line, limit)
+
+    def run_line(self, line: CommandLine, seconds: float) -> Ran:
+        """Run a command line that has been checked. Raises `WorkspaceError` if it cannot run."""
+        return run_command(
+            line.words,
+            line.folder,
+            files=line.files,
+            seconds=seconds,
+            output_bytes=self._output_bytes,
+            hidden=self.hidden,
+            apart=imports_apart(line, self.before.entries, self.confined),
+        )
 
     def close(self) -> None:
         """Remove the directory and its content, unless it was given as `at`."""
@@ -305,6 +328,10 @@ class Snapshot:
     entries: Mapping[str, WorkspaceEntry] = field(default_factory=dict)
     complete: bool = True
 
+    def __post_init__(self) -> None:
+        """Make the entries unchangeable, because checks of others look at them."""
+        object.__setattr__(self, "entries", MappingProxyType(self.entries))
+
     def changes(self, later: Snapshot) -> Changes:
         """Return the differences from this snapshot to `later`."""
         before, after = _leaves(self.entries), _leaves(later.entries)
@@ -370,10 +397,9 @@ def _target(confined: Confined, parts: Parts) -> str | None:
 
 
 def _digest(confined: Confined, parts: Parts) -> str | None:
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         with confined.directory(parts[:-1]) as folder:
-            file = os.open(parts[-1], flags, dir_fd=folder)
+            file = os.open(parts[-1], READ_FLAGS, dir_fd=folder)
             with os.fdopen(file, "rb") as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest()
     except (OSError, WorkspaceError):

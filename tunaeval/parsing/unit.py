@@ -1,4 +1,4 @@
-r"""Units: calls that are all of a reply, or of a code fence (see `scanner`)."""
+"""Reads a unit: a text that is calls and nothing else, such as a whole reply or a code fence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tunaeval.types.parsing import Level
 
 from .block import Block, ObjectBlock, PythonBlock, Setting
 from .collect import Collector
-from .finder import ESCAPED, unit_starts
+from .finder import ESCAPED, MESSAGE_MEMBER, unit_starts
 from .repair.values import repair_of
 from .tagged import TaggedBlock
 from .window import Reading, Window, read_all
@@ -21,7 +21,7 @@ from .window import Reading, Window, read_all
 _JOINTS = re.compile(r"[\s,;]*+")
 """What separates the calls of a unit; it matches nothing, too."""
 
-_ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
+_ENDS_OBJECT = re.compile(rf"\s*+(?:,?\s*+{MESSAGE_MEMBER})*+\}}?[\s;]*+\Z")
 
 
 def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
@@ -59,6 +59,8 @@ def read_unit(
         message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 1)
         frame = (repair_of("markdown-escape", message, span),)
         text, place = unescaped(text, base)
+    elif outer := _quoted_calls(text):
+        text, place = unescaped(text, base, re.compile(rf"\\([\\{outer[1]}])"))
     for form in forms:
         head = unit_starts(form)[0](text, 0, len(text))
         if head is None:
@@ -111,12 +113,21 @@ def _is_block(block: Block, frame: tuple[Repair, ...]) -> bool:
     return block.had_body and not block.failed
 
 
-def unescaped(text: str, base: int = 0) -> tuple[str, Callable[[int], int]]:
-    r"""Return a text with `_` for each `\_`, and a function from its offsets to the original's."""
-    found = re.finditer(re.escape(ESCAPED), text)
-    removed = [one.start() - index for index, one in enumerate(found)]
+_quoted_calls = re.compile(r"""[\s\[]{0,64}+(["'])[^\W\d][\w.]{0,127}+\([^\n]*?\\[\\"']""").match
+"""Match a list of calls that are texts with escapes of their own; the group is their quote."""
+
+_UNDERSCORES = re.compile(r"\\(_)")
+
+
+def unescaped(
+    text: str, base: int = 0, escapes: re.Pattern[str] = _UNDERSCORES
+) -> tuple[str, Callable[[int], int]]:
+    r"""Return a text without one level of `escapes`, by default `_` for each `\_`, and a function
+    from its offsets to the original's.
+    """
+    removed = [one.start() - index for index, one in enumerate(escapes.finditer(text))]
 
     def place(offset: int) -> int:
         return offset + bisect_right(removed, offset - base - 1)
 
-    return text.replace(ESCAPED, "_"), place
+    return escapes.sub(r"\1", text), place
