@@ -67,12 +67,14 @@ class Turns:
     def rests(self) -> Iterator[tuple[str, bool]]:
         """The roles that a text cut in a header may begin with, and whether they are the model's.
 
-        A role without a tail is a word, unless it is a token.
+        A role without a tail is a word, unless it is a token; Step-Audio 2's calls begin with the
+        line `function`.
         """
         own = (text.removeprefix(head) for head in self.heads if head for text in self.model)
         roles = [(role, role not in self.model) for role in own if role not in self.model]
-        roles += [(role, False) for role in self.others if role and self.heads != ("",)]
-        return (one for one in roles if self.tails != ("",) or one[0].endswith(">"))
+        roles += [(role, False) for role in self.others if self.heads != ("",)]
+        is_sure = self.tails != ("",)
+        return (one for one in roles if one[0] != "function" and (is_sure or one[0][-1:] == ">"))
 
     def rows(self, text: str, *, is_rest: bool = False) -> Iterator[tuple[str, str]]:
         """Yield patterns of a header that begins with this text, each with a tail behind it."""
@@ -126,8 +128,9 @@ FAMILIES = (
             "<｜end▁of▁sentence｜> <｜hy_place▁holder▁no▁2｜>",
             pairs="<｜tool▁outputs▁begin｜>…<｜tool▁outputs▁end｜> "
             "<｜tool▁output▁begin｜>…<｜tool▁output▁end｜>"),
-    _family("mistral", "", "", "", "", "</s>", pairs="[INST]…[/INST] [TOOL_RESULTS]…[/TOOL_RESULTS] "
-            "[SYSTEM_PROMPT]…[/SYSTEM_PROMPT] [AVAILABLE_TOOLS]…[/AVAILABLE_TOOLS] <<SYS>>…<</SYS>>"),
+    _family("mistral", "", "", "", "", "</s>", pairs="[INST]…[/INST] <<SYS>>…<</SYS>> "
+            "[TOOL_RESULTS]…[/TOOL_RESULTS] [SYSTEM_PROMPT]…[/SYSTEM_PROMPT] "
+            "[AVAILABLE_TOOLS]…[/AVAILABLE_TOOLS]"),
     # The role of a message that has a name is that name.
     _family("kimi-k2-names", "", "<|im_system|> <|im_user|>", "<|im_assistant|>", "<|im_middle|>",
             "<|im_end|>", more=r"[^\n<]{0,128}"),
@@ -142,7 +145,8 @@ FAMILIES = (
             "<|start_of_role|>assistant", "<|end_of_role|>", "<|end_of_text|>",
             more=r"[^\n<]{0,160}"),
     # gpt-oss, Muse, Beam, Solar Open.
-    _family("messages", "<|start|> <|begin|>", "system developer user tool functions. browser python",
+    _family("messages", "<|start|> <|begin|>",
+            "system developer user tool functions. browser python",
             "<|start|>assistant <|begin|>assistant", "<|message|> <|content|> <|tool_response|>",
             "<|end|> <|return|> <|call|> <|eom|> <|eot|>", closed="<|end|> <|eot|>",
             more=r"(?:[^\n<]|<\|(?:channel|constrain)\|>){0,160}"),
@@ -156,7 +160,8 @@ FAMILIES = (
             "⏎", "<SPECIAL_12>"),
     _family("gigachat", "<|message_sep|> <|message_sep|>⏎⏎",
             "system user function␣result available␣functions",
-            "<|message_sep|>assistant <|message_sep|>⏎⏎assistant", "<|role_sep|>", "<|message_sep|>"),
+            "<|message_sep|>assistant <|message_sep|>⏎⏎assistant", "<|role_sep|>",
+            "<|message_sep|>"),
     _family("apertus", "", "", "<|assistant_start|>", "", "<|assistant_end|>",
             pairs="<|system_start|>…<|system_end|> <|developer_start|>…<|developer_end|> "
             "<|user_start|>…<|user_end|>"),

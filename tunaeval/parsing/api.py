@@ -80,7 +80,7 @@ def parse(
     """
     parser = parser_for(format)
     if template is not None:
-        parser = reader_named(format).knowing(turns_of(template))
+        parser = reader_named(parser).knowing(turns_of(template))  # type: ignore[arg-type]  # refuses others
     if isinstance(parser, Reader):
         return parser.parse(text, tools=tools, level=level, abstain=abstain)
     return reading(parser, known_tools(tools), level, names_of(abstain))(known_text(text))

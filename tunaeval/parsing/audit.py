@@ -29,9 +29,9 @@ from tunaeval.grammar.formats import FORMATS
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
-from .finder import Finder, everything, firsts_of
+from .finder import Finder, everything, firsts_of, in_ticks
 from .markup import edits_of, nearly_begins, within
-from .scanner import in_ticks, scanner_of
+from .scanner import scanner_of
 from .unit import read_unit, unescaped
 
 

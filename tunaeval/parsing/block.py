@@ -667,12 +667,20 @@ NAME = re.compile(r"[^\W\d][\w.:-]{0,127}+")
 _HEAD = re.compile(rf"{NAME.pattern}{limits.NEAR_SPACE}\(?")
 """The start of another call in a row without a closer; without a parenthesis it is text."""
 
-IN_PROGRAM_STRING = r"[\"']{3}[ \t]{0,8}\n?[ \t]{0,40}"
+_IN_PROGRAM_STRING = r"[\"']{3}[ \t]{0,8}\n?[ \t]{0,40}"
 """What precedes the first line of a triple-quoted string in a program."""
+
+_in_string = re.compile(rf"\S\s{{0,24}}{_IN_PROGRAM_STRING}\Z").search
+
+
+def in_program(text: str, at: int) -> bool:
+    """Whether index `at` is in the first line of a triple-quoted string in a program."""
+    return _in_string(text, max(0, at - limits.LIST_BEFORE), at) is not None
+
 
 _CODE_BEFORE = re.compile(
     r"(?:[\w)\]]|[+*{\[][ \t]{0,8}|[=(,]\s{0,24}|(?:\breturn|\byield|==)[ \t]{1,8}|\S\s{0,24}"
-    + IN_PROGRAM_STRING
+    + _IN_PROGRAM_STRING
     + r")\Z"
 )
 """What precedes a list in a program: a name, an assignment, an argument, a string's quotes."""

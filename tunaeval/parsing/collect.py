@@ -51,8 +51,8 @@ class Event:
     - "call_finished": `call`, at `span`.
     - "call_dropped": the started call is no call after all (a broken end, or a repair that the
       level does not allow); its number will be used again.
-    - "reclassified": the text at `span` turned out to be reasoning, or to be another's, of which the
-      diagnosis "later-turn" follows; calls in it are withdrawn.
+    - "reclassified": the text at `span` turned out to be reasoning, or another's (the diagnosis
+      "later-turn" says so); calls in it are withdrawn.
     - "diagnosis": `diagnosis`.
 
     Examples:
@@ -389,7 +389,7 @@ class Collector:
         self._started: dict[int, LiveCall] = {}
         self.attempts: dict[bool, int] = {}
         """The offset of the first attempt that was cut off (True), and of the first other one."""
-        self._settled = 0
+        self._settled = self._of_others = 0
 
     @property
     def pieces(self) -> Iterator[tuple[Kind, int, int]]:
@@ -590,14 +590,18 @@ class Collector:
         self.piece(kind, start + marker, end)
         self.events = listened
 
-    def disown(self, start: int, end: int, *, made_up: bool = False) -> None:
-        """Make a text markup, and withdraw what was read in it, as another has said it."""
-        if start == 0:  # all that was read so far
-            self._settled, self.has_reasoning, self.truncated = 0, False, False
+    def disown(self, start: int, end: int, *, made_up: bool = False, first: bool = False) -> None:
+        """Make a text markup, and withdraw what was read in it, as another has said it.
+
+        `first`: the model has said nothing before.
+        """
+        if first:
+            self._settled = min(self._settled, self._of_others)
+            self.has_reasoning = self.truncated = False
         if start < self.end or self._blank:
             self.reclassify(start, kind="markup")
         self.piece("markup", self.end, end)
-        self.bare = False
+        self.bare, self._of_others = False, len(self.diagnoses) + 1
         self.others.append((Span(start, end), made_up))
 
     def _forget(self, start: int) -> None:
@@ -642,6 +646,20 @@ class Collector:
         if self._kinds == [kind]:
             return text
         return "".join([text[start:end] for each, start, end in self.pieces if each == kind])
+
+
+def calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
+    """Return the calls and markup pieces at the end of a text that begins at offset `base`."""
+    tail: list[tuple[Kind, int, int]] = []
+    for kind, start, end in reversed([*found.pieces]):
+        begins = max(start, base)
+        content = text[begins - base : end - base]
+        if kind == "reasoning" or (kind == "content" and not content.isspace()):
+            break
+        tail.append((kind, begins, end))
+    while tail and tail[-1][0] == "content":
+        tail.pop()
+    return tail[::-1]
 
 
 def _moved(span: Span | None, place: Callable[[int], int]) -> Span | None:

@@ -69,6 +69,7 @@ _BEGINNING = "|".join(map(re.escape, BEGINNINGS))
 only_ends = re.compile(rf"(?:{_END_TOKEN}|{_BEGINNING}|\s)*+").fullmatch
 """Match a text without a word: end tokens, those that begin a conversation, and white space."""
 _ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s{{0,40}}+){{1,8}}+")
+ends_turn = re.compile(rf"(?:{_END_TOKEN})\s{{0,8}}+\Z").search
 _LAST_ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s*+){{1,8}}\Z")
 
 
@@ -271,7 +272,7 @@ class Token:
     @cached_property
     def turn_ends(self) -> re.Pattern[str]:
         """The pattern of what ends a turn of another: its closer, or a header of the model's."""
-        found = {re.escape(self.closer): 0} if self.closer else {}
+        found = dict.fromkeys([re.escape(self.closer)] if self.closer else ())
         for one in self.turns:
             behind = "|".join(f"(?<={re.escape(end)})" for end in one.closed)
             for text in one.model:
@@ -576,12 +577,12 @@ class Finder:
 
     @cached_property
     def search(self) -> re.Pattern[str]:
-        """The pattern that finds tokens before the first call, where no dialogue in words counts."""
+        """The pattern of tokens before the first call: none of a dialogue in words."""
         return _search(self._before_calls, self._bare)
 
     @cached_property
     def search_on(self) -> re.Pattern[str]:
-        """The pattern that finds tokens after a call, those of a dialogue in words included."""
+        """The pattern of tokens after a call, those of a dialogue in words included."""
         return _search(self.tokens, self._bare)
 
     def search_of(self, text: str) -> re.Pattern[str]:
@@ -631,9 +632,9 @@ class Finder:
             for role, is_own in family.rests:
                 kind: TokenKind = "own_turn" if is_own else "turn"
                 roles.setdefault(role, Token(kind, role, is_rest=True)).turns += (family,)
-        before = rf"(?:\s|{_BEGINNING})*+"
+        before = rf"(?:\s|{_BEGINNING}){{0,24}}+"
         cuts = "|".join(_trie(_cut((*roles, *BEGINNINGS))))
-        whole = re.compile(f"{before}({'|'.join(_trie(roles))})")
+        whole = re.compile(f"{before}({'|'.join(_trie(roles)) or '(?!)'})")
         return whole.match, re.compile(rf"{before}(?:{cuts})?\Z").match, roles
 
     @cached_property
@@ -904,6 +905,68 @@ def ending_of(form: Format) -> _Ending:
         case Elements():
             return (">",), re.compile(r"<\w")
     return (), inside
+
+
+_NAMES_IN = re.compile(r"[\w.-]++")
+_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
+"""Patterns of the name key and of the arguments key of a call that is written as JSON."""
+
+
+_TICK = re.compile(r"(?<!`)``?(?!`)")
+
+
+def in_ticks(line: str, *, behind: bool = False, unknown: bool = False) -> bool:
+    """Whether inline code is open at the end of the last line in `line`.
+
+    `unknown` if its start is missing, because `line` has no line end and is `behind` other text or
+    so long that no more was kept.
+    """
+    start = line.rfind("\n")
+    if start < 0 and (behind or len(line) >= limits.KEPT):
+        return unknown
+    return len(_TICK.findall(line, start + 1)) % 2 == 1
+
+
+def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
+    """Whether `before`, up to `KEPT` characters, ends like a call of a format with this closer.
+
+    A tool's name alone counts, too. A closer without letters proves nothing: False.
+    """
+    if token.kind not in ("close", "end") or not any(map(str.isalpha, token.text)):
+        return False
+    body, endings = before.rstrip(), [ending_of(form) for form in token.formats]
+    return any(
+        ends_in_tool(body, tools) or (body.endswith(texts) and _is_in(body, inside, token, tools))
+        for texts, inside in endings
+    )
+
+
+def ends_in_tool(text: str, tools: Tools | None) -> bool:
+    """Whether the last word of `text` is the name of a tool."""
+    return _any_tool(_NAMES_IN.findall(text)[-1:], tools)
+
+
+def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
+    return tools is not None and any(word in tools for word in words)
+
+
+def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
+    """Whether `body` seems to have a call: an object with keys, named arguments, or their tags.
+
+    If `inside` matches a tag, which may be farther back than `KEPT`, a long body counts, too. An
+    object inside quotes (an odd number of them in the last line) does not. If the closer's own
+    element is opened in `body`, it must also name a tool or have the keys of a call.
+    """
+    found, whole = inside.search(body) is not None, len(body) < limits.KEPT
+    if inside not in (IN_OBJECT, IN_CALL):
+        return found or not whole
+    _, lines, line = body.rpartition("\n")
+    if not found or ((whole or lines) and line.count('"') % 2):
+        return False
+    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
+    if f"{element} " not in body and f"{element}>" not in body:
+        return True
+    return all(key.search(body) for key in _KEYS) or _any_tool(_NAMES_IN.findall(body), tools)
 
 
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from tunaeval import limits
 from tunaeval.grammar import Channel
@@ -31,21 +32,22 @@ from tunaeval.grammar.formats import JSON
 from tunaeval.types.calls import Repair, Span, Tools
 from tunaeval.types.parsing import LATER_TURN, Level
 
-from .block import IN_PROGRAM_STRING, Block, ObjectBlock, PythonBlock, Setting, another
-from .collect import Collector, Kind
+from .block import Block, ObjectBlock, PythonBlock, Setting, another, in_program
+from .collect import Collector, calls_at_end
 from .finder import (
     FENCE,
-    IN_CALL,
-    IN_OBJECT,
     Finder,
     Token,
     before_end_tokens,
     closers_of,
-    ending_of,
+    ends_call,
+    ends_in_tool,
     ends_text,
+    ends_turn,
     finder_of,
     format_at,
     header_at,
+    in_ticks,
     only_ends,
     spaced_token,
     stands_alone,
@@ -85,10 +87,6 @@ LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 OPENS_FENCE = re.compile(r"(?:\A|\n)```([\w+-]{0,24})[ \t]{0,8}\r?\n[ \t\r\n]{0,40}\Z")
 """Matches a text whose last line is the start of a code fence; the group is the language."""
 
-_TICK = re.compile(r"(?<!`)``?(?!`)")
-
-_in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
-
 _SPACED = re.compile(SPACED)
 
 ELLIPSES = ("...", "…")
@@ -124,7 +122,6 @@ def scanner_of(
     """Return a scanner of `text`, or, if `text` is None, of a stream that is fed to its window.
 
     `objects` caches damaged objects, so that reading the text again at another level is faster.
-    `every`: all turns of the model's are read, and not only the first.
     """
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
@@ -158,10 +155,19 @@ class _Unread:
     behind: str = ""
 
 
+class _Other(NamedTuple):
+    """Where another's turn may begin inside of a block; `is_behind_end`: behind a turn's end."""
+
+    start: int
+    token: Token
+    is_behind_end: bool
+
+
 class Scanner:
     """Reads one text with the formats of a finder; used once.
 
-    `inside`: the text is the end of a reasoning block that is never closed.
+    `inside`: the text is the end of a reasoning block that is never closed. `every`: all turns of
+    the model's are read, and not only the first.
 
     Attributes:
         _channel: The channel of the current message; None outside of messages.
@@ -176,6 +182,9 @@ class Scanner:
         _after_reasoning: Whether white space that follows still belongs to the reasoning before.
         _thought: The span of the first reasoning opener that was read as content.
         _line_at: The offset from which text counts as part of the current line.
+        _turn_at: The offset where the current turn begins; `_calls_before` are the calls before it.
+        _is_own: Whether the text cannot have begun in a turn of another.
+        _has_thought: Whether reasoning was read in this turn.
         _vain: The number of markers that gave no call.
         _fenced_vain: The number of characters of fences that began like calls and were none.
         _over: Whether the rest of the text is content without further search.
@@ -187,8 +196,8 @@ class Scanner:
         self, finder: Finder, setting: Setting, *, inside: bool = False, every: bool = False
     ) -> None:
         self.window, self.collector = setting.window, setting.collector
-        self._finder, self._setting, self._inside = finder, setting, inside
-        self._every = every
+        self._finder, self._setting = finder, setting
+        self._inside, self._every = inside, every
         self._may_be_unit = bool(finder.wholes) and (
             setting.tools is not None or not finder.wants_tools
         )
@@ -200,10 +209,9 @@ class Scanner:
         self._refused: Token | None = None
         self._left_open: Format | None = None
         self._thought: Span | None = None
-        self._line_at = self._turn_at = self._vain = self._fenced_vain = 0
+        self._line_at = self._turn_at = self._calls_before = self._vain = self._fenced_vain = 0
         self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
         self._over = self._is_own = self._has_thought = False
-        self._calls_before = 0
         self._tags: list[Tag] = []
         self._spaces: set[str] = set()
         self.reading = self._run()
@@ -284,6 +292,8 @@ class Scanner:
         text, start, at = window.text, window.pos, window.offset
         turn = finder.later.search(text, start)
         for end in (*((turn.start(),) if turn else ()), len(text)):
+            if self._fenced_vain > limits.MAX_FENCES_IN_VAIN:
+                return
             stop = start + before_end_tokens(text[start:end])
             rest = text[start:stop]
             unit = read_unit(finder.wholes, rest, at, tools, level) if self._may_be_unit else None
@@ -293,11 +303,13 @@ class Scanner:
             if unit:
                 self._adopt(*unit, stop, bare=True)
                 return
+            self._fenced_vain += (stop - start) * bool(turn)
 
     def _begins_unit(self) -> bool | None:
         """Whether a unit, or a call without special tokens, may begin here; None if unknown."""
         window, finder, tools = self.window, self._finder, self._setting.tools
-        unit = stripped = False
+        unit: bool | None = False
+        stripped: bool | None = False
         if self._may_be_unit:
             unit = finder.begins_unit(window, window.pos, tools, fenced=False)
         if tools and not unit:
@@ -526,7 +538,8 @@ class Scanner:
     ) -> Reading[None]:
         """Read the block whose opener began at `start`, and more calls if its closer is lost."""
         self._refused = self._announced = None
-        at, setting = start, self._setting
+        at, setting, collector = start, self._setting, self.collector
+        calls, notes, others = len(collector.calls), len(collector.diagnoses), list[_Other]()
         while True:
             block: Block
             if form.call:
@@ -537,12 +550,21 @@ class Scanner:
             else:
                 block = TaggedBlock(setting, form, at, quoted=quoted, name=name)
             block.doubtful = doubtful
-            yield from block.read()
+            seen = yield from self._past_others(block.read(), others)
             if not block.had_body or block.closed or block.failed:
                 break
             if not (yield from another(form, self.window)) or self.collector.note_full():
                 break
             at, name, doubtful = self.window.offset, None, False
+        levels = {one.level for call in collector.calls[calls:] for one in call.repairs}
+        is_open = bool(form.closer) and not block.closed
+        is_odd = is_open or block.failed or len(collector.diagnoses) > notes or "lenient" in levels
+        if is_odd or levels:
+            self._note_others(seen, self.window.pos, others)
+            inside = (one for one in others if one.start < self.window.offset)
+            if other := next((one for one in inside if is_odd or one.is_behind_end), None):
+                yield from self._fall(start, other)
+                return
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
         self._left_open = None
         if block.had_body:
@@ -553,6 +575,39 @@ class Scanner:
             self._in_code = self._in_code or (token.text == FENCE and not block.closed)
         else:
             self._mentioned(start, token, form, quoted=quoted)
+
+    def _past_others(self, reading: Reading[None], found: list[_Other]) -> Reading[int]:
+        """Read a block; note where others' turns may begin in it, up to the offset returned."""
+        window, seen = self.window, self.window.offset
+        for _ in reading:
+            self._note_others(seen, len(window.text), found)
+            seen = max(seen, window.base + len(window.text) - limits.MARGIN)
+            yield
+        return seen
+
+    def _note_others(self, seen: int, end: int, found: list[_Other]) -> None:
+        """Note where others' turns may begin in the text from an offset up to an index."""
+        text, base = self.window.text, self.window.base
+        for hit in self._finder.others.finditer(text, max(0, seen - base), end):
+            is_behind_end = bool(ends_turn(text, max(0, hit.start() - limits.MARGIN), hit.start()))
+            token = self._finder.tokens[hit[0]]
+            is_new = not found or (is_behind_end and not found[-1].is_behind_end)
+            if is_new and not token.within:
+                found.append(_Other(base + hit.start(), token, is_behind_end))
+
+    def _fall(self, start: int, other: _Other) -> Reading[None]:
+        """End the model's turn in a damaged block, where another's begins."""
+        collector, at = self.collector, other.start
+        calls = (call.span.start for call in collector.calls if call.span and call.span.end > at)
+        at = min(at, next(calls, at))
+        collector.reclassify(at, kind="content")
+        collector.refuse("truncated", "the turn ends inside a call", start, at, cut=True)
+        if not self._every:
+            self._leave(other.token.text, at)
+            return
+        self._is_own = True
+        yield from self._pass_turn(other.token, 0, at)
+        yield from self._unit()
 
     def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool) -> None:
         """Add an opener at offset `start` with no call after it as content, and remember it."""
@@ -680,31 +735,37 @@ class Scanner:
     def _dialogue(self, token: Token) -> None:
         """Read what follows as content if a call precedes this line of another's.
 
-        Models make up the rest of a dialogue after their answer. In a code fence the marker is
-        code, unless it directly follows the ticks, which then closed a fence without an opening.
+        In a fence it is code, unless it follows the ticks, which then closed one without opening.
         """
         is_called = len(self.collector.calls) > self._calls_before
-        if not is_called or not LINE_START.search(self._line) or self._is_code():
+        before = self._last_piece[-limits.MARGIN :].rstrip()
+        is_code = (self._in_code and not before.endswith(FENCE)) or self._is_quoted()
+        if not is_called or not LINE_START.search(self._line) or is_code:
             self._pass_as_text(token.text)
             return
-        later = self._finder.others.search(self.window.text, self.window.pos)
         self._leave(token.text)
-        if self._every and later:
+        others, window = self._finder.others, self.window
+        if self._every and (later := others.search(window.text, window.pos)):
             self._over, self.collector.answered = False, None
             self._pass_text(later.start())
 
-    def _leave(self, text: str) -> None:
+    def _leave(self, text: str, at: int | None = None) -> None:
         """End the model's turn at a text that begins a later one, which is not read."""
-        start, collector = self.window.offset, self.collector
+        start, collector = self.window.offset if at is None else at, self.collector
         message = f"{text!r} begins a later turn, which was not read"
         collector.diagnose(LATER_TURN, message, start, start + len(text))
         collector.answered = start
         self._over, self._in_code = True, False
 
     def _is_code(self) -> bool:
-        """Whether a marker of a turn at the position is in a fence, or behind a quoted marker."""
-        before = self._last_piece[-limits.MARGIN :].rstrip()
-        return (self._in_code and not before.endswith(FENCE)) or self._is_quoted()
+        """Whether a marker of a turn is in a fence (not right behind its ticks and a turn's end)
+        or behind a quoted marker.
+        """
+        before = self._last_piece[-limits.MARGIN :]
+        if end := ends_turn(before):
+            before = before[: end.start()]
+        is_closed = end is not None and before.rstrip().endswith(FENCE)
+        return (self._in_code and not is_closed) or self._is_quoted()
 
     def _header(self, token: Token) -> Reading[int]:
         """Return the length of the header of a turn that begins here; 0 if it is only mentioned."""
@@ -779,13 +840,13 @@ class Scanner:
         self._is_own = True
 
     def _turn_end(self, token: Token) -> Reading[None]:
-        """At an end that only others' turns have, before any header, all before it is another's."""
+        """At an end that only others have, before any header of the model's, disown all before."""
         size = 0 if self._is_own else (yield from self._header(token))
         if not size:
             self._pass_as_text(token.text)
             return
         self.window.pos += size
-        self._pass_others(0, token.text)
+        self._pass_others(self._turn_at, token.text)
         yield from self._unit()
 
     def _read_less(self, token: Token) -> Reading[None]:
@@ -799,10 +860,7 @@ class Scanner:
     def _pass_turn(
         self, token: Token, size: int, start: int, *, made_up: bool = False
     ) -> Reading[None]:
-        """Pass a turn of another behind its header, up to its end or the text's.
-
-        From offset `start` on nothing was the model's.
-        """
+        """Pass another's turn, from an offset on, up to what ends it behind its header."""
         window = self.window
         window.pos += size
         while not (hit := token.turn_ends.search(window.text, window.pos)) and not window.final:
@@ -816,9 +874,10 @@ class Scanner:
     def _pass_others(self, start: int, text: str, *, made_up: bool = False) -> None:
         """Make what is before the position another's, from offset `start` on; a turn begins."""
         end = self.window.offset
-        self.collector.disown(start, end, made_up=made_up)
-        message = f"{text!r} is of another's turn, which was not read"
-        self.collector.diagnose(LATER_TURN, message, start, end)
+        self.collector.disown(start, end, made_up=made_up, first=not self._is_own)
+        if not self._every:
+            message = f"{text!r} is of another's turn, which was not read"
+            self.collector.diagnose(LATER_TURN, message, start, end)
         self._new_turn()
 
     def _new_turn(self) -> None:
@@ -998,7 +1057,7 @@ class Scanner:
         window = Window(text, base=late, final=True)
         setting = replace(self._setting, window=window, collector=found)
         read_all(text, Scanner(self._finder, setting, inside=True).reading)
-        tail = _calls_at_end(found, text, late)
+        tail = calls_at_end(found, text, late)
         first = tail[0][1] if tail else 0
         marked = {form.name for form in self._finder.formats if form.marked and form.opener}
         calls = [call for call in found.calls if call.span and call.span.start >= first]
@@ -1131,84 +1190,6 @@ class Scanner:
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
 
 
-def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
-    """Return the calls and markup pieces at the end of a text that begins at offset `base`."""
-    tail: list[tuple[Kind, int, int]] = []
-    for kind, start, end in reversed([*found.pieces]):
-        begins = max(start, base)
-        content = text[begins - base : end - base]
-        if kind == "reasoning" or (kind == "content" and not content.isspace()):
-            break
-        tail.append((kind, begins, end))
-    while tail and tail[-1][0] == "content":
-        tail.pop()
-    return tail[::-1]
-
-
-def in_program(text: str, at: int) -> bool:
-    """Whether index `at` is in the first line of a triple-quoted string in a program."""
-    return _in_string(text, max(0, at - limits.LIST_BEFORE), at) is not None
-
-
-def in_ticks(line: str, *, behind: bool = False, unknown: bool = False) -> bool:
-    """Whether inline code is open at the end of the last line in `line`.
-
-    `unknown` if its start is missing, because `line` has no line end and is `behind` other text or
-    so long that no more was kept.
-    """
-    start = line.rfind("\n")
-    if start < 0 and (behind or len(line) >= limits.KEPT):
-        return unknown
-    return len(_TICK.findall(line, start + 1)) % 2 == 1
-
-
 def _names(forms: Iterable[Format]) -> set[str]:
     """Return the names of formats, and of the formats that are read together with them."""
     return {each.name for form in forms for each in (form, *form.also)}
-
-
-_WORDS = re.compile(r"[\w.-]++")
-_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
-"""Patterns of the name key and of the arguments key of a call that is written as JSON."""
-
-
-def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
-    """Whether `before`, up to `KEPT` characters, ends like a call of a format with this closer.
-
-    A tool's name alone counts, too. A closer without letters proves nothing: False.
-    """
-    if token.kind not in ("close", "end") or not any(map(str.isalpha, token.text)):
-        return False
-    body, endings = before.rstrip(), [ending_of(form) for form in token.formats]
-    return any(
-        ends_in_tool(body, tools) or (body.endswith(texts) and _is_in(body, inside, token, tools))
-        for texts, inside in endings
-    )
-
-
-def ends_in_tool(text: str, tools: Tools | None) -> bool:
-    """Whether the last word of `text` is the name of a tool."""
-    return _any_tool(_WORDS.findall(text)[-1:], tools)
-
-
-def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
-    return tools is not None and any(word in tools for word in words)
-
-
-def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
-    """Whether `body` seems to have a call: an object with keys, named arguments, or their tags.
-
-    If `inside` matches a tag, which may be farther back than `KEPT`, a long body counts, too. An
-    object inside quotes (an odd number of them in the last line) does not. If the closer's own
-    element is opened in `body`, it must also name a tool or have the keys of a call.
-    """
-    found, whole = inside.search(body) is not None, len(body) < limits.KEPT
-    if inside not in (IN_OBJECT, IN_CALL):
-        return found or not whole
-    _, lines, line = body.rpartition("\n")
-    if not found or ((whole or lines) and line.count('"') % 2):
-        return False
-    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
-    if f"{element} " not in body and f"{element}>" not in body:
-        return True
-    return all(key.search(body) for key in _KEYS) or _any_tool(_WORDS.findall(body), tools)

@@ -206,32 +206,32 @@ def turns_by(template: str) -> Turns:
         raise UsageError("it writes nothing of some messages; wanted a chat template")
     before, _, rest = text.partition(words[0])
     to_model, to_user = (_between(rest, *words[at - 1 : at + 1]) for at in (3, 2))
-    at = _apart(to_model, to_user)
-    same = [
-        *takewhile(lambda row: row[0] == row[1], zip(before[::-1], to_user[::-1], strict=False))
-    ]
-    own, user = _header(to_model[at:]), _header(to_user[max(at, len(to_user) - len(same)) :])
-    if not own:
+    at, alike = _apart(to_model, to_user), zip(before[::-1], to_user[::-1], strict=False)
+    start = len(to_user) - len([*takewhile(lambda row: row[0] == row[1], alike)])
+    at = start if 0 < start < at else at
+    own, user = _header(to_model[at:]), _header(to_user[max(at, start) :])
+    if not re.search(r"[^\w\s]", own):
         raise UsageError("it writes nothing where the model's turn begins")
     others, pairs, end = [user], tuple[Pair, ...](), to_user[:at].strip()
     with suppress(UsageError, ValueError):  # it may refuse a system's turn, or a tool's
         said = render_by(template, [{"role": "system", "content": _ANSWER}, *talk])
-        last = _LAST_TOKEN(said[: said.index(_ANSWER)])
-        if last and (system := _header(last[0])) == last[0].strip():
-            tag = re.match(_TAG, system)  # of the header's middle, or of its beginning
-            is_head = tag is None or user.startswith(tag[0]) or tag[0] not in to_model
-            others += [system] if is_head else []
+        front = said[: said.index(_ANSWER)]
+        tags = [*re.finditer(_TAG, front)]
+        last = front[tags[-1].start() if tags else front.strip().rfind("\n") + 1 :].strip()
+        system = _header(last)
+        is_head = not tags or user.startswith(tags[-1][0]) or tags[-1][0] not in to_model
+        others += [system] if is_head and not re.search(r"\w", last[len(system) :]) else []
     with suppress(UsageError, ValueError):
         opener, closer = _around_result(template, talk[:1], own)
         others += [] if closer else [_header(opener)]
         pairs = ((opener, closer),) if closer else ()
-    found = dict.fromkeys(one for one in others if one and one not in to_model)
+    is_mark = re.compile(r"[^\w\s]").search  # a role alone is a word
+    found = dict.fromkeys(one for one in others if is_mark(one) and one not in to_model)
     return Turns("template", ("",), (*found,), (own,), ends=(end,) * bool(end), pairs=pairs)
 
 
 _TAG = r"(?:<[^<>\s]{1,64}>|\[[^\[\]\s]{1,64}\])"
-_HEADER = re.compile(rf"\s*((?:{_TAG}|\s)*[^\w\n<>\[\]]{{0,8}}[\w.]{{0,64}}:?)").match
-_LAST_TOKEN = re.compile(rf"{_TAG}(?:(?!{_TAG})[\s\S])*\Z|[^\n]*\n?\Z").search
+_HEADER = re.compile(rf"\s*+((?:{_TAG}|\s)*+[^\w\n<>\[\]]{{0,8}}+[\w.]{{0,64}}+:?)").match
 _BEGUN = re.compile(rf"(?:{_TAG}|[<\[][^<>\[\]\s]{{0,64}}|(?<=\n)[^\n<>\[\]]{{1,64}})\Z").search
 
 
@@ -282,8 +282,8 @@ class TemplateCheck:
         text: The turn of the assistant with two calls, or one if it writes no more.
         fault: Why the calls are not read back; empty if they are.
         notes: What the template leaves out or refuses: several calls a turn, words beside calls.
-        turns: The family of templates that begin turns alike; None if it is no family that is known,
-            so that only with `template=` nothing is read in others' turns.
+        turns: The family of templates that begin turns alike; None if none is known, so that only
+            with `template=` nothing is read in others' turns.
     """
 
     arguments: ArgumentsKind
@@ -320,7 +320,7 @@ def check_template(template: str) -> TemplateCheck:
                 notes += (f"of two calls in one turn only the first is read back: {error}",)
             both = _turn_of(template, calls, kind, _PROBED, said={"content": _ANSWER})
         except UsageError as error:
-            return TemplateCheck(kind, fault=str(error), turns=turns)
+            return TemplateCheck(kind, fault=str(error), notes=notes, turns=turns)
     if _ANSWER not in both:
         notes += ("words beside calls are left out",)
     if len(text) > MAX_TEMPLATE_TURN:

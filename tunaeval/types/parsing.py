@@ -25,7 +25,7 @@ ABSTAINED = "abstained"
 """The code of the diagnosis of a call whose name means that the reply calls nothing."""
 
 LATER_TURN = "later-turn"
-"""The code of the diagnosis of a turn that is not the model's, or not its first, and is not read."""
+"""The code of the diagnosis of a turn that is another's, or is not the first, and is not read."""
 
 _DETAILS = {"malformed": (UNKNOWN_TOOL, NOT_TEXT), "no_call": (ABSTAINED,)}
 
