@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from tunaeval import limits
@@ -53,6 +53,7 @@ from .finder import (
     stands_alone,
 )
 from .judge import Objects
+from .passing import LINE_START, Passing, Unread
 from .stripped import begins_stripped, read_stripped
 from .tagged import TaggedBlock
 from .unit import gather, read_unit
@@ -80,12 +81,6 @@ _UNFINISHED_LINE = re.compile(rf"{_HEADER_TEXT}[\r\n]{{0,2}}{_CUT_MARKER}", re.A
 
 `_UNFINISHED_LINE`, for openers that end in `>`, allows a line end after the header's text.
 """
-
-LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
-"""Matches a text after which only white space precedes the next character in its line."""
-
-OPENS_FENCE = re.compile(r"(?:\A|\n)```([\w+-]{0,24})[ \t]{0,8}\r?\n[ \t\r\n]{0,40}\Z")
-"""Matches a text whose last line is the start of a code fence; the group is the language."""
 
 _SPACED = re.compile(SPACED)
 
@@ -130,31 +125,6 @@ def scanner_of(
     return Scanner(finder.with_tools(tools, text), setting, every=every)
 
 
-@dataclass(slots=True)
-class _Unread:
-    """A marker without a call after it so far: an opener, or a marker around all calls.
-
-    The marker is ignored unless the text between it and its closer looks like an attempted call.
-
-    Attributes:
-        start: Where the marker begins, as an offset into the whole text.
-        token: The marker.
-        form: The format whose opener the marker is; None for a marker around all calls.
-        likely: Whether the marker begins its line and, if it is an opener, a tag is next to it.
-        inline: Whether the marker may be part of a sentence, which may name its closer, too.
-        quote: The quotation mark directly before the marker, or "".
-        behind: The beginning of the text after the marker.
-    """
-
-    start: int
-    token: Token
-    form: Format | None
-    likely: bool
-    inline: bool
-    quote: str = ""
-    behind: str = ""
-
-
 class _Other(NamedTuple):
     """Where another's turn may begin inside of a block; `is_behind_end`: behind a turn's end."""
 
@@ -163,7 +133,7 @@ class _Other(NamedTuple):
     is_behind_end: bool
 
 
-class Scanner:
+class Scanner(Passing):
     """Reads one text with the formats of a finder; used once.
 
     `inside`: the text is the end of a reasoning block that is never closed. `every`: all turns of
@@ -172,16 +142,11 @@ class Scanner:
     Attributes:
         _channel: The channel of the current message; None outside of messages.
         _announced: The offset of a marker that announces calls, until the first call is read.
-        _region: The opening marker around all calls of a format, until its closer is read.
-        _mention: The last opener that nothing like a call followed.
         _refused: The opener of a block that could not be read and whose inside now follows.
         _left_open: The format of a block without a closer; the closer may come after other text.
         _in_code: Whether a code fence is open.
         _code_thinks: Whether a reasoning opener was read in code.
-        _quote_open: Whether inline code is open that began directly before a marker.
-        _after_reasoning: Whether white space that follows still belongs to the reasoning before.
         _thought: The span of the first reasoning opener that was read as content.
-        _line_at: The offset from which text counts as part of the current line.
         _turn_at: The offset where the current turn begins; `_calls_before` are the calls before it.
         _is_own: Whether the text cannot have begun in a turn of another.
         _has_thought: Whether reasoning was read in this turn.
@@ -195,7 +160,7 @@ class Scanner:
     def __init__(
         self, finder: Finder, setting: Setting, *, inside: bool = False, every: bool = False
     ) -> None:
-        self.window, self.collector = setting.window, setting.collector
+        super().__init__(setting)
         self._finder, self._setting = finder, setting
         self._inside, self._every = inside, every
         self._may_be_unit = bool(finder.wholes) and (
@@ -204,14 +169,11 @@ class Scanner:
         """Whether a format for units is in the set and, if it needs tools, tools are given."""
         self._channel: Channel | None = None
         self._announced: int | None = None
-        self._region: _Unread | None = None
-        self._mention: _Unread | None = None
         self._refused: Token | None = None
         self._left_open: Format | None = None
         self._thought: Span | None = None
-        self._line_at = self._turn_at = self._calls_before = self._vain = self._fenced_vain = 0
-        self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
-        self._over = self._is_own = self._has_thought = False
+        self._turn_at = self._calls_before = self._vain = self._fenced_vain = 0
+        self._in_code = self._code_thinks = self._over = self._is_own = self._has_thought = False
         self._tags: list[Tag] = []
         self._spaces: set[str] = set()
         self.reading = self._run()
@@ -621,9 +583,9 @@ class Scanner:
             inline = bool(_IN_WORDS.match(before)) and "\n" not in window.text[at : window.pos]
             tagged = not (form.call or form.python) and self._tag_follows(at, token.text)
             quote = before[-1:] if before.endswith(("'", '"')) else ""
-            self._mention = _Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
+            self._mention = Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
-    def _interrupt_mention(self, mention: _Unread, token: Token) -> None:
+    def _interrupt_mention(self, mention: Unread, token: Token) -> None:
         """Report an opener without a call, if one was likely, when its format's next one comes."""
         window = self.window
         if mention.form is None or not mention.likely:
@@ -636,7 +598,7 @@ class Scanner:
             self._report_unread(mention, where, window.offset)
             mention.likely = False
 
-    def _close_unread(self, unread: _Unread, closer: Token) -> None:
+    def _close_unread(self, unread: Unread, closer: Token) -> None:
         """Report the text between a marker and its closer here, if it looks like a broken call."""
         text = unread.behind.replace(unread.quote, "") if unread.quote else unread.behind
         named, tools = bool(text.strip()) or unread.inline, self._setting.tools
@@ -650,7 +612,7 @@ class Scanner:
         if region and region.behind.lstrip().startswith(_BEGINNINGS):
             self._report_unread(region, f"behind {region.token.text!r}", self.window.offset)
 
-    def _report_unread(self, unread: _Unread, where: str, end: int) -> None:
+    def _report_unread(self, unread: Unread, where: str, end: int) -> None:
         """Report a marker without a readable call, unless its text has a call or is reported."""
         collector = self.collector
         known = collector.has_call if unread.form else collector.has_said
@@ -725,7 +687,7 @@ class Scanner:
         if token.text in regions:
             self._leave_region()
             begins_line = bool(LINE_START.search(self._line))
-            self._region = _Unread(start, token, None, likely=begins_line, inline=True)
+            self._region = Unread(start, token, None, likely=begins_line, inline=True)
         elif region and token.text in regions[region.token.text]:
             self._close_unread(region, token)
             self._region = None
@@ -1034,11 +996,6 @@ class Scanner:
         self._after_reasoning = True
         yield from self._unit()
 
-    def _pass_reasoning(self, end: int) -> None:
-        """Add the window's text from its position up to index `end` as reasoning, and skip it."""
-        self.collector.piece("reasoning", self.window.offset, self.window.base + end)
-        self.window.pos = end
-
     def _diagnose_unclosed(self, message: str, start: int) -> None:
         """Report that reasoning which began at offset `start` is still open where the text ends."""
         self.collector.truncated = True
@@ -1106,63 +1063,6 @@ class Scanner:
         self._pass_markup(len(token.text))
         self._after_reasoning = True
         return self._unit()
-
-    def _pass_text(self, end: int) -> None:
-        """Add the text up to index `end` as content (white space after reasoning as markup)."""
-        window, collector = self.window, self.collector
-        start = window.pos
-        if start >= end:
-            return
-        offset, window.pos = window.base + start, end
-        text = window.text[start:end]
-        if self._after_reasoning:  # white space after reasoning is markup
-            blank = len(text) - len(text.lstrip())
-            collector.piece("markup", offset, offset + blank)
-            self._after_reasoning = blank == len(text)
-            offset += blank
-        if self._mention or self._region:
-            for unread in (self._mention, self._region):
-                if unread and len(unread.behind) < limits.CALL_AHEAD:
-                    unread.behind += text[: limits.CALL_AHEAD]
-        if self._quote_open:
-            self._quote_open = "`" not in text and "\n" not in text
-        collector.text(text, offset, window.base + end)
-
-    def _pass_as_text(self, text: str) -> None:
-        """Add a marker that has no meaning here as content, and skip it."""
-        self._pass_text(self.window.pos + len(text))
-
-    def _pass_markup(self, size: int) -> None:
-        """Add a marker of `size` characters as markup and skip it; a new line begins after it."""
-        start = self.window.offset
-        self.window.pos += size
-        self._line_at = start + size
-        self.collector.piece("markup", start, self._line_at)
-        self.collector.bare = False
-
-    @property
-    def _line(self) -> str:
-        """The text from `_line_at` to the position, or its last `KEPT` characters."""
-        return self.window.since(self._line_at)
-
-    @property
-    def _last_piece(self) -> str:
-        """The last piece up to the position, or only its last `KEPT` characters."""
-        return self.window.since(self.collector.last_start)
-
-    def _is_quoted(self) -> bool:
-        """Whether the position is in inline code that began directly before a marker."""
-        before = self.window.preceding(self.window.pos)
-        if not self._quote_open and before.endswith("`") and before != "``":
-            self._quote_open = in_ticks(self._line, behind=self._line_at > 0, unknown=True)
-        return self._quote_open
-
-    def _is_behind_fence(self) -> bool:
-        """Whether the previous line opens a code fence that has a language or begins the text."""
-        line = self._line
-        fence = OPENS_FENCE.search(line)
-        begun = fence is not None and self.window.offset - len(line) + fence.start() == 0
-        return fence is not None and (begun or bool(fence[1]))
 
     def _finish(self) -> None:
         """Report what is incomplete at the text's end: a fence, announced calls, or an opener."""
