@@ -44,13 +44,14 @@ def untiled(text: str, result: ParseResult, events: Iterable[Event]) -> str:
 
 
 def _final_tiles(events: Iterable[Event]) -> list[Event]:
-    """Return the events that cover the text, reclassified ones replaced by one of reasoning."""
+    """Return the events that cover the text, reclassified ones replaced by one of their kind."""
     tiles: list[Event] = []
     for event in events:
         if event.kind == "reclassified":
             while tiles and tiles[-1].span.end > event.span.start:
                 tiles.pop()
-            tiles.append(Event("reasoning", event.span, event.text))
+            kind = "content" if event.name == "content" else "reasoning"
+            tiles.append(Event(kind, event.span, event.text))
         elif event.kind in TILES:
             tiles.append(event)
     return tiles
