@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from tunaeval.parsing.collect import TILES, Event
+from tunaeval.parsing.collect import TILES, Event, EventKind
 from tunaeval.parsing.reader import Stream
 from tunaeval.types.parsing import ParseResult
 
@@ -50,7 +50,7 @@ def _final_tiles(events: Iterable[Event]) -> list[Event]:
         if event.kind == "reclassified":
             while tiles and tiles[-1].span.end > event.span.start:
                 tiles.pop()
-            kind = "content" if event.name == "content" else "reasoning"
+            kind: EventKind = "content" if event.name == "content" else "reasoning"
             tiles.append(Event(kind, event.span, event.text))
         elif event.kind in TILES:
             tiles.append(event)
