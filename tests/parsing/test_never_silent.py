@@ -65,7 +65,6 @@ REMAINS = (
     "<parameter=city>\nOslo\n</parameter>",
     f"<|message|>{OSLO}<|call|>",
     '<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>',
-    "<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>",
     f"myget_weather: {OSLO}",
     'xget_weather\n(city="Oslo")',
 )

@@ -43,7 +43,7 @@ def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) 
             _report_named(collector, finder, text, tools)
         elif collector.calls and finder is not everything():
             _report_others(collector, finder, text, tools)
-    if not (collector.calls or collector.attempts or collector.diagnoses):
+    if not (collector.attempts or collector.diagnoses):
         _report_remains(collector, text, tools or Tools())
 
 
@@ -314,7 +314,7 @@ def _is_distinct(text: str) -> bool:
     return not _ELEMENT(text) and any(sign in text for sign in "<[｜|")
 
 
-_ELEMENT = re.compile(r"</?+[A-Za-z]++>").fullmatch
+_ELEMENT = re.compile(r"</?+[\w-]++>").fullmatch
 
 
 def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
@@ -335,6 +335,8 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
         if sure and not _is_in_sentence(line):
             message = f"{what!r} belongs to a call, and nothing begins the call"
             collector.refuse("missing-opener", message, start, end)
+        elif collector.calls:
+            continue
         else:
             message = f"{what!r} is named here as in a call, and nothing is called"
             collector.diagnose("mention", message, start, end)

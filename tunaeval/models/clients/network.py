@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from ipaddress import ip_address, ip_network
 from typing import NamedTuple
 from urllib.request import getproxies_environment, proxy_bypass
+from weakref import WeakMethod
 
 import httpx2
 
@@ -431,11 +432,14 @@ _LOGGERS = (
 class KeyFilter(logging.Filter):
     """A logging filter that has `hide` replace keys in the HTTP library's messages, from `begin` to
     `end`.
+
+    It does not keep the client alive whose method `hide` is: one that nobody closes is collected
+    with its connections.
     """
 
     def __init__(self, hide: Callable[[str], str]) -> None:
         super().__init__()
-        self._hide = hide
+        self._hide = WeakMethod(hide)
 
     def begin(self) -> None:
         """Begin to filter what the HTTP library logs; a second call changes nothing."""
@@ -448,7 +452,9 @@ class KeyFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record pass, without keys."""
-        said = record.getMessage()
-        if (words := self._hide(said)) != said:
+        hide, said = self._hide(), record.getMessage()
+        if hide is None:
+            self.end()
+        elif (words := hide(said)) != said:
             record.msg, record.args = words, ()
         return True
