@@ -82,8 +82,8 @@ class _LastText(Parser):
 class Replies:
     """A reader of a kept run's replies, by the run's own rules.
 
-    `directory` is None for a run that was kept nowhere. Texts are read without tools if the run kept
-    none. Raises `UnknownNameError` if the run's parser is not installed.
+    `directory` is None for a run that was kept nowhere. If the run kept no tools, texts are read
+    without them. Raises `UnknownNameError` if the run's parser is not installed.
     """
 
     def __init__(self, info: RunInfo, directory: Path | str | None) -> None:
@@ -110,8 +110,8 @@ def run_tools(path: Path) -> RunTools:
     """Return the tools that a run kept. Raises `RecordError` if there are none."""
     if (kept := kept_tools(path)) is None:
         raise RecordError(
-            f"{path}: this run did not keep its tools (no {TOOLS_FILE}); give the suite that was "
-            "asked (--suite)"
+            f"{path}: this run did not keep its tools, as there is no {TOOLS_FILE} in it; give the "
+            "suite that was asked (--suite)"
         )
     return kept
 

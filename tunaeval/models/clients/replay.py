@@ -229,5 +229,5 @@ def _checked(model: type[_Model], row: JsonObject, where: str) -> _Model:
         field = ".".join(map(str, first["loc"])) or "the whole"
         raise RecordError(
             f"{where}: {field!r} is {first['input']!r:.60}; {first['msg'].lower()}; "
-            "was it written by 'tunaeval run'?"
+            "make it again with this version of 'tunaeval run'"
         ) from None
