@@ -1,8 +1,10 @@
-"""Published replies as values: what a model wrote, which tools it had, and what BFCL read of it.
+"""Published replies as values: what a model wrote, which tools it had, and what it meant.
 
-A folder contains `prompts.jsonl.gz` (category, index, question, functions) and `replies.jsonl.gz`
-(model, category, index, text, and under `bfcl` the calls that BFCL's own handler read, each as
-`{name: arguments}`, or null where it failed).
+A folder contains `replies.jsonl.gz`, in one of two layouts. Beside `prompts.jsonl.gz` (category,
+index, question, functions) it has model, category, index, text, and under `bfcl` the calls that
+BFCL's own handler read, each as `{name: arguments}`, or null where it failed. Alone it is labelled:
+model, kind (the form), text, tools (or null), and under `want` a list of `[name, arguments]`, which
+is empty where the model calls nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ class Read(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """One text of one model; `theirs` is None where BFCL's handler failed."""
+    """One text of one model; `theirs` is None where BFCL's handler failed.
+
+    If `labelled`, `theirs` is what the model meant, and `category` is the form it wrote.
+    """
 
     model: str
     category: str
@@ -42,6 +47,7 @@ class Reply(NamedTuple):
     underscores: bool
     theirs: tuple[Read, ...] | None
     passed: bool
+    labelled: bool = False
 
     @property
     def place(self) -> str:
@@ -52,17 +58,22 @@ class Folder:
     """The prompts and replies in a folder; raises `SystemExit` with a sentence where one is not."""
 
     def __init__(self, path: Path, models: Sequence[str] = ()) -> None:
+        rows = list(_lines(path / "replies.jsonl.gz"))
+        self.labelled = all("want" in row for row in rows)
         self._prompts = {
-            (row["category"], row["index"]): row for row in _lines(path / "prompts.jsonl.gz")
-        }
-        self.replies = [
-            reply
-            for row in _lines(path / "replies.jsonl.gz")
-            if (reply := _reply(row)).model in (models or {reply.model})
-        ]
+            (row["category"], row["index"]): row
+            for row in (
+                [{"category": one["kind"], "index": at, "functions": one["tools"]}
+                 for at, one in enumerate(rows)]
+                if self.labelled
+                else _lines(path / "prompts.jsonl.gz")
+            )
+        }  # fmt: skip
+        read = (_labelled(row, at) if self.labelled else _reply(row) for at, row in enumerate(rows))
+        self.replies = [reply for reply in read if reply.model in (models or {reply.model})]
         if not self.replies:
             sys.exit(f"{path}: no reply is of the models {', '.join(models) or '(any)'}")
-        self._tools: dict[tuple[str, int, bool], Tools] = {}
+        self._tools: dict[tuple[str, int, bool], Tools | None] = {}
 
     @cached_property
     def models(self) -> list[str]:
@@ -73,16 +84,23 @@ class Folder:
 
     def functions(self, reply: Reply) -> list[dict[str, Any]]:
         """The tools as BFCL describes them, by the names that the model was shown."""
-        functions = self._prompts[reply.category, reply.number]["functions"]
+        functions = self._prompts[reply.category, reply.number]["functions"] or ()
         if not reply.underscores:
             return list(functions)
         return [{**one, "name": one["name"].replace(".", "_")} for one in functions]
 
-    def tools(self, reply: Reply) -> Tools:
+    def tools(self, reply: Reply) -> Tools | None:
+        """The tools of the prompt; None if the reply is labelled and had none."""
         key = (reply.category, reply.number, reply.underscores)
         if key not in self._tools:
-            self._tools[key] = to_tools(self.functions(reply))
+            functions = self.functions(reply)
+            self._tools[key] = None if reply.labelled and not functions else to_tools(functions)
         return self._tools[key]
+
+    def names(self, reply: Reply) -> list[str]:
+        """The names of the tools; where there are none, those that the label calls."""
+        tools = self.tools(reply)
+        return [call.name for call in reply.theirs or ()] if tools is None else list(tools)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -104,6 +122,11 @@ def _reply(row: Mapping[str, Any]) -> Reply:
         None if theirs is None else tuple(Read(*item) for one in theirs for item in one.items()),
         bool(row["bfcl_passed"]),
     )
+
+
+def _labelled(row: Mapping[str, Any], number: int) -> Reply:
+    wanted = tuple(Read(*one) for one in row["want"])
+    return Reply(row["model"], row["kind"], number, row["text"], False, wanted, True, True)
 
 
 # --- whether two readings say the same -----------------------------------------------------------

@@ -16,6 +16,9 @@ categories java and javascript BFCL keeps each value as the text that was writte
 (or as a tag around values) that ends without calls and without a diagnosis; a false call, or a
 false attempt, is one in a text that names no tool at all.
 
+Labelled replies say what the model meant. All of them are counted, for each form, too; a silent
+loss is any with a call that ends so, and a false call any where the model meant none.
+
 `--list N` shows examples of each kind. `--formats` reads each text by each named format, too:
 none may lose a call without a diagnosis or call a tool that the text does not name, and `auto`
 reads each call that a format it contains reads, before what it takes for a later turn.
@@ -63,8 +66,8 @@ FOLDER = "TUNAEVAL_REAL_REPLIES"
 SAME, OTHER_TYPES = "read", "read, another type"
 EVALUATED, LOST = "evaluated", "BFCL lost arguments"
 """Those that are left out: bare names, arithmetic and nested calls; arguments without a name."""
-WHOLE, EACH = 0.99, 0.97
-"""The least share that is read, of all and for each model."""
+WHOLE, EACH, FORM = 0.99, 0.97, 0.95
+"""The least share that is read, of all, and for each model or, of labelled replies, each form."""
 _BATCH = 100
 
 
@@ -80,9 +83,9 @@ def judged(reply: Reply, found: Found, names: Sequence[str]) -> str | None:
         return SAME
     if _agree(found.calls, theirs, same_but_for_types):
         return SAME if reply.category in OTHER_LANGUAGES else OTHER_TYPES
-    if is_evaluated(reply):
+    if not reply.labelled and is_evaluated(reply):
         return EVALUATED
-    if has_lost_arguments(reply):
+    if not reply.labelled and has_lost_arguments(reply):
         return LOST
     if not found.calls:
         return f"{found.outcome}: {', '.join(found.codes) or 'no diagnosis'}"
@@ -116,9 +119,10 @@ class Counts:
         if rest and said is not None:
             self.rests[said][reply.model] += 1
             self.found[f"rest, {said}"].append((reply, found))
-        if not found.calls and not found.codes and seems_to_call(reply.text, names):
+        seems = seems_to_call(reply.text, names) or (reply.labelled and reply.theirs)
+        if not found.calls and not found.codes and seems:
             self._note("silent loss", reply, found)
-        if not names_a_tool(reply.text, names):
+        if _means_none(reply, names):
             if found.calls:
                 self._note("false call", reply, found)
             elif found.outcome != "no_call":
@@ -127,8 +131,8 @@ class Counts:
             self._note("read here alone", reply, found)
 
     def _note(self, what: str, reply: Reply, found: Found) -> None:
-        self.models[reply.model][what] += 1
-        self.models["all"][what] += 1
+        for row in (reply.model, *((_form(reply),) if reply.labelled else ()), "all"):
+            self.models[row][what] += 1
         if what not in (SAME, "rest"):
             self.found[what].append((reply, found))
 
@@ -138,6 +142,15 @@ class Counts:
         return right / ((right + one["rest"]) or 1)
 
 
+def _form(reply: Reply) -> str:
+    return f"form {reply.category}"
+
+
+def _means_none(reply: Reply, names: Sequence[str]) -> bool:
+    """Whether a call in the text would be false: its label is empty, or it names no tool."""
+    return (reply.labelled and not reply.theirs) or not names_a_tool(reply.text, names)
+
+
 COLUMNS = (SAME, OTHER_TYPES, "rest", EVALUATED, LOST, "silent loss", "false call",
            "false attempt", "read here alone")  # fmt: skip
 
@@ -145,8 +158,9 @@ COLUMNS = (SAME, OTHER_TYPES, "rest", EVALUATED, LOST, "silent loss", "false cal
 def accuracy(given: argparse.Namespace, folder: Folder) -> None:
     counts = Counts()
     for reply, found in zip(folder.replies, read(folder, folder.replies), strict=True):
-        counts.add(reply, found, list(folder.tools(reply)))
-    models = [*folder.models, "all"]
+        counts.add(reply, found, folder.names(reply))
+    forms = sorted({_form(reply) for reply in folder.replies if reply.labelled and reply.theirs})
+    models = [*folder.models, *forms, "all"]
     document = {
         name: {"share": counts.share(name), **{c: counts.models[name][c] for c in COLUMNS}}
         for name in models
@@ -158,7 +172,7 @@ def accuracy(given: argparse.Namespace, folder: Folder) -> None:
         rows=[[name, f"{100 * one['share']:.2f}", *(one[c] for c in COLUMNS)]
               for name, one in document.items()],
         document={"models": document, "rests": rests},
-        aims=list(_aims(counts, folder.models)),
+        aims=list(_aims(counts, forms, FORM) if forms else _aims(counts, folder.models, EACH)),
     )  # fmt: skip
     if not given.json:
         for what, each in sorted(counts.rests.items(), key=lambda item: -item[1].total()):
@@ -168,13 +182,14 @@ def accuracy(given: argparse.Namespace, folder: Folder) -> None:
             _show(what, examples[:: max(1, len(examples) // (given.list or 1))][: given.list])
 
 
-def _aims(counts: Counts, models: Sequence[str]) -> Iterator[Aim]:
+def _aims(counts: Counts, rows: Sequence[str], least: float) -> Iterator[Aim]:
     whole = counts.share("all")
     yield Aim(f"{WHOLE:.0%} of the calls are read", f"{whole:.2%}", whole >= WHOLE)
-    lowest = min(models, key=counts.share)
-    yield Aim(f"{EACH:.0%} for each model", f"{lowest} {counts.share(lowest):.2%}",
-              counts.share(lowest) >= EACH)  # fmt: skip
-    for what in ("silent loss", "false call"):
+    lowest = min(rows, key=counts.share)
+    row = "model" if least == EACH else "form"
+    yield Aim(f"{least:.0%} for each {row}", f"{lowest} {counts.share(lowest):.2%}",
+              counts.share(lowest) >= least)  # fmt: skip
+    for what in ("silent loss", "false call", *(("false attempt",) if row == "form" else ())):
         count = counts.models["all"][what]
         yield Aim(f"no {what}", str(count), count == 0)
 
@@ -183,7 +198,8 @@ def _show(what: str, examples: Iterable[tuple[Reply, Found]]) -> None:
     for reply, found in examples:
         print(f"\n--- {what}: {reply.place}\n{reply.text:.1200}")
         theirs = "nothing" if reply.theirs is None else _shown(reply.theirs)
-        print(f"BFCL: {theirs}\nhere: {_shown(found.calls)} {found.outcome} {found.codes}")
+        print(f"{'label' if reply.labelled else 'BFCL'}: {theirs}")
+        print(f"here: {_shown(found.calls)} {found.outcome} {found.codes}")
 
 
 def _shown(calls: Iterable[Read]) -> str:
@@ -205,7 +221,7 @@ def each_format(given: argparse.Namespace, folder: Folder) -> None:
         for reply, auto, one in zip(
             folder.replies, by_auto, read(folder, folder.replies, name), strict=True
         ):
-            for what in _of_format(reply, one, auto, list(folder.tools(reply)), name in inside):
+            for what in _of_format(reply, one, auto, folder.names(reply), name in inside):
                 counts[name][what] += 1
                 found[f"{what}, {name}"].append((reply, one))
     rows = [[name, *(one[c] for c in OF_FORMATS)] for name, one in counts.items() if one]
@@ -237,7 +253,7 @@ def _of_format(
             yield "auto reads less"
     elif not one.codes and seems_to_call(reply.text, names):
         yield "silent loss"
-    if (one.calls or one.outcome != "no_call") and not names_a_tool(reply.text, names):
+    if (one.calls or one.outcome != "no_call") and _means_none(reply, names):
         yield "false call" if one.calls else "false attempt"
 
 
@@ -260,7 +276,7 @@ def differences(given: argparse.Namespace, folder: Folder) -> None:
             for reply, old, new in zip(replies, then, read(folder, replies), strict=True):
                 kind = _difference(old, new)
                 if kind is not None:
-                    names = list(folder.tools(reply))
+                    names = folder.names(reply)
                     verdicts = (judged(reply, one, names) in (SAME, OTHER_TYPES)
                                 for one in (old, new))  # fmt: skip
                     found[kind, _by_bfcl(reply, *verdicts)].append((reply, old, new))

@@ -77,7 +77,8 @@ BREAKAGES = (
     ),
     Breakage(
         "a tool's definition is a call of it", "parsing",
-        "if not _is_schema(value, name, tools):", "if True:",
+        "if wrong is None and _is_definition(inner.value, schema, described=described):",
+        "if False:",
         (LEVELS, MISSION),
     ),
     Breakage(

@@ -97,3 +97,23 @@ def test_any_folder_of_results_has_figures(tmp_path: Path) -> None:
     (model,) = whole["models"]
     assert (model["scores"]["BFCL"], model["scores"]["standard"]) == (0.0, 50.0)
     assert model["forms"] == {"fence, JSON": 1, "JSON": 1}
+
+
+def test_labelled_replies_are_counted_for_each_form(tmp_path: Path) -> None:
+    tool = {"type": "function", "function": FUNCTION}
+    name = FUNCTION["name"]
+    texts: list[tuple[str, str, list[Any]]] = [
+        ("list", f"[{name}(base=0)]", [[name, {"base": 0}]]),
+        ("list", f"[{name}(base=1)]", [[name, {"base": "1"}]]),
+        ("prose", f"{name} is nothing that I call.", [[name, {"base": 0}]]),
+        ("none", f"[{name}(base=1)]", []),
+    ]
+    rows = [
+        {"model": "m-7b", "kind": kind, "text": text, "tools": [tool], "want": want}
+        for kind, text, want in texts
+    ]
+    pack(tmp_path / "labelled" / "replies.jsonl.gz", rows)
+    counted = json.loads(run("real_replies", tmp_path / "labelled", "--json"))["models"]
+    assert counted["form list"]["share"] == 1
+    assert counted["form prose"]["silent loss"] == 1
+    assert counted["all"]["false call"] == 1

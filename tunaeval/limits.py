@@ -17,6 +17,12 @@ MAX_CALLS = 1024
 MAX_DIAGNOSES = 1024
 """Most diagnoses of a text. More would add no information and take many times its memory."""
 
+MAX_UNPACKED_BYTES = 256 * 1024 * 1024
+"""Most bytes of a file that is read whole, once it is decompressed: a megabyte can unpack to a
+thousand, and text as Python values takes up to ten times its size. What may be larger (results,
+rows, lines to parse) is read line by line.
+"""
+
 # --- a value -------------------------------------------------------------------------------------
 
 MAX_DEPTH = 128
@@ -59,8 +65,8 @@ KEPT = 240
 LOST_ENDING = 64
 """How far from its last bracket a call without an opener is searched for its closer."""
 
-ARITHMETIC_AHEAD = 12
-"""What is read after a number: an operator, signs, brackets, and the next number's first digit."""
+ARITHMETIC_AHEAD = 32
+"""What is read after a value: an operator and what its next operand begins with, or a method."""
 
 CALL_AHEAD = 4096
 """What is looked at around a tool's name in unread text: a line, or a call over several lines."""
@@ -70,6 +76,9 @@ NAMED_TRIES = 64
 
 MAX_ECHOED = 16
 """How many of a text's last calls are compared with a fence after them, which may repeat them."""
+
+MAX_SPACES = 4
+"""Namespaces of tags in a text that are read; each makes formats of its own, which takes time."""
 
 MAX_VAIN = 8192
 """Most markers without a call. No reply has as many, and each costs as much as a damaged call."""
@@ -122,6 +131,9 @@ KEY_AHEAD = 70
 
 CALL_KEY_AHEAD = 12
 """The longest key of a call, `"tool_name"`, and one character more, to see that it has ended."""
+
+MEMBER_AHEAD = 96
+"""A quoted key of up to 64 characters, its colon, white space, and the beginning of its value."""
 
 QUOTE_AHEAD = 80
 """Most white space that is skipped after a quote in Python and in similar formats."""

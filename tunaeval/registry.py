@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -43,7 +43,8 @@ from tunaeval.errors import (
     UnknownNameError,
     UsageError,
 )
-from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.calls import STRUCTURED, ToolCall, Tools
+from tunaeval.types.copies import copied
 from tunaeval.types.exchange import Reply, Request, fault_of
 from tunaeval.types.parsing import Diagnosis, Level, Outcome, ParseResult
 from tunaeval.types.roles import Client, Parser
@@ -704,22 +705,35 @@ _OUTCOMES = frozenset(get_args(Outcome))
 
 def guarded(parser: Parser) -> Parser:
     """Return the parser; a third party's is wrapped so that its faults raise PluginError."""
-    is_ours = type(parser).__module__.partition(".")[0] == "tunaeval"
-    return parser if is_ours else _Guarded(parser)
+    return parser if is_ours(parser) else _Guarded(parser)
+
+
+def is_ours(thing: object) -> bool:
+    """Whether its class is one of this package, so that it changes nothing that it is given."""
+    return type(thing).__module__.partition(".")[0] == "tunaeval"
+
+
+_UNNAMED = ("", STRUCTURED)
 
 
 class _Guarded:
-    """A third party's parser whose errors and wrong results become PluginError."""
+    """A third party's parser, which gets a copy of the tools, and whose errors and wrong results
+    become PluginError.
+    """
 
     def __init__(self, parser: Parser) -> None:
         self.name = getattr(parser, "name", type(parser).__name__)
         self._parser = parser
+        self._tools: tuple[Tools | None, Tools | None] = (None, None)
 
     def parse(
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
+        given = self._tools
+        if given[0] is not tools:
+            given = self._tools = tools, copied(tools)
         try:
-            result: object = self._parser.parse(text, tools=tools, level=level)
+            result: object = self._parser.parse(text, tools=given[1], level=level)
         except (Exception, SystemExit) as error:
             raise raised(self._parser, _PARSER, error, _ANSWER) from error
         if not isinstance(result, ParseResult):
@@ -729,7 +743,13 @@ class _Guarded:
             if not is_one(value):
                 what = f"a ParseResult with {field}={shown(value)}"
                 raise returned(self._parser, _PARSER, what, wanted)
-        return result
+        if all(call.format not in _UNNAMED for call in result.calls):
+            return result
+        return replace(result, calls=tuple(map(self._named, result.calls)))
+
+    def _named(self, call: ToolCall) -> ToolCall:
+        """Return the call with a format: the parser's name, as it was read from a text by it."""
+        return replace(call, format=self.name) if call.format in _UNNAMED else call
 
 
 def _is_call(value: object) -> bool:
@@ -772,10 +792,11 @@ def made_client(maker: Callable[..., object], name: str, settings: Mapping[str, 
 
 async def reply_of(client: Client, request: Request) -> Reply:
     """Return a client's reply to the request. Raise PluginError for a wrong reply, and in place of
-    any exception but TunaevalError and TimeoutError.
+    any exception but TunaevalError and TimeoutError. The client gets a copy of the request, and
+    what it does to its reply later has no effect.
     """
     try:
-        reply: object = await client.complete(request)
+        reply: object = copied(await client.complete(copied(request)))
     except (TunaevalError, TimeoutError):
         raise
     except (Exception, SystemExit) as error:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import tunaeval
+from tests.spoiling import spoil
 from tunaeval.errors import PluginError, UnknownNameError, UsageError
 from tunaeval.parsing.api import formats
 from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.copies import copied
 from tunaeval.types.parsing import Level, ParseResult
 from tunaeval.types.roles import Parser
 
@@ -122,4 +125,21 @@ def test_a_name_that_is_like_none_is_not_guessed(name: str) -> None:
 def test_one_that_does_right_is_heard(named: Callable[[Callable[[], Any]], None]) -> None:
     call = ToolCall("f", {})
     named(lambda: ParseResult((call,), outcome="calls"))
-    assert tunaeval.parse("x", NAME).calls == (call,)
+    assert tunaeval.parse("x", NAME).calls == (replace(call, format=NAME),)
+
+
+class Spoils(Rogue):
+    """A parser that changes the tools that it is given."""
+
+    def parse(self, text: str, *, tools: Any = None, **_: object) -> ParseResult:
+        spoil(tools)
+        return ParseResult(content=text)
+
+
+def test_a_parser_changes_no_tools() -> None:
+    tools = tunaeval.to_tools([{"name": "ls", "parameters": {"properties": {"a": {"enum": [1]}}}}])
+    before = copied(tools)
+    rogue = Spoils(lambda: None)
+    tunaeval.parse("x", rogue, tools=tools)
+    tunaeval.parse_levels("x", rogue, tools=tools)
+    assert tools == before

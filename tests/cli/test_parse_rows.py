@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tests.cli.conftest import ROOT, Tuna
-from tunaeval.cli.packed_files import LONGEST
 from tunaeval.cli.parse import RESULT_KEYS, ReadingSetting, chunks_of, reading, result_object
+from tunaeval.files.packed_files import LONGEST
 
 CALL = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'
 BROKEN = "<tool_call>{]</tool_call>"

@@ -253,6 +253,7 @@ def test_a_run_that_is_ended_keeps_what_was_finished_and_goes_on_when_asked(
     assert child.returncode == code
     assert finished == 2
     assert f"tunaeval: {word}; {finished} finished scenarios are kept in runs/{kept.name}" in err
+    assert f"; tunaeval run --resume runs/{kept.name} goes on" in err
     assert f"the run was interrupted: {finished} of 4 results" in out
     assert "Traceback" not in err
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -119,3 +122,56 @@ def test_only_what_was_chosen_is_asked(tuna: Tuna) -> None:
     done = tuna("run", *choose, "-k", "read-file-*", "--id", "read-file-readme")
     assert json.loads(done.stdout)["run"]["scenarios"] == 1
     assert "has changed" not in done.stderr
+
+
+def a_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+NOT_PLAIN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a link to nothing": (lambda path: path.symlink_to("nothing"), "No such file"),
+    "a loop of links": (lambda path: path.symlink_to(path.name), "Too many levels"),
+    "a pipe": (a_pipe, "it is a pipe"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "it is a device"),
+    "a directory": (lambda path: path.mkdir(), "Is a directory"),
+    "too long": (lambda path: path.write_text("#" * ((1 << 20) + 1)), "more than 1,048,576 bytes"),
+    "deep lists": (lambda path: path.write_text("a = " + "[" * 9999 + "]" * 9999), "too deeply"),
+    "deep tables": (
+        lambda path: path.write_text("a = " + "{a=" * 9999 + "1" + "}" * 9999),
+        "deeply",
+    ),
+    "a long key": (lambda path: path.write_text("a." * 99_999 + "a = 1"), "too deeply"),
+    "a long quoted key": (lambda path: path.write_text("'a' . " * 9999 + '"a" = 1'), "too deeply"),
+    "a long header": (lambda path: path.write_text("[" + "a." * 99_999 + "a]"), "too deeply"),
+    "many long headers": (
+        lambda path: path.write_text("\n".join(f"[{'a.' * 999}a{n}]" for n in range(300))),
+        "too deeply",
+    ),
+    "no text": (lambda path: path.write_bytes(b"\xff\xfe"), "cannot be read"),
+    "an archive that is cut": (lambda path: path.write_bytes(b"\x1f\x8b\x08"), "damaged"),
+}
+
+
+@pytest.mark.parametrize("file", ["tunaeval.toml", "pyproject.toml"])
+@pytest.mark.parametrize("kind", NOT_PLAIN)
+def test_a_file_that_cannot_be_read_is_never_taken_for_none(
+    here: Tuna, tmp_path: Path, kind: str, file: str
+) -> None:
+    put, words = NOT_PLAIN[kind]
+    put(tmp_path / file)
+    began = time.process_time()
+    done = here("suites")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"tunaeval: {file} ")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert time.process_time() - began < 3
+
+
+def test_a_key_of_many_parts_in_a_text_of_many_lines_is_no_fault(
+    here: Tuna, tmp_path: Path
+) -> None:
+    name = ".".join(f"part{n}" for n in range(30))
+    (tmp_path / "pyproject.toml").write_text(f"[{name}]\nx = '{'a ' * 5000}'\n")
+    assert here("suites").returncode == 0

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tests.endpoint.asking import READ, TOOLS, chat, joined, question, refusal, said, sent
+from tests.spoiling import spoil
 from tunaeval import ModelRequest, ToolCall
 from tunaeval.errors import UsageError
 
@@ -251,3 +252,26 @@ def test_a_model_that_was_never_asked_has_made_no_calls_that_are_right() -> None
     with tunaeval.model_endpoint(["One."], allow_unasked=True) as model:
         pass
     assert model.calls == tunaeval.expect()
+
+
+@pytest.mark.parametrize("awaits", [False, True])
+def test_a_callable_changes_no_request_and_no_answer(*, awaits: bool) -> None:
+    given: dict[str, Any] = {"content": "Hm.", "extra": [["x"]]}
+
+    def script(request: ModelRequest) -> Any:
+        spoil(request)
+        spoil(given["extra"])
+        given["extra"] = [["x"]]
+        return given
+
+    async def later(request: ModelRequest) -> Any:
+        await asyncio.sleep(0)
+        return script(request)
+
+    with tunaeval.model_endpoint(later if awaits else script) as model:
+        for _ in range(2):
+            chat(model.url)
+    spoil(given)
+    assert [one.body for one in model.requests] == [question()] * 2
+    assert [one.messages for one in model.requests] == [tuple(question()["messages"])] * 2
+    assert [turn.message and turn.message["extra"] for turn in model.turns] == [[["x"]]] * 2

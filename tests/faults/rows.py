@@ -183,8 +183,42 @@ SHOWN = {
     "::test_a_request_with_anything_anywhere_is_answered_or_refused",
     "H low: long headers": "endpoint/test_strangers.py"
     "::test_headers_that_are_too_long_are_answered",
+    "10.1: python -m imports the workspace": "workspace/test_configurations.py"
+    "::test_what_python_m_runs_is_not_imported_from_the_workspace",
+    "10.2: a bare workspace": "workspace/test_launching.py"
+    "::test_a_bare_workspace_sees_nothing_of_other_processes",
+    "10.3: arguments by reference": "tools/test_passed.py"
+    "::test_a_tool_that_changes_its_arguments_changes_no_call",
+    "10.3: the recorder": "tools/test_passed.py::test_the_recorder_keeps_what_was_passed",
+    "10.3: clients": "harness/test_handed_out.py"
+    "::test_a_client_that_changes_its_requests_changes_no_other",
+    "10.3: tools, users and checks of a task": "harness/test_handed_out.py"
+    "::test_nobody_in_a_task_changes_what_others_see",
+    "10.3: judges and categories": "scoring/test_handed_out.py"
+    "::test_a_judge_and_categories_change_nothing_that_they_are_shown",
+    "10.7: what a server prints": "mcp/test_supervised.py"
+    "::test_of_what_a_server_prints_to_stderr_only_the_end_is_kept",
+    "10.7: a killed parent": "mcp/test_supervised.py"
+    "::test_no_server_survives_that_its_parent_is_killed",
     "H low: HEAD": "endpoint/test_strangers.py"
     "::test_head_and_options_are_answered_and_are_no_turns",
+    "10.4: packed files": "faults/test_packed_files.py",
+    "10.4: a folder with a damaged file": "faults/test_packed_files.py"
+    "::test_a_damaged_file_of_a_folder_is_refused_and_the_others_are_scored",
+    "10.4: memory": "faults/test_packed_files.py"
+    "::test_what_unpacks_to_too_much_is_refused_in_bounded_memory",
+    "10.10: configuration": "cli/test_settings.py"
+    "::test_a_file_that_cannot_be_read_is_never_taken_for_none",
+    "10.15: looking up a path": "faults/test_paths_that_cannot_be_looked_up.py"
+    "::test_no_command_fails_below_a_directory_that_cannot_be_searched",
+    "10.16: a full disk": "faults/test_writing.py"
+    "::test_a_full_disk_is_no_fault_of_what_is_read",
+    "10.16: a link to nothing": "faults/test_writing.py"
+    "::test_a_link_to_nothing_is_called_that",
+    "10.16: outcomes that are none": "faults/test_writing.py"
+    "::test_a_comparison_refuses_the_outcome_that_show_refuses",
+    "10.16: pages of long replies": "viewer/test_page.py"
+    "::test_a_page_of_20_000_replies_of_100_kb_takes_seconds",
     "10.8: a check of a template": "parsing/test_templates.py"
     "::test_a_check_ends_in_bounded_time",
     "10.8: one budget": "parsing/test_templates.py"

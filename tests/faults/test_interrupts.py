@@ -85,6 +85,7 @@ def test_signals_in_a_row_end_a_run_at_once_and_lose_nothing(
         kept = whole_lines(tmp_path)
         assert 15 < len(kept) < 160
         [run] = (tmp_path / "runs").iterdir()
+        assert f"tunaeval run --resume runs/{run.name} goes on" in err
         child = started(tmp_path, *options, "--quiet", "--resume", f"runs/{run.name}")
         _, err = child.communicate(timeout=60)
     assert child.returncode == 0, err

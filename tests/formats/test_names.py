@@ -39,6 +39,10 @@ NAMES = {
         mimo poolside_v1 qwen3 qwen3-thinking minimax minimax-append-think minimax-m3 step3 step3p5
         mistral nemotron_3 interns1 gemma4 inkling cohere_command4""",
     "vLLM and SGLang, tool calls": "beam",
+    "vLLM and its plug-ins, tool calls": """
+        cwm granite_pythonic hyperclovax_seed_think minicpmv openpangu openpangu_v2 pangu rwkv
+        spark3 telechat4 xing4_0 xingchen4""",
+    "SGLang, tool calls": "deepseekv3.1 deepseek-v41",
     "lmdeploy": """
         qwen qwen2d5 qwen3 qwen3coder internlm intern-s1 interns2-preview kimi_k2 kimi-k2 llama3
         glm47 deepseek-v32 deepseek-v4 gpt-oss""",

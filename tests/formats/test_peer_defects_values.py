@@ -25,7 +25,8 @@ def _words(words: tuple[Word, ...]) -> list[Word]:
 def _is_bare(form: Format) -> bool:
     """Whether values are bare text, and nothing but the schema says of what type."""
     one_by_one = any(isinstance(word, Many) for word in form.words)
-    return one_by_one and not any(isinstance(word, Attribute) for word in _words(form.words))
+    typed = [word for word in _words(form.words) if isinstance(word, Attribute)]
+    return one_by_one and all(word.hint for word in typed)
 
 
 BARE = [name for name, form in FORMATS.items() if _is_bare(form)]

@@ -276,12 +276,18 @@ def _replies(chance: random.Random, folder: Path, *, streams: bool) -> Iterator[
     from tunaeval.grammar.formats import FORMATS
     from tunaeval.types.parsing import LEVELS
 
-    prompts = {(one["category"], one["index"]): one for one in _rows(folder / "prompts.jsonl.gz")}
     replies = list(_rows(folder / "replies.jsonl.gz"))
+    prompts = {} if "want" in replies[0] else {
+        (one["category"], one["index"]): one["functions"]
+        for one in _rows(folder / "prompts.jsonl.gz")
+    }  # fmt: skip
     chance.shuffle(replies)
     for reply in replies:
-        text, tools = reply["text"], prompts[reply["category"], reply["index"]]["functions"]
-        if not any(one["name"] in text for one in tools):  # the model was shown other names
+        text, labelled = reply["text"], "want" in reply
+        tools = reply["tools"] if labelled else prompts[reply["category"], reply["index"]]
+        if not labelled and not any(
+            one["name"] in text for one in tools
+        ):  # the model was shown other names
             tools = [{**one, "name": one["name"].replace(".", "_")} for one in tools]
         level = chance.choice(("standard", *LEVELS))
         for name in ("auto", *([chance.choice([*FORMATS])] if chance.random() < 0.3 else [])):

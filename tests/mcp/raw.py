@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -61,6 +62,9 @@ def called(how: str) -> dict[str, Any]:
             text[0]["text"] = str(os.getpid())
         case "note":
             Path(FAULTS[-1], "note.txt").write_text("hello", encoding="utf-8")
+        case "flood":
+            while True:
+                sys.stdout.write("x" * (1 << 20))
         case "print":
             say("hello, terminal")
         case "structured":
@@ -99,6 +103,14 @@ if "silent" in FAULTS:
     time.sleep(600)
 if "stays" in FAULTS:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if "breeds" in FAULTS:  # a process in a session of its own, with this one's words
+    sleeps = [sys.executable, "-S", "-c", "import time; time.sleep(600)", *FAULTS]
+    subprocess.Popen(sleeps, start_new_session=True, stdout=subprocess.DEVNULL)
+if "shouts" in FAULTS:
+    for number in range(4000):
+        sys.stderr.write(f"{number} {'x' * 1000}\n")
+    sys.stderr.write("the last words\n")
+    sys.stderr.flush()
 for line in sys.stdin:
     asked = json.loads(line)
     if "id" in asked:

@@ -381,6 +381,6 @@ def test_a_number_or_word_of_a_program_is_that_value(written: str, value: JsonVa
         result = read(call, "hermes", None, "lenient")
         assert result.calls[0].arguments["a"] == value
         assert type(result.calls[0].arguments["a"]) is type(value)
-    for number in ("1.2.3", "2024-05-01", "1__0", "1_"):
+    for number in ("1__0", "1_", "012"):
         call = f'<tool_call>{{"name": "f", "arguments": {{"a": {number}}}}}</tool_call>'
         assert not read(call, "hermes", None, "lenient").calls

@@ -70,8 +70,8 @@ CALLS = [
 ]
 LOOSE = "loose-json"
 WITHOUT_PROSE = {
-    "beam", "harmony", "inkling", "json", "llama3-bare", "muse", "name-json", "python-calls",
-    "solar-open", "tool-calls", "tool-elements",
+    "beam", "call-line", "harmony", "inkling", "json", "llama3-bare", "muse", "name-json",
+    "python-calls", "solar-open", "tag-parameters", "tool-calls", "tool-elements",
 }  # fmt: skip
 """The formats in which nothing tells prose from a call that begins, or that have messages."""
 CONSTRAINED = [name for name in FORMATS if name != LOOSE]
@@ -453,6 +453,8 @@ def test_a_structural_tag_has_the_grammar_inside() -> None:
 def test_prose_that_is_accepted_has_no_call(name: str) -> None:
     grammar = Lark(tunaeval.constrain(TOOLS, format=name, reasoning=False).text)
     others = [tunaeval.render(call, other) for other in (name, *CONSTRAINED[::9]) for call in ODD]
+    # A tag of the format in another namespace is read, too, and no grammar knows all of these.
+    others = [other for other in others if ":invoke name=" not in other]
     for text in (
         *others,
         *("hi " + other for other in others),

@@ -56,7 +56,7 @@ IN_OTHER_NOTATIONS = {
 AROUND_IT = {
     "fence": Repaired(tagged(f"```json\n{LS}\n```"), LS_ARGUMENTS, ""),
     "unclosed": Repaired(f"<tool_call>\n{LS}", LS_ARGUMENTS, ""),
-    "several-calls": Repaired(tagged(f"[{LS}]"), LS_ARGUMENTS, ""),
+    "several-calls": Repaired(f"<longcat_tool_call>[{LS}]</longcat_tool_call>", LS_ARGUMENTS, ""),
     "extra-closer": Repaired(tagged(LS + "}"), LS_ARGUMENTS, "}\n</tool_call>"),
     "key-alias": Repaired(tagged(LS.replace("arguments", "args")), LS_ARGUMENTS, "{"),
     "wrapped-call": Repaired(tagged(f'{{"function": {LS}}}'), LS_ARGUMENTS, "{"),

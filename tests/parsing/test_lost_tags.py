@@ -28,7 +28,9 @@ _DSML = (
     "</｜DSML｜function_calls>"
 )
 _BARE = sorted(
-    name for name, form in FORMATS.items() if any(isinstance(w, Many) for w in form.words)
+    name
+    for name, form in FORMATS.items()
+    if any(isinstance(w, Many) for w in form.words) and not form.by_tool
 )
 
 BOTH = {"city": "Dallas", "state": "TX"}

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tunaeval import ToolCall, render, stream
 from tunaeval.errors import UsageError
 from tunaeval.grammar.formats import FORMATS
+from tunaeval.parsing.read_back import misread
 from tunaeval.parsing.templates import (
     check_template,
     render_by,
@@ -26,7 +27,7 @@ from tunaeval.parsing.templates import (
     wanted_arguments,
     writes_alike,
 )
-from tunaeval.parsing.write import misread, render_calls
+from tunaeval.parsing.write import render_calls
 from tunaeval.types.calls import JsonValue, Tools, ToolSpec
 
 ROOT = Path(__file__).parents[2]

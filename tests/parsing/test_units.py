@@ -178,8 +178,8 @@ def test_a_fence_that_closes_nothing_does_not_hide_a_later_turn() -> None:
     assert len(read(told, tools=TOOLS).calls) == 2
 
 
-@pytest.mark.parametrize("turn", TURNS)
-def test_before_an_answer_a_dialogue_is_text(turn: str) -> None:
+@pytest.mark.parametrize("turn", [turn for turn in TURNS if not turn.startswith(("<|", "[INST"))])
+def test_before_an_answer_a_dialogue_in_words_is_text(turn: str) -> None:
     result = parse(f"{turn}\n{tagged(LS)}", tools=TOOLS)
     assert (said(result), codes(result)) == ([_LS], [])
 

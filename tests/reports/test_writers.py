@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reports.results import HOSTILE, calls, report, result
+from tests.spoiling import spoil
 from tunaeval.errors import RecordError
 from tunaeval.reports import WRITERS
 from tunaeval.reports.ci import github_writer, junit_writer
@@ -230,3 +231,24 @@ def test_every_writer_that_is_listed_can_be_had() -> None:
     writers = registries()["writers"]
     assert {*WRITERS, "html"} == set(writers.names())
     assert all(writers.get(name).name == name for name in writers)
+
+
+class Spoils:
+    """A writer that changes what it writes."""
+
+    name = "spoils"
+
+    def write(self, report: Report, path: Path) -> None:
+        path.write_text(repr(report.results[0]))
+        spoil(report)
+
+
+def test_a_writer_changes_nothing_for_the_next_one(tmp_path: Path) -> None:
+    from tunaeval.cli.report import RequestedReport
+
+    made = report(result("one", got=calls("a")))
+    before = repr([made, *made.results])
+    for name in ("first", "second"):
+        assert RequestedReport(tmp_path / name, Spoils()).write([made]) is None
+    assert (tmp_path / "first").read_text() == (tmp_path / "second").read_text()
+    assert repr([made, *made.results]) == before

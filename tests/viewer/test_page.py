@@ -7,12 +7,15 @@ import hashlib
 import html
 import json
 import re
+import time
 import zlib
 from pathlib import Path
 from typing import Any
 
 from tests.viewer.made_runs import ANSWERS, READ, made_run, multiplied, report_of
+from tunaeval.files.records import encode
 from tunaeval.runs.viewer.html import page_writer
+from tunaeval.runs.viewer.scenario import SHORT_CHARACTERS, Viewer
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
@@ -125,3 +128,36 @@ def test_a_thousand_results_are_under_a_megabyte_and_a_half(tmp_path: Path) -> N
     run = multiplied(made_run(tmp_path, long), tmp_path / "many", 1000)
     page(tmp_path, run)
     assert (tmp_path / "page.html").stat().st_size < 1_500_000
+
+
+def test_long_replies_are_shown_in_full_within_a_budget_and_failed_ones_first(
+    tmp_path: Path,
+) -> None:
+    answers = {f"right-{n}": f"{'I look. ' * 2000}<tool_call>{READ}</tool_call>" for n in range(6)}
+    answers |= {f"wrong-{n}": "No, I will not. " * 400 for n in range(3)} | {"short": "No."}
+    report = report_of(made_run(tmp_path, answers))
+    (size, *_) = (len(encode(one.model_dump())) for one in report.results)
+    viewer = Viewer(report, 8 * size)
+    views = {one.scenario: viewer.look(one) for one in report.results}
+    cut = [name for name, view in views.items() if "shows only" in view.attempts[-1].note]
+    assert cut == ["right-4", "right-5"]
+    assert all(len(views[name].attempts[0].pieces[0].text) == SHORT_CHARACTERS for name in cut)
+    whole = {one.scenario: Viewer(report).look(one) for one in report.results}
+    assert all(views[name] == whole[name] for name in answers if name not in cut)
+
+
+@pytest.mark.slow
+def test_a_page_of_20_000_replies_of_100_kb_takes_seconds(tmp_path: Path) -> None:
+    answers = {"long": "I look, and I will not say what I see. " * 2560}
+    run = multiplied(made_run(tmp_path, answers), tmp_path / "many", 20_000)
+    began = time.process_time()
+    text = page(tmp_path, run)
+    assert time.process_time() - began < 120
+    assert len(text) < 64 << 20
+
+
+def test_secrets_in_what_is_cut_are_covered(tmp_path: Path) -> None:
+    key = f"sk-proj-{'abcDEF0123' * 8}"
+    report = report_of(made_run(tmp_path, {"long": f"{'x ' * 480}{key} {'y' * 5000}"}))
+    (attempt, *_) = Viewer(report, 0).look(report.results[0]).attempts
+    assert "abcDEF" not in attempt.pieces[0].text

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +12,8 @@ import pytest
 
 from tests.faults.runs import eventually
 from tunaeval.tools.workspace.commands import Ran, run_command
-from tunaeval.tools.workspace.launching import can_hide
+from tunaeval.tools.workspace.launching import _landlock, can_hide
+from tunaeval.tools.workspace.space import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="supervisors need Linux")
 ESCAPES = (
@@ -87,13 +90,54 @@ def test_what_is_hidden_is_not_read_in_any_way(tmp_path: Path, program: str) -> 
     assert (hidden / "a.txt").read_text() == "secret"
 
 
+SIGNALS = pytest.mark.skipif(
+    not can_hide() or _landlock() < 6, reason="signals are scoped from Linux 6.12"
+)
+
+
 @HIDES
-def test_all_else_is_read_written_and_moved(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "program",
+    [
+        "print(open(f'/proc/{PARENT}/environ', 'rb').read())",
+        "print(open(f'/proc/{os.getppid()}/environ', 'rb').read())",
+        "print(open(f'/proc/{PARENT}/maps', 'rb').read())",
+        "print(os.readlink(f'/proc/{PARENT}/fd/0'))",
+        pytest.param("os.kill(PARENT, 0)", marks=SIGNALS),
+        pytest.param("os.kill(os.getppid(), 9)", marks=SIGNALS),
+    ],
+)
+def test_a_bare_workspace_sees_nothing_of_other_processes(program: str) -> None:
+    text = f"import os\nPARENT = {os.getpid()}\n{program}\n"
+    with Workspace({"e.py": text}, commands=[["python", "e.py"]]) as workspace:
+        found = workspace.run("python e.py")
+    assert found.code == 1
+    assert found.output.splitlines()[-1].startswith("PermissionError: [Errno 1"), found
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_command_ends_with_the_process_that_runs_it(tmp_path: Path, how: int) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from tunaeval.tools.workspace.commands import run_command\n"
+        "run_command(('python', '-I', '-S', '-c', sys.argv[1]), Path(sys.argv[2]))"
+    )
+    words = [sys.executable, "-c", program, ESCAPES + "time.sleep(60)", str(tmp_path)]
+    file = tmp_path / "pid"
+    with subprocess.Popen(words) as parent:
+        assert eventually(lambda: file.exists() and file.read_text() != "")
+        parent.send_signal(how)
+    assert eventually(lambda: not is_alive(int(file.read_text())))
+
+
+@HIDES
+@pytest.mark.parametrize("hides", [False, True])
+def test_all_else_is_read_written_and_moved(tmp_path: Path, *, hides: bool) -> None:
     for name in ("hidden", "work", "work/a", "work/b"):
         (tmp_path / name).mkdir()
     program = (
         "import os, tempfile\nopen('a/x', 'w').write('mine')\nos.rename('a/x', 'b/x')\n"
         "print(open('b/x').read(), os.listdir('..') != [], open('/etc/passwd').read() != '')"
     )
-    found = ran(program, tmp_path / "work", hidden=str(tmp_path / "hidden"))
+    found = ran(program, tmp_path / "work", hidden=str(tmp_path / "hidden") if hides else "")
     assert found.output == "mine True True"

@@ -24,6 +24,7 @@ from tunaeval.errors import UsageError
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.conversations import Checked, Conversation
+from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.wanted import wanted_seconds
 from tunaeval.workers import end_group, in_daemon
@@ -91,7 +92,7 @@ class Checking:
         assert callable(self.check)  # noqa: S101 - `awaits` has looked
         try:
             async with asyncio.timeout(min(self.timeout_seconds, threading.TIMEOUT_MAX)):
-                value = self.check(conversation)
+                value = self.check(copied(conversation))
                 return _checked(await value if inspect.isawaitable(value) else value)
         except TimeoutError:
             return Checked(None, _took_over(self.timeout_seconds))
@@ -143,7 +144,7 @@ class _CallableRun(_CheckRun):
     conversation: Conversation
 
     def check(self) -> Checked:
-        value = self.function(self.conversation)
+        value = self.function(copied(self.conversation))
         if inspect.iscoroutine(value):
             return _checked(asyncio.run(value))
         return _checked(value)

@@ -32,13 +32,13 @@ from tunaeval.data.convert import (
 from tunaeval.data.rows import LOSSES, Fault, Raw, Row, exported, losses_of
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
+from tunaeval.files.packed_files import LONGEST, lines_in, opened, read_whole
 from tunaeval.reports.files import new_bytes
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .named_tools import read_tools
 from .output import Output, json_line
-from .packed_files import opened
 from .template import read_template
 
 _NOT_CONVERTED = 1
@@ -91,8 +91,8 @@ def _written(out: str, output: Output) -> AbstractContextManager[Callable[[bytes
 
 def _write_trajectories(arguments: argparse.Namespace, output: Output) -> int:
     """Write the transcripts in a file as trajectories, and report what was odd in reading them."""
-    with opened(arguments.file) as source:
-        found = read_file(source.read(), file=arguments.file, shape=arguments.from_format)
+    data = read_whole(arguments.file)
+    found = read_file(data, file=arguments.file, shape=arguments.from_format)
     with _written(arguments.out, output) as write:
         for number, conversation in enumerate(found, 1):
             write(json_line(as_atif(conversation)))
@@ -150,12 +150,20 @@ def _finite(text: str) -> float:
 @contextmanager
 def _lines(file: str) -> Iterator[Iterator[bytes]]:
     with opened(file) as source:
-        first = source.readline()
+        lines = _whole(file, lines_in(source))
+        first = next(lines, b"")
         if first.startswith(_PARQUET):
             raise UsageError(
                 f"{file} is Parquet; wanted JSON lines (`tunaeval dataset filter` writes them)"
             )
-        yield chain([first] if first else [], source)
+        yield chain([first] if first else [], lines)
+
+
+def _whole(file: str, lines: Iterable[bytes]) -> Iterator[bytes]:
+    for number, line in enumerate(lines, 1):
+        if len(line) > LONGEST:
+            raise UsageError(f"{file}, line {number}: it has more than {LONGEST:,} bytes; split it")
+        yield line
 
 
 _IN_PLACE = frozenset({"openai", "sharegpt", "trl"})

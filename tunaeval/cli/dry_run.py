@@ -10,8 +10,10 @@ from dataclasses import asdict, dataclass
 from tunaeval.models.clients.cached import CachedClient
 from tunaeval.models.clients.server import chat_payload
 from tunaeval.reports.json import json_text
+from tunaeval.reports.wording import asked_with
 from tunaeval.runs.episode import Trial
 from tunaeval.runs.matrix import Cell
+from tunaeval.runs.options import prompt_of
 from tunaeval.runs.prompts import asking_by, retry_prompt, said
 from tunaeval.runs.reading import reading
 from tunaeval.showing import counted
@@ -53,6 +55,9 @@ def print_estimate(cells: Sequence[Cell], arguments: argparse.Namespace, output:
     if arguments.json:
         output.result(json_text({"dry_run": asdict(found)}))
         return 0
+    for prompt in dict.fromkeys(prompt_of(cell.suite, cell.client) for cell in cells):
+        for words in asked_with(prompt):
+            output.result(words)
     cost = "unknown, without prices" if found.cost is None else f"{found.cost:.4f}"
     notes = []
     if any(scenario.task for cell in cells for scenario in cell.suite.scenarios):

@@ -52,6 +52,8 @@ class Ending:
 
     def __init__(self) -> None:
         self.last = False
+        self.where = ""
+        """Words that say where what was finished is kept, and how it goes on."""
         self._old_handlers: dict[int, Any] = {}
         self._first: int | None = None
         self._running = ""
@@ -112,9 +114,9 @@ class Ending:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         """Handle a signal: the first one ends the command in order, any other ends it at once."""
         if self._first is not None:
-            _end_at_once(self._first)
+            _end_at_once(self._first, self.where)
         self._first, self._running = number, _while_running(frame)
-        self._timer = threading.Timer(GRACE_SECONDS, _end_at_once, (number,))
+        self._timer = threading.Timer(GRACE_SECONDS, _end_at_once, (number, self.where))
         self._timer.daemon = True
         self._timer.start()
         if self._loop is None:
@@ -123,15 +125,15 @@ class Ending:
             self._loop.call_soon_threadsafe(self._task.cancel)
 
 
-def _end_at_once(number: int) -> None:
-    """End the process now, without waiting for a lock or a busy thread."""
+def _end_at_once(number: int, where: str) -> None:
+    """End the process now, without waiting for a lock or a busy thread. `where` is added."""
     word = _WORDS.get(signal.Signals(number), "ended")
     frames = sys._current_frames()  # noqa: SLF001 - there is no other way to the main thread's frame
     frame = frames.get(threading.main_thread().ident or 0)
     how = " ".join(filter(None, (word, "at once", _while_running(frame))))
     with suppress(OSError):
         cursor = _SHOW_CURSOR if os.isatty(2) else ""
-        os.write(2, f"{cursor}\ntunaeval: {how}; what was finished is kept\n".encode())
+        os.write(2, f"{cursor}\ntunaeval: {how}; what was finished is kept{where}\n".encode())
     _exit(128 + number)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tunaeval
 from tunaeval.errors import UsageError
-from tunaeval.files.plain_files import is_there
+from tunaeval.files.plain_files import is_absent, is_there
 from tunaeval.reports.json import json_text
 from tunaeval.reports.statistics import Corrected, Kappa
 from tunaeval.scoring.judging.calibration import Calibration, CategoryCalibration, rough
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 1 if there is a category for which the judge gave no verdict at all."""
     if arguments.out and is_there(arguments.out):
         raise UsageError(f"--out {arguments.out!r} exists already; choose another file")
-    if not is_there(arguments.labels):
+    if is_absent(arguments.labels):
         raise UsageError(
             f"found no file {arguments.labels!r}; wanted JSON lines, a transcript with its labels "
             "on each"

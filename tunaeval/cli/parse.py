@@ -22,22 +22,23 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from tunaeval.errors import UsageError
+from tunaeval.files.packed_files import LONGEST, PACKED, lines_of, opened, packing, read_whole
+from tunaeval.files.plain_files import is_there
 from tunaeval.files.records import decode, encode
+from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parse, parse_message, parser_for, sole_parser_for
 from tunaeval.registry import guarded
 from tunaeval.reports.files import new_file, try_to_write
 from tunaeval.reports.json import json_text
 from tunaeval.reports.wording import call_words
 from tunaeval.showing import counted, visible
-from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, Tools
+from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, Repair, Span, Tools
 from tunaeval.types.parsing import Diagnosis, Level, ParseResult
 from tunaeval.workers import spread
 
 from .output import Output
-from .packed_files import LONGEST, lines_of, opened, packing
 
 _BEFORE, _WIDTH = 24, 76
-_PACKED = (".gz", ".zst")
 _LINES = (".jsonl", ".ndjson")
 
 
@@ -78,7 +79,7 @@ def _tools(file: str | None) -> Tools | None:
 def _is_lines(file: str) -> bool:
     """Whether a file's name says that it has a record on each line."""
     path = Path(file.lower())
-    return (path.with_suffix("") if path.suffix in _PACKED else path).suffix in _LINES
+    return (path.with_suffix("") if path.suffix in PACKED else path).suffix in _LINES
 
 
 def _refuse_options_of_lines(arguments: argparse.Namespace) -> None:
@@ -97,8 +98,7 @@ def _refuse_options_of_lines(arguments: argparse.Namespace) -> None:
 
 
 def _read(file: str, output: Output) -> str:
-    with opened(file) as source:
-        data = source.read()
+    data = read_whole(file)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -142,7 +142,8 @@ def told(result: ParseResult, text: str) -> Iterator[str]:
     yield f"{result.outcome}{' (and cut off)' if result.truncated else ''}"
     for number, call in enumerate(result.calls, 1):
         yield f"{number}. {call_words(call.name, call.arguments)}"
-        yield f"   {visible(call.format or 'structured')}{_place(call.span)}"
+        is_ours = call.format in FORMATS or call.format == STRUCTURED
+        yield f"   {visible(call.format)}{'' if is_ours else ', text'}{_place(call.span)}"
         for repair in call.repairs:
             yield f"   repaired: {visible(repair.message)} ({repair.code}, {repair.level})"
     for diagnosis in result.diagnoses:
@@ -226,7 +227,7 @@ class _Writing:
     def _refuse_what_is_read(self, path: Path) -> None:
         """Raise UsageError if the output is the input file, whose texts would be lost."""
         read = Path(self._file)
-        if self._file != "-" and path.exists() and read.exists() and path.samefile(read):
+        if self._file != "-" and is_there(path) and is_there(read) and path.samefile(read):
             raise UsageError(
                 f"--out {self._out!r} is the input file, which would be overwritten; "
                 "choose another file"
@@ -382,7 +383,7 @@ def _answer(
         result = read(row.message)
         outcomes.append(result.outcome)
         for call in result.calls:
-            formats.append(call.format or "structured")
+            formats.append(call.format)
             for repair in call.repairs:
                 answer.repairs[repair.code] += 1
         out.append(_json(number, row, result) if setting.as_json else _words(number, row, result))

@@ -14,12 +14,14 @@ from pathlib import Path
 
 from tunaeval.api.extensions import registries
 from tunaeval.errors import TunaevalError, UsageError
-from tunaeval.registry import who, words_with_place
+from tunaeval.files.plain_files import is_there
+from tunaeval.registry import is_ours, who, words_with_place
 from tunaeval.reports.files import try_to_write, write_text
 from tunaeval.reports.json import json_text
 from tunaeval.reports.ranking import ranking_csv, ranking_markdown
 from tunaeval.runs.directory import load_report
 from tunaeval.runs.matrix import Matrix, is_matrix, load_matrix, matrix_object
+from tunaeval.types.copies import copied
 from tunaeval.types.roles import Writer
 from tunaeval.types.runs import Report
 
@@ -100,15 +102,16 @@ class RequestedReport:
 
     def write(self, reports: Sequence[Report]) -> str | None:
         """Write the report. Return None, or a sentence that says what went wrong."""
+        given = reports if is_ours(self.writer) else copied(tuple(reports))
         try:
-            several_with(self.writer)(reports, self.path) if len(reports) > 1 else (
-                self.writer.write(reports[0], self.path)
+            several_with(self.writer)(given, self.path) if len(given) > 1 else (
+                self.writer.write(given[0], self.path)
             )
         except TunaevalError as error:
             return str(error)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
             return f"{who(self.writer, _KIND)} raised {words_with_place(error)}"
-        return None if self.path.exists() else f"{who(self.writer, _KIND)} wrote nothing"
+        return None if is_there(self.path) else f"{who(self.writer, _KIND)} wrote nothing"
 
     def refuse_matrix(self) -> None:
         """Raise UsageError if the writer cannot write a matrix."""

@@ -23,7 +23,7 @@ from tunaeval.reports.files import try_to_write
 from tunaeval.reports.json import json_text, summary_object
 from tunaeval.reports.ranking import cost_of, show_ranking
 from tunaeval.reports.summary import INFRASTRUCTURE
-from tunaeval.reports.wording import interruption
+from tunaeval.reports.wording import interruption, resumption
 from tunaeval.runs.budget import Budget
 from tunaeval.runs.matrix import Cell, Matrix, MatrixRun, is_matrix, matrix_object
 from tunaeval.runs.options import RunOptions
@@ -143,6 +143,7 @@ def _run(
     )
     suite_run.info = suite_run.info.model_copy(update={"options": begun_with})
     _announce(suite_run, suite, chosen, arguments, output)
+    output.ending.where = _where(suite_run.directory)
     progress = live.progress(suite_run.left, heading=suite_run.info.heading)
     faults: list[str] = []
     try:
@@ -191,8 +192,12 @@ def _kept(run: SuiteRun) -> str:
     results = run.report().results
     failed = sum(result.outcome in INFRASTRUCTURE for result in results)
     finished = "results" if run.options.repeats > 1 else "finished scenarios"
-    words = f"{len(results)} {finished} are kept in {run.directory}"
-    return f"{words}, {failed} of them without an answer" if failed else words
+    lost = f" ({failed} of them without an answer)" if failed else ""
+    return f"{len(results)} {finished}{lost} are kept{_where(run.directory)}"
+
+
+def _where(directory: Path | None) -> str:
+    return f" in {directory}; {resumption(directory)} goes on"
 
 
 def _budget(arguments: argparse.Namespace) -> Budget:
@@ -412,11 +417,12 @@ def _ended_matrix(
         info.name.words for info in run.info.cells
     )
     faults: list[str] = []
+    output.ending.where = _where(run.directory)
     try:
         with nullcontext() if arguments.quiet else live.progress(run.left, heading=heading):
             return output.ending.run(_closing_all(run, cells, faults)), None
     except Terminated as end:
-        output.note(f"tunaeval: {end.word}; what was finished is kept in {run.directory}")
+        output.note(f"tunaeval: {end.word}; what was finished is kept{_where(run.directory)}")
         return run.matrix(), end.code
     finally:
         for fault in faults:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tunaeval import score
 from tunaeval.data.adapters.documents import read_file
 from tunaeval.errors import ExpectationError, UsageError
-from tunaeval.files.plain_files import read_plain
+from tunaeval.files.packed_files import read_whole
+from tunaeval.files.plain_files import is_directory, read_plain
 from tunaeval.reports.json import json_text
 from tunaeval.scoring.settings import ScoreSettings
 from tunaeval.showing import counted, visible
@@ -25,7 +27,6 @@ from tunaeval.types.runs import ScoreResult
 
 from .named_tools import read_tools
 from .output import Output, print_listing
-from .packed_files import opened
 
 _SHOWN_EVIDENCE = 8
 _SHOWN_QUERY = 100
@@ -44,9 +45,15 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     reported: list[JsonObject] = []
     refused: list[JsonObject] = []
     codes = [0]
-    folders = [file for file in arguments.files if file != "-" and Path(file).is_dir()]
+
+    def refuse(file: str, reason: str) -> None:
+        refused.append({"file": file, "reason": reason})
+        codes.append(_REFUSED)
+        output.note(f"refused: {reason}")
+
+    folders = [file for file in arguments.files if file != "-" and is_directory(file)]
     for file in arguments.files:
-        for one in _files_in(file) if file in folders else [file]:
+        for one in _files_in(file, refuse) if file in folders else [file]:
             try:
                 for conversation, query, found in _scored(one, arguments, given):
                     reported.append(_object(one, conversation, query, found))
@@ -57,9 +64,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             except UsageError as error:
                 if file not in folders:
                     raise
-                refused.append({"file": one, "reason": str(error)})
-                codes.append(_REFUSED)
-                output.note(f"refused: {error}")
+                refuse(one, str(error))
     summary = _summary(reported, codes) if folders else {}
     if arguments.json:
         more = {"refused": refused, "summary": summary} if folders else {}
@@ -69,11 +74,19 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     return max(codes)
 
 
-def _files_in(folder: str) -> list[str]:
-    """Return the files of transcripts in a folder and those below it. Raises UsageError if none."""
-    paths = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
+def _files_in(folder: str, refuse: Callable[[str, str], None]) -> list[str]:
+    """Return the files of transcripts in a folder and those below it; refuse each folder that
+    cannot be searched. Raises UsageError if there are no files in those that can.
+    """
+    closed: list[OSError] = []
+    names = [
+        (at, name) for at, _, names in os.walk(folder, onerror=closed.append) for name in names
+    ]
+    paths = sorted(Path(at) / name for at, name in names)
     found = [str(path) for path in paths if {*path.suffixes} & _SUFFIXES]
-    if not found:
+    for error in closed:
+        refuse(str(error.filename), f"{error.filename!r} cannot be searched: {error.strerror}")
+    if not (found or closed):
         raise UsageError(f"{folder}: no file in it ends in {', '.join(sorted(_SUFFIXES))}")
     return found
 
@@ -170,9 +183,7 @@ def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
 
 
 def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
-    with opened(file) as source:
-        data = source.read()
-    return read_file(data, file=file, shape=shape)
+    return read_file(read_whole(file), file=file, shape=shape)
 
 
 def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:

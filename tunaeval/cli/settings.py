@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.files.plain_files import read_plain
+from tunaeval.files.plain_files import is_absent, read_plain
 
 if TYPE_CHECKING:
     from tunaeval.types.calls import JsonObject, JsonValue  # --help must be quick
@@ -24,6 +24,12 @@ FILES = (("tunaeval.toml", ()), ("pyproject.toml", ("tool", "tunaeval")))
 
 COLUMNS, PRICES = "columns", "prices"
 """The tables that have the columns of a matrix, and the prices of models, by name."""
+
+_MAX_BYTES = 1 << 20
+_MAX_PARTS = 100
+"""A key of thousands of parts takes the reader of TOML seconds, and one of 32,000 half a minute."""
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:\.[ \t]*+{_PART}){{{_MAX_PARTS}}}")
 
 _NEVER = frozenset({"help", "show_config"})
 _WANTED = "wanted a table for each command, as in [run]"
@@ -42,7 +48,7 @@ def settings_of(command: str, commands: Mapping[str, str] | None = None) -> Sett
     """
     for name, tables in FILES:
         path = Path(name)
-        if not path.is_file():
+        if is_absent(path) and not path.is_symlink():  # a link to nothing is no missing file
             continue
         found = _tables(path, tables)
         if found is None:
@@ -95,9 +101,16 @@ def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:
     import tomllib  # noqa: PLC0415 - most directories have no such file
 
     try:
-        found: JsonValue = tomllib.loads(read_plain(path).decode())
+        text = read_plain(path, _MAX_BYTES).decode()
+        is_deep = _LONG_KEY.search(text) is not None
+        found: JsonValue = {} if is_deep else tomllib.loads(text)
+    except RecursionError:
+        is_deep = True
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}; repair it, or move it away") from error
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path} cannot be read: {why}; repair it, or move it away") from error
+    if is_deep:
+        raise UsageError(f"{path} is nested too deeply to be read; write fewer levels, or move it")
     for name in below:
         found = found.get(name)
         if found is None:

@@ -12,6 +12,7 @@ from time import monotonic
 from tunaeval.api.from_transcripts import suite_of_turn
 from tunaeval.data.adapters.documents import read_file
 from tunaeval.errors import UsageError
+from tunaeval.files.packed_files import read_whole
 from tunaeval.reports.wording import expected_words
 from tunaeval.runs.suites.check import checked
 from tunaeval.runs.suites.loading import about_suites, load_suite, write_suite
@@ -22,7 +23,6 @@ from tunaeval.types.runs import Suite
 
 from .named_tools import read_tools
 from .output import Output, print_listing
-from .packed_files import opened
 
 _BELOW_THE_BAR, _SILENCE = 1, 5.0  # seconds without a line while a suite is checked
 
@@ -93,8 +93,7 @@ def _write_turn(file: str, arguments: argparse.Namespace, output: Output) -> int
         raise UsageError(
             "from-transcript needs a turn and a file to write; give --turn N and -o FILE.jsonl"
         )
-    with opened(file) as source:
-        found = read_file(source.read(), file=file, shape=arguments.shape)
+    found = read_file(read_whole(file), file=file, shape=arguments.shape)
     number = arguments.transcript or 1
     if number > len(found) or (arguments.transcript is None and len(found) > 1):
         raise UsageError(

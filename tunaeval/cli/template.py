@@ -7,11 +7,11 @@ import json
 from dataclasses import asdict
 
 from tunaeval.errors import UsageError
+from tunaeval.files.packed_files import read_whole
 from tunaeval.parsing.templates import check_template
 from tunaeval.reports.json import json_text
 
 from .output import Output
-from .packed_files import opened
 
 _NOT_READ = 1
 
@@ -24,7 +24,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     else:
         alike = "and `render` writes the same" if found.equal else "which `render` writes otherwise"
         read = f"read back as {found.format}, {alike}" if found.format else "not read back"
-        output.result(f"{arguments.file}: {read}\narguments: {found.arguments}\n{found.text}")
+        kinds = f"arguments: {found.arguments}\nturns: {found.turns or 'of no known family'}"
+        output.result(f"{arguments.file}: {read}\n{kinds}\n{found.text}")
         for note in filter(None, (found.fault, *found.notes)):
             output.note(f"tunaeval: {note}")
     return 0 if found.format else _NOT_READ
@@ -32,10 +33,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 def read_template(file: str) -> str:
     """Return the text of a template's file, or of the one in a `tokenizer_config.json`."""
-    with opened(file) as source:
-        data = source.read()
     try:
-        text = data.decode("utf-8")
+        text = read_whole(file).decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is no template: it is not UTF-8 ({error})") from None
     try:

@@ -35,9 +35,10 @@ from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import format_named, formats, reader_named
 from tunaeval.parsing.collect import Kind
 from tunaeval.parsing.message import read_message
+from tunaeval.parsing.read_back import lost_call, misread
 from tunaeval.parsing.reader import AnyTools, Reader, known_tools, reader_of
 from tunaeval.parsing.templates import check_template, turn_by
-from tunaeval.parsing.write import lost_call, misread, render_calls
+from tunaeval.parsing.write import render_calls
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, ToolCall, Tools

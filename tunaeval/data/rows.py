@@ -15,6 +15,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, repeat, takewhile
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
+from tunaeval.files.packed_files import LONGEST, PACKED, lines_in, opened
 from tunaeval.files.plain_files import open_plain, table_of
 from tunaeval.rewards.gold import Gold
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
@@ -217,8 +219,9 @@ def raw_rows(source: Source) -> Iterator[Raw]:
     """Return the rows of a source in order. Raises `UsageError` if it cannot be opened or read."""
     if isinstance(source, str | Path):
         path = Path(source)
-        if path.suffix in _LINES or path.suffix == ".json":
-            return _of_text_file(path)
+        plain = path.with_suffix("") if path.suffix in PACKED else path
+        if plain.suffix in _LINES or plain.suffix == ".json":
+            return _of_text_file(path, may_be_list=plain.suffix == ".json")
         if path.suffix in {".parquet", ".pq"}:
             return _of_parquet(path)
         raise refusal("source", str(source), "a path that ends in .jsonl, .json or .parquet")
@@ -235,6 +238,9 @@ def rows_of_lines(lines: Iterable[bytes]) -> Iterator[Raw]:
     for line in lines:
         if not line.strip():
             continue
+        if len(line) > LONGEST:
+            yield Raw(None, f"it is longer than {LONGEST:,} bytes")
+            continue
         try:
             raw = Raw(json.loads(line.decode("utf-8-sig")), line=line)
         except json.JSONDecodeError as error:  # whose line is always 1, or 2 after a cut
@@ -244,20 +250,11 @@ def rows_of_lines(lines: Iterable[bytes]) -> Iterator[Raw]:
         yield raw
 
 
-def _opened(path: Path) -> IO[bytes]:
-    try:
-        return open_plain(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
-
-
-def _of_text_file(path: Path) -> Iterator[Raw]:
-    with _opened(path) as file:
-        listed = (
-            path.suffix == ".json" and file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-        )
-        file.seek(0)
-        yield from _of_list(file) if listed else rows_of_lines(file)
+def _of_text_file(path: Path, *, may_be_list: bool) -> Iterator[Raw]:
+    with opened(str(path), words="{file} cannot be read: {why}") as file:
+        begins = file.peek(_PIECE) if may_be_list else b""
+        listed = begins.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+        yield from _of_list(file) if listed else rows_of_lines(lines_in(file))
 
 
 def _of_list(file: IO[bytes]) -> Iterator[Raw]:
@@ -322,7 +319,11 @@ def _of_parquet(path: Path) -> Iterator[Raw]:
         import pyarrow.parquet as pq  # noqa: PLC0415 - as above
     except ImportError as error:
         raise UsageError(f"{path}: to read Parquet, run pip install pyarrow") from error
-    with _opened(path) as file:
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(open_plain(path))
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
         try:
             batches = pq.ParquetFile(file).iter_batches(batch_size=_PARQUET_ROWS)
             yield from _of_batches(batches)

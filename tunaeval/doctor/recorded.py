@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tunaeval.errors import RecordError, ToolsError, UsageError
 from tunaeval.files import records
+from tunaeval.files.plain_files import entries, is_directory
 from tunaeval.models.clients.server import Heard
 from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import brief
@@ -180,7 +181,7 @@ def pairs_in(path: Path) -> Iterator[JsonObject]:
 
     Raises RecordError.
     """
-    for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
+    for file in entries(path, "**/*.jsonl") if is_directory(path) else [path]:
         yield from (pair for _, pair in records.placed(file, whole=True))
 
 

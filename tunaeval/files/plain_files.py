@@ -2,7 +2,8 @@
 
 Opening a named pipe may wait forever, and a device may never end. So neither is read or written,
 nor is a link to one; only standard streams that a shell has opened are written to. A refusal is an
-`OSError` with a message, like any other fault of a file.
+`OSError` with a message, like any other fault of a file: damage in what is compressed, and a size
+beyond the limit. Looking up what is at a path raises nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import re
 import stat
 from functools import cache
 from io import BufferedReader
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
+
+from tunaeval.limits import MAX_UNPACKED_BYTES
 
 _FLAGS = (
     os.O_RDONLY
@@ -21,6 +25,7 @@ _FLAGS = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+_PIECE = 1 << 20
 _OUTPUTS = re.compile(r"/dev/(stdout|stderr|null|fd/\d+)|/proc/self/fd/\d+")
 _KINDS = {
     stat.S_IFIFO: "a pipe",
@@ -43,10 +48,10 @@ def table_of(package: str | None, name: str) -> dict[str, Any]:
 
 def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
     """Open a file to be read. Raise OSError if that fails, or if it is no regular file."""
-    try:
-        _check(os.stat(path), path, "read")  # noqa: PTH116 - the path may be a string
-    except ValueError as error:
-        raise OSError(errno.EINVAL, f"no file has such a name ({error})", repr(path)) from error
+    found = _lookup(path)
+    if isinstance(found, OSError):
+        raise found
+    _check(found, path, "read")
     file = os.open(path, _FLAGS)
     try:
         _check(os.fstat(file), path, "read")
@@ -56,16 +61,41 @@ def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
         raise
 
 
-def read_plain(path: str | os.PathLike[str]) -> bytes:
-    """Return all bytes of a file. Raise OSError as `open_plain` does."""
-    with open_plain(path) as file:
-        return file.read()
+def read_plain(path: str | os.PathLike[str], most: int = MAX_UNPACKED_BYTES) -> bytes:
+    """Return all bytes of a file, decompressed. Raise OSError as `open_plain` does, and for a file
+    that is damaged or has more than `most` bytes.
+    """
+    from .packed_files import unpacked  # noqa: PLC0415 - that module needs this one
+
+    with open_plain(path) as raw, unpacked(raw) as file:
+        return read_bounded(file, most)
+
+
+def read_bounded(file: IO[bytes], most: int = MAX_UNPACKED_BYTES) -> bytes:
+    """Return the rest of a file. Raise OSError if that is more than `most` bytes."""
+    pieces, size = [], 0
+    while piece := file.read(_PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes; split it")
+    return b"".join(pieces)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise OSError if a pipe, directory or the like is at the path; opening finds other faults."""
-    if is_there(path) and not is_output(path):
-        _check(os.stat(path), path, "written to")  # noqa: PTH116 - as above
+    found = _lookup(path)
+    if isinstance(found, os.stat_result) and not is_output(path):
+        _check(found, path, "written to")
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory and those above it, unless it is there. Raise OSError if that fails."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        there = "a file" if is_there(path) else "a link to nothing"
+        raise OSError(errno.EEXIST, f"{there} has this name", str(path)) from error
 
 
 def is_output(path: str | os.PathLike[str]) -> bool:
@@ -76,12 +106,50 @@ def is_output(path: str | os.PathLike[str]) -> bool:
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
-    """Whether anything is at a path; False also for a path that no file can have."""
+    """Whether anything is known to be at a path."""
+    return isinstance(_lookup(path), os.stat_result)
+
+
+def is_absent(path: str | os.PathLike[str]) -> bool:
+    """Whether nothing is known to be at a path. If neither is known, opening it says why."""
+    return isinstance(_lookup(path), FileNotFoundError | NotADirectoryError)
+
+
+def is_directory(path: str | os.PathLike[str]) -> bool:
+    """Whether a directory is known to be at a path."""
+    return seen_at(path) == "a directory"
+
+
+def seen_at(path: str | os.PathLike[str]) -> str:
+    """Return what is at a path, such as "a file", or why that is not known, for messages."""
+    found = _lookup(path)
+    if isinstance(found, FileNotFoundError):
+        return "no such file"
+    if isinstance(found, OSError):
+        return (found.strerror or str(found)).lower()
+    return kind_of(found.st_mode) or "a file"
+
+
+def entries(directory: Path, pattern: str = "*") -> list[Path]:
+    """Return what is in a directory by a pattern, sorted; nothing where it cannot be searched."""
     try:
-        os.stat(path)  # noqa: PTH116 - as above
-    except (OSError, ValueError):
-        return False
-    return True
+        return sorted(directory.glob(pattern))
+    except OSError:
+        return []
+
+
+def real(path: Path) -> Path:
+    """Return a path from the root without links, as far as these can be followed."""
+    return Path(os.path.realpath(path))
+
+
+def _lookup(path: str | os.PathLike[str]) -> os.stat_result | OSError:
+    try:
+        return os.stat(path)  # noqa: PTH116 - as above
+    except OSError as error:
+        return error
+    except ValueError as error:
+        return OSError(errno.EINVAL, f"no file has such a name ({error})", repr(path))
 
 
 def kind_of(mode: int) -> str | None:

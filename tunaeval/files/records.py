@@ -34,7 +34,7 @@ from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .locks import turn
-from .plain_files import check_writable, open_plain, read_plain, table_of
+from .plain_files import check_writable, is_absent, open_plain, read_bounded, table_of
 
 MAX_DEPTH = 200
 TOO_DEEP = "(nested too deeply to be kept)"
@@ -89,7 +89,7 @@ class RecordWriter:
         self.path = path
         with _guarded(path, "write to"):
             check_writable(path)
-        self.recovered = recover(path) if path.exists() else 0
+        self.recovered = 0 if is_absent(path) else recover(path)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         with _guarded(path, "open"):
@@ -278,8 +278,8 @@ def _document_text(document: Mapping[str, JsonValue]) -> str:
 
 def read_document(path: Path) -> JsonObject:
     """Return the JSON object that a file consists of."""
-    with _guarded(path, "read"):
-        text = read_plain(path)
+    with _guarded(path, "read"), open_plain(path) as file:
+        text = read_bounded(file)
     try:
         return decode(text)
     except (ValueError, RecursionError) as error:
@@ -303,8 +303,9 @@ def _guarded(path: Path, action: str) -> Iterator[None]:
 
 
 def _record_error(path: Path, action: str, error: OSError) -> RecordError:
-    known = table_of(__package__, "advice.toml")
-    advice = known.get(errno.errorcode.get(error.errno or 0, ""), "check the path and the disk")
+    name, known = errno.errorcode.get(error.errno or 0, ""), table_of(__package__, "advice.toml")
+    others = known["reading"] if action == "read" else {}
+    advice = others.get(name) or known.get(name, "check the path and the disk")
     return RecordError(f"cannot {action} {str(path)!r}: {error.strerror or error}; {advice}")
 
 

@@ -19,6 +19,7 @@ from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.runs import ResultsState
 
+from .plain_files import is_absent
 from .records import opened, placed, read_at
 
 RESULTS_FILE = "results.jsonl"
@@ -59,7 +60,7 @@ def counted_results(
     offsets = array("q")
     if noted is not None:
         _warn_of_change(path, noted)
-    if not path.exists():
+    if is_absent(path):
         return CountedResults(path, offsets)
     places: dict[tuple[object, object], int] = {}
     failed: set[int] = set()
@@ -85,7 +86,7 @@ def state_of(path: Path, most: int | None = None) -> ResultsState:
     the same for these lines in any order. A file that is missing is empty.
     """
     lines = size = total = 0
-    if path.exists():
+    if not is_absent(path):
         with opened(path) as file:
             for line in islice(file, most):
                 lines, size = lines + 1, size + len(line)

@@ -277,6 +277,9 @@ def _is_known_shape(form: Format) -> bool:
         case (
             Literal("<", ()), Name(), Literal(">", ()), words.Space(), Arguments(optional=True),
             words.Elements(""), words.Space(), Literal("</", ()), Name(), Literal(">", ()),
+        ) | (
+            Literal("<", ()), Name(), Literal(">", ()), words.Space(), Many(),
+            Literal("</", ()), Name(), Literal(">", ()),
         ):  # fmt: skip
             return not form.whole
     return False

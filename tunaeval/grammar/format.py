@@ -16,6 +16,8 @@ from typing import Literal as OneOf
 
 from tunaeval.errors import FormatError, UnknownNameError, UsageError
 
+from .turns import FAMILIES, Turns
+
 if TYPE_CHECKING:
     from tunaeval.types.calls import Tools
     from tunaeval.types.parsing import Level, ParseResult
@@ -76,6 +78,7 @@ class CallObject:
             name; empty if there is none.
         lines: A list is written with each object on a line of its own.
         bare_keys: The keys of name and arguments are written without quotes.
+        any_keys: Other keys that models have for name and arguments are no repair.
         inside: For formats that are a whole reply: the keys of an outer object that may have the
             list of calls as its value. The first one is written.
         opens: For formats without an opening literal: the beginnings of a call, each as a row of
@@ -91,6 +94,7 @@ class CallObject:
     number: str = ""
     lines: bool = False
     bare_keys: bool = False
+    any_keys: bool = False
     inside: tuple[str, ...] = ()
     opens: tuple[tuple[str, ...], ...] = ()
 
@@ -139,26 +143,37 @@ class Arguments:
 
     With a `mark`, keys have no quotes, and strings are unescaped between two of these marks.
     `optional`: the object may be read here but is never written; single arguments follow it.
+    `text` is the argument that any text which is no object is the value of.
     """
 
     mark: str = ""
+    text: str = ""
     optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An argument's name. `escaped`: `&` and `"` in it are written as `&amp;` and `&quot;`."""
+    """An argument's name. `escaped`: `&` and `"` in it are written as `&amp;` and `&quot;`.
+
+    `valued`: the value may follow as an attribute of the tag: `" value="2" type="integer"/>`.
+    """
 
     pattern: str = r"[^<>\"'\s]{1,200}"
     escaped: bool = False
+    valued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A type name that says whether the next value is text or JSON; the fields list the names."""
+    """A type name that says whether the next value is text or JSON; the fields list the names.
+
+    `hint`: any name of a type is read, as of Python, and counts only where the tool's schema says
+    nothing; entities in the value are then decoded.
+    """
 
     text: tuple[str, ...]
     json: tuple[str, ...]
+    hint: bool = False
 
 
 TYPE_NAME = Attribute(
@@ -196,6 +211,10 @@ class Many:
     """Words that are repeated for each argument; they begin with a literal."""
 
     words: tuple[Word, ...]
+
+
+TAG = re.compile(r"<(/?)([^\W\d][\w.:-]{0,127})>")
+"""An element's tag: the slash of a closing one, and the element's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,12 +294,14 @@ class Route:
     `header` is a bounded pattern of the text between the message's opening text and `body`, the
     text before its content. A group `name` in the pattern is the tool's name. `text` is the header
     written for a call, with `{name}` for its name; without `{name}` one message has all calls.
+    `also` are other headers that models write, as `text` is written.
     """
 
     channel: Channel
     header: str
     body: str
     text: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +356,7 @@ class Format:
         also: Formats that are read under this name too, because the same models write them.
         separator: The text that is written between two calls.
         reasoning: The markers of reasoning.
+        turns: The families of templates whose markers of turns are known where it is read.
         aliases: Servers' names of the format (`--tool-call-parser`, `--reasoning-parser`).
         models: The models that write calls in this format.
         summary: A description of a call's text in a few words.
@@ -360,6 +382,7 @@ class Format:
     also: tuple[Format, ...] = ()
     separator: str = "\n"
     reasoning: tuple[Reasoning, ...] = THINKING
+    turns: tuple[Turns, ...] = FAMILIES
     aliases: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     summary: str = ""
@@ -468,7 +491,9 @@ class Format:
         This is for formats with `by_tool`, which always have the same words: the name is the second
         word and the last but one.
         """
-        words = (Literal(f"<{name}>"), *self.words[3:-3], Literal(f"</{name}>"))
+        closers = ("</function>",) if any(isinstance(word, Many) for word in self.words) else ()
+        closer = Literal(f"</{name}>", closers)
+        words = (Literal(f"<{name}>"), *self.words[3:-3], closer)
         return replace(self, words=words, by_tool=False, tool=name, checked=False)
 
     def parse(

@@ -57,16 +57,23 @@ _TOOL_CALLS_BEGIN, _TOOL_CALLS_END, _TOOL_CALL_BEGIN, _TOOL_CALL_END, _TOOL_SEP 
 _FENCE_ENDS = "¦".join(fence + text for fence in ("```", "```\n") for text in _TOKENS[3])
 
 
-def _like_harmony(header: str, text: str) -> Envelope:
-    """Return an envelope like harmony's: `header` matches a call's header, `text` is written."""
-    analysis = r"[ \w]{0,40}<\|channel\|>analysis[ \w=.-]{0,80}[\r\n]{0,2}"
+def _like_harmony(header: str, text: str, *also: str) -> Envelope:
+    """Return an envelope like harmony's: `header` matches a call's header, `text` is written.
+
+    A message of analysis with a recipient is no reasoning: it is a call.
+    """
+    to_tool = r"(?![ \w.-]{0,40}\bto=(?!(?:user|assistant|self|all)\b))"
+    analysis = rf"[ \w]{{0,40}}<\|channel\|>analysis{to_tool}[ \w=.-]{{0,80}}[\r\n]{{0,2}}"
     other = r"(?:[ \w.-]|to=(?:assistant|all)\b|<\|(?:channel|constrain)\|>){0,160}[\r\n]{0,2}"
     headers: tuple[tuple[Channel, str, str], ...] = (
         ("call", header, text), ("reasoning", analysis, ""), ("content", other, ""),
     )  # fmt: skip
     return Envelope(
         Literal("<|start|>", ("<|channel|>", "to=")),
-        tuple(Route(channel, row, "<|message|>", text) for channel, row, text in headers),
+        tuple(
+            Route(channel, row, "<|message|>", text, also if text else ())
+            for channel, row, text in headers
+        ),
         Literal("<|call|>", ("<|end|>", "<|return|>")),
     )
 
@@ -201,14 +208,15 @@ COHERE = _format(
     reasoning=(Reasoning("<|START_THINKING|>", "<|END_THINKING|>"), *THINKING),
 )
 LFM2_JSON = _format(
-    "lfm2-json (LFM2 (its JSON mode)): a JSON array between tool call markers",
-    "<|tool_call_start|>⟨⟩⟨[call]⟩⟨⟩<|tool_call_end|>",
+    "lfm2-json pangu openpangu openpangu_v2 (LFM2 (its JSON mode), openPangu): a JSON array "
+    "between tool call markers",
+    "⟨<|tool_call_start|>¦[unused11]⟩⟨⟩⟨[call]⟩⟨⟩⟨<|tool_call_end|>¦[unused12]⟩",
 )
 LLAMA3_JSON = _format(
     "llama3-json (Llama 3.1, Llama 3.2, Llama 3.3, Llama 4): JSON objects behind <|python_tag|>, "
     "separated by semicolons",
     "<|python_tag|>⟨⟩⟨call arguments=parameters joined=`; `⟩",
-    dropped=("<|eom_id|>", "<|eot_id|>", "<|eot|>"),
+    dropped=("<|eom_id|>", "<|eot_id|>", "<|eot|>", "<|python_start|>", "<|python_end|>"),
 )
 LLAMA3_BARE = _format(
     "llama3-bare (Llama 3.1, Llama 3.2, Llama 3.3, Llama 4): as llama3-json, without its tag",
@@ -244,8 +252,8 @@ DEEPSEEK_V3 = _format(
     inner="",
 )
 DEEPSEEK_V31 = _format(
-    "deepseek-v3.1 deepseek3 deepseek31 deepseek_v31 deepseek_v3_1 deepseekv31 (DeepSeek V3.1): "
-    "name and JSON between DeepSeek's tokens",
+    "deepseek-v3.1 deepseek3 deepseek31 deepseekv3.1 deepseek_v31 deepseek_v3_1 deepseekv31 "
+    "(DeepSeek V3.1): name and JSON between DeepSeek's tokens",
     f"{_TOOL_CALL_BEGIN}⟨name⟩{_TOOL_SEP}⟨⟩⟨arguments⟩⟨⟩{_TOOL_CALL_END}⟨|⟩",
     around=(_TOOL_CALLS_BEGIN, _TOOL_CALLS_END),
 )
@@ -254,7 +262,10 @@ KIMI_K2 = _format(
     "id that contains the name, then JSON, between Kimi's tokens",
     "<|tool_call_begin|>⟨⟩⟨name before=functions. after=:?[0-9]{0,6} after_text=:0⟩⟨⟩"
     "<|tool_call_argument_begin|>⟨⟩⟨arguments⟩⟨⟩<|tool_call_end|>⟨|⟩",
-    around=("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
+    around=(
+        "⟨<|tool_calls_section_begin|>¦<|tool_call_section_begin|>⟩",
+        "⟨<|tool_calls_section_end|>¦<|tool_call_section_end|>⟩",
+    ),
 )
 PLAMO3 = _format(
     "plamo3 (PLaMo 3): name and JSON between PLaMo's markers",
@@ -312,6 +323,18 @@ NAME_JSON = _format(
     "⟨name⟩⟨\n¦\r\n⟩⟨arguments⟩",
     whole=True,
 )
+# `cwm_tool_parser.py` in vLLM: what is no object is a command.
+CWM = _format(
+    "cwm (CWM): a name, and JSON or a command, in a tag that is called tool",
+    "<tool: ⟨skip text=function pattern=`[a-z_]{0,24}`⟩>\n"
+    "⟨name⟩⟨ ⟩⟨arguments text=command⟩\n</tool>",
+)
+CALL_LINE = _format(
+    "call-line (Qwen3-Coder-Next): the word Call, a name and JSON on a line: all of a reply or of "
+    "a code fence",
+    "⟨name before=`Call `⟩⟨ ¦\n⟩⟨arguments⟩",
+    whole=True,
+)
 # MiroThinker's prompt: a server, one of its tools, and its arguments.
 MIROTHINKER = _format(
     "mirothinker (MiroThinker, Cline's way to call tools of MCP servers): a server, a tool's name "
@@ -366,9 +389,9 @@ PYTHONIC = _format(
 # Replies of 2024 to the prompts of BFCL: Gorilla writes commas between calls, Raven semicolons,
 # others quote each call in a list, or escape its names as Markdown does.
 PYTHON_CALLS = _format(
-    "python-calls gorilla raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake Arctic, DBRX, "
-    "small Mistrals): Python calls side by side, or quoted in a list: all of a reply or of a code "
-    "fence",
+    "python-calls gorilla granite_pythonic raven (Gorilla OpenFunctions v2, NexusRaven, Snowflake "
+    "Arctic, DBRX, small Mistrals): Python calls side by side, or quoted in a list: all of a reply "
+    "or of a code fence",
     "⟨calls loose⟩",
     whole=True,
 )
@@ -384,8 +407,9 @@ OLMO3 = _format(
 )
 # Google's guides to function calling with Gemma 3 (ai.google.dev/gemma/docs).
 TOOL_CODE = _format(
-    "tool-code (Gemma 3): Python calls in a Markdown code fence of the language tool_code",
-    "```tool_code\n⟨calls⟩\n```",
+    "tool-code (Gemma 3, Gemini): Python calls in a Markdown code fence of the language tool_code",
+    "⟨```tool_code¦```tool_call¦```tool_code\nprint(default_api.¦```tool_call\npython(default_api.⟩"
+    "\n⟨calls⟩\n```",
 )
 LFM2_PYTHONIC = _format(
     "lfm2-pythonic (LFM2, LFM2.5): a list of Python calls between tool call markers",
@@ -409,6 +433,8 @@ HARMONY = _format(
         r"(?P<name>\w[\w./-]{0,127})"
         r"(?:[ \w.-]|[\r\n]{0,2}<\|(?:channel|constrain)\|>){0,80}[\r\n]{0,2}",
         "assistant to=functions.{name}<|channel|>commentary json",
+        "assistant<|channel|>commentary to=functions.{name} <|constrain|>json",
+        "assistant<|channel|>analysis to=functions.{name} code",
     ),
 )
 INKLING = _format(
@@ -442,17 +468,33 @@ SOLAR_OPEN = _format(
     ),
 )
 
-_KEY = r"⟨key pattern=[^\"'<>\n]{1,200}⟩"
+# An attribute ends at its own quote; without quotes it ends at the bracket, too.
+_KEY = r"⟨key pattern=(?:(?<=[\"'])[^\"'<\n]{1,200}|[^\"'<>\n]{1,200})⟩"
+_ENDS = "⟨\">¦'>¦\" >¦' >⟩"
 _QUOTE = "⟨maybe written⟩⟨\"¦'⟩⟨/maybe⟩"
 _IS_STRING = '⟨maybe written⟩" string="⟨type text=true json=false⟩⟨/maybe⟩'
 _FUNCTION_END = "⟨</parameter>¦</parameter>>⟩\n⟨/each⟩</function>"
 _TRIMMED = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim=newline⟩{_FUNCTION_END}"
 _UNPAIRED = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim=newlines⟩{_FUNCTION_END}"
 _KEPT = f"<function=⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value⟩{_FUNCTION_END}"
-_PAIRS = "⟨each⟩<arg_key>⟨key⟩</arg_key>\n<arg_value>⟨value⟩</arg_value>\n⟨/each⟩"
+_PAIRS = (
+    "⟨each⟩⟨<arg_key>¦<param_key>⟩⟨key⟩⟨</arg_key>¦</param_key>⟩\n"
+    "⟨<arg_value>¦<param_value>⟩⟨value⟩⟨</arg_value>¦</param_value>⟩\n⟨/each⟩"
+)
 _INVOKE = (
-    f"<invoke name=⟨⟩{_QUOTE}⟨name⟩{_QUOTE}>\n"
-    f"⟨each⟩<parameter name={_QUOTE}{_KEY}{_QUOTE}>⟨value⟩</parameter>\n⟨/each⟩</invoke>"
+    f"<invoke name=⟨⟩{_QUOTE}⟨name⟩{_QUOTE}⟨⟩>\n"
+    f"⟨each⟩<parameter name={_QUOTE}{_KEY}"
+    f"⟨maybe⟩⟨\" string=\"¦\" type=\"¦' string='¦' type='⟩⟨type hint⟩⟨/maybe⟩{_QUOTE}⟨⟩>"
+    "⟨value⟩</parameter>\n⟨/each⟩</invoke>"
+)
+_PARAMS = "¦".join(
+    f"<{tag} name=" + sign for tag in ("param", "parameter", "arg") for sign in "\"'"
+)
+_PARAMS += '¦<paramname="¦<paramname=\'¦<paramĠname="'
+_TYPED = (
+    f"⟨each⟩⟨{_PARAMS}⟩{_KEY[:-1]} valued⟩"
+    f'⟨maybe⟩⟨" type="¦\' type=\'¦" string="⟩⟨type hint⟩⟨/maybe⟩{_ENDS}'
+    "⟨value quotes=<![CDATA[,]]>⟩⟨</param>¦</parameter>¦</arg>⟩⟨⟩⟨/each⟩"
 )
 _MINIMAX = "]<]minimax[>["
 
@@ -470,10 +512,10 @@ SEED_OSS_BARE = _format(
     reasoning=(Reasoning("<seed:think>", "</seed:think>"), *THINKING),
 )
 QWEN3_CODER = _format(
-    "qwen3-coder interns2-preview nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano nemotron3 "
-    "nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder qwen3_xml "
-    "qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, Granite 4.2): "
-    "<function=NAME> with <parameter=KEY> inside <tool_call>",
+    "qwen3-coder interns2-preview minicpmv nanbeige nano_v3 nemotron-3-nano nemotron-3.5-nano "
+    "nemotron3 nemotron_3 nemotron_nano nemotron_v3 ornith qwen3.5 qwen3_coder qwen3coder "
+    "qwen3_xml qwen_coder qwen_xml step3p5 step5 (Qwen3-Coder, Qwen3.5, Nemotron 3, Step-3.5, "
+    "Granite 4.2): <function=NAME> with <parameter=KEY> inside <tool_call>",
     f"<tool_call>\n{_TRIMMED}\n</tool_call>",
     also=(QWEN3_BARE,),
 )
@@ -492,14 +534,15 @@ SEED_OSS = _format(
 # Each argument as a pair of tags, one for its name and one for its value.
 
 GLM45 = _format(
-    "glm45 glm glm-ocr glm45_moe laguna ling3 poolside-v1 poolside_v1 spark25 (GLM-4.5, GLM-4.6, "
-    "Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, inside <tool_call>",
+    "glm45 glm glm-ocr glm45_moe hyperclovax_seed_think laguna ling3 poolside-v1 poolside_v1 "
+    "spark25 (GLM-4.5, GLM-4.6, Ling 3, Laguna, Spark 2.5): name, then <arg_key> and <arg_value>, "
+    "inside <tool_call>",
     f"<tool_call>⟨⟩⟨name⟩\n{_PAIRS}</tool_call>",
     dropped=("<|begin_of_box|>", "<|end_of_box|>"),
     also=(GLM_FLASH,),
 )
 GLM47 = _format(
-    "glm47 glm-4.7 glm47_moe glm5 (GLM-4.7, GLM-5, Hunyuan 4): as glm45, without newlines",
+    "glm47 glm-4.7 glm47_moe glm5 spark3 (GLM-4.7, GLM-5, Hunyuan 4): as glm45, without newlines",
     "<tool_call>⟨⟩⟨name⟩⟨⟩"
     "⟨each⟩<arg_key>⟨key⟩</arg_key>⟨⟩<arg_value>⟨value⟩</arg_value>⟨⟩⟨/each⟩</tool_call>⟨|⟩",
     dropped=("<|begin_of_box|>", "<|end_of_box|>"),
@@ -586,7 +629,7 @@ DOTS_INVOKE = _format(
 )
 MINIMAX_M3 = _format(
     "minimax-m3 minimax_m3 (MiniMax M3): arguments as nested elements, a prefix before every tag",
-    f'{_MINIMAX}<invoke name="⟨name⟩">⟨elements prefix={_MINIMAX}⟩{_MINIMAX}</invoke>',
+    f'{_MINIMAX}<invoke name="⟨name⟩⟨">¦" >⟩⟨elements prefix={_MINIMAX}⟩{_MINIMAX}</invoke>',
     around=(f"{_MINIMAX}<tool_call>", f"{_MINIMAX}</tool_call>"),
     reasoning=(Reasoning("<mm:think>", "</mm:think>"), *THINKING),
 )
@@ -597,47 +640,65 @@ TOOL_ELEMENTS = _format(
     "<⟨name⟩>\n⟨arguments optional⟩⟨elements⟩\n</⟨name⟩>",
     by_tool=True,
 )
+# A tool's name is the tag, around what Qwen3-Coder writes in a call (Luce-Org/lucebox#525).
+TAG_PARAMETERS = _format(
+    "tag-parameters (Qwen3-Coder and its like): an element named after its tool, with "
+    "<parameter=KEY> inside",
+    "<⟨name⟩>\n⟨each⟩<parameter=⟨key⟩>⟨value trim=newline⟩</parameter>\n⟨/each⟩</⟨name⟩>",
+    by_tool=True,
+)
 MINICPM5 = _format(
     'minicpm5 (MiniCPM 4, MiniCPM 5): <function name="NAME"> with <param name="KEY"> inside',
-    "⟨<function name=\"¦<function name='¦<functionname=\"¦<functionname='⟩⟨name⟩⟨\">¦'>⟩⟨⟩"
-    f"⟨each⟩⟨<param name=\"¦<param name='¦<paramname=\"¦<paramname='⟩{_KEY}⟨\">¦'>⟩"
-    "⟨value quotes=<![CDATA[,]]>⟩</param>⟨⟩"
-    "⟨/each⟩</function>",
+    '⟨<function name="¦<function name=\'¦<functionname="¦<functionname=\'¦<functionĠname="⟩'
+    '⟨name⟩⟨">¦\'>¦" >⟩⟨⟩'
+    f"⟨maybe⟩<params>⟨⟩⟨/maybe⟩{_TYPED}⟨maybe⟩</params>⟨⟩⟨/maybe⟩</function>",
+)
+_ARGUMENTS = "arguments>¦{0}params>¦{0}parameters>¦{0}args>"
+FUNCTION_CALL = _format(
+    "function-call (GPT-4o, GPT-5, o1 and Grok where a prompt asks for XML): the name in an "
+    "element, and JSON or an element for each argument, typed or not",
+    "<function_call>\n<name>⟨⟩⟨name⟩⟨⟩</name>\n"
+    f"⟨maybe written⟩⟨<{_ARGUMENTS.format('<')}⟩\n⟨/maybe⟩⟨arguments optional⟩"
+    f"{_TYPED}⟨maybe written⟩⟨</{_ARGUMENTS.format('</')}⟩\n⟨/maybe⟩</function_call>",
 )
 STEP3 = _format(
     "step3 (Step3): <steptml:invoke> between Step's tokens",
     "<｜tool_call_begin｜>⟨⟩"
-    '⟨maybe written⟩function⟨|⟩<｜tool_sep｜>⟨/maybe⟩⟨⟩<steptml:invoke name="⟨name⟩">⟨⟩'
-    f'⟨each⟩<steptml:parameter name="{_KEY}">⟨value⟩</steptml:parameter>⟨⟩'
+    '⟨maybe written⟩function⟨|⟩<｜tool_sep｜>⟨/maybe⟩⟨⟩<steptml:invoke name="⟨name⟩⟨">¦" >⟩⟨⟩'
+    f'⟨each⟩<steptml:parameter name="{_KEY}{_ENDS}⟨value⟩</steptml:parameter>⟨⟩'
     "⟨/each⟩</steptml:invoke>⟨⟩<｜tool_call_end｜>⟨|⟩",
     around=("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>"),
 )
+# Models misspell the tag around the calls.
+_DSML_CALLS = "¦".join(
+    f"{{0}}{sign}DSML{sign}{word}>"
+    for sign in "｜|"
+    for word in ("function_calls", "tool_calls", "functioncalls", "toolcalls")
+) + "".join(f"¦{{0}}｜DSML｜{word}>" for word in ("function_call", "tool_call"))
 DEEPSEEK_V32 = _format(
     "deepseek-v3.2 deepseek-v32 deepseek-v4 deepseek32 deepseek_v32 deepseek_v3_2 deepseek_v4 "
     "deepseekv32 deepseekv4 (DeepSeek V3.2, DeepSeek V4): DSML: each parameter says whether it is "
     "a string; or one JSON object",
-    '⟨<｜DSML｜invoke name="¦<|DSML|invoke name="⟩⟨name⟩">\n'
+    '⟨<｜DSML｜invoke name="¦<|DSML|invoke name="⟩⟨name⟩⟨">¦" >⟩\n'
     "⟨arguments optional⟩"
-    f'⟨each⟩⟨<｜DSML｜parameter name="¦<|DSML|parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
+    f'⟨each⟩⟨<｜DSML｜parameter name="¦<|DSML|parameter name="⟩{_KEY}{_IS_STRING}{_ENDS}'
     "⟨value⟩⟨</｜DSML｜parameter>¦</|DSML|parameter>⟩\n⟨/each⟩"
     "⟨</｜DSML｜invoke>¦</|DSML|invoke>⟩",
-    around=(
-        "⟨<｜DSML｜function_calls>¦<｜DSML｜tool_calls>¦<|DSML|function_calls>¦<|DSML|tool_calls>⟩",
-        "⟨</｜DSML｜function_calls>¦</｜DSML｜tool_calls>¦</|DSML|function_calls>¦</|DSML|tool_calls>⟩",
-    ),
+    around=(f"⟨{_DSML_CALLS.format('<')}⟩", f"⟨{_DSML_CALLS.format('</')}⟩"),
 )
 DEEPSEEK_V41 = _format(
-    "deepseek-v4.1 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in every tag",
-    '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩">\n'
-    f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}⟨">¦" >⟩'
+    "deepseek-v4.1 deepseek-v41 deepseek_v41 deepseekv41 (DeepSeek V4.1): DSML with a space in "
+    "every tag",
+    '⟨<｜DSML｜ invoke name="¦<|DSML| invoke name="⟩⟨name⟩⟨">¦" >⟩\n'
+    f'⟨each⟩⟨<｜DSML｜ parameter name="¦<|DSML| parameter name="⟩{_KEY}{_IS_STRING}{_ENDS}'
     "⟨value⟩⟨</｜DSML｜ parameter>¦</|DSML| parameter>⟩\n⟨/each⟩"
     "⟨</｜DSML｜ invoke>¦</|DSML| invoke>⟩",
     around=("⟨<｜DSML｜ calls>¦<|DSML| calls>⟩", "⟨</｜DSML｜ calls>¦</|DSML| calls>⟩"),
 )
 GIGACHAT35 = _format(
     "gigachat3.5 gigachat35 (GigaChat 3.5): GCML: DSML with another token",
-    '<｜GCML｜invoke name="⟨name⟩">\n'
-    f'⟨each⟩<｜GCML｜parameter name="{_KEY}{_IS_STRING}⟨">¦" >⟩⟨value⟩</｜GCML｜parameter>\n⟨/each⟩'
+    '<｜GCML｜invoke name="⟨name⟩⟨">¦" >⟩\n'
+    f'⟨each⟩<｜GCML｜parameter name="{_KEY}{_IS_STRING}{_ENDS}⟨value⟩</｜GCML｜parameter>\n⟨/each⟩'
     "</｜GCML｜invoke>",
     around=("<｜GCML｜tool_calls>", "</｜GCML｜tool_calls>"),
 )
@@ -646,7 +707,7 @@ COHERE_CMD5 = _format(
     "string, between <cofl:…> tags",
     "<cofl:tool_call⟨= ⟩"
     '⟨maybe written⟩id="⟨skip text=0 pattern=[\\w.-]{0,64}⟩"⟨= ⟩⟨/maybe⟩name="⟨name⟩">⟨⟩'
-    f'⟨each⟩<cofl:tool_param name="{_KEY}{_IS_STRING}">⟨value⟩</cofl:tool_param>⟨⟩'
+    f'⟨each⟩<cofl:tool_param name="{_KEY}{_IS_STRING}{_ENDS}⟨value⟩</cofl:tool_param>⟨⟩'
     "⟨/each⟩</cofl:tool_call>⟨|⟩",
     around=("<cofl:tool_calls>", "</cofl:tool_calls>"),
 )
@@ -677,8 +738,9 @@ _MUSE_CALL = rf"{_MUSE_TO}[\w./-]{{1,128}}[ \w=.-]{{0,80}}[\r\n]{{0,2}}"
 MUSE = _format(
     "muse atem glimmer muse_glimmer musespark1x (Muse Spark, Muse Glimmer): <atem:invoke> in a "
     "message to a tool; a message to itself is reasoning",
-    "⟨<atem:invoke name=\"¦<atem:invoke name='⟩⟨name pattern=\\w[\\w./-]{0,127} doubled⟩⟨\">¦'>⟩\n"
-    f"⟨each⟩⟨<atem:parameter name=\"¦<atem:parameter name='⟩{_KEY}⟨\">¦'>⟩"
+    "⟨<atem:invoke name=\"¦<atem:invoke name='⟩⟨name pattern=\\w[\\w./-]{0,127} "
+    'doubled⟩⟨">¦\'>¦" >⟩\n'
+    f"⟨each⟩⟨<atem:parameter name=\"¦<atem:parameter name='⟩{_KEY}{_ENDS}"
     "⟨value⟩</atem:parameter>\n⟨/each⟩"
     "</atem:invoke>⟨|⟩",
     around=("<atem:function_calls>", "</atem:function_calls>"),
@@ -709,25 +771,39 @@ BEAM = _format(
 CHAIN = (HERMES, TOOLS_TAG, JSON, FENCE, LOOSE_JSON)
 """What the TunaCode harness looked for after structured calls, in its order."""
 
-_CONSTANTS = {
-    name.replace("_", "@"): format_  # sorted between digits and letters
-    for name, format_ in globals().items()
-    if isinstance(format_, Format)
-}
-FORMATS = {format_.name: format_ for format_ in CHAIN}
-FORMATS |= {_CONSTANTS[name].name: _CONSTANTS[name] for name in sorted(_CONSTANTS)}
-"""Every format that comes with tunaeval, by its canonical name.
+ORDER = (
+    # A damaged text between tags that several formats have is read as Hermes, the commonest.
+    *CHAIN,
+    # Behind JSON, whose keys are commoner: an object is this one's only where it has its keys.
+    LLAMA3_BARE,
+    # GEMMA4 is before GEMMA4_PYTHON, which refuses braces behind a name. GLM45 is before
+    # HUNYUAN_V3, which reads GLM's calls, too, as its separator may be missing.
+    ANTHROPIC, APERTUS, APRIEL, BEAM, CALL_LINE, CALLING_TOOL, COHERE, COHERE_CMD5, COMMAND_R,
+    CWM, DEEPSEEK_V3, DEEPSEEK_V31, DEEPSEEK_V32, DEEPSEEK_V41, DOTS_INVOKE, DOTS_JSON, ERNIE45,
+    FUNCTION_CALL, FUNCTIONARY_V2, FUNCTIONARY_V31, FUNCTIONARY_V32, FUNCTIONGEMMA, GEMMA4,
+    GEMMA4_PYTHON, GIGACHAT3, GIGACHAT35, GLM45, GLM47, GLM_FLASH, GRANITE3, GRANITE31,
+    GRANITE_20B_FC, HARMONY, HUNYUAN_A13B, HUNYUAN_V3, HUNYUAN_V3_OPENSOURCE, INKLING, INTERNLM,
+    IQUEST_CODER, IQUEST_Q1, JAMBA, K2_HORIZON_JSON, K2_HORIZON_XML, KIMI_K2, KIMI_K3,
+    LFM2_JSON, LFM2_PYTHONIC, LLAMA3_JSON, LLAMA4_PYTHONIC, LONGCAT, LONGCAT_PAIRS, MIMO,
+    MIMO_BARE, MINICPM5, MINIMAX_M2, MINIMAX_M3, MIROTHINKER, MISTRAL_ARRAY, MISTRAL_V11, MUSE,
+    NAME_JSON, NEMOTRON, OLMO3, PHI4_MINI, PLAMO3, PYTHON_CALLS, PYTHONIC, QWEN3_BARE,
+    QWEN3_CODER, QWEN_AGENT, REACT, SARASHINA, SEED_OSS, SEED_OSS_BARE, SOLAR_OPEN, SOLAR_OPEN2,
+    STEP3, STEP_AUDIO_2, TAG_PARAMETERS, TOOL_CALLS, TOOL_CODE, TOOL_CODE_LINE, TOOL_ELEMENTS,
+)  # fmt: skip
+"""Every format that comes with tunaeval. Where two could read a text, `auto` takes the earlier one.
 
-Where two could read a text, `auto` reads it in the earlier one: those of the chain, then the others
-in the order of their constants' names.
+Only the pairs with a reason above need their order; the others are sorted by name.
 """
+
+FORMATS = {form.name: form for form in ORDER}
+"""Every format that comes with tunaeval, by its canonical name."""
 
 _BY_NAME_ONLY = {
     "anthropic", "apriel", "command-r", "dots-invoke", "ernie45", "glm47", "granite3.1",
-    "hunyuan-a13b", "llama3-bare", "mimo", "mimo-bare", "sarashina", "seed-oss-bare",
+    "hunyuan-a13b", "mimo", "mimo-bare", "sarashina", "seed-oss-bare",
 }  # fmt: skip
 
-AUTO = tuple(format_ for name, format_ in FORMATS.items() if name not in _BY_NAME_ONLY)
+AUTO = tuple(form for form in ORDER if form.name not in _BY_NAME_ONLY)
 """What `auto` reads side by side: all but those whose text is also that of another one."""
 
 # Names that servers have for formats and for reasoning, where one name is not one format here: from
@@ -741,6 +817,8 @@ _SETS = {
     "hunyuan hy_v3 hy_v4": (HUNYUAN_V3, HUNYUAN_V3_OPENSOURCE),
     "k2-horizon k2_horizon": (K2_HORIZON_JSON, K2_HORIZON_XML),
     "lfm2 lfm2-thinking": (LFM2_PYTHONIC, LFM2_JSON),
+    "rwkv": (HERMES, ANTHROPIC, FENCE),
+    "telechat4 xing4_0 xingchen4": (HERMES, GLM45),
     "llama3 llama llama3_json llama4_json": (LLAMA3_JSON, LLAMA3_BARE),
     "mistral": (MISTRAL_V11, MISTRAL_ARRAY),
     "qwen3 holo2 qwen3-thinking qwen3-vl-instruct qwen3-vl-thinking qwen3_thinking": (
@@ -757,12 +835,12 @@ SET_ALIASES = {alias: names.split()[0] for names in _SETS for alias in names.spl
 
 REFUSED = {
     **dict.fromkeys(
-        ("base", "basic", "telechat4"),
+        ("base", "basic"),
         "it says only how reasoning is marked, which all formats know; give the name of the format "
         "that the model writes calls in (hermes, qwen3-coder, glm45, deepseek-v3, ...), or 'auto'",
     ),
     **dict.fromkeys(
-        ("hf", "response_template"),
+        ("hf", "response_template", "granite_thinking_parser"),
         "the chat template of the model decides what a call looks like; give the name of the "
         "format that the template writes, or 'auto'",
     ),

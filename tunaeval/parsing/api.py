@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
+from tunaeval.grammar.turns import Turns
 from tunaeval.registry import Registry, guarded, instance_of, who
 from tunaeval.showing import brief
 from tunaeval.types.calls import STRUCTURED, Source, ToolCall, Tools
@@ -21,8 +22,9 @@ from tunaeval.workers import spread, why_unsendable
 
 from .collect import widened, without_abstaining
 from .message import read_message, with_leaked
+from .read_back import refuse_odd_calls, written_calls
 from .reader import AnyTools, Reader, Stream, known_text, known_tools, names_of, reader_of
-from .write import instructions_for, refuse_odd_calls, written_calls
+from .write import instructions_for
 
 qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
 """Reads what the five strategies of the TunaCode harness read: structured calls (in a message),
@@ -35,11 +37,12 @@ auto = Reader(
     wants_tools=True,
 )
 
-dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam = (
+dots, granite, hunyuan, k2_horizon, lfm2, rwkv, telechat4, llama3, mistral, qwen3, xlam = (
     Reader(name, forms) for name, forms in SETS.items()
 )
 
-_SETS = (auto, qwen25, dots, granite, hunyuan, k2_horizon, lfm2, llama3, mistral, qwen3, xlam)
+_SETS = (auto, qwen25, dots, granite, hunyuan, k2_horizon, lfm2, rwkv, telechat4, llama3, mistral,
+         qwen3, xlam)  # fmt: skip
 _READERS: dict[str, Reader] = {reader.name: reader for reader in _SETS}
 """Readers by name: those of the sets, and of each format that was used."""
 
@@ -51,6 +54,7 @@ def parse(
     level: Level = "standard",
     *,
     abstain: Collection[str] = (),
+    template: str | None = None,
 ) -> ParseResult:
     """Read the calls out of a model's text. Never raises on model text.
 
@@ -63,6 +67,10 @@ def parse(
     name is left out; if there is no other, the outcome is "no_call" with the detail "abstained".
     These names need not be among the tools.
 
+    A text may hold turns of others, as chat templates write them: only the model's first turn is
+    read. `template` is the text of a chat template (Jinja) whose turns begin as in none that is
+    known; `tunaeval template check` says whether they are.
+
     Examples:
         >>> text = 'Look: <tool_call>{"name": "ls", "arguments": {"path": "."}}</tool_call>'
         >>> result = tunaeval.parse(text)
@@ -70,6 +78,8 @@ def parse(
         ('ls', {'path': '.'}, 'Look: ')
     """
     parser = parser_for(format)
+    if template is not None:
+        parser = reader_named(parser).knowing(turns_of(template))  # type: ignore[arg-type]  # refuses others
     if isinstance(parser, Reader):
         return parser.parse(text, tools=tools, level=level, abstain=abstain)
     return reading(parser, known_tools(tools), level, names_of(abstain))(known_text(text))
@@ -186,10 +196,12 @@ def stream(
     level: Level = "standard",
     *,
     abstain: Collection[str] = (),
+    template: str | None = None,
 ) -> Stream:
     """Return a reader for a text that arrives in pieces; its result equals that of `parse`.
 
     In the events, a call by which the model abstains (`abstain`, as in `parse`) is markup.
+    `template` is as in `parse`.
 
     Examples:
         >>> reader = tunaeval.stream("hermes")
@@ -197,7 +209,8 @@ def stream(
         >>> reader.finish().outcome
         'calls'
     """
-    return reader_named(format).stream(tools=tools, level=level, abstain=abstain)
+    reader = reader_named(format).knowing(turns_of(template))
+    return reader.stream(tools=tools, level=level, abstain=abstain)
 
 
 _CHUNK_TEXTS = 256
@@ -309,6 +322,15 @@ def render(
 
     refuse_odd_calls(found, "a template")
     return turn_by(template, found, known_tools(tools), messages) if found else ""
+
+
+def turns_of(template: str | None) -> tuple[Turns, ...]:
+    """Return the family of a chat template's markers of turns; none without a template."""
+    if template is None:
+        return ()
+    from .templates import turns_by  # noqa: PLC0415 - most texts need no jinja2
+
+    return (turns_by(template),)
 
 
 def instructions(tools: AnyTools, format: str | Format = "hermes") -> str:  # noqa: A002 - as in `parse`

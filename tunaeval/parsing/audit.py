@@ -10,19 +10,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from heapq import merge
 from itertools import islice, pairwise
 
 from tunaeval import limits
-from tunaeval.grammar import Literal, Markup, Maybe, Name, PythonCalls, Space
+from tunaeval.grammar import (
+    Literal,
+    Markup,
+    Maybe,
+    Name,
+    PythonCalls,
+    Space,
+    literal_texts,
+)
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import FORMATS
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
-from .finder import Finder, everything
+from .finder import Finder, everything, firsts_of, in_ticks
 from .markup import edits_of, nearly_begins, within
-from .scanner import in_ticks, read_unit, scanner_of, unescaped
+from .scanner import scanner_of
+from .unit import read_unit, unescaped
 
 
 def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
@@ -31,6 +41,10 @@ def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) 
         _report_lost(collector, finder, text, tools)
         if not (collector.calls or collector.attempts):
             _report_named(collector, finder, text, tools)
+        elif collector.calls and finder is not everything():
+            _report_others(collector, finder, text, tools)
+    if not (collector.calls or collector.attempts or collector.diagnoses):
+        _report_remains(collector, text, tools or Tools())
 
 
 def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
@@ -107,9 +121,15 @@ def _has_arguments(ahead: str, parameters: Mapping[str, object]) -> bool:
     declared = parameters.get("properties")
     if _NOTHING(ahead):
         return True
-    if not isinstance(declared, Mapping) or not declared:
-        return not declared and _KEY(ahead) is not None
-    places = ((ahead.find(key), len(key)) for key in declared)
+    return _assigns(ahead, parameters) or (not declared and _KEY(ahead) is not None)
+
+
+def _assigns(ahead: str, parameters: Mapping[str, object]) -> bool:
+    """Whether a text assigns one of the parameters."""
+    declared = parameters.get("properties")
+    if not isinstance(declared, Mapping):
+        return False
+    places = ((ahead.find(key), len(key)) for key in declared if key)
     return any(at >= 0 and _ASSIGNED(ahead, at + size) for at, size in places)
 
 
@@ -210,7 +230,7 @@ def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools)
     view, place = unescaped(text[: collector.answered])
     if not any(name in view for name in tools):
         return
-    if finder is not everything() and (other := _other(text, finder, tools)):
+    if finder.formats != everything().formats and (other := _other(text, finder, tools)):
         _report_attempt(collector, text, *other)
         return
     mention, noted = None, bool(collector.diagnoses)
@@ -255,6 +275,101 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
     if not calls or calls[0].format in formats:
         return None
     return (calls[0].format or "", *(calls[0].span or (0, len(text))))
+
+
+def _report_others(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
+    """Report the calls of other formats in what is left of a text in which calls were read."""
+    left = [(a, b) for kind, a, b in collector.pieces if kind == "content"]
+    own = {form.name for form in (*finder.formats, *finder.wholes)}
+    if any(everything().search_on.search(text, a, b) for a, b in left):
+        calls = scanner_of(everything(), tools, "standard", text).collected(len(text)).calls
+        for call in calls:
+            start, end = call.span or (0, 0)
+            around = [(a, b) for a, b in left if a <= start and end <= b and call.format not in own]
+            if around and not collector.has_diagnosis(around[0][0] - 1, around[0][1] + 1):
+                _report_attempt(collector, text, call.format, start, end)
+
+
+@cache
+def _ends_of_calls() -> frozenset[str]:
+    """The texts that end a message to a tool and no other message."""
+    ends = (form.envelope.closes.spellings for form in FORMATS.values() if form.envelope)
+    return frozenset(texts[0] for texts in ends if len(texts) > 1)
+
+
+@cache
+def _inner_texts() -> re.Pattern[str]:
+    """Match what formats write inside of calls, apart from openers and plain elements."""
+    forms = FORMATS.values()
+    openers = {text for form in forms for text in firsts_of(form)}
+    found = {
+        text.strip() for form in forms for text in literal_texts(form.words) if text not in openers
+    } | _ends_of_calls()
+    signs = [text for text in found if len(text) >= limits.SHORTEST_OPENER and _BARRED(text)]
+    return re.compile("|".join(sorted(map(re.escape, signs), key=len, reverse=True)))
+
+
+_BARRED = re.compile(r"(?!</?[\w-]+>\Z).*[<\[]|.*[<\[｜|]", re.DOTALL).match
+
+
+def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
+    """In a text that is silent so far, report the first trace of a call: a tool's name before one
+    of its parameters, or what a format writes inside of a call. In code there is nothing to report,
+    in a sentence a mention, and else an attempt.
+    """
+    places = merge(_loosely_named(text, tools), _inner(text, tools))
+    read = [(a, b, kind == "markup") for kind, a, b in collector.pieces if kind != "content"]
+    for start, end, sure in islice(places, limits.LOST_TRIES):
+        known = next((markup for a, b, markup in read if a <= start < b), None)
+        if known is not None and not (known and text[start:end] in _ends_of_calls()):
+            continue  # it is reasoning, or a message's header
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        if in_ticks(line) or _in_closed_fence(text, start):
+            continue
+        what = text[start:end][: limits.SHOWN_NAME]
+        if sure and not _WORDS_BEFORE(line):
+            message = f"{what!r} belongs to a call, and nothing begins the call"
+            collector.refuse("missing-opener", message, start, end)
+        else:
+            message = f"{what!r} is named here as in a call, and nothing is called"
+            collector.diagnose("mention", message, start, end)
+        return
+
+
+_WORDS_BEFORE = re.compile(r"(?:^|.*[\s(])[^\W\d]\w*+[^\w\s]{0,3} \S*\Z", re.DOTALL).match
+
+
+def _loosely_named(text: str, tools: Tools) -> Iterator[tuple[int, int, bool]]:
+    """Yield the spans of tools' names, also inside of words, that are before brackets with one of
+    the tool's parameters on their line or the next; and that each is surely meant as a call.
+    """
+    for name in filter(None, tools):
+        at = text.find(name) if len(name) >= limits.SHORTEST_NAME else -1
+        for _ in range(limits.LOST_TRIES):
+            if at < 0:
+                break
+            stop = at + len(name)
+            lines = _FENCE_LINE.sub("", text[stop : stop + limits.KEPT]).split("\n", 2)
+            behind = "\n".join(lines[:2])
+            bracket = _BRACKET.search(behind)
+            if bracket and _assigns(behind[bracket.end() :], tools[name].parameters):
+                yield at, stop, True
+            at = text.find(name, stop)
+
+
+_BRACKET, _FENCE_LINE = re.compile(r"[{(\[]"), re.compile(r"\n```\w{0,24}(?=\n)")
+
+
+def _inner(text: str, tools: Tools) -> Iterator[tuple[int, int, bool]]:
+    """Yield the spans of formats' inner texts, and whether each is surely part of a call."""
+    for found in _inner_texts().finditer(text):
+        near = text[max(0, found.start() - limits.KEPT) : found.end() + limits.KEPT]
+        keys = {key for spec in tools.values() for key in spec.parameters.get("properties") or ()}
+        yield *found.span(), any(word in near for word in (*tools, *keys) if word)
+
+
+def _in_closed_fence(text: str, at: int) -> bool:
+    return text.count("```", 0, at) % 2 == 1 and "```" in text[at:]
 
 
 def _named(text: str, tools: Tools) -> Iterator[tuple[int, int]]:

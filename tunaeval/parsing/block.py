@@ -18,7 +18,9 @@ import orjson
 
 from tunaeval import limits
 from tunaeval.grammar import CallObject, Literal, Markup, Name, Space, Word, spellings
+from tunaeval.grammar.combine import TAGS, inside
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import JSON
 from tunaeval.limits import MAX_DIGITS, MAX_FAST
 from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, ToolCall, Tools
 from tunaeval.types.parsing import Level
@@ -116,13 +118,19 @@ _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the readers of a text's blocks share; `known` caches objects for a second reading."""
+    """What the readers of a text's blocks share; `known` caches objects for a second reading.
+
+    `tags`: objects with any keys are read in any tag, as tools are given. `dialects` are formats of
+    objects without markers that have other keys than those of the first such format.
+    """
 
     window: Window
     collector: Collector
     tools: Tools | None
     level: Level
     known: Objects | None = None
+    tags: bool = False
+    dialects: tuple[Format, ...] = ()
 
     def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
         """Return the schema of a tool's arguments; an empty one if the tool is not known."""
@@ -261,12 +269,21 @@ class Block(ABC):
         frame: tuple[Repair, ...] = (),
     ) -> JudgedCall:
         """Judge an object: a whole call if `word` describes it, else the arguments of `name`."""
-        setting = self._setting
+        setting, form = self._setting, self._form
+        value = read.value
+        if word and isinstance(value, dict):
+            tag = TAGS.get(form.opener.text) if setting.tags and form.opener else None
+            if tag and "function_name" in value:
+                form = inside(JSON, tag)  # no format has this key, which JSON in a tag may have
+            elif not (form.marked or _has_keys(word, value)):
+                keyed = (one for one in setting.dialects if one.call and _has_keys(one.call, value))
+                form = next(keyed, form)
+            word = form.call
         if word is None:
             word, value = _NAMED, {_NAMED.name: name, _NAMED.arguments: read.value}
             read = Read(value, read.repairs, read.notes, read.truncated)
         return judge(
-            read, word=word, form=self._form, span=span,
+            read, word=word, form=form, span=span,
             tools=setting.tools, level=setting.level, frame=(*self.frame, *frame),
         )  # fmt: skip
 
@@ -320,6 +337,11 @@ class Block(ABC):
         if window.final and cut_off(window, closer.spellings):
             window.pos = len(window.text)
         return ends
+
+
+def _has_keys(word: CallObject, value: JsonObject) -> bool:
+    """Whether an object has the word's own keys of name and arguments."""
+    return word.name in value and word.arguments in value
 
 
 def another(form: Format, window: Window) -> Reading[bool]:
@@ -589,7 +611,9 @@ class ObjectBlock(Block):
         own = any(text.startswith(char) for word in ends for text in word.spellings)
         if listed and count:
             self._repair_last("unclosed", "an array of calls that was never closed")
-        elif char and (comma or (char in QUOTES and not own)):
+        elif (
+            char and (comma or (char in QUOTES and not own)) and not _parts_of(self._form)[2].inside
+        ):
             message = "the call was closed before all of it was written"
             self._repair_last("early-closer", message, "lenient")
         if count:
@@ -643,12 +667,20 @@ NAME = re.compile(r"[^\W\d][\w.:-]{0,127}+")
 _HEAD = re.compile(rf"{NAME.pattern}{limits.NEAR_SPACE}\(?")
 """The start of another call in a row without a closer; without a parenthesis it is text."""
 
-IN_PROGRAM_STRING = r"[\"']{3}[ \t]{0,8}\n?[ \t]{0,40}"
+_IN_PROGRAM_STRING = r"[\"']{3}[ \t]{0,8}\n?[ \t]{0,40}"
 """What precedes the first line of a triple-quoted string in a program."""
+
+_in_string = re.compile(rf"\S\s{{0,24}}{_IN_PROGRAM_STRING}\Z").search
+
+
+def in_program(text: str, at: int) -> bool:
+    """Whether index `at` is in the first line of a triple-quoted string in a program."""
+    return _in_string(text, max(0, at - limits.LIST_BEFORE), at) is not None
+
 
 _CODE_BEFORE = re.compile(
     r"(?:[\w)\]]|[+*{\[][ \t]{0,8}|[=(,]\s{0,24}|(?:\breturn|\byield|==)[ \t]{1,8}|\S\s{0,24}"
-    + IN_PROGRAM_STRING
+    + _IN_PROGRAM_STRING
     + r")\Z"
 )
 """What precedes a list in a program: a name, an assignment, an argument, a string's quotes."""
@@ -683,12 +715,19 @@ class PythonBlock(Block):
         self._stops = tuple(text for text in texts if not _IN_PYTHON(text))
         """The texts that end an unclosed call; none begins with a character of Python code."""
         self._found: list[_Found] = []
-        self._likely = not self._bare
+        self._likely = not self._bare and (form.marked or not (form.python and form.python.opens))
         self._known = False
         self._alone = begins_line or quoted or not self._bare
         self._begins_line = begins_line
         self._broken = False
         self._apart = False
+        self._all_known = (
+            begins_line
+            and setting.tools is not None
+            and start < limits.KEPT
+            and not setting.window.since(0).strip()
+        )
+        """Whether the list begins the text, and all of its calls so far are of known tools."""
 
     def read(self) -> Reading[None]:
         """Read the block; see `Block.read`."""
@@ -716,6 +755,9 @@ class PythonBlock(Block):
         self.failed = not ended
         if ended and not self._collector.full:
             if self._form.closer:
+                if (yield from next_char(window)) == ")":
+                    self._repair_last("extra-closer", "the calls are inside another")
+                    window.pos += 1
                 yield from self._pass_closer(self._form.closer)
             else:
                 yield from next_char(window)
@@ -794,6 +836,8 @@ class PythonBlock(Block):
             if not found and signs:
                 found = _TRAIL.match(text, window.pos, end)
             if window.final or not found or found.end() < len(text) or len(text) >= end:
+                if self._all_known and text[window.pos : window.pos + 1].isalpha():
+                    return True  # prose directly behind a list that begins the text
                 alone = found is not None and not found[0].endswith("<")  # which may begin a marker
                 return alone or self._quoted or self._collector.full
             yield
@@ -875,7 +919,8 @@ class PythonBlock(Block):
                 yield from reader.skip(lines=not self._bare)
                 broken = not reader.whole
         tools = self._setting.tools
-        self._known = self._known or (tools is not None and name in tools)
+        known = tools is not None and name in tools
+        self._known, self._all_known = self._known or known, self._all_known and known
         self._likely = self._likely or self._known or (named and self._alone)
         self._found.append((name, Span(start, window.offset), read, frame))
         if not self._bare:

@@ -51,7 +51,8 @@ class Event:
     - "call_finished": `call`, at `span`.
     - "call_dropped": the started call is no call after all (a broken end, or a repair that the
       level does not allow); its number will be used again.
-    - "reclassified": the text at `span` turned out to be reasoning; calls in it are withdrawn.
+    - "reclassified": the text at `span` turned out to be reasoning, or another's (the diagnosis
+      "later-turn" says so); calls in it are withdrawn.
     - "diagnosis": `diagnosis`.
 
     Examples:
@@ -109,7 +110,7 @@ def without_abstaining(
 
     left = [note for note in result.diagnoses if is_outside(note.span)]
     if attempted is None:
-        attempted = any(note.code not in REMARKS | {"later-turn"} for note in left)
+        attempted = any(note.code not in REMARKS for note in left)
     outcome = outcome_of(calls, attempted=attempted, cut=attempted and result.truncated)
     return replace(result, calls=calls, diagnoses=(*left, _abstained(out[0])), outcome=outcome)
 
@@ -380,13 +381,15 @@ class Collector:
         """Whether `MAX_CALLS` calls were read and another one follows."""
         self.answered: int | None = None
         """The offset of a later turn, which was not read; None if there is none."""
+        self.others: list[tuple[Span, bool]] = []
+        """What others have said, as markup; and whether the model has made it up."""
         self.truncated = self.has_reasoning = False
         self._blank: tuple[int, int] | None = None
         self.diagnoses: list[Diagnosis] = []
         self._started: dict[int, LiveCall] = {}
         self.attempts: dict[bool, int] = {}
         """The offset of the first attempt that was cut off (True), and of the first other one."""
-        self._settled = 0
+        self._settled = self._of_others = 0
 
     @property
     def pieces(self) -> Iterator[tuple[Kind, int, int]]:
@@ -493,8 +496,9 @@ class Collector:
 
     def verdict(self, verdict: JudgedCall, span: Span) -> None:
         """Add the diagnoses of an object that is a call or an attempt at one; note a failed one."""
-        for code, message in verdict.notes if verdict.call or verdict.attempt else ():
-            self.diagnose(code, message, *span)
+        for code, message in verdict.notes:
+            if verdict.call or verdict.attempt or code == "schema-echo":
+                self.diagnose(code, message, *span)
         if verdict.attempt and not verdict.call:
             self.attempt(span.start, cut=verdict.truncated)
 
@@ -571,20 +575,34 @@ class Collector:
         made = [(call.name, call.arguments) for call in other.calls[-MAX_ECHOED:]]
         return all((call.name, call.arguments) in made for call in self.calls)
 
-    def reclassify(self, start: int, marker: int = 0) -> None:
+    def reclassify(self, start: int, marker: int = 0, kind: Kind = "reasoning") -> None:
         """Turn the text from `start` on into reasoning, without calls and diagnoses; its first
         `marker` characters, the opener of the reasoning, become markup.
         """
         self.settle_blank("content")
-        self.has_reasoning = True
+        self.has_reasoning = self.has_reasoning or kind == "reasoning"
         end = self.end
         self._forget(start)
         if start < end:
             self.report(event("reclassified", start, end))
         listened, self.events = self.events, None
         self.piece("markup", start, start + marker)
-        self.piece("reasoning", start + marker, end)
+        self.piece(kind, start + marker, end)
         self.events = listened
+
+    def disown(self, start: int, end: int, *, made_up: bool = False, first: bool = False) -> None:
+        """Make a text markup, and withdraw what was read in it, as another has said it.
+
+        `first`: the model has said nothing before.
+        """
+        if first:
+            self._settled = min(self._settled, self._of_others)
+            self.has_reasoning = self.truncated = False
+        if start < self.end or self._blank:
+            self.reclassify(start, kind="markup")
+        self.piece("markup", self.end, end)
+        self.bare, self._of_others = False, len(self.diagnoses) + 1
+        self.others.append((Span(start, end), made_up))
 
     def _forget(self, start: int) -> None:
         """Remove everything that was collected from offset `start` on.
@@ -628,6 +646,20 @@ class Collector:
         if self._kinds == [kind]:
             return text
         return "".join([text[start:end] for each, start, end in self.pieces if each == kind])
+
+
+def calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
+    """Return the calls and markup pieces at the end of a text that begins at offset `base`."""
+    tail: list[tuple[Kind, int, int]] = []
+    for kind, start, end in reversed([*found.pieces]):
+        begins = max(start, base)
+        content = text[begins - base : end - base]
+        if kind == "reasoning" or (kind == "content" and not content.isspace()):
+            break
+        tail.append((kind, begins, end))
+    while tail and tail[-1][0] == "content":
+        tail.pop()
+    return tail[::-1]
 
 
 def _moved(span: Span | None, place: Callable[[int], int]) -> Span | None:

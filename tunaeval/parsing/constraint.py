@@ -39,6 +39,7 @@ from tunaeval.types.wanted import refusal, wanted_name
 
 from .api import format_named
 from .judge import as_json, trimmed
+from .read_back import written_calls
 from .reader import AnyTools, known_tools
 from .repair.dialects import BRACE_KEY
 from .repair.schema import (
@@ -61,7 +62,6 @@ from .write import (
     message,
     type_word,
     word_text,
-    written_calls,
 )
 
 Kind: TypeAlias = OneOf["lark", "gbnf", "structural-tag"]

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+from itertools import chain as joined
+from typing import Any, NamedTuple, TypeAlias
 from typing import Literal as OneOf
-from typing import NamedTuple, TypeAlias
 
 from tunaeval import limits
 from tunaeval.grammar import (
     ANY_NAME,
     ANY_SPACE,
+    WITH_COLONS,
     Arguments,
     Attribute,
     CallObject,
@@ -35,19 +37,22 @@ from tunaeval.grammar import (
     PythonCalls,
     Space,
     Word,
+    combine,
     spellings,
     starts_with_space,
 )
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO
+from tunaeval.grammar.turns import BEGINNINGS, FAMILIES, PROMPTED, Turns
 from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
 from tunaeval.types.calls import Tools
 
+from .stripped import Frames, frames_of
 from .window import Reading, Window
 
 TokenKind: TypeAlias = OneOf[
-    "open", "bare", "close", "around", "reasoning", "end_reasoning", "message", "end",
-    "fence", "turn", "end_of_text",
+    "open", "bare", "close", "close_tag", "spaced", "around", "reasoning", "end_reasoning",
+    "message", "end", "fence", "turn", "own_turn", "turn_end", "dialogue", "end_of_text",
 ]  # fmt: skip
 
 Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
@@ -56,14 +61,15 @@ Match: TypeAlias = Callable[[str, int, int], "re.Match[str] | None"]
 FENCE = "```"
 """The ticks around a Markdown code fence, which may contain calls or code."""
 
-END_TOKENS = (
-    "<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_turn|>",
-    "<|END_OF_TURN_TOKEN|>", "<｜end▁of▁sentence｜>", "<end_of_turn>", "<eos>", "</s>",
-)  # fmt: skip
+END_TOKENS = tuple(dict.fromkeys(text for family in FAMILIES for text in family.ends))
 """Tokens of chat templates with which a model ends its turn; most servers remove them."""
 
 _END_TOKEN = "|".join(map(re.escape, END_TOKENS))
+_BEGINNING = "|".join(map(re.escape, BEGINNINGS))
+only_ends = re.compile(rf"(?:{_END_TOKEN}|{_BEGINNING}|\s)*+").fullmatch
+"""Match a text without a word: end tokens, those that begin a conversation, and white space."""
 _ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s{{0,40}}+){{1,8}}+")
+ends_turn = re.compile(rf"(?:{_END_TOKEN})\s{{0,8}}+\Z").search
 _LAST_ENDS = re.compile(rf"(?:(?:{_END_TOKEN})\s*+){{1,8}}\Z")
 
 
@@ -95,19 +101,10 @@ A heading for an answer is included, as the model has answered already. So are t
 model continues with a program in which its answer is a string.
 """
 
-TOKENS = (
-    "<|im_start|>user", "<|im_start|>tool", "<|start_header_id|>user", "<|start_header_id|>ipython",
-    "<|start_header_id|>tool", "<|start|>user", "<|start|>functions.", "<|user|>",
-    "<|observation|>", "<|USER|>", "<|User|>", "<｜User｜>", "<start_of_turn>user", "[INST]",
-    "[TOOL_RESULTS]", "<tool_response>",
-)  # fmt: skip
-"""Texts of chat templates that begin a user's or a tool's turn."""
-
 _LINE = rf"(?m:^)[ \t]*+(?:{'|'.join(map(re.escape, LINES))})"
-begins_turn = re.compile(rf"{_LINE}|{'|'.join(map(re.escape, TOKENS))}").search
-"""Find the first later turn in a text."""
 
 SPACE = r"[ \t\r\n]*+"
+ATTRIBUTE = r"[^\"'<>\r\n]{0,40}+"
 
 
 def row(words: Iterable[Word], *, space: str = SPACE) -> str | None:
@@ -150,7 +147,7 @@ def _word(word: Word, space: str) -> str | None:
         case Key():
             return f"((?>{word.pattern}))"
         case Attribute():
-            return "([A-Za-z]{0,16}+)"
+            return f"({ATTRIBUTE})"
         case Maybe():
             inner = row(word.words, space=space)  # None: recovering readers read them
             first = row(word.words[:1])
@@ -161,7 +158,11 @@ def _word(word: Word, space: str) -> str | None:
 _ARRAY = rf"(?:\{{|\[{NEAR_SPACE}[^\w\s])"
 """An object, or an array of anything that cannot be a list of Python calls."""
 _OBJECT = rf"{NEAR_SPACE}\{{"
-_START_OF_LIST = rf"(?:\[{NEAR_SPACE})?[^\W\d]"
+_LONGEST_NAME = 128
+_NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
+"""A tool's name that an element may have as its tag, or that begins a call in a list."""
+
+_START_OF_LIST, _CALL = rf"(?:\[{NEAR_SPACE})?", rf"{_NAME}{NEAR_SPACE}\("
 
 
 def start_of(form: Format, end: str = "") -> str:
@@ -195,11 +196,13 @@ def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             cut = f"|{before}{end}" if end else ""
             return f"(?:{before}(?:{word.pattern}){behind}{chain(rest, literals, end)}{cut})"
         case CallObject():
-            start = _ARRAY if word.array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"
+            array = word.array and not word.any_keys
+            start = _ARRAY if array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"
         case Arguments(optional=True):
             start = rf"(?:{_OBJECT}|{chain(rest, literals, end)})"
         case _:
-            start = _START_OF_LIST if isinstance(word, PythonCalls) else _OBJECT
+            is_list = isinstance(word, PythonCalls)
+            start = rf"{_START_OF_LIST}[^\W\d]" if is_list else _OBJECT
     return rf"(?:{start}|\[?{NEAR_SPACE}{end})" if end else start
 
 
@@ -235,7 +238,10 @@ class Token:
     """A text with a meaning in some formats, such as an opener or a closer.
 
     `around`: in some format, the text also encloses the whole list of calls. `announces`: the
-    text comes before the first of all calls. `closer` ends the reasoning that the text begins.
+    text comes before the first of all calls. `closer` ends the reasoning that the text begins, or
+    what another has said. If the text is a `tag`, it may enclose any body: the last `combined` of
+    the formats are made so. `turns` are the families in which the text begins a turn; `within`: it
+    begins one only within another's; `is_rest`: it is a header without its head.
     """
 
     kind: TokenKind
@@ -244,11 +250,49 @@ class Token:
     around: bool = False
     announces: bool = False
     closer: str = ""
+    tag: combine.Tag | None = None
+    combined: int = 0
+    turns: tuple[Turns, ...] = ()
+    within: bool = False
+    is_rest: bool = False
+
+    @cached_property
+    def header(self) -> Match:
+        """What matches the header of a turn that this token begins, or, as a group, only a part of
+        it at a text's end.
+        """
+        if self.closer or not self.turns:
+            return re.compile(re.escape(self.text)).match
+        rows = [row for one in self.turns for row in one.rows(self.text, is_rest=self.is_rest)]
+        whole = (row + re.escape(tail) for row, tail in rows)
+        parts = ((row, _beginnings(map(re.escape, tail))) for row, tail in rows if tail)
+        cut = (rf"{row}(?:{part}|<\|?\w{{0,16}}\|?)\Z" for row, part in parts)
+        return re.compile(f"{'|'.join(whole)}|({'|'.join(cut) or '(?!)'})").match
+
+    @cached_property
+    def turn_ends(self) -> re.Pattern[str]:
+        """The pattern of what ends a turn of another: its closer, or a header of the model's."""
+        found = dict.fromkeys([re.escape(self.closer)] if self.closer else ())
+        for one in self.turns:
+            behind = "|".join(f"(?<={re.escape(end)})" for end in one.closed)
+            for text in one.model:
+                own = (row + re.escape(tail) for row, tail in one.rows(text))
+                found |= dict.fromkeys(f"(?:{behind}){row}" for row in own)
+        return re.compile("|".join(found) or "(?!)")
 
     @cached_property
     def follows(self) -> tuple[Match, ...]:
         """For each format, what matches the text that must follow this token as its opener."""
-        return tuple(re.compile(start_of(form)).match for form in self.formats)
+        starts = (
+            _start_in_tag(form, self.formats) if self.combined or form.tool else start_of(form)
+            for form in self.formats
+        )
+        return tuple(re.compile(start).match for start in starts)
+
+    @property
+    def own(self) -> tuple[Format, ...]:
+        """The formats that have this text themselves."""
+        return self.formats[: len(self.formats) - self.combined]
 
     @cached_property
     def begun(self) -> tuple[Match, ...]:
@@ -264,13 +308,31 @@ class Token:
         """Return the format to read a broken block with: one with a name next, if `text` has a
         name at index `at`, after the opener; else the first one.
         """
-        named = (form for form in self.formats if words_behind(form)[:1] == [Name])
+        named = (form for form in self.own if words_behind(form)[:1] == [Name])
         return (next(named, None) if _NAME_NEAR(text, at) else None) or self.formats[0]
 
     def may_be_word(self, form: Format) -> bool:
         """Whether this opener is ambiguous and ends in `=`, so that any word may be the name."""
         ends = len(self.formats) > 1 and form.opener and form.opener.text.endswith("=")
         return bool(ends) and isinstance(form.words[1], Name)
+
+
+def _start_in_tag(form: Format, among: tuple[Format, ...]) -> str:
+    """Return a pattern of what follows a tag that begins a body of one format `among` several.
+
+    A list is left to those that have lists, and a word alone begins none of the bodies.
+    """
+    if form.call and not form.call.array and any(f.call and f.call.any_keys for f in among):
+        return _OBJECT
+    if form.python:
+        return rf"{WIDE_SPACE}{_START_OF_LIST}{_CALL}"
+    many = next((word for word in form.words if isinstance(word, Many)), None)
+    own = combine.BODIES.get(form.name, form) is form
+    if many and (form.tool or (stands_alone(form) and not own)):
+        name = "" if form.tool else f"{Name(WITH_COLONS).pattern}{WIDE_SPACE}"
+        first = any_of(many.words[0]) if isinstance(many.words[0], Literal) else ""
+        return f"{WIDE_SPACE}{name}{first}"
+    return start_of(form)
 
 
 def after_opener(form: Format) -> Literal | None:
@@ -295,11 +357,12 @@ _NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 def format_at(window: Window, token: Token) -> Reading[Format | None]:
     """Return the first format whose next words follow the token at the window's position.
 
-    A single format is returned without a look at the text, unless the token may be around calls.
+    A single format is returned without a look at the text, unless the token may be around calls,
+    or around what no format of its own has.
     The reader waits while more text could still fit a format before the chosen one.
     """
     forms = token.formats
-    if len(forms) == 1 and not token.around:
+    if len(forms) == 1 and not (token.combined or token.around):
         return forms[0]
     while True:
         text, at = window.text, window.pos + len(token.text)
@@ -369,10 +432,6 @@ def _headers_of(form: Format) -> tuple[Header, ...]:
 
 _WORDS = re.compile(r"[\w ]*+")
 
-_LONGEST_NAME = 128
-_NAME = rf"[^\W\d][\w.:-]{{0,{_LONGEST_NAME - 1}}}+"
-"""A tool's name that an element may have as its tag, or that begins a call in a list."""
-
 _PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (_NAME, _LONGEST_NAME)}
 """Parts of a `_Row` that are no fixed text, with a pattern and the most characters it matches."""
 
@@ -383,7 +442,13 @@ _Row: TypeAlias = tuple[str, ...]
 class Finder:
     """The compiled search of one set of formats. Patterns that few texts need are made lazily."""
 
-    def __init__(self, formats: tuple[Format, ...], *, wants_tools: bool = False) -> None:
+    def __init__(
+        self,
+        formats: tuple[Format, ...],
+        *,
+        wants_tools: bool = False,
+        more: tuple[Turns, ...] = (),
+    ) -> None:
         self.wants_tools = wants_tools
         """Whether calls without markers are read only if tools are given."""
         self.formats = tuple(form for form in formats if not (form.whole or form.by_tool))
@@ -394,18 +459,91 @@ class Finder:
         self.tokens = _tokens(self.formats, self.by_tool)
         if self.wholes:
             self.tokens.setdefault(FENCE, Token("fence", FENCE))
-        for text in (*LINES, *TOKENS):
-            self.tokens.setdefault(text, Token("turn", text))
+        self._more = more
+        self._known: dict[tuple[Turns, ...], Finder] = {(): self}
+        known = {id(form.turns): form.turns for form in formats}
+        self.turns = tuple(dict.fromkeys(joined(*known.values(), more)))
+        """The families of templates whose turns are known."""
+        messages = tuple(text for text, token in self.tokens.items() if token.kind == "message")
+        for text, token in _turn_tokens(self.turns).items():
+            if token.kind != "own_turn" or not text.startswith(messages):
+                self.tokens.setdefault(text, token)
+        for text in LINES:
+            self.tokens.setdefault(text, Token("dialogue", text))
         for text in END_TOKENS:
             self.tokens.setdefault(text, Token("end_of_text", text))
+        self.bodies = [form for form in formats if combine.BODIES.get(form.name) is form]
+        """The formats whose calls may be in any tag."""
+        self.tags: dict[str, Token] = {}
+        """The tags that may begin a message, too."""
+        self._add_tags()
         calls = ((form, form.call or form.python) for form in self.formats)
         self._rows: tuple[tuple[_Row, Format], ...] = tuple(
             (row, form) for form, word in calls if word for row in word.opens
         )
         self._bare: dict[str, Token] = {}
         """The tokens of objects without markers, by the pattern of their beginning."""
-        for row, form in self._rows:
-            self._bare.setdefault("".join(_atoms(row)), Token("bare", formats=(form,)))
+        if self.bodies or self._tagged:
+            self._bare[combine.SPACED] = Token("spaced")
+        for form in dict.fromkeys(form for _, form in self._rows):
+            rows = ([*_atoms(row)] for row, each in self._rows if each is form)
+            starts: dict[str, list[str]] = {}
+            for first, *rest in rows:
+                starts.setdefault(first, []).append("".join(rest))
+            for first, rests in starts.items():
+                pattern = f"{first}(?:{'|'.join(rests)})"
+                self._bare.setdefault(pattern, Token("bare", formats=(form,)))
+
+    def _add_tags(self) -> None:
+        """Add the tags that mean a call, if any of the formats reads calls inside of them."""
+        for tag in combine.TAGS.values():
+            token = self.tokens.get(tag.opener)
+            lacks = token is not None and any(form.closer is None for form in token.formats)
+            if not (self.bodies or self._tagged or lacks):
+                continue
+            made = [
+                combine.inside(body, tag)
+                for body in self.bodies
+                if body.opener is None or body.opener.text != tag.opener
+            ]
+            token = self.tokens.setdefault(tag.opener, Token("open", tag.opener))
+            if token.kind == "message":
+                token = self.tags[tag.opener] = Token("open", tag.opener)
+            if token.kind == "open":
+                token.formats += (*made,)
+                token.tag, token.combined = tag, len(made)
+            for text in tag.closers:
+                self.tokens.setdefault(text, Token("close_tag", text))
+
+    @cached_property
+    def _tagged(self) -> list[str]:
+        """The openers of single calls that are tags, around which other tags may be."""
+        openers = (text for form in self.formats if form.marked for text in spellings(form.opener))
+        return [text for text in openers if text.startswith("<") and text[1].isalpha()]
+
+    @cached_property
+    def in_tag(self) -> Match:
+        """Matches what may follow a tag around calls: more tags, and an opener or a body."""
+        tags, openers = map("|".join, (map(re.escape, combine.TAGS), map(re.escape, self._tagged)))
+        space = rf"<(?:{combine.SPACE_OF_NAMES}:)"
+        openers += rf"|{space}invoke name="
+        one = rf"(?:{tags}|{space}\w{{4,14}}+>){WIDE_SPACE}"
+        body = rf"[\[{{]|<name>|{_NAME}{WIDE_SPACE}[{{(]" if self.bodies else "(?!)"
+        return re.compile(
+            rf"{WIDE_SPACE}(?:(?:{one}){{0,3}}(?:{openers})|(?:{one}){{1,3}}(?:{body}))"
+        ).match
+
+    @cached_property
+    def frames(self) -> Frames:
+        """The frames of the formats without their special tokens."""
+        return frames_of(self.formats)
+
+    @cached_property
+    def dialects(self) -> tuple[Format, ...]:
+        """The formats of objects that begin as those of an earlier format, and have other keys."""
+        first = dict(reversed(self._rows))
+        later = (form for row, form in self._rows if first[row] is not form and form.call)
+        return tuple(dict.fromkeys(later))
 
     def with_tools(self, tools: Tools | None, text: str | None = None) -> Finder:
         """Return a finder that also finds elements that are named after tools.
@@ -427,16 +565,24 @@ class Finder:
         fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
         if not fresh:
             return self
-        return finder_of((*self.formats, *self.wholes, *fresh), wants_tools=self.wants_tools)
+        forms = (*self.formats, *self.wholes, *fresh)
+        return finder_of(forms, wants_tools=self.wants_tools, more=self._more)
+
+    def knowing(self, more: tuple[Turns, ...]) -> Finder:
+        """Return a finder that also knows the turns of these families."""
+        if more not in self._known:
+            forms, more_turns = (*self.formats, *self.wholes, *self.by_tool), (*self._more, *more)
+            self._known[more] = finder_of(forms, wants_tools=self.wants_tools, more=more_turns)
+        return self._known[more]
 
     @cached_property
     def search(self) -> re.Pattern[str]:
-        """The pattern that finds tokens before the first call, where no marker of a turn counts."""
+        """The pattern of tokens before the first call: none of a dialogue in words."""
         return _search(self._before_calls, self._bare)
 
     @cached_property
     def search_on(self) -> re.Pattern[str]:
-        """The pattern that finds tokens after a call, those that begin a later turn included."""
+        """The pattern of tokens after a call, those of a dialogue in words included."""
         return _search(self.tokens, self._bare)
 
     def search_of(self, text: str) -> re.Pattern[str]:
@@ -451,8 +597,45 @@ class Finder:
 
     @cached_property
     def _before_calls(self) -> tuple[str, ...]:
-        """The texts of tokens that are searched before the first call: all but those of turns."""
-        return tuple(text for text, token in self.tokens.items() if token.kind != "turn")
+        """The texts of tokens that are searched before the first call: all but a dialogue's."""
+        return tuple(text for text, token in self.tokens.items() if token.kind != "dialogue")
+
+    @cached_property
+    def others(self) -> re.Pattern[str]:
+        """The pattern of texts that begin a turn of another."""
+        return _search((text for text, one in self.tokens.items() if one.kind == "turn"), ())
+
+    @cached_property
+    def later(self) -> re.Pattern[str]:
+        """The pattern of texts that begin a turn of another, or a dialogue in words."""
+        return re.compile(f"{self.others.pattern}|{_LINE}")
+
+    def begun(self, text: str, *, final: bool) -> tuple[Token, int, int] | bool | None:
+        """Return the turn that a text begins in the header of, and where role and header end.
+
+        False if the text begins otherwise; None if more text could tell.
+        """
+        matches, may_match, roles = self._begun
+        if (found := matches(text)) is None:
+            return None if not final and may_match(text) else False
+        token = roles[found[1]]
+        header = token.header(text, found.start(1), found.end() + limits.HEADER_AHEAD)
+        if header is None or (final and header.lastindex):
+            return False
+        return None if header.lastindex else (token, found.end(), header.end())
+
+    @cached_property
+    def _begun(self) -> tuple[Callable[..., Any], Callable[..., Any], dict[str, Token]]:
+        """What matches a role of a header at a text's beginning, its beginnings; turns by role."""
+        roles = dict[str, Token]()
+        for family in self.turns:
+            for role, is_own in family.rests:
+                kind: TokenKind = "own_turn" if is_own else "turn"
+                roles.setdefault(role, Token(kind, role, is_rest=True)).turns += (family,)
+        before = rf"(?:\s|{_BEGINNING}){{0,24}}+"
+        cuts = "|".join(_trie(_cut((*roles, *BEGINNINGS))))
+        whole = re.compile(f"{before}({'|'.join(_trie(roles)) or '(?!)'})")
+        return whole.match, re.compile(rf"{before}(?:{cuts})?\Z").match, roles
 
     @cached_property
     def _wordless(self) -> tuple[tuple[str, ...], re.Pattern[str]]:
@@ -532,6 +715,11 @@ class Finder:
             return [*self._bare.values()][hit.lastindex - 1]
         return self.tokens[hit.group()]
 
+    def shorter(self, token: Token) -> Token | None:
+        """Return the longest token that a token's text begins with, except itself."""
+        ends = range(len(token.text) - 1, 0, -1)
+        return next(filter(None, (self.tokens.get(token.text[:end]) for end in ends)), None)
+
     def begins(self, text: str, form: Format) -> bool:
         """Whether `text` is a token whose first format is `form`, and begins no longer token."""
         known = self.tokens.get(text)
@@ -567,13 +755,14 @@ class Finder:
         """Matches, at a text's end, an incomplete token."""
         rows = ([*_atoms(row)] for row, _ in self._rows)
         cuts = (first + _beginnings(rest) for first, *rest in rows if rest)
-        return _at_end((*_trie(_cut(self.tokens)), *cuts))
+        spaced = (combine.SPACED_CUT,) if combine.SPACED in self._bare else ()
+        return _at_end((*_trie(_cut(self.tokens)), *spaced, *cuts))
 
     @cached_property
     def _longest(self) -> int:
         """The greatest length of a token's fixed text or of a row."""
         rows = ([_PARTS[p][1] if p in _PARTS else len(p) for p in row] for row, _ in self._rows)
-        return max([*map(len, self.tokens), *map(sum, rows)], default=0)
+        return max([_LONGEST_SPACED, *map(len, self.tokens), *map(sum, rows)])
 
     def cut(self, text: str) -> str:
         """Return the incomplete opener that `text` ends in; "" if there is none.
@@ -601,11 +790,37 @@ class Finder:
         return text if begins else ""
 
 
+_LONGEST_SPACED = 48
+"""The greatest length of a tag in a namespace."""
+
+
+@lru_cache(maxsize=256)
+def spaced_token(finder: Finder, text: str) -> Token:
+    """Return the token of a tag in a namespace, or of its closer."""
+    space, _, name = text.removeprefix("<").partition(":")
+    if space.startswith("/"):
+        return Token("close_tag", text)
+    if name.endswith("="):
+        forms = [form for form in finder.formats if f"<{name}" in spellings(form.opener)]
+        forms = [combine.in_space(form, space) for form in forms[:1]]
+        tag = combine.Tag(text, (), space == combine.CLAUDE)
+        return Token("open", text, (*forms,), tag=tag)
+    tag = combine.tag_of(text, f"{space}:{name[:-1]}", known=space == combine.CLAUDE)
+    tag = replace(tag, closers=(*tag.closers, f"</{name}"))
+    made = (*(combine.inside(body, tag) for body in finder.bodies),)
+    return Token("open", text, made, tag=tag, combined=len(made))
+
+
 ESCAPED = "\\_"
 """An underscore as models that write Markdown escape it."""
 
 _UNIT_NAME = r"[^\W\d](?:[\w.:/-]|\\_){0,200}+"
 _QUOTED = r"""[\s\[\]'"`]{0,64}+"""
+MESSAGE_MEMBER = (
+    r"""["'](?:role|content|refusal|reasoning_content|id|type)["']\s{0,24}+:\s{0,24}+"""
+    r"""(?:null|None|["'][^"'\\]{0,200}+["'])\s{0,24}+"""
+)
+"""A member that an assistant's message has beside its calls, where a model writes all of it."""
 _LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_UNIT_NAME}\s{{0,24}}+\(")
 """A plain list of calls, which is left to the formats of lists unless fenced or escaped."""
 
@@ -620,27 +835,36 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
         head = rf"""{_QUOTED}{_UNIT_NAME}['"`]?\s{{0,24}}+\("""
         part = rf"""{_QUOTED}(?:{_UNIT_NAME}(?:\\|['"`]?\s{{0,24}}+))?\Z"""
     elif form.call:
-        keys = "|".join(map(re.escape, form.call.inside))
-        head = rf"""\s{{0,64}}+\{{\s{{0,64}}+["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
-        most = max(map(len, form.call.inside))
-        key = rf"""["']\w{{0,{most}}}+["']?\s{{0,24}}+:?\s{{0,64}}+"""
-        part = rf"\s{{0,64}}+(?:\{{\s{{0,64}}+(?:{key})?)?\Z"
+        keys, others = (
+            "|".join(map(re.escape, form.call.inside)),
+            rf"(?:{MESSAGE_MEMBER},\s{{0,64}}+)",
+        )
+        begins = rf"\s{{0,64}}+\{{\s{{0,64}}+{others}{{0,4}}+"
+        head = rf"""{begins}["'](?:{keys})["']\s{{0,24}}+:\s{{0,64}}+(?=[\[{{])"""
+        text = r"""(?:["'][^"'\\]{0,200}+["']?|\w{1,4}+)"""
+        key = rf"""["']\w{{0,24}}+["']?\s{{0,24}}+:?\s{{0,64}}+(?:{text}\s{{0,24}}+)?"""
+        part = rf"(?:{begins}(?:{key})?|\s{{0,64}}+)\Z"
     else:
-        head = rf"\s{{0,64}}+(?P<name>{_UNIT_NAME})[ \t]{{0,8}}\r?\n\s{{0,24}}+(?=\{{)"
-        part = rf"\s{{0,64}}+(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
+        before = next((word.before for word in form.words if isinstance(word, Name)), "")
+        line = r"\s{1,8}+" if before else r"[ \t]{0,8}\r?\n"
+        head = rf"\s{{0,64}}+{before}(?P<name>{_UNIT_NAME}){line}\s{{0,24}}+(?=\{{)"
+        cut = _beginnings(map(re.escape, before + "."))
+        part = rf"\s{{0,64}}+{cut}(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
     return re.compile(head).match, re.compile(part).match
 
 
 @lru_cache(maxsize=256)
-def finder_of(formats: tuple[Format, ...], *, wants_tools: bool = False) -> Finder:
-    """Return the finder of these formats, from a cache."""
-    return Finder(formats, wants_tools=wants_tools)
+def finder_of(
+    formats: tuple[Format, ...], *, wants_tools: bool = False, more: tuple[Turns, ...] = ()
+) -> Finder:
+    """Return the finder of these formats, from a cache; it knows the turns of `more`, too."""
+    return Finder(formats, wants_tools=wants_tools, more=more)
 
 
 @cache
 def everything() -> Finder:
     """Return the finder of `auto`: of all formats that can be read together."""
-    return finder_of(AUTO, wants_tools=True)
+    return finder_of(AUTO, wants_tools=True, more=())  # the key of the cache, as a reader asks
 
 
 def closers_of(formats: tuple[Format, ...]) -> list[str]:
@@ -663,7 +887,9 @@ _Ending: TypeAlias = tuple[tuple[str, ...], re.Pattern[str]]
 @lru_cache(maxsize=512)
 def ending_of(form: Format) -> _Ending:
     """Return the texts that may end a call before its closer, and a pattern of its inside."""
-    words = [word for word in form.words if not isinstance(word, Space) and word != form.closer]
+    words = [
+        word for word in form.words if not isinstance(word, Space | Maybe) and word != form.closer
+    ]
     last, inside = words[-1], IN_OBJECT
     if row := next((word for word in words if isinstance(word, Many)), None):
         fixed = [word for word in row.words if isinstance(word, Literal)]
@@ -681,6 +907,68 @@ def ending_of(form: Format) -> _Ending:
     return (), inside
 
 
+_NAMES_IN = re.compile(r"[\w.-]++")
+_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
+"""Patterns of the name key and of the arguments key of a call that is written as JSON."""
+
+
+_TICK = re.compile(r"(?<!`)``?(?!`)")
+
+
+def in_ticks(line: str, *, behind: bool = False, unknown: bool = False) -> bool:
+    """Whether inline code is open at the end of the last line in `line`.
+
+    `unknown` if its start is missing, because `line` has no line end and is `behind` other text or
+    so long that no more was kept.
+    """
+    start = line.rfind("\n")
+    if start < 0 and (behind or len(line) >= limits.KEPT):
+        return unknown
+    return len(_TICK.findall(line, start + 1)) % 2 == 1
+
+
+def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
+    """Whether `before`, up to `KEPT` characters, ends like a call of a format with this closer.
+
+    A tool's name alone counts, too. A closer without letters proves nothing: False.
+    """
+    if token.kind not in ("close", "end") or not any(map(str.isalpha, token.text)):
+        return False
+    body, endings = before.rstrip(), [ending_of(form) for form in token.formats]
+    return any(
+        ends_in_tool(body, tools) or (body.endswith(texts) and _is_in(body, inside, token, tools))
+        for texts, inside in endings
+    )
+
+
+def ends_in_tool(text: str, tools: Tools | None) -> bool:
+    """Whether the last word of `text` is the name of a tool."""
+    return _any_tool(_NAMES_IN.findall(text)[-1:], tools)
+
+
+def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
+    return tools is not None and any(word in tools for word in words)
+
+
+def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
+    """Whether `body` seems to have a call: an object with keys, named arguments, or their tags.
+
+    If `inside` matches a tag, which may be farther back than `KEPT`, a long body counts, too. An
+    object inside quotes (an odd number of them in the last line) does not. If the closer's own
+    element is opened in `body`, it must also name a tool or have the keys of a call.
+    """
+    found, whole = inside.search(body) is not None, len(body) < limits.KEPT
+    if inside not in (IN_OBJECT, IN_CALL):
+        return found or not whole
+    _, lines, line = body.rpartition("\n")
+    if not found or ((whole or lines) and line.count('"') % 2):
+        return False
+    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
+    if f"{element} " not in body and f"{element}>" not in body:
+        return True
+    return all(key.search(body) for key in _KEYS) or _any_tool(_NAMES_IN.findall(body), tools)
+
+
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
     """Map each fixed text to its token: as an opener, else a closer, else a marker around calls."""
     tokens = _reasoning_tokens((*formats, *by_tool))
@@ -695,6 +983,23 @@ def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[st
         token = tokens.setdefault(text, Token("around", text))
         token.around = token.kind in ("open", "close")
         token.announces = token.kind in ("open", "around") and text in first
+    return tokens
+
+
+@lru_cache(maxsize=64)
+def _turn_tokens(families: tuple[Turns, ...]) -> dict[str, Token]:
+    """Map each fixed text that begins a turn, or ends one of another, to its token."""
+    tokens: dict[str, Token] = {}
+    for family in families:
+        for text in family.headers:
+            tokens.setdefault(text, Token("turn", text)).turns += (family,)
+        for text in family.model:
+            tokens.setdefault(text, Token("own_turn", text)).turns += (family,)
+        for text, closer in family.pairs:
+            turns, within = families if family.within else (family,), family.within
+            tokens[text] = Token("turn", text, closer=closer, turns=turns, within=within)
+            if family != PROMPTED:
+                tokens.setdefault(closer, Token("turn_end", closer))
     return tokens
 
 

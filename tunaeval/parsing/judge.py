@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
@@ -35,6 +35,7 @@ from .repair.schema import (
     fit,
     fits,
     kind_of,
+    member,
     misplaced,
     of_text,
     undeclared,
@@ -91,13 +92,19 @@ def judge(
         if call is not None:
             return JudgedCall(call)
     id_ = value.get("id", value.get("tool_call_id"))
-    value, keys, renamed = _renamed(value, word, span)
+    value, keys, renamed = _renamed(value, word, tools, span)
     name = value.get(keys[0] or "")
     attempt, fault = _fault(value, keys, read, tools, marked=form.marked)
     inner, wrong = Read(None), None
     goes_on = not fault or fault.code == UNKNOWN_TOOL  # whose arguments may be broken, too
-    if goes_on:
-        inner, wrong = _arguments(value.get(keys[1] or ""), name, None if fault else tools, span)
+    described = isinstance(value.get("description"), str) and "description" not in keys
+    if goes_on or (described and attempt and keys[1] is None and isinstance(name, str)):
+        inner, wrong = _arguments(value.get(keys[1] or ""), span)
+        schema = tools[name].parameters if tools is not None and name in tools else None
+        if wrong is None and _is_definition(inner.value, schema, described=described):
+            message = f"the definition of {name!r:.60} was repeated, not called"
+            cut, attempt = read.truncated or inner.truncated, form.marked or schema is not None
+            return JudgedCall(None, (Note("schema-echo", message),), attempt, cut)
     cut = read.truncated or inner.truncated
     repairs = (*frame, *read.repairs, *renamed, *inner.repairs)
     wrong = wrong or (forbidden_at(repairs, level) if goes_on else None)
@@ -120,8 +127,10 @@ def sound_call(
     """Return the call with this name and arguments; None if anything needs a closer look."""
     if type(name) is not str or not name.strip() or type(arguments) is not dict:
         return None
-    # Arguments with the key "properties" may be a repeated schema.
+    # Arguments with the key "properties", or with types, may be a repeated schema.
     if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
+        return None
+    if any(type(one) is dict and "type" in one for one in arguments.values()):
         return None
     return new_call(name, arguments, None, format_name, span)
 
@@ -177,13 +186,22 @@ _Keys: TypeAlias = tuple[str | None, str | None]
 """The keys that an object has for the name and for the arguments; None if it has no such key."""
 
 
+def _names_tool(value: JsonObject, tools: Tools | None) -> bool:
+    """Whether the one key of an object is a tool, and its value has arguments that fit the tool."""
+    ((name, inner),) = value.items()
+    known = tools is not None and name in tools and isinstance(inner, dict) and inner
+    return bool(known) and fits(name, inner, tools)  # type: ignore[arg-type]  # they are known
+
+
 def _renamed(
-    value: JsonObject, word: CallObject, span: Span
+    value: JsonObject, word: CallObject, tools: Tools | None, span: Span
 ) -> tuple[JsonObject, _Keys, list[Repair]]:
     """Return the inner object with name and arguments, the keys that these have, and repairs."""
     repairs: list[Repair] = []
-    if word.keyed and len(value) == 1:
+    if len(value) == 1 and (word.keyed or _names_tool(value, tools)):
         ((name, arguments),) = value.items()
+        if not word.keyed:
+            repairs.append(repair_of("key-alias", f"{name!r:.60} is a key, not a name", span))
         value = {word.name: name, word.arguments: arguments}
     inner = value.get("function")
     if isinstance(inner, dict) and "name" in inner:
@@ -192,7 +210,8 @@ def _renamed(
     if word.name in value and word.arguments in value:
         return value, (word.name, word.arguments), repairs
     name_key = _key(value, word.name, NAME_KEYS, span, repairs)
-    return value, (name_key, _key(value, word.arguments, ARGUMENTS_KEYS, span, repairs)), repairs
+    keys = name_key, _key(value, word.arguments, ARGUMENTS_KEYS, span, repairs)
+    return value, keys, [] if word.any_keys else repairs
 
 
 def _key(
@@ -254,9 +273,7 @@ def _missing(name: str, beside: JsonObject, read: Read) -> Note | None:
     return Note("missing-arguments", f"{name!r} has no arguments key, but {others}")
 
 
-def _arguments(
-    value: JsonValue, name: str, tools: Tools | None, span: Span
-) -> tuple[Read, Note | None]:
+def _arguments(value: JsonValue, span: Span) -> tuple[Read, Note | None]:
     """Return the arguments as an object, decoded if they are a string, or why they are none.
 
     None, an empty list and a blank string mean that there are no arguments.
@@ -270,22 +287,39 @@ def _arguments(
         others = (repair_of(each.code, each.message, span, each.level) for each in inner.repairs)
         read, value = inner._replace(repairs=(encoded, *others)), inner.value
     if isinstance(value, dict):
-        if not _is_schema(value, name, tools):
-            return read, None
-        return read, Note("schema-echo", f"the definition of {name!r} was repeated, not called")
+        return read, None
     if value is None or value == [] or (isinstance(value, str) and not value.strip()):
         return read._replace(value={}), None
     return read, Note("invalid-arguments", f"arguments are an object, not {_kind(value)}")
 
 
-def _is_schema(arguments: JsonObject, name: str, tools: Tools | None) -> bool:
-    """Whether a tool's schema was written in place of its arguments."""
-    if not isinstance(arguments.get("properties"), dict):
+def _is_definition(
+    arguments: JsonObject, schema: Mapping[str, JsonValue] | None, *, described: bool
+) -> bool:
+    """Whether a tool's definition was repeated: a schema is in the place of the arguments.
+
+    Each argument is then an object with its type and description, or, if a description is beside
+    the name (`described`), one with a type. A tool may declare such an object as its argument.
+    `schema` is that of the tool; None if no tool is known.
+    """
+    inner, declared = arguments.get("properties"), (schema or {}).get("properties") or {}
+    if isinstance(inner, dict) and all(isinstance(one, dict) for one in inner.values()):
+        # An unknown tool may have an argument of this name.
+        return (schema is not None or "type" in arguments) and "properties" not in declared
+    schemas = [key for key, one in arguments.items() if isinstance(one, dict) and _has_type(one)]
+    types = [admitted(member(schema, key, schema), schema) for key in schemas]
+    if any("object" in admits and admits != ANY for admits in types):
         return False
-    if tools is None and "type" not in arguments:
-        return False  # an unknown tool may have an argument of this name
-    properties = tools[name].parameters.get("properties", {}) if tools is not None else {}
-    return "properties" not in properties
+    if described:
+        return bool(schemas or not arguments)
+    whole = [key for key in schemas if isinstance(arguments[key].get("description"), str)]
+    return 0 < len(whole) == len(arguments)
+
+
+def _has_type(value: JsonObject) -> bool:
+    """Whether an object says which type a value has."""
+    kind = value.get("type")
+    return isinstance(kind, str) and kind.lower() in HINTS
 
 
 def forbidden_at(repairs: Iterable[Repair], level: Level) -> Note | None:
@@ -355,17 +389,31 @@ _ENTITIES = {
 _PYTHON = {"None": "null", "True": "true", "False": "false"}
 
 
+_SPELLINGS = {
+    "text": "true", "json": "false", "string": "string str", "null": "null",
+    "integer": "integer int", "number": "number float", "boolean": "boolean bool",
+    "array": "array list tuple", "object": "object dict",
+}  # fmt: skip
+HINTS = {word: kind for kind, words in _SPELLINGS.items() for word in words.split()}
+"""What each name of a type means, and whether a value is a string, as models write them."""
+
+
+_TUPLE = re.compile(r"\A\((.*)\)\Z", re.DOTALL)
+
+
 def typed(text: str, schema: object, kind: str | None, root: object = None) -> Read:
     """Return the value that the bare `text` of an argument means, with its repairs and notes.
 
-    `kind` is "text" or "json" if the format says which it is; `root` is the schema in which
-    references are resolved. If the schema admits strings, `text` stays a string, unless it spells a
-    value of another type that is admitted: 7, true, null, [1]. Without a schema, `text` is the JSON
-    value that it spells, or else a string. Whether the value fits is decided with the whole call.
+    `kind` is "text" or "json" if the format says which it is, or a type that counts where the
+    schema has none; `root` is the schema in which references are resolved. If the schema admits
+    strings, `text` stays a string, unless it spells a value of another type that is admitted: 7,
+    true, null, [1]. Without a schema, `text` is the JSON value that it spells, or else a string.
+    Whether the value fits is decided with the whole call.
     """
     if kind == "text":
         return Read(text)
     wanted = ANY if kind == "json" else admitted(schema, schema if root is None else root)
+    wanted = frozenset({kind}) if wanted == ANY and kind in ANY else wanted
     if wanted == ANY:
         return _as_it_looks(text)
     if "string" in wanted:
@@ -376,8 +424,11 @@ def typed(text: str, schema: object, kind: str | None, root: object = None) -> R
     for word in ("null", "boolean", "number", "integer"):
         if word in wanted and (value := of_text(text, word)) is not UNBENT:
             return Read(value)
-    if not wanted.isdisjoint(("array", "object")) and text.lstrip()[:1] in ("{", "["):
-        inner = read_json(text)
+    bare = text.strip()
+    if "array" in wanted:
+        bare = _TUPLE.sub(r"[\1]", bare)
+    if not wanted.isdisjoint(("array", "object")) and bare[:1] in ("{", "["):
+        inner = read_json(bare)
         if isinstance(inner, Read):
             return inner
     return _as_it_looks(text)

@@ -1,7 +1,8 @@
 """Decides where a bare value ends, and whether it swallowed markup of its own format.
 
 A value may contain the text of its closer, so the text after a closer decides whether it ends the
-value. If a closer or the next argument's opener is damaged, it becomes part of the value before it.
+value. A whole call of the format in a value, as in a here-document, is text up to that call's end.
+If a closer or the next argument's opener is damaged, it becomes part of the value before it.
 `Closing.split` separates arguments again where that is certain; other values with such markup are
 unchanged and have the diagnosis `swallowed-markup`. Of two adjacent tags, mostly one is intact or
 nearly so, and a damaged tag mostly has an intact half. So a value is first searched for halves of
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from string import ascii_letters, digits
 from typing import TypeAlias
@@ -27,6 +29,7 @@ from tunaeval.grammar import (
     Value,
     Word,
     flat,
+    spellings,
     starts_with_space,
 )
 from tunaeval.grammar.format import Format
@@ -140,6 +143,19 @@ _REMAINS = re.compile(r"(?:(?:<|&lt;)/?+[^\s<>/&]{0,20}+(?:>|&gt;)?+|/[^\s<>/&]{
 """Matches the possible remains of a damaged closer at the end of a value."""
 
 
+@dataclass(slots=True)
+class _Ending:
+    """What is known of a value that is being read.
+
+    `own` is the first closer in it that did not end it, `inside` counts the calls that began in it
+    and did not end; `quoted`: the value begins with the format's quotes.
+    """
+
+    own: str | None = None
+    inside: int = 0
+    quoted: bool = False
+
+
 class Closing:
     """Finds the end of a value without quotes: a closer of the format, if fitting text follows it.
 
@@ -195,8 +211,13 @@ class Closing:
                 restart = f"{spelled[-1]}{_onward(form)}"
             texts.update(ends[-1].spellings)
         self._restart = re.compile(restart)
-        self._closer = re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
-        self._held = max(map(len, texts)) - 1
+        self._call_ends = {text for word in ends[-1:] for text in word.spellings} - {*self._closers}
+        self._openers = spellings(form.opener) if self._call_ends else ()
+        inside = (*form.words[: form.words.index(many)], many.words[0])
+        begun = chain(inside, 2 * limits.WORDS_AHEAD, "") if self._openers else "(?!)"
+        ended = "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
+        self._closer = re.compile(f"(?P<begun>{begun})|{ended}")
+        self._held = max(map(len, (*texts, *self._openers))) - 1
         optional, last = "".join(f"(?:{end})?+" for end in spelled[:-1]), "".join(spelled[-1:])
         over = [any_of(form.around[1])] if form.around and form.around[1].text else []
         over += ["".join(spelled)] if ends else []
@@ -231,21 +252,12 @@ class Closing:
         self, window: Window, key: str, live: LiveText | None
     ) -> Reading[Bare | Unreadable]:
         """Return argument `key` up to its closer or its call's end; report its growth to `live`."""
-        pieces: list[str] = []
-        own: str | None = None
+        pieces, state = list[str](), _Ending()
         opener = self.value.quotes[0]
-        quoted = bool(opener) and (yield from peek(window, literal(window, (opener,))))
+        state.quoted = bool(opener) and (yield from peek(window, literal(window, (opener,))))
         begun = window.pos
         while True:
-            hit = self._closer.search(window.text, window.pos)
-            if hit is None or not (window.final or hit.start() + self._held < len(window.text)):
-                end = len(window.text) - (0 if window.final else self._held)
-                end, ends = max(window.pos, end), None
-            else:
-                ends = self._ends(window, hit, trusted=own is not None, quoted=quoted)
-                end = hit.start() + (ends is False)  # the two closers may overlap
-                if ends is False and own is None and not quoted and hit.group() in self._closers:
-                    own = hit.group()
+            end, ends = self._next(window, state)
             if live:
                 live.grow(window.text[window.pos : end])
             window.pos = end
@@ -253,7 +265,7 @@ class Closing:
                 continue
             pieces.append(window.text[begun:end])
             if ends == "call":
-                return self._before(window, "".join(pieces), own)
+                return self._before(window, "".join(pieces), state.own)
             if ends:
                 return "".join(pieces), True, ""
             if window.final:
@@ -262,6 +274,31 @@ class Closing:
                 return Unreadable("truncated", "the text ends inside an argument", cut=True)
             yield
             begun = window.pos
+
+    def _next(self, window: Window, state: _Ending) -> tuple[int, bool | str | None]:
+        """Return the index up to which the text is settled, and whether the value ends there."""
+        hit = self._closer.search(window.text, window.pos)
+        if hit and hit["begun"]:
+            state.inside += not state.quoted
+            return hit.end(), False
+        if hit is None or not (window.final or hit.start() + self._held < len(window.text)):
+            return self._certain(window), None
+        if state.inside:
+            state.inside -= hit.group() in self._call_ends
+            return hit.end(), False
+        ends = self._ends(window, hit, trusted=state.own is not None, quoted=state.quoted)
+        if ends is False and not state.quoted and hit.group() in self._closers:
+            state.own = state.own or hit.group()
+        return hit.start() + (ends is False), ends  # the two closers may overlap
+
+    def _certain(self, window: Window) -> int:
+        """Return the index up to which the text is the value's, whatever arrives after it."""
+        text, pos = window.text, window.pos
+        if window.final:
+            return len(text)
+        near = max(pos, len(text) - limits.VALUE_AHEAD)
+        begun = [at for opener in self._openers if (at := text.rfind(opener, near)) >= 0]
+        return max(pos, min((len(text) - self._held, *begun)))
 
     def _before(self, window: Window, text: str, own: str | None) -> Bare:
         """Return a value that lacks its closer, and move the window back before its call's end."""
@@ -321,7 +358,10 @@ class Closing:
         stops = [*(match.start() for match in found), len(text)]
         texts = [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
         for at in range(len(texts) - closed):
-            texts[at] = texts[at].removesuffix(self._gap)
+            # A closer may be named after the argument: `<parameter name="path">a.md</path>`.
+            own, kept = f"</{heads[at][0]}>", texts[at].rstrip()
+            named = kept.endswith(own)
+            texts[at] = kept.removesuffix(own) if named else texts[at].removesuffix(self._gap)
         return [(*head, text) for head, text in zip(heads, texts, strict=True)]
 
     def swallowed(self, pieces: Sequence[Piece], *, closed: bool) -> Iterator[Note]:

@@ -390,7 +390,8 @@ class Deltas:
 
         If the server `failed`, a message without a call is truncated.
         """
-        if text.outcome == "no_call" and any(fault.code == NOT_TEXT for fault in self._faults):
+        unread = any(fault.code in (NOT_TEXT, "invalid-chunk") for fault in self._faults)
+        if text.outcome == "no_call" and unread:  # a call may have been in it
             text = replace(text, outcome=outcome_of(text.calls, attempted=True))
         result = _with_reasoning(text, "".join(self._reasoning), self._faults)
         if self._cut:

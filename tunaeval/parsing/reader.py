@@ -9,9 +9,10 @@ from typing import TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.turns import Turns
 from tunaeval.limits import MAX_TEXT
 from tunaeval.tools.specs import ToolLike, to_tools
-from tunaeval.types.calls import JsonValue, Tools
+from tunaeval.types.calls import JsonValue, Span, Tools
 from tunaeval.types.parsing import LEVELS, Diagnosis, Level, ParseResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
@@ -92,10 +93,13 @@ class Reader:
         *,
         summary: str = "",
         wants_tools: bool = False,
+        turns: tuple[Turns, ...] = (),
     ) -> None:
         self.name = name
         self.formats = formats
         self.wants_tools = wants_tools
+        self.turns = turns
+        """The families whose turns it knows besides those of its formats."""
         self.summary = summary or ", ".join(form.summary for form in formats)
         self.models = tuple(dict.fromkeys(model for form in formats for model in form.models))
 
@@ -108,7 +112,13 @@ class Reader:
 
     @cached_property
     def _finder(self) -> Finder:
-        return finder_of(self.formats, wants_tools=self.wants_tools)
+        return finder_of(self.formats, wants_tools=self.wants_tools, more=self.turns)
+
+    def knowing(self, turns: tuple[Turns, ...]) -> Reader:
+        """Return a reader that also knows the turns of these families."""
+        named, more = (self.name, self.formats), (*self.turns, *turns)
+        made = Reader(*named, summary=self.summary, wants_tools=self.wants_tools, turns=more)
+        return made if turns else self
 
     @cached_property
     def _sound(self) -> SoundReader:
@@ -145,6 +155,16 @@ class Reader:
         """Read a whole text; return the result, and each piece's kind, start and end."""
         result, collector = read_whole(self._finder, tools, level, text)
         return result, collector.pieces
+
+    def read_turns(
+        self, text: str, tools: Tools | None, level: Level, more: tuple[Turns, ...] = ()
+    ) -> tuple[ParseResult, list[tuple[Span, bool]]]:
+        """Read all turns of the model's; return the result, and what others have said in between,
+        each with whether the model has made it up. The turns of the families `more` are known, too.
+        """
+        finder = self._finder.knowing(more)
+        scanner = scanner_of(finder, tools, level, text, every=True)
+        return _result(scanner, finder, tools, text), scanner.collector.others
 
     def parse_levels(self, text: str, *, tools: AnyTools = None) -> dict[Level, ParseResult]:
         """Read a whole text at all levels, but each damaged object only once.

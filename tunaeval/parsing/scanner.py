@@ -20,39 +20,43 @@ escaped underscores is read without the backslashes, but its offsets count them.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from tunaeval import limits
 from tunaeval.grammar import Channel
+from tunaeval.grammar.combine import SPACED, Tag
 from tunaeval.grammar.format import Format
+from tunaeval.grammar.formats import JSON
 from tunaeval.types.calls import Repair, Span, Tools
-from tunaeval.types.parsing import Level
+from tunaeval.types.parsing import LATER_TURN, Level
 
-from .block import IN_PROGRAM_STRING, Block, ObjectBlock, PythonBlock, Setting, another
-from .collect import Collector, Kind
+from .block import Block, ObjectBlock, PythonBlock, Setting, another, in_program
+from .collect import Collector, calls_at_end
 from .finder import (
-    ESCAPED,
     FENCE,
-    IN_CALL,
-    IN_OBJECT,
-    LINES,
     Finder,
     Token,
     before_end_tokens,
-    begins_turn,
     closers_of,
-    ending_of,
+    ends_call,
+    ends_in_tool,
     ends_text,
+    ends_turn,
+    finder_of,
     format_at,
     header_at,
+    in_ticks,
+    only_ends,
+    spaced_token,
     stands_alone,
-    unit_starts,
 )
 from .judge import Objects
-from .repair.values import repair_of
+from .passing import LINE_START, Passing, Unread
+from .stripped import begins_stripped, read_stripped
 from .tagged import TaggedBlock
+from .unit import gather, read_unit
 from .window import Reading, Window, read_all
 
 _CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.MULTILINE)
@@ -78,15 +82,7 @@ _UNFINISHED_LINE = re.compile(rf"{_HEADER_TEXT}[\r\n]{{0,2}}{_CUT_MARKER}", re.A
 `_UNFINISHED_LINE`, for openers that end in `>`, allows a line end after the header's text.
 """
 
-LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
-"""Matches a text after which only white space precedes the next character in its line."""
-
-OPENS_FENCE = re.compile(r"(?:\A|\n)```([\w+-]{0,24})[ \t]{0,8}\r?\n[ \t\r\n]{0,40}\Z")
-"""Matches a text whose last line is the start of a code fence; the group is the language."""
-
-_TICK = re.compile(r"(?<!`)``?(?!`)")
-
-_in_string = re.compile(rf"\S\s{{0,24}}{IN_PROGRAM_STRING}\Z").search
+_SPACED = re.compile(SPACED)
 
 ELLIPSES = ("...", "…")
 
@@ -98,6 +94,16 @@ _BEGINNINGS = ("<", "{", "[", "(")
 
 _IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
 
+_BEFORE_MENTION = re.compile(r"""(?:\w[,;:]?[ \t]++|["'“‘(«])\Z""")
+_BEHIND_MENTION = re.compile(r"""[ \t]++\w|["'”’)»,;:.?!]""").match
+"""What is directly before and behind a marker of a turn that a sentence names."""
+
+_after_role = re.compile(r"(?:\A|\n)[ \t]*+(?:user|tool|ipython)\s*+\Z").search
+"""Matches a line that is only a role: a header decoded without its special tokens."""
+
+_NEAR = 3
+"""How many characters behind a header may tell that a sentence names it."""
+
 
 def scanner_of(
     finder: Finder,
@@ -106,6 +112,7 @@ def scanner_of(
     text: str | None = None,
     *,
     objects: Objects | None = None,
+    every: bool = False,
 ) -> Scanner:
     """Return a scanner of `text`, or, if `text` is None, of a stream that is fed to its window.
 
@@ -113,75 +120,62 @@ def scanner_of(
     """
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
-    setting = Setting(window, collector, tools, level, objects)
-    return Scanner(finder.with_tools(tools, text), setting)
+    tags = tools is not None and JSON in finder.bodies
+    setting = Setting(window, collector, tools, level, objects, tags, finder.dialects)
+    return Scanner(finder.with_tools(tools, text), setting, every=every)
 
 
-@dataclass(slots=True)
-class _Unread:
-    """A marker without a call after it so far: an opener, or a marker around all calls.
-
-    The marker is ignored unless the text between it and its closer looks like an attempted call.
-
-    Attributes:
-        start: Where the marker begins, as an offset into the whole text.
-        token: The marker.
-        form: The format whose opener the marker is; None for a marker around all calls.
-        likely: Whether the marker begins its line and, if it is an opener, a tag is next to it.
-        inline: Whether the marker may be part of a sentence, which may name its closer, too.
-        quote: The quotation mark directly before the marker, or "".
-        behind: The beginning of the text after the marker.
-    """
+class _Other(NamedTuple):
+    """Where another's turn may begin inside of a block; `is_behind_end`: behind a turn's end."""
 
     start: int
     token: Token
-    form: Format | None
-    likely: bool
-    inline: bool
-    quote: str = ""
-    behind: str = ""
+    is_behind_end: bool
 
 
-class Scanner:
+class Scanner(Passing):
     """Reads one text with the formats of a finder; used once.
 
-    `inside`: the text is the end of a reasoning block that is never closed.
+    `inside`: the text is the end of a reasoning block that is never closed. `every`: all turns of
+    the model's are read, and not only the first.
 
     Attributes:
         _channel: The channel of the current message; None outside of messages.
         _announced: The offset of a marker that announces calls, until the first call is read.
-        _region: The opening marker around all calls of a format, until its closer is read.
-        _mention: The last opener that nothing like a call followed.
         _refused: The opener of a block that could not be read and whose inside now follows.
         _left_open: The format of a block without a closer; the closer may come after other text.
         _in_code: Whether a code fence is open.
         _code_thinks: Whether a reasoning opener was read in code.
-        _quote_open: Whether inline code is open that began directly before a marker.
-        _after_reasoning: Whether white space that follows still belongs to the reasoning before.
         _thought: The span of the first reasoning opener that was read as content.
-        _line_at: The offset from which text counts as part of the current line.
+        _turn_at: The offset where the current turn begins; `_calls_before` are the calls before it.
+        _is_own: Whether the text cannot have begun in a turn of another.
+        _has_thought: Whether reasoning was read in this turn.
         _vain: The number of markers that gave no call.
         _fenced_vain: The number of characters of fences that began like calls and were none.
         _over: Whether the rest of the text is content without further search.
+        _tags: The tags around calls whose closers have not come.
+        _spaces: The namespaces of tags so far.
     """
 
-    def __init__(self, finder: Finder, setting: Setting, *, inside: bool = False) -> None:
-        self.window, self.collector = setting.window, setting.collector
-        self._finder, self._setting, self._inside = finder, setting, inside
+    def __init__(
+        self, finder: Finder, setting: Setting, *, inside: bool = False, every: bool = False
+    ) -> None:
+        super().__init__(setting)
+        self._finder, self._setting = finder, setting
+        self._inside, self._every = inside, every
         self._may_be_unit = bool(finder.wholes) and (
             setting.tools is not None or not finder.wants_tools
         )
         """Whether a format for units is in the set and, if it needs tools, tools are given."""
         self._channel: Channel | None = None
         self._announced: int | None = None
-        self._region: _Unread | None = None
-        self._mention: _Unread | None = None
         self._refused: Token | None = None
         self._left_open: Format | None = None
         self._thought: Span | None = None
-        self._line_at = self._vain = self._fenced_vain = 0
-        self._in_code = self._code_thinks = self._quote_open = self._after_reasoning = False
-        self._over = False
+        self._turn_at = self._calls_before = self._vain = self._fenced_vain = 0
+        self._in_code = self._code_thinks = self._over = self._is_own = self._has_thought = False
+        self._tags: list[Tag] = []
+        self._spaces: set[str] = set()
         self.reading = self._run()
 
     def collected(self, length: int) -> Collector:
@@ -197,6 +191,7 @@ class Scanner:
     def _run(self) -> Reading[None]:
         """Read the text as it arrives, and put pieces, calls and diagnoses into the collector."""
         window, collector, finder = self.window, self.collector, self._finder
+        yield from self._first_turn()
         yield from self._prompted()
         yield from self._unit()
         search = finder.search_of(window.text) if window.final else finder.search
@@ -210,12 +205,12 @@ class Scanner:
                     break
                 yield
                 continue
-            token, calls = finder.token(hit), len(collector.calls)
+            token, calls, turn = finder.token(hit), len(collector.calls), self._turn_at
             # Each kind of token is read by the method of that name.
             reading: Reading[None] | None = getattr(self, f"_{token.kind}")(token)
             if reading is not None:
                 yield from reading
-            if len(collector.calls) == calls:
+            if len(collector.calls) == calls and self._turn_at == turn:
                 self._count_vain()
         if collector.full:
             at = window.offset
@@ -249,21 +244,44 @@ class Scanner:
 
     def _unit(self) -> Reading[None]:
         """Read the rest of the text if it is a unit: calls and nothing else."""
-        if not self._may_be_unit:
-            return
         window, finder, setting = self.window, self._finder, self._setting
         tools, level = setting.tools, setting.level
-        while (begins := finder.begins_unit(window, window.pos, tools, fenced=False)) is None:
+        while (begins := self._begins_unit()) is None:
             yield
         if not begins:
             return
         yield from gather(window)
-        turn, text = begins_turn(window.text, window.pos), window.text
-        for stop in (before_end_tokens(text), *((turn.start(),) if turn else ())):
-            unit = read_unit(finder.wholes, text[window.pos : stop], window.offset, tools, level)
+        text, start, at = window.text, window.pos, window.offset
+        turn = finder.later.search(text, start)
+        for end in (*((turn.start(),) if turn else ()), len(text)):
+            if self._fenced_vain > limits.MAX_FENCES_IN_VAIN:
+                return
+            stop = start + before_end_tokens(text[start:end])
+            rest = text[start:stop]
+            unit = read_unit(finder.wholes, rest, at, tools, level) if self._may_be_unit else None
+            if unit is None and tools:
+                frames, read = finder.frames, self._with_tokens
+                unit = read_stripped(frames, rest, tools, level, base=at, read=read)
             if unit:
                 self._adopt(*unit, stop, bare=True)
                 return
+            self._fenced_vain += (stop - start) * bool(turn)
+
+    def _begins_unit(self) -> bool | None:
+        """Whether a unit, or a call without special tokens, may begin here; None if unknown."""
+        window, finder, tools = self.window, self._finder, self._setting.tools
+        unit: bool | None = False
+        stripped: bool | None = False
+        if self._may_be_unit:
+            unit = finder.begins_unit(window, window.pos, tools, fenced=False)
+        if tools and not unit:
+            stripped = begins_stripped(finder.frames, window, tools)
+        return unit or stripped or (None if None in (unit, stripped) else False)
+
+    def _with_tokens(self, form: Format, text: str) -> Collector:
+        """Read a text whose special tokens were put back, in one format."""
+        tools, level = self._setting.tools, self._setting.level
+        return scanner_of(finder_of((form,)), tools, level, text).collected(len(text))
 
     def _adopt(
         self, found: Collector, place: Callable[[int], int], stop: int, *, bare: bool
@@ -337,6 +355,9 @@ class Scanner:
         """Read the block that an opener begins; a fence may instead end code or a mention."""
         if self.collector.note_full():
             return None
+        if token.tag and not token.tag.known and self._setting.tools is None:
+            self._pass_as_text(token.text)
+            return None
         window, fence = self.window, token.text == FENCE
         if fence and (self._in_code or self._ends_mention(token)):
             self._in_code = False
@@ -388,6 +409,11 @@ class Scanner:
             if token.around:
                 self._around(token)
                 return
+            if token.tag and (yield from self._encloses(token.tag, quoted=quoted)):
+                return
+            if token.tag and not token.own:
+                self._pass_as_text(token.text)
+                return
             begins = LINE_START.search(self._line)
             at = window.pos + len(token.text)
             form = token.nearest(window.text, at) if begins else token.formats[0]
@@ -399,6 +425,56 @@ class Scanner:
             self._interrupt_mention(self._mention, token)
         window.pos += len(token.text)
         yield from self._read(token, form, start, quoted=quoted, doubtful=doubtful)
+
+    def _encloses(self, tag: Tag, *, quoted: bool) -> Reading[bool]:
+        """Skip a tag as markup if calls with tags of their own follow it; return if they do."""
+        window = self.window
+        while True:
+            at = window.pos + len(tag.opener)
+            end = at + limits.OPENER_AHEAD
+            if self._finder.in_tag(window.text, at, end):
+                break
+            if window.final or len(window.text) > end:
+                return False
+            yield
+        if quoted or window.text[at:end].lstrip().startswith(tag.opener):
+            return False
+        if len(self._tags) < limits.MAX_DEPTH:
+            self._tags.append(tag)
+        self._announced = window.offset
+        self._pass_markup(len(tag.opener))
+        return True
+
+    def _ends_tag(self, text: str) -> bool:
+        """Skip the closer of a tag around calls as markup; return whether it was one."""
+        tags = [at for at, tag in enumerate(self._tags) if text in tag.closers]
+        if not tags or self._is_quoted():
+            return False
+        del self._tags[tags[-1] :]
+        self._pass_markup(len(text))
+        return True
+
+    def _spaced(self, _: Token) -> Reading[None] | None:
+        """Read a tag in a namespace, of which a text may have a few."""
+        window = self.window
+        found = _SPACED.match(window.text, window.pos)
+        text = found[0] if found else "<"
+        space = text.strip("</").partition(":")[0]
+        if len(self._spaces) < limits.MAX_SPACES:
+            self._spaces.add(space)
+        if space not in self._spaces:
+            self._pass_as_text(text)
+            return None
+        token = spaced_token(self._finder, text)
+        if token.kind == "open":
+            return self._open(token)
+        self._close_tag(token)
+        return None
+
+    def _close_tag(self, token: Token) -> None:
+        """Read the closer of a tag; if none of these is open, it is content."""
+        if not self._ends_tag(token.text):
+            self._pass_as_text(token.text)
 
     def _is_doubtful(self, token: Token, form: Format) -> bool:
         """Whether a name without arguments may be a word of a sentence, so that it is no call.
@@ -424,7 +500,8 @@ class Scanner:
     ) -> Reading[None]:
         """Read the block whose opener began at `start`, and more calls if its closer is lost."""
         self._refused = self._announced = None
-        at, setting = start, self._setting
+        at, setting, collector = start, self._setting, self.collector
+        calls, notes, others = len(collector.calls), len(collector.diagnoses), list[_Other]()
         while True:
             block: Block
             if form.call:
@@ -435,20 +512,64 @@ class Scanner:
             else:
                 block = TaggedBlock(setting, form, at, quoted=quoted, name=name)
             block.doubtful = doubtful
-            yield from block.read()
+            seen = yield from self._past_others(block.read(), others)
             if not block.had_body or block.closed or block.failed:
                 break
             if not (yield from another(form, self.window)) or self.collector.note_full():
                 break
             at, name, doubtful = self.window.offset, None, False
+        levels = {one.level for call in collector.calls[calls:] for one in call.repairs}
+        is_open = bool(form.closer) and not block.closed
+        is_odd = is_open or block.failed or len(collector.diagnoses) > notes or "lenient" in levels
+        if is_odd or levels:
+            self._note_others(seen, self.window.pos, others)
+            inside = (one for one in others if one.start < self.window.offset)
+            if other := next((one for one in inside if is_odd or one.is_behind_end), None):
+                yield from self._fall(start, other)
+                return
         self.collector.bare, self._line_at = form.opener is None, self.window.offset
         self._left_open = None
         if block.had_body:
+            if token.tag and form.closer is None and self.collector.last in ("call", "markup"):
+                self._tags.append(token.tag)
             self._left_open = None if block.closed or block.failed else form
             self._refused = token if block.failed else None
             self._in_code = self._in_code or (token.text == FENCE and not block.closed)
         else:
             self._mentioned(start, token, form, quoted=quoted)
+
+    def _past_others(self, reading: Reading[None], found: list[_Other]) -> Reading[int]:
+        """Read a block; note where others' turns may begin in it, up to the offset returned."""
+        window, seen = self.window, self.window.offset
+        for _ in reading:
+            self._note_others(seen, len(window.text), found)
+            seen = max(seen, window.base + len(window.text) - limits.MARGIN)
+            yield
+        return seen
+
+    def _note_others(self, seen: int, end: int, found: list[_Other]) -> None:
+        """Note where others' turns may begin in the text from an offset up to an index."""
+        text, base = self.window.text, self.window.base
+        for hit in self._finder.others.finditer(text, max(0, seen - base), end):
+            is_behind_end = bool(ends_turn(text, max(0, hit.start() - limits.MARGIN), hit.start()))
+            token = self._finder.tokens[hit[0]]
+            is_new = not found or (is_behind_end and not found[-1].is_behind_end)
+            if is_new and not token.within:
+                found.append(_Other(base + hit.start(), token, is_behind_end))
+
+    def _fall(self, start: int, other: _Other) -> Reading[None]:
+        """End the model's turn in a damaged block, where another's begins."""
+        collector, at = self.collector, other.start
+        calls = (call.span.start for call in collector.calls if call.span and call.span.end > at)
+        at = min(at, next(calls, at))
+        collector.reclassify(at, kind="content")
+        collector.refuse("truncated", "the turn ends inside a call", start, at, cut=True)
+        if not self._every:
+            self._leave(other.token.text, at)
+            return
+        self._is_own = True
+        yield from self._pass_turn(other.token, 0, at)
+        yield from self._unit()
 
     def _mentioned(self, start: int, token: Token, form: Format, *, quoted: bool) -> None:
         """Add an opener at offset `start` with no call after it as content, and remember it."""
@@ -462,9 +583,9 @@ class Scanner:
             inline = bool(_IN_WORDS.match(before)) and "\n" not in window.text[at : window.pos]
             tagged = not (form.call or form.python) and self._tag_follows(at, token.text)
             quote = before[-1:] if before.endswith(("'", '"')) else ""
-            self._mention = _Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
+            self._mention = Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
-    def _interrupt_mention(self, mention: _Unread, token: Token) -> None:
+    def _interrupt_mention(self, mention: Unread, token: Token) -> None:
         """Report an opener without a call, if one was likely, when its format's next one comes."""
         window = self.window
         if mention.form is None or not mention.likely:
@@ -477,7 +598,7 @@ class Scanner:
             self._report_unread(mention, where, window.offset)
             mention.likely = False
 
-    def _close_unread(self, unread: _Unread, closer: Token) -> None:
+    def _close_unread(self, unread: Unread, closer: Token) -> None:
         """Report the text between a marker and its closer here, if it looks like a broken call."""
         text = unread.behind.replace(unread.quote, "") if unread.quote else unread.behind
         named, tools = bool(text.strip()) or unread.inline, self._setting.tools
@@ -491,7 +612,7 @@ class Scanner:
         if region and region.behind.lstrip().startswith(_BEGINNINGS):
             self._report_unread(region, f"behind {region.token.text!r}", self.window.offset)
 
-    def _report_unread(self, unread: _Unread, where: str, end: int) -> None:
+    def _report_unread(self, unread: Unread, where: str, end: int) -> None:
         """Report a marker without a readable call, unless its text has a call or is reported."""
         collector = self.collector
         known = collector.has_call if unread.form else collector.has_said
@@ -512,6 +633,8 @@ class Scanner:
 
     def _close(self, token: Token) -> None:
         """Read a closer that is not part of a block, and report the broken call it may end."""
+        if self._tags and self._ends_tag(token.text):
+            return
         collector, mention, text = self.collector, self._mention, token.text
         framed = (self._refused and text in closers_of(self._refused.formats)) or mention
         if mention and text in closers_of(mention.token.formats) and not self._is_quoted():
@@ -564,30 +687,173 @@ class Scanner:
         if token.text in regions:
             self._leave_region()
             begins_line = bool(LINE_START.search(self._line))
-            self._region = _Unread(start, token, None, likely=begins_line, inline=True)
+            self._region = Unread(start, token, None, likely=begins_line, inline=True)
         elif region and token.text in regions[region.token.text]:
             self._close_unread(region, token)
             self._region = None
         self._announced = start if token.announces else None
         self._pass_markup(len(token.text))
 
-    def _turn(self, token: Token) -> None:
-        """Read the rest of the text as content if a call precedes this marker of another turn.
+    def _dialogue(self, token: Token) -> None:
+        """Read what follows as content if a call precedes this line of another's.
 
-        Models make up the rest of a dialogue after their answer. In a code fence the marker is
-        code, unless it directly follows the ticks, which then closed a fence without an opening.
+        In a fence it is code, unless it follows the ticks, which then closed one without opening.
         """
-        collector, text, start = self.collector, token.text, self.window.offset
-        is_line = text in LINES and not LINE_START.search(self._line)
+        is_called = len(self.collector.calls) > self._calls_before
         before = self._last_piece[-limits.MARGIN :].rstrip()
-        is_code = self._in_code and not before.endswith(FENCE)
-        if not collector.calls or is_line or is_code or self._is_quoted():
-            self._pass_as_text(text)
+        is_code = (self._in_code and not before.endswith(FENCE)) or self._is_quoted()
+        if not is_called or not LINE_START.search(self._line) or is_code:
+            self._pass_as_text(token.text)
             return
+        self._leave(token.text)
+        others, window = self._finder.others, self.window
+        if self._every and (later := others.search(window.text, window.pos)):
+            self._over, self.collector.answered = False, None
+            self._pass_text(later.start())
+
+    def _leave(self, text: str, at: int | None = None) -> None:
+        """End the model's turn at a text that begins a later one, which is not read."""
+        start, collector = self.window.offset if at is None else at, self.collector
         message = f"{text!r} begins a later turn, which was not read"
-        collector.diagnose("later-turn", message, start, start + len(text))
+        collector.diagnose(LATER_TURN, message, start, start + len(text))
         collector.answered = start
         self._over, self._in_code = True, False
+
+    def _is_code(self) -> bool:
+        """Whether a marker of a turn is in a fence (not right behind its ticks and a turn's end)
+        or behind a quoted marker.
+        """
+        before = self._last_piece[-limits.MARGIN :]
+        if end := ends_turn(before):
+            before = before[: end.start()]
+        is_closed = end is not None and before.rstrip().endswith(FENCE)
+        return (self._in_code and not is_closed) or self._is_quoted()
+
+    def _header(self, token: Token) -> Reading[int]:
+        """Return the length of the header of a turn that begins here; 0 if it is only mentioned."""
+        window, ticked = self.window, in_ticks(self._line)
+        while True:
+            at, text = window.pos, window.text
+            hit, end = token.header(text, at, at + limits.HEADER_AHEAD), at + limits.HEADER_AHEAD
+            line = text.find("\n", hit.end(), end) if hit and ticked else 0
+            if (
+                hit is None
+                or window.final
+                or len(text) > end
+                or (line >= 0 and hit.end() + _NEAR < len(text))
+            ):
+                break
+            yield
+        if hit is None or self._is_code() or (hit.lastindex and hit.end() < len(text)):
+            return 0
+        if ticked and "`" in text[hit.end() : line if line > 0 else end]:
+            return 0
+        is_more = hit.end() > at + len(token.text)
+        if _BEFORE_MENTION.search(self._line) and (is_more or _BEHIND_MENTION(text, hit.end())):
+            return 0
+        return hit.end() - at
+
+    def _first_turn(self) -> Reading[None]:
+        """Pass the rest of a header that the text begins with, and another's turn behind it."""
+        window, tools = self.window, self._setting.tools
+        if window.offset or self._inside:
+            return
+        while (found := self._finder.begun(window.text, final=window.final)) is None:
+            yield
+        if not isinstance(found, tuple) or (tools and found[0].text in tools):
+            return
+        token, _, size = found
+        if token.kind == "turn":
+            yield from self._pass_turn(token, size, 0)
+        else:
+            self._begin_own(size)
+
+    def _turn(self, token: Token) -> Reading[None]:
+        """Pass another's turn if the model has said nothing before it; else it is a later one."""
+        size = yield from self._header(token)
+        is_blank = self._is_blank()
+        if not size:
+            yield from self._read_less(token)
+        elif is_blank or self._every:
+            made_up = token.within and not _after_role(self._last_piece)
+            start = self._turn_at if is_blank else self.window.offset
+            self._is_own = self._is_own or not is_blank
+            yield from self._pass_turn(token, size, start, made_up=made_up)
+            yield from self._unit()
+        else:
+            self._leave(token.text)
+
+    def _own_turn(self, token: Token) -> Reading[None]:
+        """Pass a header of the model's turn as markup if it has said nothing before."""
+        size = yield from self._header(token)
+        if not size or not self._is_blank():
+            self._is_own = self._is_own or size > 0
+            yield from self._read_less(token)
+            return
+        self._begin_own(size)
+        yield from self._unit()
+
+    def _begin_own(self, size: int) -> None:
+        """Pass a header of the model's turn, before which nothing was the model's."""
+        self._pass_markup(size)
+        self._new_turn()
+        if not self._is_own:  # so the text began in a turn of another
+            self.collector.others = [(span, False) for span, _ in self.collector.others]
+        self._is_own = True
+
+    def _turn_end(self, token: Token) -> Reading[None]:
+        """At an end that only others have, before any header of the model's, disown all before."""
+        size = 0 if self._is_own else (yield from self._header(token))
+        if not size:
+            self._pass_as_text(token.text)
+            return
+        self.window.pos += size
+        self._pass_others(self._turn_at, token.text)
+        yield from self._unit()
+
+    def _read_less(self, token: Token) -> Reading[None]:
+        """Read a shorter marker that this one begins with, or pass it as text."""
+        shorter = self._finder.shorter(token)
+        if shorter is None:
+            self._pass_as_text(token.text)
+        elif (reading := getattr(self, f"_{shorter.kind}")(shorter)) is not None:
+            yield from reading
+
+    def _pass_turn(
+        self, token: Token, size: int, start: int, *, made_up: bool = False
+    ) -> Reading[None]:
+        """Pass another's turn, from an offset on, up to what ends it behind its header."""
+        window = self.window
+        window.pos += size
+        while not (hit := token.turn_ends.search(window.text, window.pos)) and not window.final:
+            window.pos = max(window.pos, len(window.text) - limits.HEADER_AHEAD)
+            yield
+        window.pos = len(window.text) if hit is None else hit.start()
+        if hit and hit[0] == token.closer:
+            window.pos = hit.end()
+        self._pass_others(start, token.text, made_up=made_up)
+
+    def _pass_others(self, start: int, text: str, *, made_up: bool = False) -> None:
+        """Make what is before the position another's, from offset `start` on; a turn begins."""
+        end = self.window.offset
+        self.collector.disown(start, end, made_up=made_up, first=not self._is_own)
+        if not self._every:
+            message = f"{text!r} is of another's turn, which was not read"
+            self.collector.diagnose(LATER_TURN, message, start, end)
+        self._new_turn()
+
+    def _new_turn(self) -> None:
+        """Forget what was open: the model begins a turn at the position."""
+        self._channel = self._announced = self._region = self._mention = self._refused = None
+        self._left_open = self._thought = None
+        self._in_code = self._code_thinks = self._quote_open = self._has_thought = False
+        self._line_at = self._turn_at = self.window.offset
+        self._calls_before, self._after_reasoning = len(self.collector.calls), True
+
+    def _is_blank(self) -> bool:
+        """Whether the model has said nothing in its turn so far."""
+        near = self.window.offset - self._turn_at < limits.KEPT
+        return near and only_ends(self.window.since(self._turn_at)) is not None
 
     def _end_of_text(self, token: Token) -> Reading[None]:
         """Read a token that ends a turn: markup if only such tokens follow it, else content."""
@@ -606,6 +872,12 @@ class Scanner:
             self._pass_as_text(token.text)
             return
         window, start = self.window, self.window.offset
+        if twin := self._finder.tags.get(token.text):
+            if form := (yield from format_at(window, twin)):
+                yield from self._chosen(twin, quoted=False, form=form)
+                return
+            if twin.tag and (yield from self._encloses(twin.tag, quoted=False)):
+                return
         found = yield from header_at(window, token)
         if found is None:
             cut = self._is_cut_header(token)
@@ -615,7 +887,7 @@ class Scanner:
         self._mention = self._refused = self._region = None
         self._in_code = False
         header, hit = found
-        self._channel = header.channel
+        self._channel, self._is_own = header.channel, True
         if header.opens_call:
             window.pos = hit.end()
             yield from self._read(token, header.form, start, name=hit.groupdict().get("name"))
@@ -648,7 +920,7 @@ class Scanner:
     def _think_in_message(self) -> Reading[None]:
         """Read the body of a reasoning message, up to the message's end or the next header."""
         window, finder, start = self.window, self._finder, self.window.offset
-        self.collector.has_reasoning = True
+        self.collector.has_reasoning = self._has_thought = True
         while True:
             hit, end = finder.next_in(window, finder.search)
             self._pass_reasoning(end)
@@ -660,7 +932,8 @@ class Scanner:
                 continue
             token, size = finder.token(hit), hit.end() - hit.start()
             header = (yield from header_at(window, token)) if token.kind == "message" else None
-            if token.kind == "end" or header:
+            turns = token.kind == "turn" and (yield from self._header(token))
+            if token.kind == "end" or header or turns:
                 return
             self._pass_reasoning(window.pos + size)
 
@@ -698,7 +971,7 @@ class Scanner:
         window, finder = self.window, self._finder
         start, closer = window.offset, token.closer
         self._pass_markup(len(token.text))
-        self.collector.has_reasoning = True
+        self.collector.has_reasoning = self._has_thought = True
         while (end := window.text.find(closer, window.pos)) < 0:
             # `held` covers closers, too.
             stop = len(window.text) if window.final else finder.held(window)
@@ -723,11 +996,6 @@ class Scanner:
         self._after_reasoning = True
         yield from self._unit()
 
-    def _pass_reasoning(self, end: int) -> None:
-        """Add the window's text from its position up to index `end` as reasoning, and skip it."""
-        self.collector.piece("reasoning", self.window.offset, self.window.base + end)
-        self.window.pos = end
-
     def _diagnose_unclosed(self, message: str, start: int) -> None:
         """Report that reasoning which began at offset `start` is still open where the text ends."""
         self.collector.truncated = True
@@ -746,7 +1014,7 @@ class Scanner:
         window = Window(text, base=late, final=True)
         setting = replace(self._setting, window=window, collector=found)
         read_all(text, Scanner(self._finder, setting, inside=True).reading)
-        tail = _calls_at_end(found, text, late)
+        tail = calls_at_end(found, text, late)
         first = tail[0][1] if tail else 0
         marked = {form.name for form in self._finder.formats if form.marked and form.opener}
         calls = [call for call in found.calls if call.span and call.span.start >= first]
@@ -781,82 +1049,28 @@ class Scanner:
         """At a closer without an opener, make the text before it reasoning, if none was before."""
         collector = self.collector
         is_text = self._code_thinks or self._is_quoted()
-        if is_text or (collector.has_reasoning and self._thought is None):
+        if is_text or (self._has_thought and self._thought is None):
             if not is_text:
                 self._diagnose_stray(token)
             self._code_thinks = False
             self._pass_as_text(token.text)
             return None
-        start, end = self._thought or (0, 0)
+        start, end = self._thought or (self._turn_at, self._turn_at)
         collector.reclassify(start, end - start)
+        self._has_thought = True
         self._mention = self._refused = self._thought = self._region = None
         self._in_code = False
         self._pass_markup(len(token.text))
         self._after_reasoning = True
         return self._unit()
 
-    def _pass_text(self, end: int) -> None:
-        """Add the text up to index `end` as content (white space after reasoning as markup)."""
-        window, collector = self.window, self.collector
-        start = window.pos
-        if start >= end:
-            return
-        offset, window.pos = window.base + start, end
-        text = window.text[start:end]
-        if self._after_reasoning:  # white space after reasoning is markup
-            blank = len(text) - len(text.lstrip())
-            collector.piece("markup", offset, offset + blank)
-            self._after_reasoning = blank == len(text)
-            offset += blank
-        if self._mention or self._region:
-            for unread in (self._mention, self._region):
-                if unread and len(unread.behind) < limits.CALL_AHEAD:
-                    unread.behind += text[: limits.CALL_AHEAD]
-        if self._quote_open:
-            self._quote_open = "`" not in text and "\n" not in text
-        collector.text(text, offset, window.base + end)
-
-    def _pass_as_text(self, text: str) -> None:
-        """Add a marker that has no meaning here as content, and skip it."""
-        self._pass_text(self.window.pos + len(text))
-
-    def _pass_markup(self, size: int) -> None:
-        """Add a marker of `size` characters as markup and skip it; a new line begins after it."""
-        start = self.window.offset
-        self.window.pos += size
-        self._line_at = start + size
-        self.collector.piece("markup", start, self._line_at)
-        self.collector.bare = False
-
-    @property
-    def _line(self) -> str:
-        """The text from `_line_at` to the position, or its last `KEPT` characters."""
-        return self.window.since(self._line_at)
-
-    @property
-    def _last_piece(self) -> str:
-        """The last piece up to the position, or only its last `KEPT` characters."""
-        return self.window.since(self.collector.last_start)
-
-    def _is_quoted(self) -> bool:
-        """Whether the position is in inline code that began directly before a marker."""
-        before = self.window.preceding(self.window.pos)
-        if not self._quote_open and before.endswith("`") and before != "``":
-            self._quote_open = in_ticks(self._line, behind=self._line_at > 0, unknown=True)
-        return self._quote_open
-
-    def _is_behind_fence(self) -> bool:
-        """Whether the previous line opens a code fence that has a language or begins the text."""
-        line = self._line
-        fence = OPENS_FENCE.search(line)
-        begun = fence is not None and self.window.offset - len(line) + fence.start() == 0
-        return fence is not None and (begun or bool(fence[1]))
-
     def _finish(self) -> None:
         """Report what is incomplete at the text's end: a fence, announced calls, or an opener."""
         collector, finder, line = self.collector, self._finder, self._line
         end = self.window.offset
         collector.settle_blank("markup" if collector.last else "content")
+        if collector.answered is not None:
+            return
         cut = finder.cut(line)
         if self._region and collector.last == "content" and not cut:
             cut = finder.cut_around(self._last_piece)
@@ -876,188 +1090,6 @@ class Scanner:
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
 
 
-def _calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
-    """Return the calls and markup pieces at the end of a text that begins at offset `base`."""
-    tail: list[tuple[Kind, int, int]] = []
-    for kind, start, end in reversed([*found.pieces]):
-        begins = max(start, base)
-        content = text[begins - base : end - base]
-        if kind == "reasoning" or (kind == "content" and not content.isspace()):
-            break
-        tail.append((kind, begins, end))
-    while tail and tail[-1][0] == "content":
-        tail.pop()
-    return tail[::-1]
-
-
-_JOINTS = re.compile(r"[\s,;]*+")
-"""What separates the calls of a unit; it matches nothing, too."""
-
-_ENDS_OBJECT = re.compile(r"\s*+\}?[\s;]*+\Z")
-
-
-def gather(window: Window, end: re.Pattern[str] | None = None) -> Reading[None]:
-    """Wait until a match of `end`, or all of the text, has arrived, and keep it in the window.
-
-    Pieces are joined once at the end: a growing window would be copied for each new piece.
-    """
-    if window.final:
-        return
-    before = window.text[max(0, window.pos - limits.KEPT) : window.pos]
-    start, pieces = window.offset, [window.text[window.pos :]]
-    tail = pieces[0]
-    # Not from 0, because the first character of `tail` need not begin a line.
-    while not ((end and end.search(tail, 1)) or window.final):
-        window.pos = len(window.text)
-        yield
-        pieces.append(window.text[window.pos :])
-        tail = tail[-limits.KEPT :] + pieces[-1]
-    window.text = before + "".join(pieces)
-    window.pos, window.base = len(before), start - len(before)
-
-
-def read_unit(
-    forms: tuple[Format, ...], text: str, base: int, tools: Tools | None, level: Level
-) -> tuple[Collector, Callable[[int], int]] | None:
-    r"""Read a text that begins at offset `base` if it is a unit, calls alone; else return None.
-
-    Returns a collector and a function that maps the collector's offsets to those of the original
-    text. They differ if the text has escaped underscores, as it is then read without the escapes.
-    If `\\_` occurs, the backslashes may belong to a string, and the text is read unchanged.
-    """
-    first, frame, place = text.find(ESCAPED), tuple[Repair, ...](), unescaped("")[1]
-    if first >= 0 and "\\" + ESCAPED not in text:
-        # One character, because the span is in the text without escapes; `place` makes it two.
-        message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 1)
-        frame = (repair_of("markdown-escape", message, span),)
-        text, place = unescaped(text, base)
-    for form in forms:
-        head = unit_starts(form)[0](text, 0, len(text))
-        if head is None:
-            continue
-        collector = Collector(listened=False)
-        setting = Setting(Window(text, base=base, final=True), collector, tools, level)
-        if not _is_read(setting, form, head.end(), frame):
-            continue
-        if not collector.calls:  # without a call nothing is markup
-            collector.uncover(0)
-            collector.piece("content", base, base + len(text))
-        return collector, place
-    return None
-
-
-def _is_read(setting: Setting, form: Format, head: int, frame: tuple[Repair, ...]) -> bool:
-    """Whether the window's whole text is calls of this format; if so, collect them.
-
-    `head` is the index where the start that `unit_starts` matched ends; `frame` are repairs that
-    are added to each call.
-    """
-    window, collector = setting.window, setting.collector
-    if form.call:
-        window.pos = head
-        collector.piece("markup", window.base, window.offset)
-        if not _is_block(ObjectBlock(setting, form, window.offset, quoted=False), frame):
-            return collector.full
-        end = _ENDS_OBJECT.match(window.text, window.pos)
-        window.pos = end.end() if end else window.pos
-    elif form.python:
-        block = PythonBlock(setting, form, window.offset, quoted=False, begins_line=True)
-        whole = _is_block(block, frame) and window.pos == len(window.text)
-        return whole or collector.full
-    else:
-        while joint := _JOINTS.match(window.text, window.pos):
-            start, window.pos = window.offset, joint.end()
-            collector.piece("markup", start, window.offset)
-            if window.pos == len(window.text) or collector.note_full():
-                break
-            if not _is_block(TaggedBlock(setting, form, window.offset, quoted=False), frame):
-                return False
-    collector.piece("markup", collector.end, window.offset)
-    return window.pos == len(window.text) or collector.full
-
-
-def _is_block(block: Block, frame: tuple[Repair, ...]) -> bool:
-    """Read a block of a complete text; return whether it has a body and nothing unreadable."""
-    block.frame = frame
-    read_all("", block.read())
-    return block.had_body and not block.failed
-
-
-def unescaped(text: str, base: int = 0) -> tuple[str, Callable[[int], int]]:
-    r"""Return a text with `_` for each `\_`, and a function from its offsets to the original's."""
-    found = re.finditer(re.escape(ESCAPED), text)
-    removed = [one.start() - index for index, one in enumerate(found)]
-
-    def place(offset: int) -> int:
-        return offset + bisect_right(removed, offset - base - 1)
-
-    return text.replace(ESCAPED, "_"), place
-
-
-def in_program(text: str, at: int) -> bool:
-    """Whether index `at` is in the first line of a triple-quoted string in a program."""
-    return _in_string(text, max(0, at - limits.LIST_BEFORE), at) is not None
-
-
-def in_ticks(line: str, *, behind: bool = False, unknown: bool = False) -> bool:
-    """Whether inline code is open at the end of the last line in `line`.
-
-    `unknown` if its start is missing, because `line` has no line end and is `behind` other text or
-    so long that no more was kept.
-    """
-    start = line.rfind("\n")
-    if start < 0 and (behind or len(line) >= limits.KEPT):
-        return unknown
-    return len(_TICK.findall(line, start + 1)) % 2 == 1
-
-
 def _names(forms: Iterable[Format]) -> set[str]:
     """Return the names of formats, and of the formats that are read together with them."""
     return {each.name for form in forms for each in (form, *form.also)}
-
-
-_WORDS = re.compile(r"[\w.-]++")
-_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
-"""Patterns of the name key and of the arguments key of a call that is written as JSON."""
-
-
-def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
-    """Whether `before`, up to `KEPT` characters, ends like a call of a format with this closer.
-
-    A tool's name alone counts, too. A closer without letters proves nothing: False.
-    """
-    if token.kind not in ("close", "end") or not any(map(str.isalpha, token.text)):
-        return False
-    body, endings = before.rstrip(), [ending_of(form) for form in token.formats]
-    return any(
-        ends_in_tool(body, tools) or (body.endswith(texts) and _is_in(body, inside, token, tools))
-        for texts, inside in endings
-    )
-
-
-def ends_in_tool(text: str, tools: Tools | None) -> bool:
-    """Whether the last word of `text` is the name of a tool."""
-    return _any_tool(_WORDS.findall(text)[-1:], tools)
-
-
-def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
-    return tools is not None and any(word in tools for word in words)
-
-
-def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
-    """Whether `body` seems to have a call: an object with keys, named arguments, or their tags.
-
-    If `inside` matches a tag, which may be farther back than `KEPT`, a long body counts, too. An
-    object inside quotes (an odd number of them in the last line) does not. If the closer's own
-    element is opened in `body`, it must also name a tool or have the keys of a call.
-    """
-    found, whole = inside.search(body) is not None, len(body) < limits.KEPT
-    if inside not in (IN_OBJECT, IN_CALL):
-        return found or not whole
-    _, lines, line = body.rpartition("\n")
-    if not found or ((whole or lines) and line.count('"') % 2):
-        return False
-    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
-    if f"{element} " not in body and f"{element}>" not in body:
-        return True
-    return all(key.search(body) for key in _KEYS) or _any_tool(_WORDS.findall(body), tools)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from tunaeval import limits
 from tunaeval.grammar import (
+    TAG,
     Arguments,
     Attribute,
     Elements,
@@ -34,13 +35,19 @@ from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, Tools
 
 from .block import Block, Setting, bounded, cut_off, literal, next_char, peek, stops_of
 from .collect import LiveCall, LiveText
-from .judge import JudgedCall, stays_text, trimmed, typed, unescaped
+from .finder import ATTRIBUTE
+from .judge import HINTS, JudgedCall, stays_text, trimmed, typed, unescaped
 from .markup import Closing, Piece, closing_of, in_element, note_of, with_marks
 from .repair.schema import ANY, admitted, member
 from .repair.values import QUOTES, Note, Read, Unreadable
 from .window import Reading, Window
 
-_ATTRIBUTE = re.compile(r"[A-Za-z]{0,16}")
+_ATTRIBUTE = re.compile(ATTRIBUTE)
+_VALUED = ('" value="', "' value='")
+_REST = re.compile(
+    rf"""(["'])(?:\s{{1,9}}+(?:type|string)=["']({ATTRIBUTE})["'])?\s{{0,9}}+(?:/>|></[a-z]{{3,9}}>)"""
+)
+"""What follows a value that is an attribute, up to the end of its tag."""
 _NEAR_SPACE = re.compile(WIDE_SPACE)
 
 _NAMED = re.compile(r"\w \S++ ++[\w-]++ ++\S++\Z").match
@@ -68,6 +75,8 @@ class TaggedBlock(Block):
         self._cut_at = -1
         """The offset of the last literal that the end of the text cut off, or -1."""
         self._lost_closer = False
+        self._valued = False
+        """Whether the value of the last key was an attribute, so that its argument is whole."""
         self._stray: Span | None = None
         self._arguments: JsonObject = {}
         self._object: Read | None = None
@@ -190,7 +199,7 @@ class TaggedBlock(Block):
         """Read words in sequence until one is not here; `after` are the words that follow them."""
         for at, word in enumerate(words):
             fits = yield from self._word(word, (*words[at + 1 :], *after))
-            if fits is not True or self._lost_closer:
+            if fits is not True or self._lost_closer or self._valued:
                 return fits
         return True
 
@@ -209,6 +218,8 @@ class TaggedBlock(Block):
             case Key():
                 key, self._kind = (yield from bounded(window, re.compile(word.pattern))), None
                 self._key = unescaped(key) if word.escaped else key
+                if word.valued and (yield from literal(window, _VALUED)):
+                    return (yield from self._attribute_value())
                 return bool(key)
             case Attribute():
                 self._kind = _kind_of((yield from bounded(window, _ATTRIBUTE)), word)
@@ -223,9 +234,12 @@ class TaggedBlock(Block):
         """Read arguments, or one's value, if they are here; return whether they were."""
         match word:
             case Arguments():
+                if word.optional and (yield from next_char(self._window)) != "{":
+                    return True
                 return (yield from self._json(word, stops_of(self._form, after)))
             case Many():
-                return (yield from self._many(word))
+                closer = next((one.text for one in after if isinstance(one, Literal)), "")
+                return (yield from self._many(word, closer))
             case Elements():
                 closer = next((one.text for one in after if isinstance(one, Literal)), "")
                 return (yield from self._elements(word, closer))
@@ -248,11 +262,29 @@ class TaggedBlock(Block):
         name = yield from bounded(window, re.compile(word.pattern))
         if word.after:
             yield from bounded(window, re.compile(word.after))
+        name = self._of_id(name, word) if word.before and word.after else name
         half = name[: len(name) // 2]
         if word.doubled and name == f"{half}.{half}" and not (tools and name in tools):
             name = half
         self._name = name or None
         return bool(name)
+
+    def _of_id(self, text: str, word: Name) -> str:
+        """Return the one tool whose id `text` may be, read leniently: `functions_bash_1`."""
+        tools, level = self._setting.tools or (), self._setting.level
+        if level != "lenient" or not text or text in tools:
+            return text
+        stem = re.escape(word.before.rstrip("."))
+        fitting = [
+            tool
+            for tool in tools
+            if re.fullmatch(rf"(?:{stem})?[._-]?{re.escape(tool)}[._-]?[0-9]{{0,6}}", text)
+        ]
+        if len(fitting) == 1:
+            message, span = f"{text[:60]!r} is no id", Span(self._start, self._window.offset)
+            self._repairs.append(Repair("guessed-name", message, span, "lenient"))
+            return fitting[0]
+        return text
 
     def _begin(self, name: str) -> None:
         """Report once that a call of `name` starts, now that the name and its literal are read."""
@@ -268,8 +300,10 @@ class TaggedBlock(Block):
         window = self._window
         char = yield from next_char(window)
         if char != "{":
-            if word.optional or char == "" or self._name is None:
-                return word.optional
+            if char == "" or self._name is None:
+                return False
+            if word.text:
+                return (yield from self._text_of(word.text, stops))
             yield from literal(window, ("null",))
             yield from next_char(window)
             if (yield from peek(window, literal(window, stops))):  # null, or nothing
@@ -286,8 +320,20 @@ class TaggedBlock(Block):
         self._object = read
         return True
 
-    def _many(self, word: Many) -> _Fits:
-        """Read arguments, each in the words of `word`, until none follows."""
+    def _text_of(self, key: str, stops: tuple[str, ...]) -> _Fits:
+        """Read all text up to one of `stops` as the argument `key`."""
+        ends, longest = "|".join(map(re.escape, stops)), max(map(len, stops))
+        text = yield from _up_to(self._window, re.compile(ends), longest)
+        if text is None:
+            return Unreadable("truncated", "the text ends inside the arguments", cut=True)
+        self._object = Read({key: text.strip()} if text.strip() else {})
+        return True
+
+    def _many(self, word: Many, closer: str) -> _Fits:
+        """Read arguments, each in the words of `word`, until none follows.
+
+        Instead of them there may be elements named after declared arguments, up to the `closer`.
+        """
         first, closing = word.words[0], closing_of(self._form)
         while True:
             if closing.plain and self._window.final:
@@ -295,7 +341,12 @@ class TaggedBlock(Block):
             if not starts_with_space(word):
                 yield from next_char(self._window)
             if not (isinstance(first, Literal) and (yield from self._literal(first))):
-                return True
+                if self._arguments or self._object or not (yield from self._has_element()):
+                    return True
+                return (yield from self._elements(Elements(""), closer)) or Unreadable(
+                    "invalid-arguments", "elements that are no arguments of the tool"
+                )
+            self._valued = False
             fits = yield from self._row(word.words[1:])
             if isinstance(fits, Unreadable):
                 return fits
@@ -305,6 +356,12 @@ class TaggedBlock(Block):
                 return Unreadable("invalid-arguments", "an argument that is not whole")
             if self._lost_closer:
                 return True
+
+    def _has_element(self) -> Reading[bool]:
+        """Whether an element named after a declared argument is here."""
+        declared = self._setting.parameters(self._name).get("properties")
+        tags = tuple(f"<{key}>" for key in declared) if isinstance(declared, Mapping) else ()
+        return bool(tags) and (yield from peek(self._window, literal(self._window, tags)))
 
     def _plain_arguments(self, pattern: re.Pattern[str], closing: Closing) -> None:
         """Read the arguments here that `pattern` matches; the window must have the whole text."""
@@ -318,12 +375,23 @@ class TaggedBlock(Block):
             self._argument((self._key, self._kind, text), closing.value, root)
             window.pos = found.end()
 
+    def _attribute_value(self) -> _Fits:
+        """Read a value that is an attribute, and the rest of its tag, which may have its type."""
+        window = self._window
+        text = yield from _up_to(window, _REST, limits.MARGIN)
+        if text is None or not (found := _REST.match(window.text, window.pos)):
+            return Unreadable("truncated", "the text ends inside an argument", cut=True)
+        window.pos, self._valued = found.end(), True
+        piece = self._key, _kind_of(found[2], _HINTED), text
+        self._argument(piece, closing_of(self._form).value, self._root)
+        return True
+
     def _value(self) -> _Fits:
         """Read one argument's value as bare text, and any arguments that it swallowed."""
         root, closing, start = self._root, closing_of(self._form), self._window.offset
         word, live = closing.value, None
         schema = member(root, self._key, root)
-        plain = not word.quotes[0] and word.trim != "newlines"
+        plain = not word.quotes[0] and word.trim != "newlines" and self._kind not in ANY
         if plain and self._live and stays_text(schema, self._kind, root):
             live = LiveText(self._live, self._key, word.trim)
         bare = yield from closing.text_at(self._window, self._key, live)
@@ -361,7 +429,10 @@ class TaggedBlock(Block):
         key, kind, text = piece
         if key in self._arguments and len(self._notes) < limits.MAX_DIAGNOSES:
             self._notes.append(Note("duplicate-key", f"more than once: {key!r}"))
-        made = typed(trimmed(text, word), member(root, key, root), kind, root)
+        text = trimmed(text, word)
+        if kind in ANY:
+            text = unescaped(text)
+        made = typed(text, member(root, key, root), kind, root)
         self._arguments[key] = made.value
         self._repairs += made.repairs
         self._notes += made.notes
@@ -380,6 +451,23 @@ class TaggedBlock(Block):
         self._repairs += tree.repairs
         self._notes += tree.notes
         return bool(word.prefix or tree.value or self._object or not schema.get("required"))
+
+
+def _up_to(window: Window, ends: re.Pattern[str], held: int) -> Reading[str | None]:
+    """Skip and return the text up to what `ends` matches, of at most `held` characters; None if
+    the text ends before it.
+    """
+    pieces = list[str]()
+    while (found := ends.search(window.text, window.pos)) is None:
+        end = len(window.text) - (0 if window.final else held)
+        pieces.append(window.text[window.pos : max(window.pos, end)])
+        window.pos = max(window.pos, end)
+        if window.final:
+            return None
+        yield
+    pieces.append(window.text[window.pos : found.start()])
+    window.pos = found.start()
+    return "".join(pieces)
 
 
 def _ends_sentence(window: Window, start: int, name: str | None, tools: Tools | None) -> bool:
@@ -414,14 +502,19 @@ def _parts_of(form: Format) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
 
 
 def _kind_of(written: str | None, word: Attribute) -> str | None:
-    """Return how an attribute says that a value is written: "text", "json", or None."""
+    """Return how an attribute says that a value is written: "text", "json", or None.
+
+    Of a hint it is the type of JSON schema.
+    """
+    if word.hint:
+        return HINTS.get((written or "").lower())
     return "text" if written in word.text else "json" if written in word.json else None
 
 
+_HINTED = Attribute((), (), hint=True)
+
 _ARGUMENT = 2
 """The number of open elements directly in an argument: the call's and the argument's."""
-
-TAG = re.compile(r"<(/?)([^\W\d][\w.:-]{0,127})>")
 
 _BRACKET = re.compile(rf"[ \t\r\n]{{0,{limits.SPACE_AHEAD}}}+[\[{{]?")
 _CUT = Unreadable("truncated", "the text ends inside an element", cut=True)
@@ -485,18 +578,9 @@ class ElementsReader:
 
     def _text(self) -> Reading[str | Unreadable]:
         """Skip and return the text up to the next tag."""
-        window, pieces, held = self._window, list[str](), len(self._word.prefix) + limits.TAG_AHEAD
-        while (found := self._tag.search(window.text, window.pos)) is None:
-            if window.final:
-                window.pos = len(window.text)
-                return _CUT
-            end = max(window.pos, len(window.text) - held)
-            pieces.append(window.text[window.pos : end])
-            window.pos = end
-            yield
-        pieces.append(window.text[window.pos : found.start()])
-        window.pos = found.start()
-        return "".join(pieces)
+        held = len(self._word.prefix) + limits.TAG_AHEAD
+        text = yield from _up_to(self._window, self._tag, held)
+        return _CUT if text is None else text
 
     def _declared(self) -> Collection[str]:
         """Return the names of the arguments that the tool's schema declares."""

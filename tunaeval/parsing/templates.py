@@ -22,7 +22,7 @@ from collections.abc import (
     Sequence,
     ValuesView,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache, wraps
@@ -41,8 +41,9 @@ from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
 from tunaeval.errors import UsageError
-from tunaeval.grammar.format import Format
+from tunaeval.grammar.format import THINKING, Format
 from tunaeval.grammar.formats import FORMATS
+from tunaeval.grammar.turns import FAMILIES, Pair, Turns
 from tunaeval.limits import (
     MAX_TEMPLATE_SIZE,
     MAX_TEMPLATE_TOKENS,
@@ -55,9 +56,9 @@ from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import openai_call
 
 from .api import auto
-from .finder import TOKENS
+from .read_back import misread
 from .reader import reader_of
-from .write import misread, render_calls
+from .write import render_calls
 
 ArgumentsKind: TypeAlias = OneOf["object", "text"]
 
@@ -82,6 +83,8 @@ _PROBES = [
     ),
     ToolCall("now", {}),
 ]
+_OPENERS = tuple(text for one in FAMILIES for text in one.openers)
+"""What may begin another's turn."""
 _PROBED = Tools([
     ToolSpec(call.name, parameters={"type": "object", "properties": {
         key: {"type": kinds} for key, kinds in {
@@ -179,7 +182,7 @@ def _turn_of(  # noqa: PLR0917 - a rendering is made of so much
     begins = len(asked) if text.startswith(asked) else sum(1 for _ in same)
     ends = (end[at:] for at, char in enumerate(end) if not at or char == "<")
     turn = text[begins:].removesuffix(next(filter(text.endswith, ends), ""))
-    turn = turn.removesuffix(next(filter(turn.endswith, (*TOKENS, "<|tool_response>")), ""))
+    turn = turn.removesuffix(next(filter(turn.endswith, _OPENERS), ""))
     for name in {call.name for call in calls}:
         wanted, found = sum(call.name == name for call in calls), turn.count(name)
         if found < wanted:
@@ -188,6 +191,84 @@ def _turn_of(  # noqa: PLR0917 - a rendering is made of so much
                 "calls at all, or one call a turn"
             )
     return turn
+
+
+@lru_cache(maxsize=64)
+def turns_by(template: str) -> Turns:
+    """Return what begins and ends turns in what a template writes.
+
+    Raises `UsageError` if it leaves out messages, or writes nothing where the model's turn begins.
+    """
+    roles = ("user", "assistant") * 2
+    talk = [{"role": role, "content": f"{_ANSWER}{at}"} for at, role in enumerate(roles)]
+    text, words = render_by(template, talk), [one["content"] for one in talk]
+    if not all(word in text for word in words):
+        raise UsageError("it writes nothing of some messages; wanted a chat template")
+    before, _, rest = text.partition(words[0])
+    to_model, to_user = (_between(rest, *words[at - 1 : at + 1]) for at in (3, 2))
+    at, alike = _apart(to_model, to_user), zip(before[::-1], to_user[::-1], strict=False)
+    start = len(to_user) - len([*takewhile(lambda row: row[0] == row[1], alike)])
+    at = start if 0 < start < at else at
+    own, user = _header(to_model[at:]), _header(to_user[max(at, start) :])
+    if not re.search(r"[^\w\s]", own):
+        raise UsageError("it writes nothing where the model's turn begins")
+    others, pairs, end = [user], tuple[Pair, ...](), to_user[:at].strip()
+    with suppress(UsageError, ValueError):  # it may refuse a system's turn, or a tool's
+        said = render_by(template, [{"role": "system", "content": _ANSWER}, *talk])
+        front = said[: said.index(_ANSWER)]
+        tags = [*re.finditer(_TAG, front)]
+        last = front[tags[-1].start() if tags else front.strip().rfind("\n") + 1 :].strip()
+        system = _header(last)
+        is_head = not tags or user.startswith(tags[-1][0]) or tags[-1][0] not in to_model
+        others += [system] if is_head and not re.search(r"\w", last[len(system) :]) else []
+    with suppress(UsageError, ValueError):
+        opener, closer = _around_result(template, talk[:1], own)
+        others += [] if closer else [_header(opener)]
+        pairs = ((opener, closer),) if closer else ()
+    is_mark = re.compile(r"[^\w\s]").search  # a role alone is a word
+    found = dict.fromkeys(one for one in others if is_mark(one) and one not in to_model)
+    return Turns("template", ("",), (*found,), (own,), ends=(end,) * bool(end), pairs=pairs)
+
+
+_TAG = r"(?:<[^<>\s]{1,64}>|\[[^\[\]\s]{1,64}\])"
+_HEADER = re.compile(rf"\s*+((?:{_TAG}|\s)*+[^\w\n<>\[\]]{{0,8}}+[\w.]{{0,64}}+:?)").match
+_BEGUN = re.compile(rf"(?:{_TAG}|[<\[][^<>\[\]\s]{{0,64}}|(?<=\n)[^\n<>\[\]]{{1,64}})\Z").search
+
+
+def _header(text: str) -> str:
+    """Return the part of a header that is the same in each turn: tokens, and a role."""
+    for stop in (*(one.open for one in THINKING), _PROBES[0].name):
+        text = text.partition(stop)[0]
+    found = _HEADER(text)
+    return found[1].rstrip() if found else ""
+
+
+def _between(text: str, first: str, second: str) -> str:
+    return text.partition(first)[2].partition(second)[0]
+
+
+def _apart(one: str, other: str) -> int:
+    """Return where the token or the line begins in which two texts begin to differ."""
+    same = [*takewhile(lambda row: row[0] == row[1], zip(one, other, strict=False))]
+    begun = _BEGUN(one[: len(same)])
+    return begun.start() if begun else len(same)
+
+
+def _around_result(template: str, asked: Sequence[Mapping[str, Any]], own: str) -> Pair:
+    """Return what is before and behind a tool's result; nothing if the model's header ends it."""
+    kind, word, texts = wanted_arguments(template), f"{_ANSWER}9", list[str]()
+    for role in ("user", "tool"):
+        said = {"role": role, "name": _PROBES[0].name, "content": word}
+        behind = [said, {"role": "assistant", "content": _ANSWER}]
+        texts.append(_with_calls(template, _PROBES[:1], kind, None, asked, behind=behind))
+    if not all(word in text for text in texts):
+        raise UsageError("it writes no tool's result")
+    user, tool = (text.partition(word)[0] for text in texts)
+    opener, behind_it = tool[_apart(tool, user) :], _between(texts[1], word, _ANSWER)
+    tags = [re.findall(_TAG, text) for text in (opener, behind_it)]
+    if own in behind_it or not all(tags):
+        return opener, ""
+    return tags[0][0], tags[1][-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +282,8 @@ class TemplateCheck:
         text: The turn of the assistant with two calls, or one if it writes no more.
         fault: Why the calls are not read back; empty if they are.
         notes: What the template leaves out or refuses: several calls a turn, words beside calls.
+        turns: The family of templates that begin turns alike; None if none is known, so that only
+            with `template=` nothing is read in others' turns.
     """
 
     arguments: ArgumentsKind
@@ -209,6 +292,7 @@ class TemplateCheck:
     text: str = ""
     fault: str = ""
     notes: tuple[str, ...] = ()
+    turns: str | None = None
 
 
 @lru_cache(maxsize=64)
@@ -219,22 +303,29 @@ def check_template(template: str) -> TemplateCheck:
         >>> check_template("{% for m in messages %}{{ m.content }}{% endfor %}").format is None
         True
     """
+    if not re.search(r"{[{%]", template):
+        raise UsageError("it has no {{ and no {%, so it is no template; wanted Jinja")
     with _one_budget():
         kind, calls, notes = _wanted_kind(template), _PROBES, tuple[str, ...]()
+        turns = _family_of(template)
+        if turns is None:
+            notes = (
+                "no family of templates is known whose turns begin so; give it as `template=`",
+            )
         try:
             try:
                 text = _turn_of(template, calls, kind, _PROBED)
             except UsageError as error:
                 text = _turn_of(template, calls := calls[:1], kind, _PROBED)
-                notes = (f"of two calls in one turn only the first is read back: {error}",)
+                notes += (f"of two calls in one turn only the first is read back: {error}",)
             both = _turn_of(template, calls, kind, _PROBED, said={"content": _ANSWER})
         except UsageError as error:
-            return TemplateCheck(kind, fault=str(error))
+            return TemplateCheck(kind, fault=str(error), notes=notes, turns=turns)
     if _ANSWER not in both:
         notes += ("words beside calls are left out",)
     if len(text) > MAX_TEMPLATE_TURN:
         fault = f"the turn has {len(text):,} characters, and {MAX_TEMPLATE_TURN:,} are read at most"
-        return TemplateCheck(kind, fault=fault, notes=notes)
+        return TemplateCheck(kind, fault=fault, notes=notes, turns=turns)
     written = {form: render_calls(calls, form) for form in FORMATS.values()}
     equal = [form for form in written if writes_alike(text, written[form], form)]
     first = auto.parse(text, tools=_PROBED, level="strict")
@@ -242,8 +333,25 @@ def check_template(template: str) -> TemplateCheck:
     for form in (*sorted(equal, key=lambda form: -len(written[form])), *found, *written):
         back = reader_of(form).parse(text, tools=_PROBED, level="strict")
         if misread(back, calls) is None:
-            return TemplateCheck(kind, form.name, form in equal, text, "", notes)
-    return TemplateCheck(kind, text=text, fault=misread(first, calls) or "", notes=notes)
+            return TemplateCheck(kind, form.name, form in equal, text, "", notes, turns)
+    return TemplateCheck(
+        kind, text=text, fault=misread(first, calls) or "", notes=notes, turns=turns
+    )
+
+
+def _family_of(template: str) -> str | None:
+    """Return the name of the family that knows all texts with which a template begins turns."""
+    try:
+        made = turns_by(template)
+    except UsageError:  # it writes nothing that could be known
+        return None
+    openers = [*made.others, *(opener for opener, _ in made.pairs)]
+    known = {text: one.name for one in reversed(FAMILIES) for text in one.openers}
+    named = [
+        next((known[text] for text in known if text in opener or opener in text), None)
+        for opener in openers
+    ]
+    return named[0] if all(named) else None
 
 
 def writes_alike(text: str, written: str, form: Format) -> bool:
@@ -265,8 +373,9 @@ def _with_calls(  # noqa: PLR0917 - a rendering is made of so much
     tools: Tools | None,
     before: Sequence[Mapping[str, Any]],
     said: Mapping[str, str] = MappingProxyType({}),
+    behind: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """Return the conversation with these calls at its end, as the template writes it."""
+    """Return the conversation with these calls, and what is behind them, as the template writes."""
     text = ""
     # Mistral's templates refuse ids of other lengths; Kimi's write the id in place of the name.
     for id_ in ("call{number:05}", "functions.{name}:{number}"):
@@ -275,7 +384,8 @@ def _with_calls(  # noqa: PLR0917 - a rendering is made of so much
             for number, call in enumerate(calls)
         ]
         turn = {"role": "assistant", "content": "", **said, "tool_calls": written}
-        text = render_by(template, [*before, turn], tools)
+        results = ({**one, "tool_call_id": written[0]["id"]} for one in behind)
+        text = render_by(template, [*before, turn, *results], tools)
         if all(call.name in text for call in calls):
             break
     return text

@@ -23,6 +23,7 @@ from .summary import INFRASTRUCTURE
 from .tables import verdict_of
 from .wording import (
     RateRow,
+    asked_with,
     calls_words,
     counts,
     effort,
@@ -162,6 +163,7 @@ def show(report: Report, stream: TextIO) -> None:
         over.append(f"counted are {run.calls} calls alone")
     if run.heading:
         over.append(run.heading)
+    over += asked_with(run.system_prompt)
     below = [*remarks(report), effort(summary)]
     for name, found in counts(summary):
         below.append(f"{name}: " + ", ".join(f"{key} {count}" for key, count in found.items()))

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TextIO
 
 from tunaeval.errors import RecordError
-from tunaeval.files.plain_files import check_writable, is_output
+from tunaeval.files.plain_files import (
+    check_writable,
+    is_absent,
+    is_directory,
+    is_output,
+    make_directory,
+)
 from tunaeval.types.runs import Report
 
 
@@ -58,7 +64,7 @@ def new_file(path: Path) -> Iterator[Path]:
     try:
         check_writable(path)  # first, as a path without a name, such as ".", has none beside it
         beside = path if is_output(path) else path.with_name(f".{path.name[:200]}.{os.getpid()}")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
         try:
             yield beside
             if beside != path:
@@ -77,8 +83,8 @@ def try_to_write(path: Path) -> None:
     """
     try:
         check_writable(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        is_new = not path.exists()
+        make_directory(path.parent)
+        is_new = is_absent(path)
         with path.open("ab"):
             pass
         if is_new:
@@ -88,7 +94,7 @@ def try_to_write(path: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> RecordError:
-    if path.is_dir():
+    if is_directory(path):
         return RecordError(f"{str(path)!r} cannot be written: it is a directory; name a file in it")
     return RecordError(
         f"{str(path)!r} cannot be written: {error.strerror or error}; choose a place that can be "

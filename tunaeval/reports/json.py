@@ -9,7 +9,7 @@ from tunaeval.files.records import decode, encode
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Report
 
-from .files import write_text
+from .files import new_text
 from .wording import warnings
 
 
@@ -39,8 +39,12 @@ class JsonWriter:
     name = "json"
 
     def write(self, report: Report, path: Path) -> None:
-        results = [result.model_dump() for result in report.results]
-        write_text(path, json_text({**summary_object(report), "results": results}) + "\n")
+        head = json_text({**summary_object(report), "results": []})
+        with new_text(path) as file:  # one result at a time, as all may be gigabytes
+            file.write(head.removesuffix("]}"))
+            for number, result in enumerate(report.results):
+                file.write(", " * bool(number) + json_text(result.model_dump()))
+            file.write("]}\n")
 
 
 json_writer = JsonWriter()

@@ -8,12 +8,12 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from tunaeval.errors import ComparisonError, RecordError
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import Level
-from tunaeval.types.runs import Expectation, Report, RunInfo
+from tunaeval.types.runs import Expectation, Report, RunInfo, RunOutcome
 
 from .summary import (
     INFRASTRUCTURE,
@@ -245,10 +245,11 @@ def no_result(source: RunSource, number: int, error: Exception) -> RecordError:
     )
 
 
+_OUTCOMES = frozenset(get_args(RunOutcome))
+
+
 def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> None:
-    scenario, outcome = row["scenario"], row["outcome"]
-    if not isinstance(outcome, str):
-        raise TypeError(f"its outcome is {outcome!r:.40}")
+    scenario, outcome = row["scenario"], _outcome_of(row)
     side.outcomes[outcome] += 1
     is_lost = outcome in INFRASTRUCTURE
     verdict = {} if is_lost else row["levels"][side.level]
@@ -278,6 +279,13 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     for kind in ("prompt_tokens", "completion_tokens"):
         if row[kind] is not None:
             side.tokens[kind] += int(float(row[kind]))  # OverflowError makes the row no result
+
+
+def _outcome_of(row: JsonObject) -> str:
+    for one in (row["outcome"], *(attempt["outcome"] for attempt in row.get("attempts", ()))):
+        if not isinstance(one, str) or one not in _OUTCOMES:
+            raise ValueError(f"an outcome is {one!r:.40}")
+    return str(row["outcome"])
 
 
 def _replies(row: JsonObject) -> Iterator[tuple[JsonObject, str | None]]:

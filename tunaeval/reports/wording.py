@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from shlex import quote
 from typing import NamedTuple
 
 from tunaeval.files.plain_files import table_of
@@ -153,10 +154,27 @@ def interruption(report: Report, matrix: str | None = None) -> str:
         return (
             f"the budget is spent ({option}): {report.summary.outcomes.get('not_asked', 0)} of "
             f"{counted(report.run.scenarios * report.run.repeats, 'result')} were not asked; "
-            f"tunaeval run --resume {matrix or report.directory or 'RUN'} goes on, with another "
-            "budget or without one"
+            f"{resumption(matrix or report.directory or 'RUN')} goes on, with another budget or "
+            "without one"
         )
     return f"the run was interrupted: {progress(report)}"
+
+
+_PROMPT_WORDS = 8
+
+
+def asked_with(system_prompt: str | None) -> Iterator[str]:
+    """Yield the first words of a run's system prompt, or that it has none; nothing if unknown."""
+    if system_prompt is not None:
+        words = system_prompt.split()
+        first = visible(" ".join(words[:_PROMPT_WORDS]), 120) + " …" * (len(words) > _PROMPT_WORDS)
+        shown = f'"{first}"' if words else "none"
+        yield f"system prompt: {shown}"
+
+
+def resumption(directory: object) -> str:
+    """Return the command that goes on with the run or the matrix in a directory."""
+    return f"tunaeval run --resume {quote(str(directory))}"
 
 
 def progress(*reports: Report) -> str:

@@ -25,19 +25,23 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache
 from typing import NamedTuple
 from unicodedata import category
 
 import orjson
 
 from tunaeval.grammar.format import THINKING
-from tunaeval.parsing.api import parse, parse_message
+from tunaeval.grammar.turns import FAMILIES, PROMPTED, Turns
+from tunaeval.parsing.api import auto, parse, parse_message, parser_for
+from tunaeval.parsing.collect import widened, without_abstaining
+from tunaeval.parsing.finder import finder_of
+from tunaeval.parsing.reader import Reader
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
 from tunaeval.types.exchange import foreign_calls, text_of
-from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult
+from tunaeval.types.parsing import ABSTAINED, LATER_TURN, REMARKS, Diagnosis, ParseResult
 
 from .engines import Run, run_by
 from .gold import MARKS, Gold
@@ -135,17 +139,10 @@ def _of_text(
     if len(text) > recipe.max_characters:
         return Attempts([], set(), outcome=TOO_LONG)
     text = str.__str__(text)  # makes a plain str of a subclass
-    result = parse(text, recipe.reader, tools, recipe.level, abstain=recipe.abstain)
-    forged: list[Span] = []
-    if has_observations(text):
-        others = observations(text, [call.span for call in result.calls if call.span])
-        if not called and not result.calls and not result.diagnoses:
-            others = [span for span in others if not text.startswith(_OF_WORDS, span.start)]
-        if others:
-            forged = [span for span in others if not (turns and _is_turn(text, span))]
-            text = without(text, others)
-            result = parse(text, recipe.reader, tools, recipe.level, abstain=recipe.abstain)
-    found = of_result(result, recipe, text, tools)
+    result, others = read_turns(text, tools, recipe, called=called)
+    forged = [span for span, made_up in others if made_up or not turns]
+    text = without(text, [span for span, _ in others])
+    found = of_result(result, recipe, text, tools, turns=len(others))
     if forged:
         found.lose([_FORGED] * len(forged), forged)
         found.placed = _placed(found)
@@ -169,8 +166,12 @@ def of_result(
     tools: Tools | None = None,
     *,
     message: int | None = None,
+    turns: int = 0,
 ) -> Attempts:
-    """Return the attempts in a parse result; only `text` shows which calls are in a fence."""
+    """Return the attempts in a parse result; only `text` shows which calls are in a fence.
+
+    `turns` are how many turns of others are between those of the model's.
+    """
     calls = [*result.calls]
     speaks = has_words(result.content) or result.detail == ABSTAINED
     found = Attempts(calls, set(), outcome=result.outcome, speaks=speaks)
@@ -186,7 +187,7 @@ def of_result(
     if not found.broken and found.outcome in {"malformed", "truncated"}:
         found.broken = 1
     if text:
-        found.hedged |= hedged_in(text, calls)
+        found.hedged |= hedged_in(text, calls, turns)
     _add_leftovers(found, result, recipe, text, tools)
     if found.broken:
         found.placed = _placed(found)
@@ -197,16 +198,16 @@ def of_result(
     return found
 
 
-def hedged_in(text: str, calls: Sequence[ToolCall]) -> set[int]:
+def hedged_in(text: str, calls: Sequence[ToolCall], turns: int = 0) -> set[int]:
     """Return the indices of calls that a text hedges: all of them where thoughts pad the reply."""
-    if sum(map(text.count, _THINKS)) > len(calls) + _MOST_THOUGHTS:
+    if sum(map(text.count, _THINKS)) > len(calls) + turns + _MOST_THOUGHTS:
         return {*range(len(calls))}
     return two_keys(text, calls)
 
 
 _THINKS, _MOST_THOUGHTS = tuple(one.open for one in THINKING), 2
-"""The markers that begin a thought, and how many more thoughts than calls a reply may have. A model
-may think before each call, but thoughts that begin again and again only pad a reply.
+"""The markers that begin a thought, and how many more of them than calls and other turns a reply
+may have. A model may think before each call, but thoughts that begin again and again only pad it.
 """
 
 
@@ -328,8 +329,8 @@ def _of_message(
     prose = text_of(content) if content else ""
     runs: list[Run] = []
     if recipe.engine is not None and not items and prose:
-        others = filter(partial(_is_turn, prose), observations(prose, ())) if turns else ()
-        prose = without(prose, [*others])
+        others = read_turns(prose, tools, recipe, called=True)[1] if turns else ()
+        prose = without(prose, [span for span, made_up in others if not made_up])
         runs, spans = run_by(recipe.engine, prose, recipe.reader, tools)
         prose, items = without(prose, spans), [run.item for run in runs]
     text = Attempts([], set())
@@ -475,7 +476,10 @@ WITH_MARKS = OF_A_FENCE | {"command-r", "deepseek-v3"}
 """Formats that write fence marks around a call, which are no fence for anything else."""
 
 _BEFORE = 64
-"""The most characters between such a mark and its call."""
+"""The most characters from such a mark to its call."""
+
+_before = re.compile(r"```[\w+-]{0,24}[\s\[({,;]{1,24}\Z").search
+"""Match such a mark before its call, with the language and brackets; not one that ends a fence."""
 
 _behind = re.compile(r"[\s\])},;]{0,64}```").match
 
@@ -500,9 +504,9 @@ def _block(text: str, call: ToolCall, span: Span) -> Span:
     """Return the span of a call, including the fence marks that its format writes around it."""
     if call.format not in WITH_MARKS:
         return span
-    before = text.rfind(_FENCES[0], max(0, span.start - _BEFORE), span.start)
+    before = _before(text, max(0, span.start - _BEFORE), span.start)
     behind = _behind(text, span.end)
-    return Span(span.start if before < 0 else before, behind.end() if behind else span.end)
+    return Span(before.start() if before else span.start, behind.end() if behind else span.end)
 
 
 def _is_in(span: Span, fences: Sequence[Span]) -> bool:
@@ -554,57 +558,36 @@ def _pads(text: str) -> Iterator[list[Span]]:
             yield found
 
 
-_TURNS = re.compile(
-    r"<(?:(?:tool|function)_(?:response|result|output)s?|observation|result|output)>"
-    r"|(?P<line>\n[*_# \t]{0,4}(?i:observation)[*_]{0,2}:)"
-    r"|(?P<head><\|im_start\|>|<\|start_header_id\|>)(?:tool|user|system|ipython)"
-    "|<\\|observation\\|>|<\uff5ctool\u2581outputs\u2581begin\uff5c>|\\[TOOL_RESULTS\\]"
-)
-"""Matches markers before answers and other turns, in prompts and in the chat templates of Qwen and
-Hermes, GLM, DeepSeek, Mistral, ChatML and Llama 3. A block without its end goes on to the text's.
-"""
-_ENDS = {
-    "<|observation|>": "<|assistant|>",
-    "<\uff5ctool\u2581outputs\u2581begin\uff5c>": "<\uff5ctool\u2581outputs\u2581end\uff5c>",
-    "[TOOL_RESULTS]": "[/TOOL_RESULTS]",
-}
-_OF_WORDS = ("\n", "<observation>", "<result>", "<output>")  # are words, too, if nothing is called
-
-_after_role = re.compile(r"(?:^|\n)\s*(?:user|tool|ipython)\s*\Z").search
+@cache
+def _marks(turns: tuple[Turns, ...]) -> Callable[[str], re.Match[str] | None]:
+    """Return what finds what no parse result shows: fences, scratchpads and others' turns."""
+    others = finder_of((), more=(*FAMILIES, PROMPTED, *turns)).others
+    return re.compile("|".join([others.pattern, *_FENCES, *_PADS])).search
 
 
-def _is_turn(text: str, span: Span) -> bool:
-    """Whether a block is, or begins, another speaker's turn, and is not within the model's.
+def has_others(text: str, recipe: Recipe) -> bool:
+    """Whether there may be something in a text that no parse result shows."""
+    return _marks(recipe.turns)(text) is not None
 
-    Decoded without special tokens, such a turn begins with a line that is only its role.
+
+def read_turns(
+    text: str, tools: Tools | None, recipe: Recipe, *, called: bool = False
+) -> tuple[ParseResult, list[tuple[Span, bool]]]:
+    """Read all turns of the model's; return the result and the spans of what others have said.
+
+    Beside each span is whether the model has made it up. What prompts without a template write
+    around an answer are words where nothing is called.
     """
-    before = text[max(span.start - 32, 0) : span.start]
-    return text.startswith(("<|", "<\uff5c", "[TOOL_"), span.start) or bool(_after_role(before))
-
-
-_OTHERS = r"<(?:[|\uff5c]|(?:tool|function)_(?:re|out)|observ|result>|output>)|\[TOOL_|bservation"
-has_observations = re.compile(_OTHERS).search
-"""Finds what may be a marker of a tool's answer, or of another speaker's turn."""
-has_others = re.compile("|".join([_OTHERS, *_FENCES, *_PADS])).search
-"""Finds what may be in a text and no parse result shows: fences, scratchpads, others' turns."""
-
-
-def observations(text: str, calls: Iterable[Span]) -> list[Span]:
-    """Return the spans that other speakers wrote, in order; markers inside `calls` do not count."""
-    found, inside, at, call = list[Span](), sorted(calls), 0, 0
-    while match := _TURNS.search(text, at):
-        start, end = match.span()
-        while call < len(inside) and inside[call].end <= start:
-            call += 1
-        if call < len(inside) and inside[call].start <= start:
-            at = max(inside[call].end, start + 1)
-            continue
-        closer = "\n" if match["line"] else _ENDS.get(match[0])
-        closer = closer or (f"{match['head']}assistant" if match["head"] else f"</{match[0][1:]}")
-        end = text.find(closer, end)
-        at = len(text) if end < 0 else end + len(closer)
-        found.append(Span(start, at))
-    return found
+    parser, names = parser_for(recipe.reader), frozenset(recipe.abstain)
+    reader, known = parser if isinstance(parser, Reader) else auto, widened(tools, names)
+    result, others = reader.read_turns(text, known, recipe.level, (PROMPTED, *recipe.turns))
+    silent = all(note.code == LATER_TURN for note in result.diagnoses)
+    if others and not (called or result.calls) and silent:
+        result, others = reader.read_turns(text, known, recipe.level, recipe.turns)
+    if reader is parser:
+        return without_abstaining(result, names), others
+    blanked = without(text, [span for span, _ in others])
+    return parse(blanked, parser, tools, recipe.level, abstain=recipe.abstain), others
 
 
 def without(text: str, spans: Sequence[Span]) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
-from tunaeval.parsing.api import parser_for
+from tunaeval.grammar.turns import Turns
+from tunaeval.parsing.api import parser_for, turns_of
 from tunaeval.parsing.reader import abstaining_names
 from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.wanted import refusal, wanted_name
@@ -18,7 +19,10 @@ Grading: TypeAlias = Literal["arguments", "whole", "toolrl"]
 
 GRADINGS: tuple[Grading, ...] = ("arguments", "whole", "toolrl")
 
-_RULES = 5
+_LATER = frozenset({"abstain", "engine", "template"})
+"""Fields that are part of a digest only where they are given."""
+
+_RULES = 6
 """Raise this number when a recipe begins to give other values; it is part of every digest."""
 
 
@@ -66,6 +70,8 @@ class Recipe:
     turns of tools and users, and nothing in these counts; if it is False, the model wrote them all,
     and each is broken. A tool's answer within the model's turn is broken always. `abstain` are
     names whose calls count as no call, as in `tunaeval.parse`: these are answers in words.
+    `template` is the text of a chat template (Jinja) whose markers of turns are no family's that is
+    known (`tunaeval template check` says so).
 
     Examples:
         >>> Recipe(repaired=0.5).digest != Recipe().digest
@@ -90,6 +96,9 @@ class Recipe:
     observations: bool = True
     abstain: tuple[str, ...] = ()
     engine: EngineName | None = None
+    template: str | None = None
+    turns: tuple[Turns, ...] = field(init=False, repr=False, compare=False)
+    """The family of the template's markers of turns, if there is one."""
     digest: str = field(init=False, repr=False, compare=False)
     """Twelve characters that differ if rewards may differ; part of every result."""
 
@@ -113,11 +122,12 @@ class Recipe:
             if marked_format(self.reader) is None:
                 wish = "a format with markers around calls, such as 'hermes', as `engine` is given"
                 raise refusal("reader", self.reader, wish)
+        object.__setattr__(self, "turns", turns_of(self.template))
         object.__setattr__(self, "abstain", tuple(sorted(abstaining_names(self.abstain))))
         settings = [
             f"{one.name}={getattr(self, one.name)!r}"
             for one in fields(self)
-            if one.init and (one.name not in {"abstain", "engine"} or getattr(self, one.name))
+            if one.init and (one.name not in _LATER or getattr(self, one.name))
         ]
         digest = sha256(f"{_RULES} {' '.join(settings)}".encode()).hexdigest()[:12]
         object.__setattr__(self, "digest", digest)

@@ -19,7 +19,7 @@ from tunaeval.matching.values import Failure, call_misses, likeness
 from tunaeval.parsing.api import parse
 from tunaeval.parsing.repair.schema import fits
 from tunaeval.types.calls import ToolCall, Tools
-from tunaeval.types.parsing import ParseResult
+from tunaeval.types.parsing import LATER_TURN, ParseResult
 from tunaeval.types.wanted import refusal
 
 from .gold import AnyTools, Gold, Wanted, tools_of
@@ -343,7 +343,7 @@ def reward(
         text is not None
         and recipe.engine is None
         and len(text) <= recipe.max_characters
-        and (alone or not has_others(text))
+        and (alone or not has_others(text, recipe))
     ):  # it is read once, as it is
         result = parse(text, recipe.reader, known, recipe.level, abstain=recipe.abstain)
         if _is_sound(result, len(result.calls)) and gold.is_met_by(result.calls):
@@ -353,8 +353,9 @@ def reward(
                 or (not alone and hedged_in(text, result.calls))
             ):
                 return _whole(recipe, len(result.calls), _size(gold, recipe))
-        attempts = of_result(result, recipe, text, known, message=message)
-        return _taken_apart(attempts, gold, known, recipe)
+        if not any(note.code == LATER_TURN for note in result.diagnoses):
+            attempts = of_result(result, recipe, text, known, message=message)
+            return _taken_apart(attempts, gold, known, recipe)
     if text is None and message is not None and recipe.max_characters >= _FEW * _SHORT:
         items = completion[0]["tool_calls"]  # type: ignore[index]  # as `_plain` has found it
         result = structured(items, known, recipe)

@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from os import fstat
 from pathlib import Path
 from typing import overload
 
@@ -20,7 +21,14 @@ from pydantic import ValidationError
 from tunaeval.errors import RecordError
 from tunaeval.files.keys import COVER, of_environment, without
 from tunaeval.files.locks import DirectoryLock
-from tunaeval.files.plain_files import is_there, kind_of
+from tunaeval.files.plain_files import (
+    entries,
+    is_absent,
+    is_directory,
+    is_there,
+    make_directory,
+    seen_at,
+)
 from tunaeval.files.records import (
     RecordWriter,
     opened,
@@ -85,7 +93,7 @@ class RunDirectory:
     def _make(self, info: RunInfo) -> None:
         path = self.path
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            make_directory(path)
             occupied = next(path.iterdir(), None)
         except OSError as error:
             raise RecordError(
@@ -186,7 +194,7 @@ def report_of(
 
 def read_info(path: Path) -> RunInfo:
     """Return the `run.json` of a directory. Raises `RecordError`, also for an unknown version."""
-    if not (path / RUN_FILE).exists():
+    if is_absent(path / RUN_FILE):
         raise RecordError(_no_run(path))
     document = versioned(path / RUN_FILE, SCHEMA_VERSION)
     try:
@@ -212,7 +220,7 @@ def found_run(directory: Path | str, *, latest: bool = False) -> Path:
     one that was begun last. Raises RecordError if there are several, without `latest`.
     """
     path = wanted_path(directory, "directory")
-    inside = [] if _is_kept(path) else sorted(filter(_is_kept, path.glob("*")), key=_began)
+    inside = [] if _is_kept(path) else sorted(filter(_is_kept, entries(path)), key=_began)
     if not inside:
         return path
     if len(inside) > 1 and not latest:
@@ -235,17 +243,16 @@ def _began(path: Path) -> tuple[str, int]:
 
 def _no_run(path: Path) -> str:
     """Return an error message for a path that is not a run, with a hint where runs are."""
-    if not path.is_dir():
+    if not is_directory(path):
         if is_there(path):
-            kind = kind_of(path.stat().st_mode) or "a file"
-            return f"{path} is {kind}; wanted the directory of a run"
+            return f"{path} is {seen_at(path)}; wanted the directory of a run"
         return f"there is no directory {path}; wanted that of a run, as `tunaeval run` names it"
     if is_there(path / MATRIX_FILE):
         return (
             f"{path} is a matrix of several runs; rank them by `tunaeval show {path}`, or name one "
             f"of those in {path / 'cells'}"
         )
-    runs = sorted(found.parent for found in path.glob(f"*/{RUN_FILE}"))
+    runs = [found.parent for found in entries(path, f"*/{RUN_FILE}")]
     if runs:
         return f"{path} is no run, but contains {len(runs)} of them; name one, such as {runs[-1]}"
     return (
@@ -484,10 +491,10 @@ def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) 
 
 
 def _size(directory: Path) -> int:
-    try:
-        return (directory / RESULTS_FILE).stat().st_size
-    except FileNotFoundError:
+    if is_absent(directory / RESULTS_FILE):
         return 0
+    with opened(directory / RESULTS_FILE) as file:
+        return fstat(file.fileno()).st_size
 
 
 def _differences(old: RunInfo, new: RunInfo) -> Iterator[str]:

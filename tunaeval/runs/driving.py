@@ -32,6 +32,7 @@ from tunaeval.tools.mcp import McpResult, McpServer
 from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 from tunaeval.types.calls import JsonObject, ToolCall
+from tunaeval.types.copies import copied
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, fault_of
 from tunaeval.types.faults import (
@@ -296,7 +297,7 @@ class _Driver:
             return self.task.users[answered.number - 1]
         if self.environment.user is None:
             return None
-        says = self.environment.user(answered.messages)
+        says = self.environment.user(copied(answered.messages))
         text = await says if inspect.isawaitable(says) else says
         if text is not None and not isinstance(text, str):
             raise UsageError(
@@ -449,6 +450,7 @@ async def drive_agent(trial: Trial, agent: Agent, environment: Environment) -> S
             work = AgentTask(scenario.prompt, place, limit, scenario.id, trial.repeat, faults)
             # Some agents stop by themselves in time.
             ran = await in_time(agent, lambda: agent.work(work), limit, grace=_GRACE_SECONDS)
+            ran = copied(ran)  # the agent may go on changing what it returned
             turns = _turns(ran, workspace, trial)
             end = FinishedEpisode(ran.ended, ran.answer, turns)
             # Unknown if the agent did not use our endpoint.

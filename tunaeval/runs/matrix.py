@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tunaeval.errors import ClientSetupError, RecordError, UsageError
 from tunaeval.files.keys import of_environment, without
-from tunaeval.files.plain_files import is_there
+from tunaeval.files.plain_files import is_absent, is_there, make_directory
 from tunaeval.files.records import replace_document, write_document
 from tunaeval.reports.json import summary_object
 from tunaeval.reports.ranking import MAX_ERRORS, CellName, Ranking, rank, ranking_object
@@ -174,7 +174,7 @@ class MatrixRun:
         self.runs: list[SuiteRun] = []
         for info, cell in zip(self.info.cells, cells, strict=True):
             place = None if self.directory is None else self.directory / CELLS / info.cell
-            is_begun = place is not None and (place / RUN_FILE).exists()
+            is_begun = place is not None and not is_absent(place / RUN_FILE)
             run = SuiteRun(
                 cell.suite,
                 cell.client,
@@ -223,7 +223,7 @@ class MatrixRun:
         if self.directory is None or self.info == self._written:
             return
         try:
-            (self.directory / CELLS).mkdir(parents=True, exist_ok=True)
+            make_directory(self.directory / CELLS)
         except OSError as error:
             raise RecordError(
                 f"cannot make the directory {str(self.directory)!r}: {error.strerror or error}; "
@@ -295,7 +295,7 @@ def _continued(directory: Path, new: MatrixInfo) -> MatrixInfo:
 def read_matrix(directory: Path) -> MatrixInfo:
     """Read the `matrix.json` of a directory. Raises RecordError if it is missing or invalid."""
     path = directory / MATRIX_FILE
-    if not is_there(path):
+    if is_absent(path):
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
     try:
         info = MatrixInfo.model_validate(versioned(path, MATRIX_VERSION))
@@ -340,7 +340,7 @@ def load_matrix(directory: Path | str) -> Matrix:
     reports = {
         cell.cell: load_report(path / CELLS / cell.cell)
         for cell in info.cells
-        if (path / CELLS / cell.cell / RUN_FILE).exists()
+        if not is_absent(path / CELLS / cell.cell / RUN_FILE)
     }
     return _matrix(info, reports, path)
 

@@ -15,12 +15,13 @@ from secrets import token_hex
 from typing import get_args
 
 from tunaeval.errors import PluginError, UsageError
+from tunaeval.files.keys import of_environment, without
 from tunaeval.matching.profiles import profile_of
 from tunaeval.parsing.reader import abstaining_names
 from tunaeval.registry import shown, who
 from tunaeval.types.calls import STRUCTURED, JsonObject
 from tunaeval.types.parsing import LEVELS, Level
-from tunaeval.types.roles import Client, Parser
+from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import CountedCalls, RunInfo, Suite
 from tunaeval.types.wanted import wanted_amount, wanted_count, wanted_name, wanted_seconds
 
@@ -131,6 +132,7 @@ def run_info(
         heading="; ".join(heading for heading in headings if heading) or None,
         format=parser.name,
         prompt_digest=told.digest,
+        system_prompt=prompt_of(suite, client),
         **{
             **asdict(options),
             "profile": profile_of(options.profile).name,
@@ -138,6 +140,13 @@ def run_info(
             "ask": told.ask,
         },
     )
+
+
+def prompt_of(suite: Suite, client: Client) -> str | None:
+    """Return the system prompt that scenarios are asked with; None for a whole agent."""
+    is_asked = suite.without_prompt < len(suite.scenarios)
+    prompt = without(suite.system_prompt, of_environment()) if is_asked else ""
+    return None if isinstance(client, Agent) else str(prompt)
 
 
 def born(suite: str, run_id: str | None = None) -> JsonObject:

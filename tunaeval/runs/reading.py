@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tunaeval.errors import RecordError, ToolsError
 from tunaeval.files.keys import of_environment, without
+from tunaeval.files.plain_files import is_absent
 from tunaeval.files.records import RecordWriter, read
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import parse_levels, parse_message, parser_for
@@ -166,7 +167,7 @@ def keep_tools(directory: Path, suite: Suite | RunTools) -> None:
 def kept_tools(directory: Path) -> RunTools | None:
     """Return the tools kept in a run's directory, or None if there are none. Raises RecordError."""
     path = directory / TOOLS_FILE
-    if not path.exists():
+    if is_absent(path):
         return None
     found: dict[str | None, Tools] = {}
     for number, record in enumerate(read(path), 1):

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
+from tunaeval.files.plain_files import entries, is_directory, real
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.parsing.reader import abstaining_names
@@ -118,7 +119,7 @@ class _Prompts:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = bfcl_directory(folder)
-        if not self._folder.is_dir():
+        if not is_directory(self._folder):
             raise SuiteError(
                 f"{self._folder}: is no directory; give the directory of BFCL's prompts"
             )
@@ -283,8 +284,8 @@ def _result_files(path: Path) -> dict[Path, _ModelFiles]:
     `path` may be the folder of all models, of one, or a project. Raises `RecordError` for none.
     """
     found: dict[Path, _ModelFiles] = {}
-    for file in sorted(path.rglob(f"*{_RESULT}")):
-        folder = file.resolve().parent  # "." has no name
+    for file in entries(path, f"**/*{_RESULT}"):
+        folder = real(file).parent  # "." has no name
         while folder.name in _GROUPS or (
             folder.name in _BACKENDS and folder.parent.name == "memory"
         ):
@@ -437,7 +438,7 @@ def _score_file(folder: Path, file: _ResultFile) -> Path | None:
     prefix, _, _ = file.path.name.partition(file.named)
     names = {f"{prefix}{file.named}{_SCORE}", f"{file.named}{_SCORE}"}
     for place in (folder.parent.parent / "score" / folder.name, folder):
-        for found in sorted(place.rglob(f"*{_SCORE}")):
+        for found in entries(place, f"**/*{_SCORE}"):
             if found.name in names:
                 return found
     return None

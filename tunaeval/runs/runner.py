@@ -20,6 +20,7 @@ from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
 from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.types.calls import Tools
+from tunaeval.types.copies import copied
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Prices
@@ -273,7 +274,7 @@ class SuiteRun:
             self._journal.put(place, shown)
             self.answered = self.answered or shown.outcome not in INFRASTRUCTURE
             if self._on_result is not None:
-                self._on_result(shown)
+                self._on_result(copied(shown))
 
 
 def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from tunaeval.errors import UsageError
 from tunaeval.registry import shown, who, words_with_place
+from tunaeval.types.copies import copied
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import (
     CategoryScore,
@@ -138,7 +139,7 @@ def _found(category: Category, history: History) -> _Verdict:
 async def _from_plugin(scorer: Scorer, transcript: Transcript) -> _Verdict:
     this = f"the {who(scorer, 'scoring category')}"
     try:
-        given: object = await scorer.score(transcript)
+        given: object = await scorer.score(copied(transcript))
         if not isinstance(given, CategoryScore | WeightedScore | CategoryFinding):
             return _failed(
                 f"{this} returned {shown(given)}; wanted a "

@@ -37,6 +37,7 @@ from tunaeval.errors import ToolsError, UnknownNameError
 from tunaeval.files.plain_files import table_of
 from tunaeval.types import roles
 from tunaeval.types.calls import JsonObject, ToolCall
+from tunaeval.types.copies import copied
 from tunaeval.types.messages import ToolExecution
 from tunaeval.types.roles import AnyTool
 from tunaeval.types.wanted import refusal, wanted_amount, wanted_count, wanted_items, wanted_name
@@ -386,7 +387,7 @@ async def _result(
         unknown = UnknownNameError("tool", call.name, executor.runnables)
         return ToolResult(call, ok=False, reason="unknown-tool", error=str(unknown))
     try:
-        arguments = runnable.take(call.arguments)
+        arguments = runnable.take(copied(call.arguments))
     except (TypeError, ValueError) as error:  # TypeError if they are no object
         return ToolResult(call, ok=False, reason="invalid-arguments", error=str(error))
     async with free:
@@ -406,12 +407,14 @@ class _Attempt:
 
 @dataclass(slots=True)
 class _Attempts:
-    """Runs one call, with its retries. `asked_at` is when the next attempt was requested."""
+    """Runs one call, with its retries. `asked_at` is when the next attempt was requested;
+    `arguments` are for the first one, because a tool may change what it gets.
+    """
 
     executor: Executor
     call: ToolCall
     runnable: Runnable
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | None
     asked_at: float
     executions: list[ToolExecution] = field(default_factory=list)
 
@@ -450,9 +453,7 @@ class _Attempts:
         self._begin(run)
         try:
             with call_of(self.call.id):
-                run.value = await cast(
-                    "Awaitable[object]", self.runnable.start(self.call, self.arguments)
-                )
+                run.value = await cast("Awaitable[object]", self._started())
         except BaseException as error:  # noqa: BLE001 - kept as a value; see the module's docstring
             run.error = error
         run.ended = self.executor.pace.clock()
@@ -465,7 +466,7 @@ class _Attempts:
             value, raised_ = None, None
             try:
                 with call_of(self.call.id):
-                    value = self.runnable.start(self.call, self.arguments)
+                    value = self._started()
             except BaseException as error:  # noqa: BLE001 - as above
                 raised_ = error
             return self.executor.pace.clock(), value, raised_
@@ -477,6 +478,12 @@ class _Attempts:
         except BaseException as error:  # noqa: BLE001 - as above
             run.value, run.error = None, error
 
+    def _started(self) -> object:
+        given, self.arguments = self.arguments, None
+        if given is None:
+            given = self.runnable.take(copied(self.call.arguments))
+        return self.runnable.start(self.call, given)
+
     def _begin(self, run: _Attempt) -> None:
         run.started_at, run.begun = self.executor.pace.now(), self.executor.pace.clock()
 
@@ -487,7 +494,7 @@ class _Attempts:
         execution = ToolExecution(
             tool=self.call.name,
             call_id=self.call.id,
-            arguments=self.call.arguments,
+            arguments=copied(self.call.arguments),
             started_at=run.started_at,
             duration_seconds=None if run.ended is None else run.ended - run.begun,
             ok=success.ok,
@@ -498,6 +505,6 @@ class _Attempts:
         self.executions.append(execution)
         if self.executor.recorder is not None and not self.runnable.is_recorded:
             try:
-                self.executor.recorder.record(execution)
+                self.executor.recorder.record(copied(execution))
             except Exception as error:  # noqa: BLE001 - a recorder's failure is not the tool's
                 log_unrecorded(execution.tool, error)

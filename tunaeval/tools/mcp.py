@@ -11,20 +11,26 @@ what the protocol does not allow. After a failure its connection is not used aga
 with a call (an unknown tool, refused arguments, a result with `isError`) is a failed `McpResult`.
 
 A connection lives in a task of its own: the SDK's task groups cancel the task that entered them if
-a transport fails. What a command prints to stderr goes to a file, and its end into messages.
+a transport fails. A command runs below the supervisor that the commands of a workspace have: all
+that it has started ends with the connection, and with this process, however that ends. Of what it
+prints to stderr the end is kept, for messages; a line on stdout has at most `MAX_LINE` bytes.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import os
 import shlex
+import shutil
 import tempfile
-from collections.abc import Coroutine, Iterable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import Future, wait
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
 from pydantic import ValidationError
@@ -36,12 +42,16 @@ from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import in_daemon
 
+from .workspace.launching import launched
+
 CONNECT_SECONDS = 60.0
 """Seconds that a server may take to start, to agree on a version, and to list its tools."""
 MAX_TOOLS = 10_000
 """The most tools of a server; a server that always names one more page has no end."""
 MAX_STRUCTURED = 1024 * 1024
 """The most characters of a structured result, written as JSON, that are kept."""
+MAX_LINE = 16 * 1024 * 1024
+"""The most bytes of a message of a command: as many as a reply over HTTP may have."""
 _CLOSE_SECONDS = 10.0
 """Seconds to close a connection; the SDK kills a command that goes on after four."""
 _WORKSPACE = "{workspace}"
@@ -184,7 +194,8 @@ class McpServer:
         self.protocol = ""
         self.fault: TransportFailure | None = None
         self._workspace = os.fspath(workspace)
-        self._said: IO[bytes]
+        self._said = b""
+        self._listening: Future[None] | None = None
         self._strays = 0
         self._client: Any = None
         self._living: asyncio.Task[None]
@@ -194,7 +205,6 @@ class McpServer:
         return f"the MCP server {visible(shown_place(self.place), 120)!r}"
 
     async def __aenter__(self) -> Self:
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __aexit__
         self._living = asyncio.create_task(self._live())
         ready = asyncio.create_task(self._ready.wait())
         try:
@@ -223,18 +233,35 @@ class McpServer:
             self._living.cancel()
         elif not self._living.cancelled():
             self._living.exception()  # it has been told, or comes after the last call
-        self._said.close()
 
     async def _live(self) -> None:
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(CONNECT_SECONDS):
-                self._client = await stack.enter_async_context(self._new_client())
+                with self._heard_of() as errors:
+                    self._client = await stack.enter_async_context(self._new_client(errors))
                 self.protocol = self._client.protocol_version
                 self.tools = tuple(await self._listed())
             self._ready.set()
             await self._over.wait()
 
-    def _new_client(self) -> Any:
+    @contextmanager
+    def _heard_of(self) -> Iterator[IO[bytes] | None]:
+        """Yield a pipe for a command's stderr; it is read as long as anything is printed."""
+        if _is_address(self.place):
+            yield None
+            return
+        out, inside = os.pipe()
+
+        def listen() -> None:
+            with os.fdopen(out, "rb", buffering=0) as errors:
+                while piece := errors.read(1 << 16):
+                    self._said = (self._said + piece)[-_KEPT_BYTES:]
+
+        self._listening = in_daemon(listen)
+        with os.fdopen(inside, "wb") as errors:
+            yield errors
+
+    def _new_client(self, errors: IO[bytes] | None) -> Any:
         try:
             from mcp import Client, StdioServerParameters  # noqa: PLC0415 - an extra
             from mcp.client.stdio import stdio_client  # noqa: PLC0415 - as above
@@ -250,9 +277,13 @@ class McpServer:
             command, *rest = (
                 word.replace(_WORKSPACE, self._workspace) for word in _words(self.place)
             )
+            if (found := shutil.which(command)) is None:
+                known = errno.EACCES if Path(command).exists() else errno.ENOENT
+                raise OSError(known, os.strerror(known))
+            first, *more = launched([found, *rest], line=MAX_LINE)
             server = stdio_client(
-                StdioServerParameters(command=command, args=rest, env=dict(os.environ)),
-                errlog=self._said,
+                StdioServerParameters(command=first, args=more, env=dict(os.environ)),
+                errlog=errors,
             )
         return Client(server, message_handler=self._heard, cache=None)
 
@@ -347,8 +378,9 @@ class McpServer:
         return self._failure(f"failed: {words_of(error)}", "connect")
 
     def _failure(self, words: str, kind: str) -> TransportFailure:
-        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _KEPT_BYTES))
-        last = self._said.read().decode(errors="replace").strip().rpartition("\n")[2]
+        if self._listening is not None:
+            wait((self._listening,), _LISTENING_SECONDS)
+        last = self._said.decode(errors="replace").strip().rpartition("\n")[2]
         said = f"; the last line of its stderr: {visible(last, 200)}" if last else ""
         strays = (
             f"; it prints to stdout what is no MCP ({self._strays} lines), which belongs to stderr"
@@ -368,6 +400,8 @@ def _fault(error: BaseException) -> str:
 
 
 _KEPT_BYTES = 4096
+_LISTENING_SECONDS = 0.1
+"""Seconds for the last words of a command that has ended; one that has not may say more."""
 _CLOSED = -32000
 _RESERVED = (-32768, -32000)
 """The error codes that JSON-RPC reserves; others are the server's own, about what was asked."""

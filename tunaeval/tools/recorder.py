@@ -29,6 +29,7 @@ from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 from weakref import ref
 
+from tunaeval.types import copies
 from tunaeval.types.messages import ToolExecution
 from tunaeval.types.wanted import refusal, wanted_count, wanted_items
 
@@ -118,7 +119,8 @@ class Recorder:
 
     def record(self, execution: ToolExecution) -> None:
         """Keep an execution that was timed elsewhere."""
-        self.keep(lambda: execution, None)
+        kept = copies.copied(execution)
+        self.keep(lambda: copies.copied(kept), None)
 
     def keep(self, make: Make, ending: object, *facts: object) -> None:
         """Keep `make` and `facts`; `make(*facts)` builds the execution when it is read.

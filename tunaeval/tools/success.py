@@ -22,6 +22,7 @@ from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
 from tunaeval.registry import Registry, instance_of, shown, warn_once, words_with_place
 from tunaeval.types.calls import JsonValue
+from tunaeval.types.copies import copied
 from tunaeval.types.wanted import wanted_items
 
 Fields: TypeAlias = Mapping[str, JsonValue]
@@ -178,8 +179,10 @@ def _judge(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success |
     """
     fault_found = None
     for classifier in classifiers:
+        is_ours = any(classifier is one for one in CLASSIFIERS)
+        seen = result if is_ours else Result(copied(result.value), result.error)
         try:
-            said: object = classifier.classify(result)
+            said: object = classifier.classify(seen)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
             fault_found = f"raised {words_with_place(error)}"
         else:
@@ -188,7 +191,7 @@ def _judge(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success |
             if isinstance(said, Success) and type(said.ok) is bool:
                 return said, None
             fault_found = f"returned {shown(said)}"
-        if not any(classifier is one for one in CLASSIFIERS):
+        if not is_ours:
             warn_once(classifier, "success classifier", f"{fault_found}; wanted {_WANTED}")
     return None, fault_found
 

@@ -21,7 +21,7 @@ from os import PathLike
 from xml.parsers import expat
 
 from tunaeval.errors import ToolsError
-from tunaeval.files.plain_files import open_plain
+from tunaeval.files.plain_files import read_plain
 from tunaeval.types.wanted import wanted_path
 
 MAX_BYTES = 1_000_000
@@ -66,8 +66,7 @@ def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
     """
     file_path = wanted_path(path, "path")
     try:
-        with open_plain(file_path) as file:
-            text = file.read(MAX_BYTES + 1)
+        text = read_plain(file_path)
     except OSError as error:
         raise ToolsError(
             f"the tool prompt {str(path)!r} cannot be read: {error.strerror or error}"

@@ -7,7 +7,8 @@ yield; a generator that was never started is not recorded. If recording fails, t
 (`tunaeval.tools`) and does not affect the caller.
 
 When a run ends, its result is judged at once so that it need not be kept. Only a short text is
-kept, and judged when the execution is read.
+kept, and judged when the execution is read. The arguments are kept as they were passed: a tool gets
+the caller's own lists and objects, as it would unwrapped, and the record has copies of them.
 
 `current_call` is called as an attribute of its module: a wrapper that is pickled by value takes the
 names that it uses with it, and a context variable cannot be pickled.
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial, update_wrapper
 from time import perf_counter, time
@@ -27,6 +28,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 from tunaeval.errors import UsageError
 from tunaeval.types import roles
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.copies import FLAT, copied
 from tunaeval.types.messages import ToolExecution
 
 from . import answering
@@ -55,6 +57,7 @@ Facts: TypeAlias = tuple[Call | None, Args, Kwargs, float, float, float]
 UNBOUND = "*args"
 """The argument that holds positional values for which the signature has no names."""
 Tool = TypeVar("Tool", bound=AnyFunction)
+Given = TypeVar("Given")
 
 _SHORT = 2000
 """Characters of the longest text that is kept for later; a longer one is judged at once."""
@@ -234,12 +237,21 @@ def _glance(result: Any) -> Seen:
 
 def _keeping(recorder: roles.Recorder, make: Callable[..., ToolExecution]) -> Callable[..., None]:
     """Return a function that records a run: lazily, or at once if `record` is overridden."""
-    if isinstance(recorder, Recorder) and type(recorder).record is Recorder.record:
-        return partial(recorder.keep, make)
+
+    def inline(_: object, *facts: object) -> None:  # calling `keep` would be a tenth of the time
+        kept, numbers = plain._state  # noqa: SLF001 - the state of a `Recorder`
+        kept.append((next(numbers), make, facts))
+        if plain.listener is not None:
+            plain.listener(make(*facts))
 
     def at_once(_: object, *facts: object) -> None:
         recorder.record(make(*facts))
 
+    if type(recorder) is Recorder:
+        plain = recorder
+        return inline
+    if isinstance(recorder, Recorder) and type(recorder).record is Recorder.record:
+        return partial(recorder.keep, make)
     return at_once
 
 
@@ -265,7 +277,7 @@ def _maker(
         return ToolExecution(
             tool=name,
             call_id=None if call is None else call.id,
-            arguments=named(signature, args, kwargs),
+            arguments=copied(named(signature, args, kwargs)),
             started_at=started_at,
             duration_seconds=None if success is AWAITABLE else seconds,
             ok=success.ok,
@@ -307,19 +319,28 @@ def recorded_function(tool: AnyFunction, notes: Notes) -> AnyFunction:
     def wrapper(*args: object, **kwargs: object) -> object:
         if (call := answering.current_call()) is not None:
             call = call.taken(taker)
+        given, by_name = args, kwargs
+        for one in args:  # the check of `_passed` inlined, as `_ended` below
+            if type(one) not in FLAT:
+                given = _passed(args, args)
+                break
+        for one in kwargs.values() if kwargs else ():
+            if type(one) not in FLAT:
+                by_name = _passed(kwargs, kwargs.values())
+                break
         started_at = time()
         begun = perf_counter()
         try:
             result = tool(*args, **kwargs)
         except BaseException as error:
             seconds = perf_counter() - begun
-            _ended(notes, error, (call, args, kwargs, started_at, begun, seconds), raised)
+            _ended(notes, error, (call, given, by_name, started_at, begun, seconds), raised)
             raise
         seconds = perf_counter() - begun
         try:  # `_ended` inlined: calling it would be a tenth of the time
             if call is not None:
                 call.left(taker)
-            keep(result, call, args, kwargs, started_at, begun, seconds, returned(result))
+            keep(result, call, given, by_name, started_at, begun, seconds, returned(result))
         except Exception as error:  # noqa: BLE001 - a failure to record must not fail the tool
             failed(error)
         return result
@@ -334,16 +355,17 @@ def recorded_coroutine(tool: AnyFunction, notes: Notes) -> AnyFunction:
     async def wrapper(*args: object, **kwargs: object) -> object:
         if (call := answering.current_call()) is not None:
             call = call.taken(taker)
+        given, by_name = _passed(args, args), _passed(kwargs, kwargs.values())
         started_at = time()
         begun = perf_counter()
         try:
             result = await begin(*args, **kwargs)
         except BaseException as error:
             seconds = perf_counter() - begun
-            _ended(notes, error, (call, args, kwargs, started_at, begun, seconds), raised)
+            _ended(notes, error, (call, given, by_name, started_at, begun, seconds), raised)
             raise
         seconds = perf_counter() - begun
-        _ended(notes, result, (call, args, kwargs, started_at, begun, seconds), returned)
+        _ended(notes, result, (call, given, by_name, started_at, begun, seconds), returned)
         return result
 
     return wrapper
@@ -351,7 +373,8 @@ def recorded_coroutine(tool: AnyFunction, notes: Notes) -> AnyFunction:
 
 def recorded_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
     def wrapper(*args: object, **kwargs: object) -> Generator[object, object, object]:
-        start = _call(notes), args, kwargs, time(), perf_counter()
+        passed = _passed(args, args), _passed(kwargs, kwargs.values())
+        start = _call(notes), *passed, time(), perf_counter()
         seconds = 0.0
         try:
             steps = cast("Generator[object, object, object]", tool(*args, **kwargs))
@@ -385,7 +408,8 @@ def recorded_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
 
 def recorded_async_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
     async def wrapper(*args: object, **kwargs: object) -> AsyncGenerator[object, object]:
-        start = _call(notes), args, kwargs, time(), perf_counter()
+        passed = _passed(args, args), _passed(kwargs, kwargs.values())
+        start = _call(notes), *passed, time(), perf_counter()
         seconds = 0.0
         try:
             steps = cast("AsyncGenerator[object, object]", tool(*args, **kwargs))
@@ -411,6 +435,17 @@ def recorded_async_generator(tool: AnyFunction, notes: Notes) -> AnyFunction:
         _ended(notes, None, (*start, seconds), notes.returned)
 
     return wrapper
+
+
+def _passed(given: Given, values: Iterable[object]) -> Given:
+    """Return copies of a call's arguments, which the tool may change, if there is any to copy."""
+    try:
+        for one in values:
+            if type(one) not in FLAT:
+                return copied(given)
+    except Exception:  # noqa: BLE001 - as in `_ended`: of a class that cannot even be looked at
+        return given
+    return given
 
 
 def _call(notes: Notes) -> Call | None:

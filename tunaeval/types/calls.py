@@ -22,7 +22,7 @@ def texts_in(value: JsonValue) -> Iterator[str]:
             yield from texts_in(one)
 
 
-NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name")
+NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name", "function_name", "tool_call")
 """Keys that may contain a call's name; any but the format's own key is a repair."""
 
 ARGUMENTS_KEYS: tuple[str, ...] = ("arguments", "args", "parameters", "input", "params")

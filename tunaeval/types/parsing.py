@@ -24,10 +24,13 @@ UNKNOWN_TOOL = "unknown-tool"
 ABSTAINED = "abstained"
 """The code of the diagnosis of a call whose name means that the reply calls nothing."""
 
+LATER_TURN = "later-turn"
+"""The code of the diagnosis of a turn that is another's, or is not the first, and is not read."""
+
 _DETAILS = {"malformed": (UNKNOWN_TOOL, NOT_TEXT), "no_call": (ABSTAINED,)}
 
 REMARKS = frozenset({
-    "quoted", "mention", "echo", "later-turn", "lone-surrogate", "nul", "duplicate-key",
+    "quoted", "mention", "echo", LATER_TURN, "lone-surrogate", "nul", "duplicate-key",
     "too-many-diagnoses", "trailing-ellipsis", "unclosed-fence", "unclosed-reasoning", ABSTAINED,
 })  # fmt: skip
 """Codes of diagnoses that do not concern an attempt at a call."""

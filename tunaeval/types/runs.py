@@ -186,6 +186,8 @@ class RunInfo(BaseModel):
     concurrency: int
     deadline_seconds: float
     prompt_digest: str
+    system_prompt: str | None = None
+    """The system prompt; "" is none. None is unknown: that of a whole agent, or of an older run."""
     versions: dict[str, str]
     resumed_at: list[str] = Field(default_factory=list)
     """When the interrupted run was continued, in ISO 8601."""

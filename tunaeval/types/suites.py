@@ -138,6 +138,8 @@ class Suite(BaseModel):
     """A tuple, or `PackedScenarios` if the suite comes from a file."""
     tools: Tools
     system_prompt: str
+    prompt_of_tools: bool = False
+    """Whether the prompt is the one that belongs to these tools: with others there is none."""
     profile: str | None = None
     """The rules for comparing arguments if a run names none; None means the default ones."""
     abstain: tuple[str, ...] = ()
@@ -168,8 +170,18 @@ class Suite(BaseModel):
             digest.update(b"," * bool(index) + _canonical(_digested(scenario)))
         scenarios = digest.hexdigest()
         digest.update(b'],"system_prompt":' + _canonical(self.system_prompt))
-        digest.update(b',"tools":' + _canonical(_tools_digested(self.tools)) + b"}")
+        digest.update(b',"tools":' + _canonical(_tools_digested(self.tools)))
+        digest.update(b',"without_prompt":true}' if self.without_prompt else b"}")
         return digest.hexdigest(), scenarios
+
+    @property
+    def without_prompt(self) -> int:
+        """How many scenarios are asked without the system prompt, as it belongs to other tools."""
+        own = (one.tools for one in self.scenarios if self.prompt_of_tools)
+        return sum(tools is not None and not self._has(tools) for tools in own)
+
+    def _has(self, tools: Tools) -> bool:
+        return bool(tools) and tools.items() <= self.tools.items()
 
     def where(
         self,
@@ -213,6 +225,8 @@ class Suite(BaseModel):
     def with_(self, **fields: Any) -> Suite:
         """Return a copy of the suite with other values for some of its fields.
 
+        A prompt that belongs to the tools is left out with others, and one that is given stays.
+
         Raises:
             UsageError: For an unknown field, and for a value that is not of the field's type.
         """
@@ -220,12 +234,17 @@ class Suite(BaseModel):
             raise UsageError(
                 f"a suite has no field {unknown[0]!r}; it has {', '.join(Suite.model_fields)}"
             )
+        if "system_prompt" in fields:
+            fields = {"prompt_of_tools": False, **fields}
         try:
-            return Suite.model_validate({**dict(self), **fields})
+            made = Suite.model_validate({**dict(self), **fields})
         except ValidationError as error:
             fault = error.errors()[0]
             place = ".".join(map(str, fault["loc"]))
             raise UsageError(f"a suite cannot have that {place}: {fault['msg']}") from None
+        if self.prompt_of_tools and "system_prompt" not in fields and not self._has(made.tools):
+            return made.model_copy(update={"system_prompt": "", "prompt_of_tools": False})
+        return made
 
     def _in_short(self) -> str:
         sizes = counted(len(self.scenarios), "scenario"), counted(len(self.tools), "tool")

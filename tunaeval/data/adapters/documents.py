@@ -26,6 +26,7 @@ from tunaeval.registry import Registry, instance_of, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.conversations import Conversation, Notice
+from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
@@ -277,12 +278,12 @@ def _adapted(names: Iterable[str], document: object) -> tuple[Conversation, ...]
 
     Raises PluginError if an adapter fails, or yields something else.
     """
-    # A file's only object is wrapped in a list, as a message would be.
-    alone = document if isinstance(document, list) and len(document) == 1 else []
     for name in names:
-        adapter = adapters.get(name)
+        adapter, given = adapters.get(name), copied(document)
+        # A file's only object is wrapped in a list, as a message would be.
+        alone = given if isinstance(given, list) and len(given) == 1 else []
         try:
-            whole = [one for one in (document, *alone) if adapter.reads(one)]
+            whole = [one for one in (given, *alone) if adapter.reads(one)]
             items: list[object] = list(adapter.read(whole[0])) if whole else []
         except (Exception, SystemExit) as error:
             raise raised(adapter, "adapter", error, _TRANSCRIPTS) from error

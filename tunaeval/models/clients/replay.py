@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure
 from tunaeval.files import records
 from tunaeval.files.keys import of_environment, without
+from tunaeval.files.plain_files import is_directory, is_there
 from tunaeval.files.results import counted_results
 from tunaeval.types.calls import JsonObject, Source
 from tunaeval.types.exchange import Reply, Request, fault_of
@@ -155,7 +156,7 @@ class _Line(BaseModel):
 def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult]) -> int:
     """Write the replies of a run to a new file; return their number. Raises RecordError."""
     _check_first_hand(run, str(path))
-    if path.exists():
+    if is_there(path):
         raise RecordError(f"{str(path)!r} exists already; choose another path, or remove it")
     count, secrets = 0, of_environment()
     with records.RecordWriter(path, mode=0o600) as writer:
@@ -172,7 +173,7 @@ def read_recording(path: Path) -> Recording:
 
     Raises RecordError, which names the file, the line, what was found and what was wanted.
     """
-    if path.is_dir():
+    if is_directory(path):
         return _read_run(path)
     rows = records.read(path)
     first = next(rows, None)

@@ -34,7 +34,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files import records
 from tunaeval.files.keys import of_environment, of_fields, without
-from tunaeval.files.plain_files import table_of
+from tunaeval.files.plain_files import is_absent, table_of
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, texts_in
@@ -295,7 +295,7 @@ class CassetteWriter:
 
 def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
     """Return a cassette's masks and exchanges. Raise RecordError, with the line, if one is bad."""
-    if not path.exists():
+    if is_absent(path):
         raise RecordError(f"there is no cassette {str(path)!r}; {_AGAIN}")
     rows = _rows(path)
     first = next(rows, None)

@@ -24,11 +24,13 @@ from tunaeval.files.keys import (
     of_environment,
     of_headers,
 )
+from tunaeval.files.plain_files import is_there, seen_at
 from tunaeval.models.clients.answers import error_words
 from tunaeval.models.clients.server import Heard, Server, read_key
 from tunaeval.parsing.api import parser_for
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
+from tunaeval.types.copies import copied
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
@@ -80,7 +82,7 @@ class Scripted:
         item: Any = self._next(keeps=keeps)
         if callable(item):
             try:
-                item = item(request)
+                item = item(copied(request))
                 item = await item if inspect.isawaitable(item) else item
             except Refused:
                 raise
@@ -113,7 +115,7 @@ class Scripted:
             case ToolCall():
                 message = self._of_calls((item,), None)
             case Mapping():
-                message = {"role": "assistant", "content": None, **item}
+                message = {"role": "assistant", "content": None, **copied(item)}
             case _:
                 message = self._of_calls(item, None)
         reason = "tool_calls" if message.get("tool_calls") else "stop"
@@ -191,7 +193,7 @@ class Passing:
             raise UsageError(
                 "the endpoint has no answers; pass a script, a cassette or an upstream"
             )
-        if record and path is not None and path.exists() and not path.is_file():
+        if record and path is not None and is_there(path) and seen_at(path) != "a file":
             raise UsageError(f"cassette is {str(path)!r}, which is no file; wanted one to replace")
         try:
             url = httpx2.URL(upstream)

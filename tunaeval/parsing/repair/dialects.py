@@ -46,9 +46,10 @@ class _TextReader(JsonReader):
 
     def _ends(self) -> bool:
         """Whether the quote at the position ends its string, judged by the next character."""
-        _, char = self._behind_space(self._window.pos + 1, limits.QUOTE_AHEAD)
+        index, char = self._behind_space(self._window.pos + 1, limits.QUOTE_AHEAD)
         stops = self._string_stops
-        return not char or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
+        ends = not char or char in _BEHIND_TEXT or any(stop[0] == char for stop in stops)
+        return ends or (char in machine.OPERATORS and self._operates(index))
 
     def _goes_on(self) -> None:
         """Refuse a string that goes on after a quote if a stop is inside: it was never closed."""
@@ -130,6 +131,11 @@ _KEYWORD = re.compile(rf"(?P<name>{PYTHON_NAME.pattern}){NEAR_SPACE}(?P<sign>[=:
 _ATOM_IN_BRACES = re.compile(rf"(?:[+-]?[\w.]{{1,200}}+{NEAR_SPACE})?+")
 _EMPTY = re.compile(rf"\{{{NEAR_SPACE}\}}?+")
 _FIRST_KEY = re.compile(rf"""\{{{NEAR_SPACE}(?:["'](?:\w{{1,128}}+(?:["']{NEAR_SPACE}:?)?+)?+)?+""")
+_RESTART = re.compile(
+    rf"[,)\n][,; \t\r\n]{{0,24}}[^\W\d][\w.]{{0,127}}\({NEAR_SPACE}"
+    rf"{PYTHON_NAME.pattern}{NEAR_SPACE}={NEAR_SPACE}\Z"
+).search
+"""The text of a string before a quote, if another call with its first argument begins there."""
 _RAW_PREFIXES = {"r": True, "u": False}
 _OTHER_PREFIXES = frozenset({"f", "b", "t", "fr", "rf", "br", "rb", "tr", "rt"})
 
@@ -198,7 +204,17 @@ class PythonReader(_TextReader):
                 self.named = True
                 self._repair("one-dictionary")
                 return self._open("**")
+        if char == "{" and not self._places and self.pieces[-1] == "{" and self._is_nothing():
+            self._repair("one-dictionary")
+            window.pos += len(self._longest(_EMPTY))
+            return self._after
         return self._unpacked() if char == "*" else self._place(char)
+
+    def _is_nothing(self) -> bool:
+        """Whether the arguments here are an empty dictionary and nothing else."""
+        empty = self._longest(_EMPTY)
+        end = self._window.pos + len(empty)
+        return empty[-1:] == "}" and self._behind_space(end, limits.SPACE_AHEAD)[1] == ")"
 
     def _place(self, char: str) -> Step:
         """Read a positional argument; before any named one, `places` gives its name."""
@@ -353,6 +369,14 @@ class PythonReader(_TextReader):
         if found and found.end() >= len(window.text) and not window.final:
             raise EndError(machine.WAIT)
         return bool(found and found["sign"] and not found["more"])
+
+    def _goes_on(self) -> None:
+        """Refuse a string in which another call begins: it was never closed."""
+        super()._goes_on()
+        window = self._window
+        first = max(window.pos - limits.MARGIN, self._began - window.base, 0)
+        if _RESTART(window.text[first : window.pos]):
+            raise EndError("invalid-json", "a text that never ends")
 
     def _behind_string(self) -> Step:
         """Continue after a string: Python joins strings that are next to each other."""

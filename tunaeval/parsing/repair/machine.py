@@ -28,7 +28,7 @@ from tunaeval.parsing.window import Reading, Window, read_all
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span
 
 from . import values
-from .values import NUMBER, ODD_SPACES, REPAIRS, SPACES, Read, Unreadable
+from .values import NUMBER, ODD_SPACES, QUOTES, REPAIRS, SPACES, Read, Unreadable
 
 Step: TypeAlias = Callable[[], "Step"]
 
@@ -189,14 +189,21 @@ _KEY = re.compile(
 )
 """A key with its colon or `=`; a key that is longer than the lookahead; or a comment."""
 
-_CUT_KEY = re.compile(r"""["'“‘]?[^"'“”‘’\n:]{0,70}+\Z""")
+_CUT_KEY = re.compile(r"""["'“‘]?[^"'“”‘’\n:}\]]{0,70}+\Z""")
+_NEXT_KEY = re.compile(r"""["'“‘][\w .-]{1,64}["'”’][ \t]{0,8}:[ \t\r\n]{0,8}["'“‘{\[\w-]""")
+"""A key with its colon and the beginning of its value, where a string was thought to go on."""
+
+OPERATORS = "+*%."
+_OPERATION = re.compile(r"""(?:[+*%][ \t\r\n]{0,8}["'\w(]|\.\w{1,24}\()""")
+"""What makes a string part of an expression: an operator with its operand, or a method's call."""
 _ELEMENT = re.compile(r"""["'“‘{\[\]0-9-]|(?:true|false|null|True|False|None)\b|//|/\*|#""")
 
 _RESTART = re.compile(
-    r"(?:\n[ \t]*+|</[\w:|-]{1,40}>|```)[ \t\r\n]{0,24}(?:<[\w:|-]{1,40}>|```[\w+-]{0,24})?"
-    r"[ \t\r\n]{0,24}\[?[ \t\r\n]{0,24}\{[ \t\r\n]{0,24}\Z"
+    r"(?:\n[ \t]*+|</[\w:|-]{1,40}>|```|[}\]][ \t]{0,8}[,;])[ \t\r\n]{0,24}"
+    r"(?:<[\w:|-]{1,40}>|```[\w+-]{0,24})?[ \t\r\n]{0,24}\[?[ \t\r\n]{0,24}\{[ \t\r\n]{0,24}\Z"
 )
-"""The text before a call's first key: a new line or closing tag, perhaps an opening tag, and `{`.
+"""The text before a call's first key: a new line, a closing tag or the end of an object, perhaps an
+opening tag, and `{`.
 
 If this text is inside a string, and a key of a call follows, then the string was never closed
 and another call has begun.
@@ -570,6 +577,8 @@ class JsonReader:
             if len(ahead) < limits.ARITHMETIC_AHEAD and not window.final:
                 raise EndError(WAIT)
             code = refused_value(f"{before[-1]}{ahead}", code)
+        elif char in OPERATORS and before[-1:] in QUOTES and self._operates(window.pos):
+            code = ARITHMETIC
         raise EndError(code, f"{char!r} after a value")
 
     def _lost_comma(self, char: str) -> str:
@@ -626,7 +635,7 @@ class JsonReader:
             raise EndError(WAIT)
         text = run.group().rstrip()
         number = values.number_as_json(text) if _ODD_NUMBER.fullmatch(text) else None
-        if number is None and (text.lstrip("-") in NEVER or text[:1] in "-.0123456789"):
+        if number is None and (text.lstrip("-") in NEVER or not self._is_text(text)):
             code = refused_value(text, "invalid-json")
             raise EndError(code, f"{text[:40]!r} is no JSON value")
         if number is not None:
@@ -637,6 +646,12 @@ class JsonReader:
         self._repair(repair)
         window.pos += len(text)
         return value
+
+    def _is_text(self, text: str) -> bool:
+        """Whether an unquoted text that is no number may be a string: a date or a version is."""
+        if text[:1] in "-." or text.replace("_", "").isdigit():
+            return False
+        return not _CONSTANTS.match(text) or _DATE.match(text) is not None
 
     def _ends_atom(self, after: str) -> bool:
         return after in ",}]/#" or after in self._special
@@ -812,6 +827,10 @@ class JsonReader:
             index, char = self._behind_space(index + 1, limits.SPACE_AHEAD)
         if not char or (comma and char == ","):  # an extra comma
             return True
+        if not comma and (char in OPERATORS or char == "，"):
+            behind = self._behind_space(index + 1, limits.SPACE_AHEAD)
+            # Neither is read: an expression, and a comma that is no comma of JSON before a key.
+            return self._operates(index) if char != "，" else self._is_key(behind[0])
         in_array = bool(self.open) and self.open[-1] == "["
         if comma and in_array:
             return self._is_element(index)
@@ -824,6 +843,12 @@ class JsonReader:
         if comma or char in "\"'“‘":
             return self._is_key(index)
         return self._stop_at(index, self._string_stops)
+
+    def _operates(self, index: int) -> bool:
+        """Whether an operation on the string before it is at `index`: nothing is evaluated."""
+        if not self._window.final and len(self._window.text) - index < limits.ARITHMETIC_AHEAD:
+            raise EndError(WAIT)
+        return _OPERATION.match(self._window.text, index) is not None
 
     def _is_key(self, index: int) -> bool:
         """Whether a key and its colon, a key beyond the lookahead, or a comment is at `index`."""
@@ -851,11 +876,18 @@ class JsonReader:
             self._end_at_stop()
             self._owns_stops = True
         window, text = self._window, self._window.text
-        if text[window.pos - 1] not in "{ \t\r\n":
+        if text[window.pos - 1] not in "{, \t\r\n":
             return
         before = text[max(0, window.pos - limits.MARGIN, self._began - window.base) : window.pos]
+        if before.rstrip()[-1:] == "," and "{" not in before:
+            if len(text) - window.pos < limits.MEMBER_AHEAD and not window.final:
+                raise EndError(WAIT)
+            if _NEXT_KEY.match(text, window.pos) and not _FIRST_KEY.match(text, window.pos):
+                raise EndError("invalid-json", "a string that never ends")
         restart = _RESTART.search(before) if before.rstrip()[-1:] == "{" else None
-        if restart is None:
+        # An object that ends inside the string has to be one that began before it.
+        inside = restart and before[restart.start()] in "}]"
+        if restart is None or (inside and before.count("}") < before.count("{")):
             return
         if len(text) - window.pos <= limits.CALL_KEY_AHEAD and not window.final:
             raise EndError(WAIT)
@@ -896,7 +928,10 @@ class JsonReader:
 
 
 def read_json(text: str) -> Read | Unreadable:
-    """Read a text that is one object or array, apart from white space around it."""
+    """Read a text that is one object or array, apart from white space around it.
+
+    Closing brackets and quotes too many are a repair: two servers write `{}""` for no arguments.
+    """
     start = len(text) - len(text.lstrip())
     if text.startswith(("{", "["), start):
         if (value := values.read_sound(text)) is not None:
@@ -909,5 +944,9 @@ def read_json(text: str) -> Read | Unreadable:
     result = read_all(text, JsonReader(window).read())
     rest = text[window.pos :].strip() if window.pos < len(text) else ""
     if rest and isinstance(result, Read):
+        if not rest.strip('"]} \t\r\n'):
+            span = Span(window.pos, len(text))
+            extra = values.repair_of("extra-closer", f"{rest!r} closes nothing", span, "standard")
+            return result._replace(repairs=(*result.repairs, extra))
         return Unreadable("invalid-json", f"{rest[:40]!r} comes after the value", window.pos)
     return result

@@ -578,7 +578,9 @@ def unwrapped(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> JsonObj
         return None
     if isinstance(inner, str) and inner.lstrip()[:1] == "{":
         read = read_json(inner)
-        if isinstance(read, Unreadable) or read.repairs or read.notes:
+        if isinstance(read, Unreadable) or read.notes:
+            return None
+        if any(repair.level != "standard" for repair in read.repairs):
             return None
         inner = read.value
     if not isinstance(inner, dict) or not inner or not inner.keys() <= properties.keys():

@@ -25,6 +25,7 @@ from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Changes, Snapshot, Workspace
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
+from tunaeval.types.copies import copied
 from tunaeval.types.runs import CheckRecord
 from tunaeval.types.tasks import (
     AbsentCheck,
@@ -332,7 +333,7 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
         return _Grade(None, str(error))
     this = f"the check itself failed: {who(function, 'check', check.python)}"
     try:
-        answer = function(state, **check.settings)
+        answer = function(copied(state), **copied(check.settings))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, which the record names
         if why := state.loss:
             return _Grade(

@@ -21,4 +21,4 @@ SUITES, CATALOGUES, FAULTS = (
 
 DEFAULT_CATALOGUE = "tunacode-2025-12"
 DEFAULT_PROMPT = "prompts/tunacode.md"
-"""The system prompt of suites that have none of their own."""
+"""The system prompt of suites that have none of their own, with tools of a catalogue."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError
-from tunaeval.files.plain_files import table_of
+from tunaeval.files.plain_files import entries, table_of
 from tunaeval.matching.bfcl import wanted_arguments
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
@@ -93,7 +93,7 @@ def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
     names = _FILES.get(category, [category])
     found = {
         (bfcl_version(match), path)
-        for path in place.glob("*.json")
+        for path in entries(place, "*.json")
         if (match := BFCL_FILE.fullmatch(path.name)) and match[2] in names
     }
     if not found:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 from collections import Counter
@@ -19,13 +20,13 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NoReturn
 
 from tunaeval.errors import SuiteError, UnknownNameError
-from tunaeval.files.plain_files import open_plain
+from tunaeval.files.plain_files import read_plain, real, seen_at
 from tunaeval.types.calls import JsonObject, JsonValue
 
 MAX_BYTES = 64 * 1024 * 1024
 HEADER_KEYS = frozenset(
     {"name", "description", "catalogue", "tools", "paths", "system_prompt", "system_prompt_file"}
-    | {"from", "select", "profile", "abstain", "parameter_descriptions", "mcp"}
+    | {"from", "select", "profile", "abstain", "parameter_descriptions", "mcp", "prompt_of_tools"}
 )
 _ROW_KEYS = frozenset({"prompt", "query"})  # tell a row of .jsonl from a header
 
@@ -99,12 +100,12 @@ def read_suite_file(source: Traversable, folder: Traversable, file: str) -> Suit
 def read_text(source: Traversable, place: Place) -> str:
     """Return the file's text, which is UTF-8 and at most `MAX_BYTES` long."""
     try:
-        with open_plain(source) if isinstance(source, Path) else source.open("rb") as stream:
-            data: bytes = stream.read(MAX_BYTES + 1)
+        data = read_plain(source, MAX_BYTES) if isinstance(source, Path) else source.read_bytes()
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            too_long = f"has more than {MAX_BYTES >> 20} MiB; split it into several suites"
+            raise place.error(too_long) from error
         raise place.error(f"cannot be read: {error.strerror or error}") from error
-    if len(data) > MAX_BYTES:
-        raise place.error(f"has more than {MAX_BYTES >> 20} MiB; split it into several suites")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -136,11 +137,12 @@ def inside(folder: Traversable, name: str, place: Place) -> Traversable:
     path = PurePosixPath(name)
     target = folder.joinpath(*path.parts)
     leaves = ".." in path.parts or path.is_absolute() or bool(PureWindowsPath(name).anchor)
+    leaves = leaves or "\0" in name  # no file has it in its name
     if isinstance(target, Path) and isinstance(folder, Path):  # a link may lead out, too
-        leaves = leaves or not target.resolve().is_relative_to(folder.resolve())
+        leaves = leaves or not real(target).is_relative_to(real(folder))
     if leaves:
         raise place.error(f"found {name!r}, wanted a file in the suite file's own folder")
-    if not target.is_file():
+    if seen_at(target) != "a file" if isinstance(target, Path) else not target.is_file():
         raise place.error(f"there is no file {name!r} in the suite file's folder")
     return target
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError
-from tunaeval.files.plain_files import is_there
+from tunaeval.files.plain_files import is_directory, is_there, seen_at
 from tunaeval.matching.profiles import profile_of
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import ToolLike, to_tools
@@ -160,8 +160,8 @@ def _find(name_or_path: str | Path) -> SuiteFile:
     if isinstance(name_or_path, str) and not path.suffix and not is_there(path):
         unknown = UnknownNameError("built-in suite", name_or_path, SUITES)
         raise SuiteError(f"{unknown}; a suite file's path ends in .json, .jsonl, .yaml or .yml")
-    if not is_there(path) or path.is_dir():
-        what = "a directory, no file" if is_there(path) else "no such file"
+    if not is_there(path) or is_directory(path):
+        what = "a directory, no file" if is_there(path) else seen_at(path)
         raise SuiteError(
             f"{path}: {what}; give a suite file's path or a built-in name: {', '.join(SUITES)}"
         )
@@ -179,7 +179,13 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
         if one in header and other in header:
             raise place.at(other).error(f"is given beside {one}; keep the one that is meant")
     tools = given if given is not None else _header_tools(header, place)
-    prompt = _system_prompt(file)
+    prompt = _own_prompt(file)
+    belongs = _flag(header, "prompt_of_tools", place, default=prompt is None)
+    if belongs and given is not None:
+        prompt = ""
+    elif prompt is None:
+        at = Place(DEFAULT_PROMPT)
+        prompt = read_text(packaged(at.file), at).strip() if _is_catalogues(header) else ""
     if next(file.rows(), None) is None:
         raise place.error("has no scenario, so there is nothing to run; add one or more")
     read = partial(read_scenario, tools=tools, wanted=wanted)
@@ -188,9 +194,12 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
         scenarios=PackedScenarios(_read_in_turn(file, read)),
         tools=tools,
         system_prompt=prompt,
+        prompt_of_tools=belongs and bool(prompt),
         profile=_profile(header, place),
         abstain=_abstain(header, place),
     )
+    if suite.without_prompt == len(suite.scenarios):
+        suite = suite.with_(system_prompt="")
     return served(suite, _servers(header, place)) if "mcp" in header else suite
 
 
@@ -256,14 +265,21 @@ def _source(file: SuiteFile) -> str:
     return source
 
 
-def _system_prompt(file: SuiteFile) -> str:
+def _own_prompt(file: SuiteFile) -> str | None:
+    """Return the system prompt that a suite's file gives, or None."""
     header, place = file.header, file.place
     if "system_prompt" in header:
         return _text(header, "system_prompt", place)
     at = place.at("system_prompt_file")
     name = _text(header, "system_prompt_file", place)
-    source = inside(file.folder, name, at) if name else packaged(DEFAULT_PROMPT)
-    return read_text(source, at).strip()
+    return read_text(inside(file.folder, name, at), at).strip() if name else None
+
+
+def _flag(header: JsonObject, key: str, place: Place, *, default: bool) -> bool:
+    value = header.get(key, default)
+    if not isinstance(value, bool):
+        raise place.at(key).error(f"found {shown(value)}, wanted true or false")
+    return value
 
 
 def _text(header: JsonObject, key: str, place: Place) -> str:
@@ -295,9 +311,14 @@ def _suites_folder() -> Traversable:
     return files("tunaeval.runs.suites")
 
 
+def _is_catalogues(header: JsonObject) -> bool:
+    """Whether the tools of a suite with this header come from a catalogue, if from nowhere else."""
+    return "mcp" not in header and ("catalogue" in header or "tools" not in header)
+
+
 def _header_tools(header: JsonObject, place: Place) -> Tools:
     """Return the tools that a suite's header selects, by default those of the default catalogue."""
-    if "mcp" in header or "catalogue" in header or "tools" not in header:
+    if "mcp" in header or _is_catalogues(header):
         tools = _chosen_tools(header, place)
     elif header["tools"] is None:
         tools = Tools()  # every scenario has its own
@@ -306,11 +327,7 @@ def _header_tools(header: JsonObject, place: Place) -> Tools:
             tools = to_tools(header["tools"] or [])
         if not tools:
             raise place.at("tools").error("has no tool; give some, or leave it out")
-    described = header.get("parameter_descriptions", True)
-    if not isinstance(described, bool):
-        at = place.at("parameter_descriptions")
-        raise at.error(f"found {shown(described)}, wanted true or false")
-    if not described:
+    if not _flag(header, "parameter_descriptions", place, default=True):
         tools = Tools(map(_undescribed, tools.values()))
     return _with_paths(tools, header.get("paths", {}), place.at("paths"))
 
@@ -407,6 +424,7 @@ def _header(suite: Suite) -> JsonObject:
         **({"mcp": [*suite.mcp]} if suite.mcp else {}),
         "paths": {one.name: sorted(one.paths) for one in suite.tools.values() if one.paths},
         "system_prompt": suite.system_prompt,
+        **({"prompt_of_tools": True} if suite.prompt_of_tools else {}),
         **({"profile": suite.profile} if suite.profile else {}),
         **({"abstain": [*suite.abstain]} if suite.abstain else {}),
     }

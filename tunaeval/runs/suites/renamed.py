@@ -32,9 +32,12 @@ def renamed(suite: Suite, *, seed: int) -> Suite:
     names = _Names(suite, seed)
     scenarios = tuple(_scenario(one, names, seed) for one in suite.scenarios)
     tools = names.tools(suite.tools)
-    prompt = names.text(suite.system_prompt)
     return suite.with_(
-        name=f"{suite.name}-renamed-{seed}", scenarios=scenarios, tools=tools, system_prompt=prompt
+        name=f"{suite.name}-renamed-{seed}",
+        scenarios=scenarios,
+        tools=tools,
+        system_prompt=names.text(suite.system_prompt),
+        prompt_of_tools=suite.prompt_of_tools,
     )
 
 

@@ -37,6 +37,7 @@ from tunaeval.reports.summary import expected_tools, source_of_format
 from tunaeval.reports.tables import verdict_of
 from tunaeval.reports.wording import (
     answered_words,
+    asked_with,
     expected_words,
     got_words,
     reactions,
@@ -158,6 +159,7 @@ def _run(number: int, report: Report) -> View:
         "letter": letter_of(number),
         "info": report.run,
         "summary": summary,
+        "asked_with": [*asked_with(report.run.system_prompt)],
         "remarks": remarks(report),
         "sources": summary.sources | without_call,
         "latency": histogram(latencies, "s"),
@@ -217,6 +219,10 @@ BLOCK = 64
 CALL_CHARACTERS = 110
 PROMPT_CHARACTERS = 120
 """The most characters of a text in a row, which is shown and searched."""
+_SEARCHED = 4096
+"""The characters of a call that are searched for secrets: more than the longest key."""
+PAGE_BYTES = 64 * 1024 * 1024
+"""The size of the long results that a page shows in full, so that 20,000 of them take seconds."""
 TEXT_CHARACTERS = 20_000
 """The most characters of a text in the details; the run's directory has all of it."""
 
@@ -230,7 +236,7 @@ def blocks_of(reports: Sequence[Report], names: dict[str, int]) -> Iterator[View
     results = (
         (number, viewer, result)
         for number, report in enumerate(reports)
-        for viewer in [Viewer(report)]
+        for viewer in [Viewer(report, PAGE_BYTES // len(reports))]
         for result in report.results
     )
     count = 0
@@ -269,10 +275,14 @@ def _result_row(run: int, view: ScenarioView, names: dict[str, int]) -> list[Jso
         None if result.latency_seconds is None else round(result.latency_seconds, 3),
         result.completion_tokens,
         visible(view.prompt, PROMPT_CHARACTERS),
-        visible(hidden(expected_words(result.expected)), CALL_CHARACTERS),
-        visible(hidden(got_words(result)), CALL_CHARACTERS),
+        _call(expected_words(result.expected)),
+        _call(got_words(result)),
         len(result.repairs),
     ]
+
+
+def _call(words: str) -> str:
+    return visible(hidden(words[:_SEARCHED]), CALL_CHARACTERS)
 
 
 def _details(view: ScenarioView) -> JsonValue:

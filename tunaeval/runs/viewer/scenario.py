@@ -38,6 +38,14 @@ from tunaeval.types.runs import (
 
 WENT_WRONG = "where it went wrong first"
 REASONING_KEYS = ("reasoning_content", "reasoning")
+SHORT_CHARACTERS = 1_000
+"""The most characters of a text on a page of long results, once its budget is spent."""
+_USUAL_BYTES = 10_000
+"""Up to this size results are shown in full, however many there are."""
+_CUT = (
+    f"a page of long results shows only {SHORT_CHARACTERS:,} characters of each text here; "
+    "`tunaeval show RUN --scenario ID` shows all"
+)
 _OTHERWISE = "this version does not read the reply as the run did; the run's own words are here"
 
 
@@ -73,9 +81,14 @@ class ScenarioView:
 
 
 class Viewer:
-    """Makes views of a run's results; reads the replies again to find where their calls are."""
+    """Makes views of a run's results; reads the replies again to find where their calls are.
 
-    def __init__(self, report: Report) -> None:
+    With a `budget`, long results of so many bytes in total are read again, which takes time, and
+    the texts of others are cut. Half of it is kept for results that did not pass.
+    """
+
+    def __init__(self, report: Report, budget: int | None = None) -> None:
+        self._budget, self._kept = budget, (budget or 0) // 2
         self._profile = report.run.profile
         self._replies: Replies | None = None
         try:
@@ -86,6 +99,12 @@ class Viewer:
 
     def look(self, result: ScenarioResult) -> ScenarioView:
         """Return the view of a result. Never raises for what a model wrote."""
+        if self._budget is not None:
+            size = len(encode(result.model_dump()))
+            if size > _USUAL_BYTES:
+                if self._budget - size < self._kept * result.ok:
+                    return _shortened(result)
+                self._budget -= size
         read, why = self._read(result)
         wrong = None if result.task is None else result.task.wrong_turn
         attempts = [
@@ -112,6 +131,21 @@ class Viewer:
             return [*self._replies.read(result)], ""
         except TunaevalError as error:  # raised by a plug-in's parser
             return nothing, f"the reply cannot be read again: {error}"
+
+
+def _shortened(result: ScenarioResult) -> ScenarioView:
+    """Return the view of a result beyond a page's budget: texts are cut, no call is shown."""
+
+    def cut(text: str) -> str:
+        return hidden(text[:SHORT_CHARACTERS])
+
+    texts = [cut(text_of(one.message.get("content"))) for one in result.attempts]
+    attempts = [
+        AttemptView(one, (MarkedPiece(text),), (), "", (), _CUT)
+        for one, text in zip(result.attempts, texts, strict=True)
+    ]
+    reason = cut(result.error or result.reason)
+    return ScenarioView(result, cut(result.prompt), reason, tuple(attempts), ())
 
 
 def _attempt(
@@ -194,7 +228,7 @@ class MarkedPiece:
 
 def marks_of(result: ParseResult) -> tuple[Mark, ...]:
     """Return everything that was found in a reply, in the order of the text."""
-    found = [(CALL, call.format or "structured", call.name, call.span, "") for call in result.calls]
+    found = [(CALL, call.format, call.name, call.span, "") for call in result.calls]
     found += [
         (REPAIR, repair.code, repair.message, repair.span, repair.level)
         for call in result.calls

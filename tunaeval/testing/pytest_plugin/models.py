@@ -15,6 +15,7 @@ import pytest
 
 import tunaeval
 from tunaeval.errors import RecordError, TunaevalError, UsageError
+from tunaeval.files.plain_files import real
 from tunaeval.models.endpoint.cassettes import MASKS, checked_masks
 from tunaeval.models.endpoint.serving import ModelEndpoint
 from tunaeval.types.wanted import wanted_path
@@ -113,7 +114,7 @@ def _own_directory(config: pytest.Config) -> dict[str, str]:
     given = config.getoption("basetemp", None)
     if not given:
         return usual
-    base = Path(given).resolve()
+    base = real(Path(given))
     if base.is_relative_to(tempfile.gettempdir()):
         return usual
     own = re.escape(str(base)) + r"(?:/popen-gw\d+)?/[^/\s\"']+"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pytest
+
+from tunaeval.files.plain_files import is_directory
 
 _FLAG: dict[str, Any] = {"action": "store_true"}
 OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -68,7 +69,7 @@ def check_options(config: pytest.Config) -> None:
     if bound is not None and not 0 <= bound <= 100:
         raise _refused("min-bound", bound, "a percentage, from 0 to 100")
     baseline = option(config, "baseline")
-    if baseline is not None and not Path(baseline).is_dir():
+    if baseline is not None and not is_directory(baseline):
         raise _refused("baseline", baseline, "the directory of a run, or of runs")
     if (wanted := option(config, "pass-k")) is not None:
         k, _ = read_pass_k(wanted)

@@ -20,6 +20,7 @@ from tunaeval.api.comparing import compare
 from tunaeval.api.extensions import registries
 from tunaeval.api.running import usual_options
 from tunaeval.errors import TunaevalError, UsageError
+from tunaeval.files.plain_files import entries, is_there
 from tunaeval.parsing.api import parser_for
 from tunaeval.registry import closed, made_client
 from tunaeval.reports.summary import summarise
@@ -237,9 +238,9 @@ def _against(report: Report, directory: Path, margin: float) -> SuiteLine:
 
 def _baseline(report: Report, directory: Path) -> Report:
     """Return the run in the directory, or the latest of its runs of this suite."""
-    if (directory / RUN_FILE).is_file():
+    if is_there(directory / RUN_FILE):
         return load_report(directory)
-    found = [load_report(path.parent) for path in sorted(directory.glob(f"*/{RUN_FILE}"))]
+    found = [load_report(path.parent) for path in entries(directory, f"*/{RUN_FILE}")]
     same = [one for one in found if one.run.suite == report.run.suite]
     if not same:
         raise UsageError(

@@ -9,6 +9,8 @@ This is no sandbox: a command that runs a file runs what the model has written, 
 this process. Who can write the files that a command reads as its configuration can make it run any
 program, so no tool of a workspace writes, moves or deletes them while the command is allowed.
 `configurations.toml` lists them by program; for a program that is not listed, nothing is refused.
+The import path is configuration, too: `python -m` of a module that is not in the workspace imports
+nothing from there, but for test runners.
 
 Of git the configuration itself names further files. `git status` runs the program in
 `core.fsmonitor`; other commands run those in `core.hooksPath`, filters and aliases. A value may be
@@ -24,12 +26,14 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -45,12 +49,13 @@ PATH_WORD = "{path}"
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """An allowed command line: the words that the program gets, the directory that it runs in, and
-    the file descriptors that it inherits.
+    """An allowed command line: the words that the program gets, the directory that it runs in, as a
+    path and as parts in the workspace, and the file descriptors that it inherits.
     """
 
     words: Words
     folder: Path
+    parts: Parts = ()
     files: tuple[int, ...] = ()
 
 
@@ -74,7 +79,8 @@ def allowed(
                 words = (*words[:index], f"/dev/fd/{file}", *words[index + 1 :])
                 files = (file,)
         here = Path(f"/proc/self/fd/{at}")
-        yield CommandLine(words, here if here.is_dir() else confined.root.joinpath(*folder), files)
+        place = here if here.is_dir() else confined.root.joinpath(*folder)
+        yield CommandLine(words, place, folder, files)
 
 
 def _fitting(
@@ -178,7 +184,7 @@ def configurations() -> Mapping[str, Program]:
 
 
 def programs_that(do: str) -> frozenset[str]:
-    """Return the programs in the list `do`: "readers", "nameless" or "writers"."""
+    """Return the programs in the list `do`: "readers", "nameless", "writers" or "importers"."""
     return frozenset(table_of(__package__, _TABLE)[do])
 
 
@@ -390,6 +396,36 @@ def _listed(top: Path, own: Path) -> Iterator[tuple[str, str, str]]:
         yield origin, key, value
 
 
+_PYTHON, _FLAGS = r"(?<![\w.-])(?:python|pypy)[\d.]*+(?=\s)", "[bBdEhiIOPqsSuvVx]"
+_OPTIONS = rf"(?:\s++-(?:[WX]\s*+\S++|{_FLAGS}++(?=\s)))*+"
+_RUNS_MODULE = re.compile(rf"{_PYTHON}{_OPTIONS}\s++-{_FLAGS}*+m\s*+(\S++)")
+_RUNS_PYTHON = re.compile(_PYTHON)
+
+
+def imports_apart(line: CommandLine, given: Collection[str], confined: Confined) -> bool:
+    """Whether a command runs only modules of Python (`python -m`) that are not in the workspace,
+    so that it has to import nothing from there. `given` are the paths at the workspace's start:
+    what was added since may be there to be imported in the place of an installed module.
+    """
+
+    def is_inside(module: str) -> bool:
+        top = module.partition(".")[0]
+        if not programs_that("importers").isdisjoint({module, top}):
+            return True
+        path = "/".join((*line.parts, *module.split(".")))
+        files = [f"{path}{end}" for end in (".py", "/__main__.py")]
+        if not any(map(confined.status, files)):
+            return False
+        places = [sysconfig.get_path(one) for one in ("purelib", "platlib")]
+        is_installed = top in sys.stdlib_module_names or PathFinder.find_spec(top, places)
+        return not is_installed or not set(given).isdisjoint(files)
+
+    text = " ".join(line.words)  # a shell's line is one word
+    modules = _RUNS_MODULE.findall(text)
+    runs_others = len(modules) < len(_RUNS_PYTHON.findall(text))
+    return not runs_others and bool(modules) and not any(map(is_inside, modules))
+
+
 COMMAND_SECONDS = 30.0
 OUTPUT_BYTES = 64 * 1024
 _GRACE_SECONDS = 2.0
@@ -425,13 +461,17 @@ def run_command(
     seconds: float = COMMAND_SECONDS,
     output_bytes: int = OUTPUT_BYTES,
     hidden: str | None = "",
+    apart: bool = False,
 ) -> Ran:
     """Run a command in a folder and wait for it; it inherits the descriptors `files`.
 
-    It runs below a supervisor, with the directory `hidden` hidden from it (see `launching`); None
-    is for a trusted command, which needs neither. Raises `WorkspaceError` if it cannot be started.
+    It runs below a supervisor and in a domain of its own (see `launching`), with the directory
+    `hidden` hidden from it, if that is not empty; None is for a trusted command, which needs
+    neither. With `apart`, Python imports nothing from the folder or a script's directory. Raises
+    `WorkspaceError` if it cannot be started.
     """
-    process = _started(words, folder, files, hidden)
+    environment = {**_ENVIRONMENT, **({"PYTHONSAFEPATH": "1"} if apart else {})}
+    process = _started(words, folder, files, hidden, environment)
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     kept = bytearray()
 
@@ -468,7 +508,11 @@ def check_system() -> None:
 
 
 def _started(
-    words: Words, folder: Path, files: Sequence[int], hidden: str | None
+    words: Words,
+    folder: Path,
+    files: Sequence[int],
+    hidden: str | None,
+    environment: Mapping[str, str],
 ) -> subprocess.Popen[bytes]:
     if hidden is not None:
         check_system()
@@ -481,7 +525,7 @@ def _started(
         return subprocess.Popen(  # noqa: S603 - words of an allow-list, and no shell
             line if hidden is None else launched(line, hidden=hidden),
             cwd=folder,
-            env=_ENVIRONMENT,
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

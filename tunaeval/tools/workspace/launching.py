@@ -1,44 +1,54 @@
-"""Start a command below a supervisor that ends all that it has started, with files hidden from it.
+"""Start a command below a supervisor that ends all that it has started, in a Landlock domain.
 
-    python -I -S launching.py HIDDEN WORD...
+    python -I -S launching.py PARENT LINE HIDDEN WORD...
 
 The supervisor adopts every process whose parent has ended, also one in a session of its own. When
-the command ends, it kills all of them, and ends with the same exit code. HIDDEN is a directory, or
-"": by Landlock, the command and all that it starts open no file in it, read no memory of the
-processes outside, and send them no signal. Linux has no other way that needs no rights, so on other
-systems, and on a Linux without Landlock, nothing is hidden.
+the command ends, when the process PARENT does, however it does, or at SIGTERM, it kills all of
+them, and ends with the command's exit code. With a LINE above 0 it ends a command that writes a
+longer line than so many bytes.
 
-A process that may signal the supervisor can kill it and then escape: one of the same user if
-nothing is hidden, or before Linux 6.12.
+HIDDEN is a directory, "/" or "". Unless it is "", the command and all that it starts are in a
+domain of Landlock: they read no memory or variables of the processes outside, send them no signal
+(since Linux 6.12), and open no file in the directory, if it is not "/". Linux has no other way that
+needs no rights, so on other systems, and on a Linux without Landlock, all this is possible.
+
+A process that may signal the supervisor can kill it: one of the same user outside of a domain, or
+before Linux 6.12. The command dies with it; processes that the command has started can escape.
 
 This file runs without the package, for every command: it imports little of the standard library,
-so that it takes 30 ms. `signal`, `contextlib` and `functools` would add as much.
+so that it takes 30 ms. `signal`, `threading`, `contextlib` and `functools` would add as much.
 """
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # no stubs: `signal` without its enumerations
+import _thread
 import ctypes
 import os
 import struct
 import sys
 from collections.abc import Iterator, Sequence
 
-_SUBREAPER, _NO_NEW_PRIVILEGES = 36, 38
+_WITH_PARENT, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same numbers for every architecture
 _READ = 1 << 0 | 1 << 2  # to execute and to read files
 _MOVE, _MOVE_SINCE = 1 << 13, 2  # to another directory, which Landlock denies unless it is granted
 _SIGNALS, _SIGNALS_SINCE = 1 << 1, 6
 _ROUNDS = 200
 _DROP, _ADMIN, _PERFMON = 24, 21, 38
-_KILL = 9
+_KILL, _TERMINATE, _NO_HANG = 9, 15, 1
 _IGNORED = 13, 25  # SIGPIPE and SIGXFSZ, which Python ignores, and so would the command
 
 
-def launched(words: Sequence[str], *, hidden: str = "") -> list[str]:
-    """Return the words that start a command, whose program is a path, below a supervisor."""
+def launched(words: Sequence[str], *, hidden: str | None = None, line: int = 0) -> list[str]:
+    """Return the words that start a command, whose program is a path, below a supervisor, which
+    ends with this process. It is in a Landlock domain unless `hidden` is None.
+    """
     if sys.platform != "linux":
         return [*words]
-    return [sys.executable, "-I", "-S", __file__, hidden, *words]
+    domain = "" if hidden is None else hidden or "/"
+    own = [sys.executable, "-I", "-S", __file__]
+    return [*own, str(os.getpid()), str(line), domain, *words]
 
 
 def can_hide() -> bool:
@@ -88,7 +98,7 @@ def _system() -> ctypes.CDLL:
 
 
 def _hide(folder: str) -> None:
-    """Let this process read all files there are now, but for those in a directory.
+    """Let this process read all files, or all that there are now but for those in a directory.
 
     Landlock only grants, so each entry of each directory above is granted but the one that leads
     to `folder`. Names can still be listed.
@@ -100,8 +110,10 @@ def _hide(folder: str) -> None:
     scopes = struct.pack("=QQ", 0, _SIGNALS) if version >= _SIGNALS_SINCE else b""
     rules = struct.pack("=Q", rights) + scopes
     ruleset = libc.syscall(_CREATE, rules, ctypes.c_size_t(len(rules)), 0)
-    above = "/"
-    for name in os.path.realpath(folder).strip("/").split("/"):
+    above, names = "/", os.path.realpath(folder).strip("/")
+    if not names:
+        _grant(libc, ruleset, above, rights)
+    for name in names.split("/") if names else ():
         for one in os.listdir(above):  # noqa: PTH208 - names, as of a descriptor
             if one != name:
                 _grant(libc, ruleset, os.path.join(above, one), rights)  # noqa: PTH118 - as above
@@ -130,32 +142,83 @@ def _grant(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     os.close(file)
 
 
-def _main(hidden: str, *words: str) -> int:
+def _main(parent: str, line: str, hidden: str, *words: str) -> int:
     if sys.platform == "win32":
         return 126
-    _system().prctl(_SUBREAPER, 1, 0, 0, 0)
+    libc, reading, out, inside = _system(), _thread.allocate_lock(), 0, 0
+    libc.prctl(_SUBREAPER, 1, 0, 0, 0)
+    before = _signal.pthread_sigmask(_signal.SIG_BLOCK, {_TERMINATE, _signal.SIGCHLD})
+    libc.prctl(_WITH_PARENT, _TERMINATE, 0, 0, 0)
+    if os.getppid() != int(parent):  # it has ended already
+        return 1
+    if int(line):
+        out, inside = os.pipe()
     child = os.fork()
     if not child:
-        try:
-            if hidden:
-                _hide(hidden)
-            for number in _IGNORED:
-                _system().signal(number, None)
-            os.execv(words[0], words)  # noqa: S606 - the words are those of the caller
-        except OSError as error:
-            os.write(2, f"{words[0]}: {error.strerror}\n".encode())
-        finally:
-            os._exit(126)
-    while True:
-        ended, status = os.wait()
-        if ended == child:
-            break
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
+        _become(hidden, words, inside)
+    if out:
+        os.close(inside)
+        reading.acquire()
+        _thread.start_new_thread(_pass_on, (out, int(line), reading))
+    status = _ended(child)
+    if status is None:
+        status, out = _TERMINATE, 0
     end_below(os.getpid())
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, before - {_TERMINATE})
+    if out:
+        reading.acquire()  # until all that was printed is passed on
     code = os.waitstatus_to_exitcode(status)
     if code < 0:  # end by the same signal
-        _system().signal(-code, None)
+        libc.signal(-code, None)
         os.kill(os.getpid(), -code)
     return code
+
+
+def _ended(child: int) -> int | None:
+    """Return the status with which the command has ended, or None at SIGTERM. Signals are awaited
+    rather than handled, because one that comes just before a call that blocks would not end it.
+    """
+    while _signal.sigwait({_TERMINATE, _signal.SIGCHLD}) != _TERMINATE:
+        while (found := os.waitpid(-1, _NO_HANG))[0]:
+            if found[0] == child:
+                return found[1]
+    return None
+
+
+def _become(hidden: str, words: tuple[str, ...], out: int) -> None:
+    """Run the command in this process, which ends with the supervisor; it prints to `out`."""
+    try:
+        if out:
+            os.dup2(out, 1)
+        _system().prctl(_WITH_PARENT, _KILL, 0, 0, 0)
+        if hidden:
+            _hide(hidden)
+        for number in _IGNORED:
+            _system().signal(number, None)
+        os.execv(words[0], words)  # noqa: S606 - the words are those of the caller
+    except OSError as error:
+        os.write(2, f"{words[0]}: {error.strerror}\n".encode())
+    finally:
+        os._exit(126)
+
+
+def _pass_on(out: int, most: int, reading: _thread.LockType) -> None:
+    """Pass on what the command prints; end it when a line is longer than `most` bytes."""
+    length = 0
+    try:
+        while length <= most and (piece := os.read(out, 1 << 16)):
+            length = len(piece) - 1 - piece.rfind(b"\n") + (0 if b"\n" in piece else length)
+            while piece:
+                piece = piece[os.write(1, piece) :]
+    except OSError:  # nobody reads it any more
+        pass
+    if length > most:
+        os.write(2, f"a line of over {most} bytes on stdout ended the command\n".encode())
+        os.kill(os.getpid(), _TERMINATE)
+        return  # with the pipe left open, so that the command does not complain last
+    os.close(out)
+    reading.release()
 
 
 if __name__ == "__main__":

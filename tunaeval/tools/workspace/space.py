@@ -15,14 +15,24 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, Self, TypeAlias
 
 from tunaeval.errors import UsageError, WorkspaceError
 from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
 
-from .commands import COMMAND_SECONDS, OUTPUT_BYTES, Ran, Words, allowed, check_system, run_command
+from .commands import (
+    COMMAND_SECONDS,
+    OUTPUT_BYTES,
+    CommandLine,
+    Ran,
+    Words,
+    allowed,
+    check_system,
+    imports_apart,
+    run_command,
+)
 from .confined import MAX_BYTES, READ_FLAGS, Confined, Parts
 
 
@@ -36,7 +46,8 @@ class Workspace:
     `files` are texts or bytes by path; `commands` are the lists of words that `run` allows, with
     `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
     the snapshot taken at the start. `at` is an existing directory to use instead; it is not removed
-    on closing. `hidden` is a directory that commands cannot read, where the system can hide it.
+    on closing. `hidden` is a directory that commands cannot read besides, where the system can hide
+    it: of the processes outside they see nothing anyway.
     Raises `WorkspaceError` for a path that leads out of the workspace, for `commands` on a system
     other than Linux, and on one that cannot confine paths (Windows).
 
@@ -131,13 +142,22 @@ class Workspace:
             raise WorkspaceError(f"no command can run: the workspace {why}")
         requested = self._seconds if seconds is None else wanted_seconds(seconds, "seconds")
         limit = min(requested, self._seconds)
-        run = partial(
-            run_command, seconds=limit, output_bytes=self._output_bytes, hidden=self.hidden
-        )
         if not isinstance(command, str):
-            return run(command, self.path)
+            return self.run_line(CommandLine(command, self.path), limit)
         with allowed(command, self.commands, self.confined) as line:
-            return run(line.words, line.folder, files=line.files)
+            return self.run_line(line, limit)
+
+    def run_line(self, line: CommandLine, seconds: float) -> Ran:
+        """Run a command line that has been checked. Raises `WorkspaceError` if it cannot run."""
+        return run_command(
+            line.words,
+            line.folder,
+            files=line.files,
+            seconds=seconds,
+            output_bytes=self._output_bytes,
+            hidden=self.hidden,
+            apart=imports_apart(line, self.before.entries, self.confined),
+        )
 
     def close(self) -> None:
         """Remove the directory and its content, unless it was given as `at`."""
@@ -307,6 +327,10 @@ class Snapshot:
 
     entries: Mapping[str, WorkspaceEntry] = field(default_factory=dict)
     complete: bool = True
+
+    def __post_init__(self) -> None:
+        """Make the entries unchangeable, because checks of others look at them."""
+        object.__setattr__(self, "entries", MappingProxyType(self.entries))
 
     def changes(self, later: Snapshot) -> Changes:
         """Return the differences from this snapshot to `later`."""

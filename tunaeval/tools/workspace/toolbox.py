@@ -15,7 +15,7 @@ from tunaeval.errors import WorkspaceError
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
 
-from .commands import COMMAND_SECONDS, allowed, check_unread, run_command
+from .commands import COMMAND_SECONDS, allowed, check_unread
 from .confined import MAX_WALKED, path_fits
 from .space import Workspace
 
@@ -63,10 +63,7 @@ class _Toolbox:
             raise WorkspaceError(f"no command can run: the workspace {why}")
         folder, seconds = self._confined.parts(cwd or "."), _seconds(timeout)
         with allowed(command, self._workspace.commands, self._confined, folder) as line:
-            ran = run_command(
-                line.words, line.folder, files=line.files, seconds=seconds,
-                hidden=self._workspace.hidden,
-            )  # fmt: skip
+            ran = self._workspace.run_line(line, seconds)
         return _cut(str(ran)) if capture_output else f"Exit Code: {ran.code}"
 
     def glob(
