@@ -12,6 +12,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.viewer.made_runs import ANSWERS, READ, made_run, multiplied, report_of
 from tunaeval.files.records import encode
 from tunaeval.runs.viewer.html import page_writer
