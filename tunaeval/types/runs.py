@@ -187,7 +187,7 @@ class RunInfo(BaseModel):
     deadline_seconds: float
     prompt_digest: str
     system_prompt: str | None = None
-    """The system prompt; "" is none. None is unknown: that of a whole agent, or of an older run."""
+    """The system prompt; "" is none. None is unknown: that of a whole agent."""
     versions: dict[str, str]
     resumed_at: list[str] = Field(default_factory=list)
     """When the interrupted run was continued, in ISO 8601."""
