@@ -250,10 +250,17 @@ def _task(messages: object, start: object) -> Conversation:
     return read.since(start)
 
 
+_BESIDE = frozenset({"repetition"})
+"""Categories that may be named beside every preset, also one that has them, as `default` does."""
+
+
 def _scorers(preset: str, categories: Iterable[str | Scorer]) -> tuple[Scorer, ...]:
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise UsageError(f"categories is {categories!r}, wanted a list; write [{categories!r}]")
-    return (*scorers_of(preset), *map(_scorer, categories))
+    own = scorers_of(preset)
+    known = {one.name for one in own} & _BESIDE
+    more = (_scorer(one) for one in categories if not (isinstance(one, str) and one in known))
+    return (*own, *more)
 
 
 def _judged(
