@@ -46,6 +46,7 @@ FITS: dict[str, tuple[object, ...]] = {
     "models": ((), ("a", "b"), ("hermes",), ("",)),
     "summary": ("no",),
     "tool": ("no",),
+    "turns": ((),),
 }
 """What each field takes among `ODD`; all else has to be refused."""
 OF_ALL_WORDS = "it needs ⟨call⟩, ⟨calls⟩, or ⟨name⟩ and arguments"

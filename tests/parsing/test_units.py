@@ -247,7 +247,6 @@ def test_fences_that_begin_as_calls_take_time_in_proportion(flood: str, end: str
         "The tool <bash/> is called.",
         '{"tool_calls": [{"name": "bash", "arguments": {"command": "ls"}}]}\n\nI called it.',
         '{"action": "bash", "action_input": {"command": "ls"}}',
-        'functions.bash:0{"command": "ls"}',
         'bash:\n{"command": "ls"}',
         'bash\n```json\n{"command": "ls"}\n```',
         "<ns:bash>ls</ns:bash>",

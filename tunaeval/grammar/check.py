@@ -21,6 +21,7 @@ from tunaeval.types.calls import JsonObject, ToolCall, Tools, ToolSpec
 
 from . import format as words
 from .format import Arguments, CallObject, Format, Literal, Many, Maybe, Name, PythonCalls, Word
+from .turns import Turns
 
 
 def fault_of(form: Format) -> str | None:
@@ -58,6 +59,7 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "Route": (words.Route, "Route('call', 'HEADER', 'BODY')"),
     "Envelope": (words.Envelope, "Envelope(Literal({0}), (Route(...), ...), Literal({1}))"),
     "Format": (Format, "tunaeval.formats.get({0})"),
+    "Turns": (Turns, "one of tunaeval.grammar.turns.FAMILIES"),
 }
 """The types of each field annotation, and an example of a value, in which {0} and {1} are texts."""
 
@@ -88,7 +90,7 @@ def _type_faults(value: Any, place: str, kind: str) -> Iterator[str]:
     elif kind == "str" and len(value) > MAX_FIXED and not _ANY_LENGTH.fullmatch(place):
         found = f"{place} has {len(value)} characters"
         yield f"{found}; a fixed text has {MAX_FIXED} at the most, and several may be side by side"
-    elif not place or (kind in _KINDS and kind not in ("str", "bool", "Format")):
+    elif not place or (kind in _KINDS and kind not in ("str", "bool", "Format", "Turns")):
         for field in fields(value):
             yield from _type_faults(
                 getattr(value, field.name), f"{place}.{field.name}".lstrip("."), str(field.type)

@@ -116,7 +116,7 @@ FAMILIES = (
             "<start_function_response>…<end_function_response>"),
     # GLM, Phi, Jamba, Apriel, dots, EXAONE, TeleChat, LongCat.
     _family("role-tokens", "", "<|system|> <|user|> <|tool|> <|observation|> <|tool_response|> "
-            "<|tool_result|> <|developer|> <|environment|> <|function|> <|User|> <|USER|> "
+            "<|tool_result|> <|developer|> <|environment|> <|User|> <|USER|> "
             "<|SYSTEM|> <|human|> <|prompter|> <|userprompt|> [|system|] [|user|] [|tool|] <_user> "
             "<_system> <longcat_user> <longcat_system> <longcat_tool>",
             "<|assistant|> <|Assistant|> <|ASSISTANT|> <|bot|> <|Bot|> <|response|> [|assistant|] "

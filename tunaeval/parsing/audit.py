@@ -305,11 +305,16 @@ def _inner_texts() -> re.Pattern[str]:
     found = {
         text.strip() for form in forms for text in literal_texts(form.words) if text not in openers
     } | _ends_of_calls()
-    signs = [text for text in found if len(text) >= limits.SHORTEST_OPENER and _BARRED(text)]
+    signs = [text for text in found if len(text) >= limits.SHORTEST_OPENER and _is_distinct(text)]
     return re.compile("|".join(sorted(map(re.escape, signs), key=len, reverse=True)))
 
 
-_BARRED = re.compile(r"(?!</?[\w-]+>\Z).*[<\[]|.*[<\[｜|]", re.DOTALL).match
+def _is_distinct(text: str) -> bool:
+    """Whether a fixed text is no word, and no plain element, which any text may have."""
+    return not _ELEMENT(text) and any(sign in text for sign in "<[｜|")
+
+
+_ELEMENT = re.compile(r"</?+[A-Za-z]++>").fullmatch
 
 
 def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
@@ -327,7 +332,7 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
         if in_ticks(line) or _in_closed_fence(text, start):
             continue
         what = text[start:end][: limits.SHOWN_NAME]
-        if sure and not _WORDS_BEFORE(line):
+        if sure and not _is_in_sentence(line):
             message = f"{what!r} belongs to a call, and nothing begins the call"
             collector.refuse("missing-opener", message, start, end)
         else:
@@ -336,7 +341,10 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
         return
 
 
-_WORDS_BEFORE = re.compile(r"(?:^|.*[\s(])[^\W\d]\w*+[^\w\s]{0,3} \S*\Z", re.DOTALL).match
+def _is_in_sentence(line: str) -> bool:
+    """Whether a line has a word before its last one, which may be glued to what follows."""
+    *words, _ = line.split(" ")
+    return any(word.strip("\"'([.,:;!?").isalpha() for word in words)
 
 
 def _loosely_named(text: str, tools: Tools) -> Iterator[tuple[int, int, bool]]:

@@ -51,8 +51,8 @@ class Event:
     - "call_finished": `call`, at `span`.
     - "call_dropped": the started call is no call after all (a broken end, or a repair that the
       level does not allow); its number will be used again.
-    - "reclassified": the text at `span` turned out to be reasoning, or another's (the diagnosis
-      "later-turn" says so); calls in it are withdrawn.
+    - "reclassified": the text at `span` turned out to be what `name` says, "reasoning", or "markup"
+      or "content" where another's turn began; calls in it are withdrawn.
     - "diagnosis": `diagnosis`.
 
     Examples:
@@ -581,10 +581,10 @@ class Collector:
         """
         self.settle_blank("content")
         self.has_reasoning = self.has_reasoning or kind == "reasoning"
-        end = self.end
+        end, same = self.end, self.last == kind and self.last_start <= start and not marker
         self._forget(start)
-        if start < end:
-            self.report(event("reclassified", start, end))
+        if start < end and not same:
+            self.report(event("reclassified", start, end, name=kind))
         listened, self.events = self.events, None
         self.piece("markup", start, start + marker)
         self.piece(kind, start + marker, end)

@@ -398,9 +398,6 @@ HINTS = {word: kind for kind, words in _SPELLINGS.items() for word in words.spli
 """What each name of a type means, and whether a value is a string, as models write them."""
 
 
-_TUPLE = re.compile(r"\A\((.*)\)\Z", re.DOTALL)
-
-
 def typed(text: str, schema: object, kind: str | None, root: object = None) -> Read:
     """Return the value that the bare `text` of an argument means, with its repairs and notes.
 
@@ -426,7 +423,7 @@ def typed(text: str, schema: object, kind: str | None, root: object = None) -> R
             return Read(value)
     bare = text.strip()
     if "array" in wanted:
-        bare = _TUPLE.sub(r"[\1]", bare)
+        bare = f"[{bare[1:-1]}]" if bare[:1] + bare[-1:] == "()" else bare
     if not wanted.isdisjoint(("array", "object")) and bare[:1] in ("{", "["):
         inner = read_json(bare)
         if isinstance(inner, Read):

@@ -113,8 +113,8 @@ def _is_block(block: Block, frame: tuple[Repair, ...]) -> bool:
     return block.had_body and not block.failed
 
 
-_quoted_calls = re.compile(r"""[\s\[]{0,64}+(["'])[^\W\d][\w.]{0,127}+\([^\n]*?\\[\\"']""").match
-"""Match a list of calls that are texts with escapes of their own; the group is their quote."""
+_quoted_calls = re.compile(r"""[\s\[]{0,64}+(["'])[^\W\d][\w.]{0,127}+\([^\\]*+\\[\\"']""").match
+"""Match a list of calls whose first escape is one of a text's own; the group is their quote."""
 
 _UNDERSCORES = re.compile(r"\\(_)")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from tunaeval.parsing.collect import TILES, Event
+from tunaeval.parsing.collect import TILES, Event, EventKind
 from tunaeval.parsing.reader import Stream
 from tunaeval.types.parsing import ParseResult
 
@@ -44,13 +44,14 @@ def untiled(text: str, result: ParseResult, events: Iterable[Event]) -> str:
 
 
 def _final_tiles(events: Iterable[Event]) -> list[Event]:
-    """Return the events that cover the text, reclassified ones replaced by one of reasoning."""
+    """Return the events that cover the text, reclassified ones replaced by one of their kind."""
     tiles: list[Event] = []
     for event in events:
         if event.kind == "reclassified":
             while tiles and tiles[-1].span.end > event.span.start:
                 tiles.pop()
-            tiles.append(Event("reasoning", event.span, event.text))
+            kind: EventKind = "content" if event.name == "content" else "reasoning"
+            tiles.append(Event(kind, event.span, event.text))
         elif event.kind in TILES:
             tiles.append(event)
     return tiles
