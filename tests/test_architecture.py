@@ -75,7 +75,6 @@ UPWARD = {
     ("tunaeval/grammar/check.py", "tunaeval.parsing.write"),
     ("tunaeval/grammar/format.py", "tunaeval.parsing.write"),
     ("tunaeval/types/calls.py", "tunaeval.tools.specs"),
-    ("tunaeval/__init__.py", "tunaeval.api.old_paths"),
 }
 """Values that know by whom they are read or made: `Format.parse` and `ToolSpec.of`.
 

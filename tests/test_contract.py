@@ -41,8 +41,6 @@ def test_the_page_is_as_the_package_has_it() -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_documentation_and_examples_use_public_names_alone(path: Path) -> None:
-    if path.name == "upgrade.md":
-        pytest.skip("it shows the paths of before, too")
     text = path.read_text("utf-8")
     for module in _MODULE.findall(text):
         assert module in CONTRACT.MODULES, f"{module} is not in docs/contract.py"

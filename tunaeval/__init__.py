@@ -8,10 +8,7 @@ Importing this package reads no entry point, no environment variable and no file
 read is `__init__.pyi`.
 """
 
-import sys
 from importlib import import_module
-
-from tunaeval.api.old_paths import OldPaths
 
 __version__ = "0.1.0"
 
@@ -89,7 +86,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-if not any(isinstance(finder, OldPaths) for finder in sys.meta_path):
-    sys.meta_path.append(OldPaths())

@@ -1,4 +1,4 @@
-"""Files of scores: written line by line, and read again in this version and later ones."""
+"""Files of scores: written line by line, and read again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import tunaeval
 from tests.scoring.transcripts import FINE, batches, said
 from tunaeval.errors import RecordError, UsageError
 
-VERSION_1 = Path(__file__).parent.parent / "harness" / "version_1" / "scores.jsonl"
 TASK = [*batches([("read", FINE)]), said("It says alpha.")]
 
 
@@ -37,40 +36,16 @@ def test_what_a_session_writes_is_read_again(tmp_path: Path) -> None:
     assert failed.ended_by == "KeyError: 'b.txt'"
 
 
-def test_the_scores_of_version_1_are_as_they_were_given() -> None:
-    default, fixed, failed = tunaeval.read_scores(str(VERSION_1))
-    assert default.schema_version == fixed.schema_version == 1
-    assert default.score is not None
-    assert (default.score.preset, default.score.weighted_total) == ("default", 0.65)
-    assert default.score.details.outcome == "scored"
-    assert fixed.score is not None
-    assert fixed.score.weighted_total == 0.57
-    assert failed.score is None
-    assert failed.ended_by == "ValueError: the agent broke"
-
-
-def test_the_fixed_preset_scores_as_it_did() -> None:
-    """All but a reason's words, which then were "1 calls"."""
-    old = tunaeval.read_scores(VERSION_1)[1].score
-    assert old is not None
-    plan = old.categories["plan-correctness"]
-    now = plan.model_copy(update={"reason": "1 call and no planner"})
-    old = old.model_copy(update={"categories": {**old.categories, "plan-correctness": now}})
-    messages = [
-        {"role": "user", "content": "Read a.txt"},
-        *batches([("read", "text")])[1:],
-        said("It says text."),
-    ]
-    messages[1]["tool_calls"][0]["function"]["arguments"] = '{"path": "a.txt"}'
-    assert tunaeval.score(messages, "Read a.txt", preset="evals2") == old
-
-
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ({"schema_version": 3}, "score 1: schema_version is 3, this tunaeval reads 1 to 2"),
+        ({"query": "q"}, "score 1: schema_version is None, this tunaeval reads 2; score again"),
+        ({"schema_version": 3}, "score 1: schema_version is 3, this tunaeval reads 2"),
         ({"schema_version": "2"}, "score 1: schema_version is '2'"),
-        ({"query": "q"}, "score 1: score: Field required; wanted a line that a scoring session"),
+        (
+            {"schema_version": 2, "query": "q"},
+            "score 1: score: Field required; wanted a line that a scoring session",
+        ),
     ],
 )
 def test_a_line_that_is_no_score_is_named(
@@ -84,9 +59,11 @@ def test_a_line_that_is_no_score_is_named(
 
 def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "scores.jsonl"
-    whole = VERSION_1.read_text("utf-8")
-    path.write_text(whole + whole[:40], "utf-8")
-    assert tunaeval.read_scores(path) == tunaeval.read_scores(VERSION_1)
+    scored_to(path)
+    whole = tunaeval.read_scores(path)
+    text = path.read_text("utf-8")
+    path.write_text(text + text[:40], "utf-8")
+    assert tunaeval.read_scores(path) == whole
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

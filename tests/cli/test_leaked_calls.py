@@ -18,7 +18,6 @@ from tests.faults import Answer, FaultServer, chat, completion
 from tunaeval.errors import UsageError
 from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.reports.compared import comparison_markdown
-from tunaeval.runs.directory import load_report
 from tunaeval.types.exchange import Reply
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Report
@@ -32,7 +31,6 @@ STRUCTURED = {
 }
 HEALTHY = completion({"role": "assistant", "content": None, "tool_calls": [STRUCTURED]})
 LEAKING = chat(LEAKED)
-VERSION_1 = Path(__file__).parent.parent / "harness" / "version_1"
 
 
 @pytest.fixture
@@ -162,20 +160,6 @@ def test_a_kept_run_is_read_again_by_the_same_rule(
     assert rates(again) == [0, 4, 4]
     only = tunaeval.rescore(leaking.directory, calls="structured").report
     assert rates(only) == [0, 0, 0]
-
-
-def test_a_run_of_before_is_read_again_by_the_rule_of_now(tmp_path: Path) -> None:
-    old = load_report(VERSION_1 / "served")
-    assert old.summary.leaked_calls == 0
-    again = tunaeval.rescore(VERSION_1 / "served", out=tmp_path).report
-    assert again.summary.leaked_calls == 1
-    results = load_report(again.directory or "").results
-    (leaked,) = [one for one in results if one.leaked_calls]
-    assert leaked.scenario == "status"
-    assert not leaked.levels["strict"].ok
-    assert leaked.levels["standard"].ok
-    scripted = tunaeval.rescore(VERSION_1 / "scripted", out=tmp_path).report
-    assert scripted.summary.leaked_calls == 0
 
 
 def test_a_replayed_reply_keeps_its_source(

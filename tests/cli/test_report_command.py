@@ -10,7 +10,6 @@ import pytest
 from tests.cli.conftest import Tuna
 from tests.viewer.made_runs import ANSWERS, made_run
 
-OLD = Path(__file__).parent.parent / "harness" / "version_1" / "served"
 SMOKE = ("--suite", "smoke", "--recording", "smollm2-135m-constrained")
 
 
@@ -49,10 +48,16 @@ def test_show_tells_one_conversation(tuna: Tuna, run: str) -> None:
     assert shown.count("\nreply ") == 2
 
 
-def test_show_of_a_run_of_version_1(tuna: Tuna) -> None:
-    shown = tuna("show", str(OLD), "--scenario", "tests").stdout
+def test_show_has_a_call_that_the_server_parsed(tuna: Tuna, tmp_path: Path) -> None:
+    call = {"name": "read_file", "arguments": '{"filepath": "a.txt"}'}
+    parsed = {
+        "role": "assistant",
+        "tool_calls": [{"id": "1", "type": "function", "function": call}],
+    }
+    run = made_run(tmp_path, {"right": parsed})
+    shown = tuna("show", str(run), "--scenario", "right").stdout
     assert "call that the server parsed" in shown
-    assert '= command = "pytest -q"' in shown
+    assert '= filepath = "a.txt"' in shown
 
 
 @pytest.mark.parametrize(
@@ -98,9 +103,10 @@ def test_report_writes_to_stdout_or_to_a_file(
         assert said.stdout.splitlines() == file.read_text("utf-8").splitlines()
 
 
-def test_a_report_of_several_runs(tuna: Tuna, run: str) -> None:
-    assert len(tuna("report", run, str(OLD), "--csv").stdout.splitlines()) == 1 + 8 + 5
-    refused = tuna("report", run, str(OLD), "--json")
+def test_a_report_of_several_runs(tuna: Tuna, run: str, tmp_path: Path) -> None:
+    other = str(made_run(tmp_path / "other", {"right": "No."}))
+    assert len(tuna("report", run, other, "--csv").stdout.splitlines()) == 1 + 8 + 1
+    refused = tuna("report", run, other, "--json")
     assert refused.returncode == 2
     assert "writes a single run" in refused.stderr
 

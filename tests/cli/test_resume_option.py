@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import tunaeval
 from tests.cli.conftest import Server, Tuna
 from tests.faults import Answer, FaultServer, chat
 from tests.faults.runs import suite_file
@@ -256,3 +257,24 @@ def test_a_run_says_what_its_tokens_cost(here: Tuna, server: Server, suite: str)
     done = here(*options, "--price-in", "2", "--price-out", "10")
     assert "tunaeval: the tokens of the run cost 0.0003" in done.stderr  # 40 asked, 20 answered
     assert "cost" not in here(*options).stderr
+
+
+def test_a_run_that_was_made_in_python_goes_on_by_its_fields(
+    here: Tuna, server: Server, suite: str, tmp_path: Path
+) -> None:
+    tunaeval.run(
+        suite,
+        client="openai",
+        base_url=server.url,
+        model="m",
+        level="strict",
+        out=tmp_path / "runs",
+    )
+    kept = cut(tmp_path)
+    asks = here("run", "--resume", str(kept))
+    assert asks.returncode == 2
+    assert "this run was made in Python" in asks.stderr
+    assert "give the file with --suite" in asks.stderr
+    done = here("run", "--resume", str(kept), "--suite", suite)
+    assert done.returncode == 0, done.stderr
+    assert len((kept / "results.jsonl").read_bytes().splitlines()) == 4

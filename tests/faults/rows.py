@@ -140,8 +140,8 @@ SHOWN = {
     "::test_a_key_that_is_no_text_is_a_sentence",
     "H: shared alternatives": "faults/test_odd_values.py"
     "::test_shared_alternatives_are_looked_at_once",
-    "H: old runs that go on": "harness/test_version_1.py"
-    "::test_a_run_that_does_not_say_where_its_suite_is_asks_for_it",
+    "H: runs without options that go on": "cli/test_resume_option.py"
+    "::test_a_run_that_was_made_in_python_goes_on_by_its_fields",
     "H: hostile values everywhere": "fuzz/test_fuzzing.py"
     "::test_hostile_values_end_in_documented_errors_at_every_entrance",
     "H1: packed streams": "clients/test_labels.py"

@@ -209,7 +209,7 @@ ENTRANCES: dict[str, Entrance] = {
         for index, row in enumerate(ROWS)
     },
     "read_scores": Entrance(
-        partial(_read, tunaeval.read_scores), {"document": [{"schema_version": 1, "query": "q"}]}
+        partial(_read, tunaeval.read_scores), {"document": [{"schema_version": 2, "query": "q"}]}
     ),
     "read_tool_prompt": Entrance(
         partial(_read, tunaeval.read_tool_prompt), {"document": [{"description": "a"}]}

@@ -16,13 +16,11 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tests.harness.conftest import TOOLS, scenario
-from tests.harness.whole_runs import GOOD, ONE, Answers, MakeSuite, good, lines, run
+from tests.harness.whole_runs import GOOD, ONE, Answers, MakeSuite, lines, run
 from tunaeval.errors import RecordError, SuiteError, TransportFailure, UnknownNameError
 from tunaeval.files.results import RESULTS_FILE
-from tunaeval.runs.directory import RUN_FILE, load_report
-from tunaeval.runs.options import RunOptions
+from tunaeval.runs.directory import RUN_FILE, load_report, run_source
 from tunaeval.runs.rescore import Rescored, rescore
-from tunaeval.runs.suites.loading import load_suite
 from tunaeval.types.calls import Tools
 from tunaeval.types.exchange import Request
 from tunaeval.types.parsing import LEVELS, Level
@@ -213,12 +211,6 @@ def test_a_run_without_tools_wants_its_suite(
     assert again(old, parser, suite=make_suite(2)).report.passed == 2
 
 
-def test_a_run_without_tools_of_a_built_in_suite_has_those(parser: Parser, tmp_path: Path) -> None:
-    old = run(load_suite("smoke"), Answers(good), parser, RunOptions(concurrency=1), out=tmp_path)
-    (Path(old.directory or "") / "tools.jsonl").unlink()
-    assert again(old, parser).report.summary == old.summary
-
-
 def test_names_that_are_unknown_make_no_directory(
     make_suite: MakeSuite, parser: Parser, tmp_path: Path
 ) -> None:
@@ -230,14 +222,19 @@ def test_names_that_are_unknown_make_no_directory(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_version_that_nobody_knows_is_refused(
-    make_suite: MakeSuite, parser: Parser, tmp_path: Path
+@pytest.mark.parametrize("version", [1, 0, 3, None, "2"])
+def test_a_run_of_another_version_is_refused(
+    make_suite: MakeSuite, parser: Parser, tmp_path: Path, version: object
 ) -> None:
     old = asked(make_suite(1), tmp_path, parser, GOOD)
     path = Path(old.directory or "") / RUN_FILE
-    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 0}))
-    with pytest.raises(RecordError, match="schema_version is 0, this tunaeval reads 1"):
-        again(old, parser)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": version}))
+    words = f"run.json: schema_version is {version!r}, this tunaeval reads 2; make the run again"
+    for read in (load_report, rescore, run_source):
+        with pytest.raises(RecordError, match=words):
+            read(path.parent)
+    with pytest.raises(RecordError, match=r"'schema_version' is .*; make it again"):
+        tunaeval.ReplayClient(path=path.parent)
 
 
 def test_a_broken_record_is_named_and_what_was_read_is_kept(

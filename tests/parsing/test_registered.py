@@ -20,8 +20,6 @@ from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.registry import Registry
 from tunaeval.types.calls import Tools, ToolSpec
 
-OLD = "import tunaeval.formats as F; F.names()"
-OLD_CONSTANT = "from tunaeval.formats import HERMES"
 CONSTANT = "from tunaeval.grammar.formats import HERMES"
 ATTRIBUTE = "from tunaeval import formats"
 PARSE = "import tunaeval; tunaeval.parse('x', 'hermes')"
@@ -29,14 +27,12 @@ REGISTRY = "from tunaeval.parsing.api import formats as R; R.names()"
 
 SAME = """
 import tunaeval
-import tunaeval.formats as F
 from tunaeval.grammar.formats import FORMATS, HERMES
 from tunaeval import formats
-assert F is formats is tunaeval.formats
-assert F.HERMES is HERMES is FORMATS["hermes"]
-assert F.get("hermes") is tunaeval.formats.get("hermes") is HERMES
-assert "hermes" in F and len(F) == len([*F]) > 80
-print(type(F).__mro__[1].__name__)
+assert formats is tunaeval.formats
+assert formats.get("hermes") is HERMES is FORMATS["hermes"]
+assert "hermes" in formats and len(formats) == len([*formats]) > 80
+print(type(formats).__mro__[1].__name__)
 """
 
 
@@ -48,7 +44,7 @@ def python(program: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("first", ["", OLD, OLD_CONSTANT, CONSTANT, ATTRIBUTE, PARSE, REGISTRY])
+@pytest.mark.parametrize("first", ["", CONSTANT, ATTRIBUTE, PARSE, REGISTRY])
 def test_it_is_one_object_whichever_way_it_is_come_by_first(first: str) -> None:
     assert python(first + SAME) == "Registry\n"
 
@@ -64,26 +60,11 @@ def come(way):
     gate.wait()
     exec(way, {{}})
     from tunaeval import formats
-    return formats.HERMES is formats.get("hermes")
+    return formats.get("hermes")
 with ThreadPoolExecutor(len(ways)) as pool:
-    print({{*pool.map(come, ways)}})
+    print(len({{*map(id, pool.map(come, ways))}}))
 """
-    assert python(program) == "{True}\n"
-
-
-def test_a_constant_that_there_is_not_is_an_attribute_error() -> None:
-    for name in ("HERMSE", "__wrapped__", "_nothing"):
-        with pytest.raises(AttributeError, match=f"'_Formats' object has no .*{name}"):
-            getattr(tunaeval.formats, name)
-
-
-def test_its_old_path_says_where_the_constants_are_now() -> None:
-    program = "import warnings; warnings.simplefilter('error'); import tunaeval.formats"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert "tunaeval.formats has moved; import it from tunaeval.grammar.formats" in done.stderr
+    assert python(program) == "1\n"
 
 
 def test_it_is_a_registry_to_which_others_can_add() -> None:

@@ -113,15 +113,6 @@ def test_keys_are_covered_wherever_they_were_written(tmp_path: Path) -> None:
     assert "Use <key>." in json.dumps(details(text))
 
 
-@pytest.mark.parametrize("version", ["served", "scripted"])
-def test_runs_of_version_1_have_a_page(tmp_path: Path, version: str) -> None:
-    old = Path(__file__).parent.parent / "harness" / "version_1" / version
-    text = page(tmp_path, old)
-    assert len(rows(text)) == 5
-    marks = [mark for one in details(text) for at in one["attempts"] for mark in at["marks"]]
-    assert {mark[1] for mark in marks} >= {"call"}
-
-
 def test_a_parser_that_is_gone_leaves_what_the_run_wrote_down(tmp_path: Path) -> None:
     run = made_run(tmp_path)
     info = json.loads((run / "run.json").read_text())

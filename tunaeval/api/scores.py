@@ -251,7 +251,7 @@ def _task(messages: object, start: object) -> Conversation:
 
 
 _BESIDE = frozenset({"repetition"})
-"""Categories now in the preset `default` that callers may still name, as they had to before."""
+"""Categories that may be named beside every preset, also one that has them, as `default` does."""
 
 
 def _scorers(preset: str, categories: Iterable[str | Scorer]) -> tuple[Scorer, ...]:
@@ -390,7 +390,6 @@ def append_score(
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     record = ScoreRecord(
-        schema_version=SCORES_VERSION,
         query=query,
         score=result,
         timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -403,7 +402,7 @@ def append_score(
 
 
 def read_scores(path: Path | str) -> tuple[ScoreRecord, ...]:
-    """Return the lines of a file of scores in their order, including those of earlier versions.
+    """Return the lines of a file of scores in their order.
 
         totals = [line.score.weighted_total for line in tunaeval.read_scores("scores.jsonl")
                   if line.score is not None]
@@ -423,11 +422,11 @@ def read_scores(path: Path | str) -> tuple[ScoreRecord, ...]:
 
 
 def _record(line: dict[str, object], where: str) -> ScoreRecord:
-    version = line.get("schema_version", 1)
-    if version not in range(1, SCORES_VERSION + 1):
+    version = line.get("schema_version")
+    if version != SCORES_VERSION:
         raise RecordError(
-            f"{where}: schema_version is {version!r}, this tunaeval reads 1 to {SCORES_VERSION}; "
-            "use the version that wrote it"
+            f"{where}: schema_version is {version!r}, this tunaeval reads {SCORES_VERSION}; score "
+            "again, or read it with the version that wrote it"
         )
     try:
         return ScoreRecord.model_validate(line)

@@ -1,4 +1,4 @@
-"""`tunaeval report`: writes a page, a table or annotations of stored runs, including old ones.
+"""`tunaeval report`: writes a page, a table or annotations of stored runs.
 
 Other commands, too, find and check the writers of their reports here, before a model is asked. If a
 writer fails, only its own file is missing.

@@ -38,7 +38,7 @@ _BY_FIELD = {
     **{name: name for name in ("seed", "concurrency", "tools_from")},
     "timeout": "deadline_seconds",
 }
-"""The field that has each option's value in runs of versions that stored no `options`."""
+"""The field that has each option's value in runs that were made in Python, without `options`."""
 
 
 def resumed_options(arguments: argparse.Namespace) -> JsonObject:
@@ -62,8 +62,8 @@ def resumed_options(arguments: argparse.Namespace) -> JsonObject:
     _fill_in(arguments, info.options, info.options or _of_fields(info))
     if not info.options and "suite" not in arguments.given and _has_own_suite(info):
         raise RecordError(
-            f"{arguments.resume}: an earlier version made this run and did not keep the file name "
-            f"of its suite {info.suite!r:.60}; give the file with --suite"
+            f"{arguments.resume}: this run was made in Python, which keeps no file name of its "
+            f"suite {info.suite!r:.60}; give the file with --suite"
         )
     if info.rescored is None and info.client == "replay" and arguments.recording is None:
         raise RecordError(

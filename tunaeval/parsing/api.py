@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from tunaeval.errors import UsageError
-from tunaeval.grammar import formats as builtin_formats
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
 from tunaeval.grammar.turns import Turns
@@ -411,14 +410,7 @@ _IS_PARSER = instance_of(Parser)
 
 
 class _Formats(Registry[Parser]):
-    """The registry of formats; the constants of the built-in formats are attributes, too."""
-
-    def __getattr__(self, name: str) -> Format:
-        """Return a constant of `tunaeval.grammar.formats`, as in `tunaeval.formats.HERMES`."""
-        if name.startswith("_") or not hasattr(builtin_formats, name):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        found: Format = getattr(builtin_formats, name)
-        return found
+    """The registry of formats."""
 
     def _shaped(self, thing: object, what: str, name: str) -> Parser:
         """Name a format as it is registered, so that its calls have a name that finds it again."""

@@ -266,7 +266,7 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     side.answers += 1
     if row["format"] is not None:
         side.formats[str(row["format"])] += 1
-    side.leaked += row.get("leaked_calls", 0) > 0  # missing in rows of older versions
+    side.leaked += row["leaked_calls"] > 0
     side.empty += row["empty"] if "empty" in row else has_empty_reply(_replies(row))
     side.first_attempts += verdict["first_attempt_ok"]
     for name in REACTIONS if row.get("task") else ():
@@ -312,7 +312,7 @@ class _Questions(dict[str, Question]):
             cluster=_cluster(self._cluster, row.get("group"), tags),
             tools=self._names.setdefault(tools, tools),
             tags=self._names.setdefault(tags, tags),
-            weight=row.get("weight", 1.0),  # missing in rows of older versions
+            weight=row["weight"],
         )
 
 

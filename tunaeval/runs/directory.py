@@ -43,7 +43,6 @@ from tunaeval.reports.summary import INFRASTRUCTURE, Tally, summarise
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import (
-    READABLE_VERSIONS,
     SCHEMA_VERSION,
     Report,
     RunInfo,
@@ -197,21 +196,21 @@ def read_info(path: Path) -> RunInfo:
     """Return the `run.json` of a directory. Raises `RecordError`, also for an unknown version."""
     if is_absent(path / RUN_FILE):
         raise RecordError(_no_run(path))
-    document = versioned(path / RUN_FILE, READABLE_VERSIONS)
+    document = versioned(path / RUN_FILE, SCHEMA_VERSION)
     try:
         return RunInfo.model_validate(document)
     except ValidationError as error:
         raise RecordError(f"{path}: this is no run of tunaeval: {error}") from error
 
 
-def versioned(path: Path, readable: Sequence[int]) -> JsonObject:
-    """Return the document in a file. Raises `RecordError` if its version is not readable."""
+def versioned(path: Path, wanted: int) -> JsonObject:
+    """Return the document in a file. Raises `RecordError` if it has another version."""
     document = read_document(path)
     version = document.get("schema_version")
-    if version not in readable:
+    if version != wanted:
         raise RecordError(
-            f"{path}: schema_version is {version!r}, this tunaeval reads "
-            f"{' and '.join(map(str, readable))}; use the version that wrote it"
+            f"{path}: schema_version is {version!r}, this tunaeval reads {wanted}; make the run "
+            "again, or read it with the version that wrote it"
         )
     return document
 
@@ -484,7 +483,7 @@ def begun(directory: Path, info: RunInfo, suite: Suite, *, retry: bool = False) 
             failed.add(place)
         kind = None if result.error is None else result.error.partition(":")[0]
         was_answered = was_answered or kind not in HOPELESS
-    changed = {"resumed_at": [*old.resumed_at, now], "schema_version": SCHEMA_VERSION}
+    changed = {"resumed_at": [*old.resumed_at, now]}
     if retry and failed:
         changed["retried_at"] = [*old.retried_at, now]
     info = old.model_copy(update=changed)

@@ -298,7 +298,7 @@ def read_matrix(directory: Path) -> MatrixInfo:
     if is_absent(path):
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
     try:
-        info = MatrixInfo.model_validate(versioned(path, [MATRIX_VERSION]))
+        info = MatrixInfo.model_validate(versioned(path, MATRIX_VERSION))
         ErrorBudget.read(info.max_errors)
     except UsageError as error:
         raise RecordError(f"{path}: this is no matrix of tunaeval: {error}") from None

@@ -30,7 +30,6 @@ from tunaeval.types.parsing import Level, ParseResult
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import (
     AttemptRecord,
-    CallSource,
     CountedCalls,
     RunInfo,
     ScenarioResult,
@@ -38,7 +37,6 @@ from tunaeval.types.runs import (
 )
 
 from .episode import Read
-from .suites.loading import load_suite, suite_names
 
 
 def reading(
@@ -85,16 +83,15 @@ class _LastText(Parser):
 class Replies:
     """A reader of a kept run's replies, by the run's own rules.
 
-    `directory` is None for a run that was kept nowhere. If neither the directory nor a built-in
-    suite has the run's tools, texts are read without tools. Raises `UnknownNameError` if the run's
-    parser is not installed.
+    `directory` is None for a run that was kept nowhere. If the run kept no tools, texts are read
+    without them. Raises `UnknownNameError` if the run's parser is not installed.
     """
 
     def __init__(self, info: RunInfo, directory: Path | str | None) -> None:
         self._info = info
         self._parser = parser_for(info.format)
         try:
-            self._tools = run_tools(Path(directory), info) if directory else RunTools(Tools())
+            self._tools = run_tools(Path(directory)) if directory else RunTools(Tools())
         except RecordError:
             self._tools = RunTools(Tools())
 
@@ -105,50 +102,30 @@ class Replies:
     def read(self, result: ScenarioResult) -> list[ParseResult]:
         """Read the reply of each attempt, at the run's level."""
         tools = self.tools(result.scenario)
-        source = where_calls_belong(self._info, tools)
         names = (*self._info.abstain, *result.abstain)
         read = reading(self._parser, tools, self._info.calls, abstain=names)
-        return [read(kept_reply(one, source), self._info.level) for one in result.attempts]
+        return [read(kept_reply(one), self._info.level) for one in result.attempts]
 
 
-def run_tools(path: Path, info: RunInfo) -> RunTools:
-    """Return the tools that a run kept; an older run has those of its built-in suite.
-
-    Raises `RecordError` if neither exists.
-    """
-    kept = kept_tools(path)
-    if kept is not None:
-        return kept
-    if info.suite in suite_names():
-        suite = load_suite(info.suite)
-        if suite.digest == info.suite_digest:
-            return tools_of(suite)
-    raise RecordError(
-        f"{path}: this run did not keep its tools, and {info.suite!r} is no built-in suite "
-        "in its current version; give the suite that was asked (--suite)"
-    )
+def run_tools(path: Path) -> RunTools:
+    """Return the tools that a run kept. Raises `RecordError` if there are none."""
+    if (kept := kept_tools(path)) is None:
+        raise RecordError(
+            f"{path}: this run did not keep its tools, as there is no {TOOLS_FILE} in it; give the "
+            "suite that was asked (--suite)"
+        )
+    return kept
 
 
-def where_calls_belong(info: RunInfo, tools: Tools) -> CallSource | None:
-    """Return where a run's server had to put calls ("structured" or "text"), or None if unknown."""
-    if info.client not in _SERVERS:
-        return None
-    return "structured" if info.ask == "api" and tools else "text"
-
-
-_SERVERS = frozenset({"llamacpp", "openai"})
-"""Our clients of real servers, which parse calls of the tools that they receive."""
-
-
-def kept_reply(attempt: AttemptRecord, source: CallSource | None) -> Reply:
-    """Return a reply as its client gave it; `source` is used if the record has none."""
+def kept_reply(attempt: AttemptRecord) -> Reply:
+    """Return a reply as its client gave it."""
     return Reply(
         attempt.message,
         attempt.finish_reason,
         Usage(attempt.prompt_tokens, attempt.completion_tokens),
         attempt.latency_seconds,
         attempt.retries,
-        source=attempt.source or source,
+        source=attempt.source,
     )
 
 

@@ -23,7 +23,6 @@ from tunaeval.reports.summary import summarise
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import (
-    SCHEMA_VERSION,
     CountedCalls,
     Report,
     RunInfo,
@@ -52,7 +51,6 @@ from .reading import (
     reading,
     run_tools,
     tools_of,
-    where_calls_belong,
 )
 from .suites.loading import load_suite
 from .turns import reread_task
@@ -92,9 +90,8 @@ def rescore(
 ) -> Rescored:
     """Read the replies in a run's directory again, by other rules; None keeps the run's own rule.
 
-    A call that a server should have parsed but left in the text counts as a repair (`leaked-call`),
-    also in runs that are older than this rule. `abstain` are names whose calls count as no call
-    (see `parse`), in addition to the run's.
+    A call that a server should have parsed but left in the text counts as a repair (`leaked-call`).
+    `abstain` are names whose calls count as no call (see `parse`), in addition to the run's.
 
     `suite` replaces the run's expectations and tools; its scenarios must have the run's prompts.
     `out` is the directory for the new run, by default `rescored` in that of the old run, so that a
@@ -120,7 +117,7 @@ def rescore(
         abstain=(*old.abstain, *abstaining_names(abstain), *(gold.abstain if gold else ())),
         attempts=old.attempts,
     )
-    tools = run_tools(source, old) if gold is None else tools_of(gold)
+    tools = run_tools(source) if gold is None else tools_of(gold)
     info = _info(source, old, parser=parser, options=options, suite=gold)
     rules = _Rules(old, options, parser, tools, _by_id(gold, old.suite))
     directory = (source / "rescored" if out is None else wanted_path(out, "out")) / info.run_id
@@ -169,7 +166,6 @@ def _info(
         "profile": options.profile,
         "calls": options.calls,
         "abstain": [*options.abstain],
-        "schema_version": SCHEMA_VERSION,
         "retried_at": [],
         "rescored": Source(
             run_id=old.run_id,
@@ -246,8 +242,7 @@ class _Rules:
 
     def reread(self, result: ScenarioResult) -> Reread:
         own = self.tools.of(result.scenario)
-        source = where_calls_belong(self.old, own)
-        replies = [kept_reply(attempt, source) for attempt in result.attempts]
+        replies = [kept_reply(attempt) for attempt in result.attempts]
         scenario, failure = self.gold(result), _failure(result)
         names = (*self.options.abstain, *scenario.abstain)
         read = reading(self.parser, own, self.options.calls, abstain=names)

@@ -221,15 +221,13 @@ def _number(value: float | None) -> str:
 
 
 SCORES_VERSION = 2
-"""The version of the lines in a file of scores. Lines of version 1 have no number; in the preset
-`default`, signs of an end had a weight, where now a check, expectation or judge has to decide.
-"""
+"""The version of the lines in a file of scores; lines of another version are refused."""
 
 
 class ScoreRecord(Data):
     """A line of a file of scores: what was asked, the score, and what failed."""
 
-    schema_version: int = 1
+    schema_version: int = SCORES_VERSION
     query: str
     score: ScoreResult | None
     """None if there is no score; then `failure` says why."""

@@ -6,7 +6,7 @@ Other modules import all types of such data from here, also those of suites, rat
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Final, Literal, NoReturn, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -36,22 +36,16 @@ from .suites import Difficulty, PackedScenarios, Scenario, Suite
 from .tasks import CheckRecord, Expectation, ExpectedCall, MatchMode, ResultRecord, Task, TaskRecord
 
 __all__ = [
-    "READABLE_VERSIONS", "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord", "CallRecord",
-    "CallSource", "CategoryScore", "CheckRecord", "CountedCalls", "Data", "Difficulty",
+    "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord", "CallRecord", "CallSource",
+    "CategoryScore", "CheckRecord", "CountedCalls", "Data", "Difficulty",
     "Expectation", "ExpectedCall", "JudgeOrder", "JudgeRecord", "JudgeVote", "LevelResult",
     "MatchMode", "PackedScenarios", "Rate", "Repeats", "Report", "ResultRecord", "RunInfo",
     "RunOutcome", "Scenario", "ScenarioResult", "ScoreDetails", "ScoreOutcome", "ScoreRecord",
     "ScoreResult", "Source", "Suite", "Summary", "Task", "TaskRecord", "Variance", "WeightedScore",
 ]  # fmt: skip
 
-SCHEMA_VERSION = 2
-"""The version of `run.json` and `results.jsonl`, raised if old readers would misread new files.
-
-1    until November 2026
-2    where calls come from (`calls`, `source`, `leaked_calls`)
-"""
-READABLE_VERSIONS = (1, SCHEMA_VERSION)
-"""The versions that can be read; fields that were added later have defaults for older files."""
+SCHEMA_VERSION: Final = 2
+"""The version of `run.json` and `results.jsonl`; files of another version are refused."""
 
 RunOutcome: TypeAlias = Literal[
     "calls", "no_call", "malformed", "truncated", "transport_failure", "judge_failure"
@@ -162,13 +156,13 @@ class RunInfo(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Literal[2] = SCHEMA_VERSION
     run_id: str
     started_at: str
     suite: str
     suite_digest: str
     scenarios_digest: str | None = None
-    """The digest of the suite's scenarios alone; None in runs of older versions."""
+    """The digest of the suite's scenarios alone."""
     scenarios: int
     client: str
     model: str | None
@@ -193,7 +187,7 @@ class RunInfo(BaseModel):
     deadline_seconds: float
     prompt_digest: str
     system_prompt: str | None = None
-    """The system prompt; "" is none. None is unknown: that of a whole agent, or of an older run."""
+    """The system prompt; "" is none. None is unknown: that of a whole agent."""
     versions: dict[str, str]
     resumed_at: list[str] = Field(default_factory=list)
     """When the interrupted run was continued, in ISO 8601."""
@@ -206,7 +200,7 @@ class RunInfo(BaseModel):
     budget_reached: str | None = None
     """The budget that ended the run before all scenarios were asked, such as "max_cost"."""
     results_file: ResultsState | None = None
-    """The state of the results when the run last began or ended; None in older versions."""
+    """The state of the results when the run last began or ended; None before that."""
     rescored: Source | None = None
     """For a run that asked no model: the run whose replies were read again."""
 

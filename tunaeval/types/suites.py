@@ -281,9 +281,7 @@ def _canonical(value: JsonValue) -> bytes:
 
 
 def _digested(scenario: Scenario) -> JsonObject:
-    """Return the part of a scenario that its digest covers. Fields of later versions are covered
-    only if they are used, so that digests of older suites stay the same.
-    """
+    """Return the part of a scenario that its digest covers: of some fields only what is used."""
     data = scenario.model_dump(exclude={"tools", "messages"})
     for later in ("group", "weight", "difficulty", "sources", "task", "abstain"):
         if data[later] == Scenario.model_fields[later].default:

@@ -4,7 +4,7 @@ A recording is a file of JSON lines. The first is a header: `recording` (the ver
 `date` (YYYY-MM-DD), `suite_digests` (by suite name) and `run` (its `run.json`). Each other line is
 one reply, without its request: `scenario`, `repeat`, `attempt` (from 1), `message` as the server
 gave it, `finish_reason`, `prompt_tokens`, `completion_tokens`, `latency_seconds` and `source` (as
-in `Reply`; version 1 has none).
+in `Reply`).
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Recording(BaseModel):
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
-    recording: Literal[1, 2]
+    recording: Literal[2]
     model: str | None
     date: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
     suite_digests: dict[str, str]
@@ -230,5 +230,5 @@ def _checked(model: type[_Model], row: JsonObject, where: str) -> _Model:
         field = ".".join(map(str, first["loc"])) or "the whole"
         raise RecordError(
             f"{where}: {field!r} is {first['input']!r:.60}; {first['msg'].lower()}; "
-            "was it written by 'tunaeval run'?"
+            "make it again with this version of 'tunaeval run'"
         ) from None

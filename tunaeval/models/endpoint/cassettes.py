@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files import records
-from tunaeval.files.keys import COVER, of_environment, of_fields, without
+from tunaeval.files.keys import of_environment, of_fields, without
 from tunaeval.files.plain_files import is_absent, table_of
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
@@ -415,11 +415,10 @@ class Masker:
         known = {name: one for name, one in request.body.items() if name not in _VOLATILE}
         found: dict[str, str] = {}
         for find, shown in self._masks:
-            if shown != COVER:  # old cassettes have a mask for keys
-                every = dict.fromkeys(
-                    text[start:end] for text in texts_in(known) for start, end in find(text)
-                )
-                found |= {f"{shown[:-1]} {at}>": one for at, one in enumerate(every, start=1)}
+            every = dict.fromkeys(
+                text[start:end] for text in texts_in(known) for start, end in find(text)
+            )
+            found |= {f"{shown[:-1]} {at}>": one for at, one in enumerate(every, start=1)}
         return found
 
     def _masked(self, value: JsonValue, ids: dict[str, str]) -> JsonValue:

@@ -107,8 +107,8 @@ def _marker_settings(node: pytest.Item) -> dict[str, Any]:
 
 
 def _own_directory(config: pytest.Config) -> dict[str, str]:
-    """Return the current mask of temporary files, even for cassettes of older versions, and with
-    the directory of `--basetemp` if the mask does not cover it.
+    """Return the mask of this machine's temporary files, with the directory of `--basetemp` if the
+    mask does not cover it.
     """
     usual = {"<tmp>": MASKS["<tmp>"]}
     given = config.getoption("basetemp", None)
