@@ -156,11 +156,19 @@ class Key:
     """An argument's name. `escaped`: `&` and `"` in it are written as `&amp;` and `&quot;`.
 
     `valued`: the value may follow as an attribute of the tag: `" value="2" type="integer"/>`.
+    `quoted`: between quotes `>` may be in the name.
     """
 
     pattern: str = r"[^<>\"'\s]{1,200}"
     escaped: bool = False
     valued: bool = False
+    quoted: bool = False
+
+    @property
+    def regex(self) -> str:
+        """The pattern of what is read."""
+        own = rf"(?<=[\"'])[^\"'<\n]{{1,200}}+(?=[\"']|\Z)|{self.pattern}"
+        return f"(?:{own})" if self.quoted else self.pattern
 
 
 @dataclass(frozen=True, slots=True)

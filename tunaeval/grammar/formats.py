@@ -469,7 +469,7 @@ SOLAR_OPEN = _format(
 )
 
 # An attribute ends at its own quote; without quotes it ends at the bracket, too.
-_KEY = r"⟨key pattern=(?:(?<=[\"'])[^\"'<\n]{1,200}|[^\"'<>\n]{1,200})⟩"
+_KEY = r"⟨key pattern=[^\"'<>\n]{1,200} quoted⟩"
 _ENDS = "⟨\">¦'>¦\" >¦' >⟩"
 _QUOTE = "⟨maybe written⟩⟨\"¦'⟩⟨/maybe⟩"
 _IS_STRING = '⟨maybe written⟩" string="⟨type text=true json=false⟩⟨/maybe⟩'

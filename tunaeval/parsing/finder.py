@@ -145,7 +145,7 @@ def _word(word: Word, space: str) -> str | None:
             after = f"(?>(?:{word.after})?)" if word.after else ""
             return f"{before}((?>{word.pattern})){after}"
         case Key():
-            return f"((?>{word.pattern}))"
+            return f"((?>{word.regex}))"
         case Attribute():
             return f"({ATTRIBUTE})"
         case Maybe():
@@ -194,7 +194,8 @@ def chain(words: tuple[Word, ...], literals: int, end: str) -> str:
             before = _optional(word.before, end) if isinstance(word, Name) else ""
             behind = f"(?:{word.after})?" if isinstance(word, Name) else ""
             cut = f"|{before}{end}" if end else ""
-            return f"(?:{before}(?:{word.pattern}){behind}{chain(rest, literals, end)}{cut})"
+            pattern = word.regex if isinstance(word, Key) else word.pattern
+            return f"(?:{before}(?:{pattern}){behind}{chain(rest, literals, end)}{cut})"
         case CallObject():
             array = word.array and not word.any_keys
             start = _ARRAY if array else rf"(?:\{{|\[{NEAR_SPACE}\{{)"

@@ -216,7 +216,7 @@ class TaggedBlock(Block):
             case Name():
                 return (yield from self._name_here(word))
             case Key():
-                key, self._kind = (yield from bounded(window, re.compile(word.pattern))), None
+                key, self._kind = (yield from bounded(window, re.compile(word.regex))), None
                 self._key = unescaped(key) if word.escaped else key
                 if word.valued and (yield from literal(window, _VALUED)):
                     return (yield from self._attribute_value())

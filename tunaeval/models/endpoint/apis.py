@@ -247,7 +247,7 @@ def read_chat(body: JsonObject) -> ModelRequest:
         where = f"messages[{index}]"
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise Refused(f"'{where}' is {brief(message)}; wanted an object with a role")
-        if message["role"] == "tool":
+        if message["role"] == "tool" and "tool_call_id" in message:  # many agents leave it out
             wanted_fields(message, where, {"tool_call_id": str})
         check_parts(message.get("content"), f"{where}.content")
         calls = message.get("tool_calls")
