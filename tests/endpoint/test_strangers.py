@@ -296,7 +296,6 @@ LACKING: dict[str, list[Any]] = {
         {"role": "user", "content": [{"type": "image_url"}]},
         {"role": "user", "content": ["a text"]},
         *({"role": "user", "content": [item]} for item in ITEMS[:2]),
-        {"role": "tool", "content": "r"},
         *(
             {"role": "assistant", "tool_calls": [call]}
             for call in ({}, None, {"id": "c"}, {**CALL, "function": {}}, {**CALL, "id": None})

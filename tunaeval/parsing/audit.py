@@ -290,6 +290,9 @@ def _report_others(collector: Collector, finder: Finder, text: str, tools: Tools
                 _report_attempt(collector, text, call.format, start, end)
 
 
+_CLOSING = ("}", "]", ")", ">")
+
+
 @cache
 def _ends_of_calls() -> frozenset[str]:
     """The texts that end a message to a tool and no other message."""
@@ -326,8 +329,10 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
     read = [(a, b, kind == "markup") for kind, a, b in collector.pieces if kind != "content"]
     for start, end, sure in islice(places, limits.LOST_TRIES):
         known = next((markup for a, b, markup in read if a <= start < b), None)
-        if known is not None and not (known and text[start:end] in _ends_of_calls()):
-            continue  # it is reasoning, or a message's header
+        ends = known and text[start:end] in _ends_of_calls()
+        before = text[max(0, start - limits.MARGIN) : start].rstrip()
+        if known is not None and not (ends and before.endswith(_CLOSING)):
+            continue  # it is reasoning, or of a message that calls nothing
         line = text[text.rfind("\n", 0, start) + 1 : start]
         if in_ticks(line) or _in_closed_fence(text, start):
             continue
