@@ -9,10 +9,11 @@ mention.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from heapq import merge
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
+from typing import TypeAlias
 
 from tunaeval import limits
 from tunaeval.grammar import (
@@ -290,14 +291,11 @@ def _report_others(collector: Collector, finder: Finder, text: str, tools: Tools
                 _report_attempt(collector, text, call.format, start, end)
 
 
-_CLOSING = ("}", "]", ")", ">")
-
-
 @cache
-def _ends_of_calls() -> frozenset[str]:
+def _ends_of_calls() -> tuple[str, ...]:
     """The texts that end a message to a tool and no other message."""
     ends = (form.envelope.closes.spellings for form in FORMATS.values() if form.envelope)
-    return frozenset(texts[0] for texts in ends if len(texts) > 1)
+    return tuple({texts[0] for texts in ends if len(texts) > 1})
 
 
 @cache
@@ -307,7 +305,7 @@ def _inner_texts() -> re.Pattern[str]:
     openers = {text for form in forms for text in firsts_of(form)}
     found = {
         text.strip() for form in forms for text in literal_texts(form.words) if text not in openers
-    } | _ends_of_calls()
+    } | {*_ends_of_calls()}
     signs = [text for text in found if len(text) >= limits.SHORTEST_OPENER and _is_distinct(text)]
     return re.compile("|".join(sorted(map(re.escape, signs), key=len, reverse=True)))
 
@@ -321,45 +319,54 @@ _ELEMENT = re.compile(r"</?+[\w-]++>").fullmatch
 
 
 def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
-    """In a text that is silent so far, report the first trace of a call: a tool's name before one
-    of its parameters, or what a format writes inside of a call. In code there is nothing to report,
-    in a sentence a mention, and else an attempt.
+    """In a text that is silent so far, report the first trace of a call.
+
+    A trace is what a format writes inside of a call, or a tool's name before one of its parameters.
+    In code nothing is reported. The former, at the beginning of a line, is an attempt if a tool or
+    a parameter is named near it; all else is a mention, which is left out beside calls.
     """
-    places = merge(_loosely_named(text, tools), _inner(text, tools))
-    read = [(a, b, kind == "markup") for kind, a, b in collector.pieces if kind != "content"]
+    left = [*_unread(collector, text)]
+    places = _inner(text, left, tools)
+    if not collector.calls:
+        places = merge(places, _loosely_named(text, left, tools))
     for start, end, sure in islice(places, limits.LOST_TRIES):
-        known = next((markup for a, b, markup in read if a <= start < b), None)
-        ends = known and text[start:end] in _ends_of_calls()
-        before = text[max(0, start - limits.MARGIN) : start].rstrip()
-        if known is not None and not (ends and before.endswith(_CLOSING)):
-            continue  # it is reasoning, or of a message that calls nothing
-        line = text[text.rfind("\n", 0, start) + 1 : start]
+        line = text[max(0, text.rfind("\n", 0, start) + 1) : start]
         if in_ticks(line) or _in_closed_fence(text, start):
             continue
         what = text[start:end][: limits.SHOWN_NAME]
-        if sure and not _is_in_sentence(line):
+        if sure and not line.strip():
             message = f"{what!r} belongs to a call, and nothing begins the call"
             collector.refuse("missing-opener", message, start, end)
-        elif collector.calls:
-            continue
-        else:
+            return
+        if not collector.calls:
             message = f"{what!r} is named here as in a call, and nothing is called"
             collector.diagnose("mention", message, start, end)
-        return
+            return
 
 
-def _is_in_sentence(line: str) -> bool:
-    """Whether a line has a word before its last one, which may be glued to what follows."""
-    *words, _ = line.split(" ")
-    return any(word.strip("\"'([.,:;!?").isalpha() for word in words)
+_Place: TypeAlias = tuple[int, int, bool]
+"""The start and end of a trace, and whether it is surely part of a call."""
+
+Spans: TypeAlias = Sequence[tuple[int, int]]
 
 
-def _loosely_named(text: str, tools: Tools) -> Iterator[tuple[int, int, bool]]:
-    """Yield the spans of tools' names, also inside of words, that are before brackets with one of
-    the tool's parameters on their line or the next; and that each is surely meant as a call.
+def _unread(collector: Collector, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of content, and of marks that end a call of which only content was read."""
+    before = ""
+    for kind, start, end in collector.pieces:
+        ends = kind == "markup" and before == "content"
+        if kind == "content" or (ends and text.startswith(_ends_of_calls(), start)):
+            yield start, end
+        before = kind
+
+
+def _loosely_named(text: str, left: Spans, tools: Tools) -> Iterator[_Place]:
+    """Yield the tools' names, also inside of words, that are before brackets with one of the tool's
+    parameters on their line or the next.
     """
-    for name in filter(None, tools):
-        at = text.find(name) if len(name) >= limits.SHORTEST_NAME else -1
+    names = [name for name in tools if len(name) >= limits.SHORTEST_NAME]
+    for name, (begin, end) in product(names, left):
+        at = text.find(name, begin, end)
         for _ in range(limits.LOST_TRIES):
             if at < 0:
                 break
@@ -367,20 +374,23 @@ def _loosely_named(text: str, tools: Tools) -> Iterator[tuple[int, int, bool]]:
             lines = _FENCE_LINE.sub("", text[stop : stop + limits.KEPT]).split("\n", 2)
             behind = "\n".join(lines[:2])
             bracket = _BRACKET.search(behind)
-            if bracket and _assigns(behind[bracket.end() :], tools[name].parameters):
-                yield at, stop, True
-            at = text.find(name, stop)
+            given = behind[bracket.end() :] if bracket and _DEFINED not in behind else ""
+            if _assigns(given, tools[name].parameters):
+                yield at, stop, False
+            at = text.find(name, stop, end)
 
 
 _BRACKET, _FENCE_LINE = re.compile(r"[{(\[]"), re.compile(r"\n```\w{0,24}(?=\n)")
 
 
-def _inner(text: str, tools: Tools) -> Iterator[tuple[int, int, bool]]:
-    """Yield the spans of formats' inner texts, and whether each is surely part of a call."""
-    for found in _inner_texts().finditer(text):
-        near = text[max(0, found.start() - limits.KEPT) : found.end() + limits.KEPT]
-        keys = {key for spec in tools.values() for key in spec.parameters.get("properties") or ()}
-        yield *found.span(), any(word in near for word in (*tools, *keys) if word)
+def _inner(text: str, left: Spans, tools: Tools) -> Iterator[_Place]:
+    """Yield formats' inner texts, and whether a tool or a parameter is named near each."""
+    keys = {key for spec in tools.values() for key in spec.parameters.get("properties") or ()}
+    words = [word for word in (*tools, *keys) if word]
+    for begin, end in left:
+        for found in _inner_texts().finditer(text, begin, end):
+            near = text[max(0, found.start() - limits.KEPT) : found.end() + limits.KEPT]
+            yield *found.span(), any(word in near for word in words)
 
 
 def _in_closed_fence(text: str, at: int) -> bool:

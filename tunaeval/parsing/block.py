@@ -267,6 +267,7 @@ class Block(ABC):
         *,
         word: CallObject | None = None,
         frame: tuple[Repair, ...] = (),
+        keyed: bool = True,
     ) -> JudgedCall:
         """Judge an object: a whole call if `word` describes it, else the arguments of `name`."""
         setting, form = self._setting, self._form
@@ -284,7 +285,7 @@ class Block(ABC):
             read = Read(value, read.repairs, read.notes, read.truncated)
         return judge(
             read, word=word, form=form, span=span,
-            tools=setting.tools, level=setting.level, frame=(*self.frame, *frame),
+            tools=setting.tools, level=setting.level, frame=(*self.frame, *frame), keyed=keyed,
         )  # fmt: skip
 
     def _take(self, verdict: JudgedCall, span: Span) -> None:
@@ -466,6 +467,10 @@ class ObjectBlock(Block):
         self._doubled = 0
         self._last: JsonValue = None
         self._extra = 0
+        at = start - setting.window.base
+        line = setting.window.text[max(0, at - limits.KEPT) : max(0, at)].rpartition("\n")[2]
+        self._may_be_keyed = form.marked or not line.strip()
+        """Whether an object's one key may be the tool: in a line with words it is rather data."""
 
     def read(self) -> Reading[None]:
         """Read the block, at once if it is sound and all of it is there; see `Block.read`."""
@@ -643,7 +648,7 @@ class ObjectBlock(Block):
             self._content_to(span.end)
             return False
         self._last, self._extra = read.value, 0
-        verdict = self._judge(read, span, word=word)
+        verdict = self._judge(read, span, word=word, keyed=self._may_be_keyed)
         collector.truncated = collector.truncated or read.truncated
         self._take(verdict, span)
         if self._waiting:

@@ -79,8 +79,12 @@ def judge(
     tools: Tools | None,
     level: Level,
     frame: tuple[Repair, ...] = (),
+    keyed: bool = True,
 ) -> JudgedCall:
-    """Decide if the value read at `span` is a call. `frame`: repairs of the text around it."""
+    """Decide if the value read at `span` is a call. `frame`: repairs of the text around it.
+
+    `keyed`: the one key of an object may be the tool.
+    """
     value = read.value
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
@@ -92,7 +96,7 @@ def judge(
         if call is not None:
             return JudgedCall(call)
     id_ = value.get("id", value.get("tool_call_id"))
-    value, keys, renamed = _renamed(value, word, tools, span)
+    value, keys, renamed = _renamed(value, word, tools if keyed else None, span)
     name = value.get(keys[0] or "")
     attempt, fault = _fault(value, keys, read, tools, marked=form.marked)
     inner, wrong = Read(None), None
