@@ -277,8 +277,8 @@ class Block(ABC):
             if tag and "function_name" in value:
                 form = inside(JSON, tag)  # no format has this key, which JSON in a tag may have
             elif not (form.marked or _has_keys(word, value)):
-                keyed = (one for one in setting.dialects if one.call and _has_keys(one.call, value))
-                form = next(keyed, form)
+                named = (one for one in setting.dialects if one.call and _has_keys(one.call, value))
+                form = next(named, form)
             word = form.call
         if word is None:
             word, value = _NAMED, {_NAMED.name: name, _NAMED.arguments: read.value}
