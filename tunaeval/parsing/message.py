@@ -391,7 +391,7 @@ class Deltas:
         If the server `failed`, a message without a call is truncated.
         """
         unread = any(fault.code in (NOT_TEXT, "invalid-chunk") for fault in self._faults)
-        if text.outcome == "no_call" and unread and not self._cut:  # a call may have been in it
+        if text.outcome == "no_call" and unread and not (self._cut or failed):
             text = replace(text, outcome=outcome_of(text.calls, attempted=True))
         result = _with_reasoning(text, "".join(self._reasoning), self._faults)
         if self._cut:

@@ -130,4 +130,6 @@ def unescaped(
     def place(offset: int) -> int:
         return offset + bisect_right(removed, offset - base - 1)
 
-    return escapes.sub(r"\1", text), place
+    # `sub` keeps each piece, of which a text may have very many.
+    plain = text.replace(ESCAPED, "_") if escapes is _UNDERSCORES else escapes.sub(r"\1", text)
+    return plain, place
