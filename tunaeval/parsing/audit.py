@@ -9,10 +9,10 @@ mention.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from heapq import merge
-from itertools import islice, pairwise, product
+from itertools import islice, pairwise
 from typing import TypeAlias
 
 from tunaeval import limits
@@ -325,10 +325,10 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
     In code nothing is reported. The former, at the beginning of a line, is an attempt if a tool or
     a parameter is named near it; all else is a mention, which is left out beside calls.
     """
-    left = [*_unread(collector, text)]
-    places = _inner(text, left, tools)
+    places = _inner(text, _unread(collector, text), tools)
     if not collector.calls:
-        places = merge(places, _loosely_named(text, left, tools))
+        named = (_loosely_named(text, _unread(collector, text), name, tools) for name in tools)
+        places = merge(places, *named)
     for start, end, sure in islice(places, limits.LOST_TRIES):
         line = text[max(0, text.rfind("\n", 0, start) + 1) : start]
         if in_ticks(line) or _in_closed_fence(text, start):
@@ -347,7 +347,7 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
 _Place: TypeAlias = tuple[int, int, bool]
 """The start and end of a trace, and whether it is surely part of a call."""
 
-Spans: TypeAlias = Sequence[tuple[int, int]]
+_Spans: TypeAlias = Iterable[tuple[int, int]]
 
 
 def _unread(collector: Collector, text: str) -> Iterator[tuple[int, int]]:
@@ -360,12 +360,11 @@ def _unread(collector: Collector, text: str) -> Iterator[tuple[int, int]]:
         before = kind
 
 
-def _loosely_named(text: str, left: Spans, tools: Tools) -> Iterator[_Place]:
-    """Yield the tools' names, also inside of words, that are before brackets with one of the tool's
-    parameters on their line or the next.
+def _loosely_named(text: str, left: _Spans, name: str, tools: Tools) -> Iterator[_Place]:
+    """Yield where a tool's name, also inside of a word, is before brackets with one of its
+    parameters on its line or the next.
     """
-    names = [name for name in tools if len(name) >= limits.SHORTEST_NAME]
-    for name, (begin, end) in product(names, left):
+    for begin, end in left if len(name) >= limits.SHORTEST_NAME else ():
         at = text.find(name, begin, end)
         for _ in range(limits.LOST_TRIES):
             if at < 0:
@@ -383,7 +382,7 @@ def _loosely_named(text: str, left: Spans, tools: Tools) -> Iterator[_Place]:
 _BRACKET, _FENCE_LINE = re.compile(r"[{(\[]"), re.compile(r"\n```\w{0,24}(?=\n)")
 
 
-def _inner(text: str, left: Spans, tools: Tools) -> Iterator[_Place]:
+def _inner(text: str, left: _Spans, tools: Tools) -> Iterator[_Place]:
     """Yield formats' inner texts, and whether a tool or a parameter is named near each."""
     keys = {key for spec in tools.values() for key in spec.parameters.get("properties") or ()}
     words = [word for word in (*tools, *keys) if word]
