@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
+from tunaeval import limits
 from tunaeval.grammar import Arguments, Literal, Many, Name
 from tunaeval.grammar.format import Format
 from tunaeval.types.calls import Repair, Span, ToolCall, Tools
@@ -110,6 +111,8 @@ def _heads(known: Frames, window: Window, tools: Tools) -> list[_Head | None]:
     text, at, found = window.text, window.pos, list[_Head | None]()
     while text[at : at + 1].isspace():
         at += 1
+        if at - window.pos > limits.SPACE_AHEAD:
+            return found
     names = (*filter(None, tools),)
     firsts = (*known,) if "" not in known else (*filter(None, known), *names)
     if window.final and not text.startswith(firsts, at):  # as most texts begin
