@@ -84,7 +84,8 @@ class Wordy(Plain):
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
         del tools, level
-        return ParseResult(tuple(ToolCall("bash", {}) for _ in text), outcome="calls")
+        calls = tuple(ToolCall("bash", {}, format="wordy") for _ in text)
+        return ParseResult(calls, outcome="calls")
 
 
 class Silent(Reader):
