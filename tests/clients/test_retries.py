@@ -30,6 +30,14 @@ BROKEN_BODIES = {
     "no choices": (b'{"choices": []}', "empty list"),
     "choices null": (b'{"choices": null}', "wanted a chat completion"),
     "message null": (b'{"choices": [{"message": null}]}', "wanted a chat completion"),
+    "an error in the choice": (
+        b'{"choices": [{"message": {"content": "I wi"}, "error": {"message": "upstream died"}}]}',
+        "ended the reply with an error",
+    ),
+    "an error as the reason": (
+        b'{"choices": [{"message": {"content": "I wi"}, "finish_reason": "error"}]}',
+        "ended the reply with an error",
+    ),
     "an error": (b'{"error": {"message": "overloaded"}}', "overloaded"),
 }
 

@@ -98,7 +98,11 @@ def _family(name: str, *lists: str, pairs: str = "", **more: str) -> Turns:
     return Turns(name, heads or ("",), others, model, tails or ("",), **rest)  # type: ignore[arg-type]  # each is what it has to be
 
 
-_ROLES = "system user tool developer environment function observation ipython tool_response "
+_ROLES = (
+    "system user tool developer environment function observation ipython tool_response "
+    "User human Human context documents env code_interpreter critic latest_reminder tool_result "
+    "function_response "
+)
 
 # Below, a family has the lists heads, others, model, tails and ends.
 

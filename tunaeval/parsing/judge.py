@@ -89,6 +89,8 @@ def judge(
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
         return JudgedCall(None, (found,), form.marked)
+    if value.get("role") in _OTHERS or value.get("type") in _RESULTS:
+        return JudgedCall(None, (), False)
     name: JsonValue = value.get(word.name)
     arguments: JsonValue = value.get(word.arguments)
     if len(value) == 2 and not (read.repairs or read.notes or read.truncated or frame):
@@ -123,6 +125,10 @@ def judge(
         repairs, notes = (*repairs, *fitting), (*notes, *more)
     id_ = id_ if isinstance(id_, str) else None
     return JudgedCall(new_call(name, arguments, id_, form.name, span, repairs), notes, True, cut)
+
+
+_OTHERS, _RESULTS = ("user", "tool", "system"), ("tool_result", "function_call_output")
+"""The roles of others, and the types of results, in objects that are messages: no calls."""
 
 
 def sound_call(

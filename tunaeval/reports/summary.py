@@ -279,7 +279,7 @@ class Tally:
         )
 
     def _weighted(self) -> Rate | None:
-        if not self._weighed.differ:
+        if not (self._weighed.differ and self._weighed.scores):
             return None
         found = clustered_rate(self._weighed.clusters())
         return _rate(self._weighed_passed, self._weighed.scores, found)

@@ -141,6 +141,9 @@ def read_reply(
         words = error_words(answer) or f"'choices' is {choices!r}"
         raise TryFailed("wanted a chat completion with a message in 'choices'", said=words)
     reason = choice.get("finish_reason")
+    if reason == "error" or choice.get("error") or answer.get("error"):
+        words = error_words(choice) or error_words(answer)
+        raise TryFailed("the server ended the reply with an error", said=words or "no reason")
     return Reply(
         message=message,
         finish_reason=reason if isinstance(reason, str) else None,
@@ -322,6 +325,8 @@ class Gathered:
             raise TryFailed("the stream ended without [DONE] and without a finish reason")
         if self._first is None and self._final is None and self._finish is None:
             raise TryFailed("the stream has no choices")
+        if self._finish == "error":
+            raise TryFailed("the server ended the reply with an error")
         seconds, texts = self._seconds(), {key: "".join(text) for key, text in self._texts.items()}
         message: JsonObject = {"role": "assistant", "content": None, **texts}
         if self._calls:
