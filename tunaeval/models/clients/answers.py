@@ -142,7 +142,7 @@ def read_reply(
         raise TryFailed("wanted a chat completion with a message in 'choices'", said=words)
     reason = choice.get("finish_reason")
     if reason == "error" or choice.get("error") or answer.get("error"):
-        words = error_words(choice) or error_words(answer)
+        words = error_words(dict(choice)) or error_words(answer)
         raise TryFailed("the server ended the reply with an error", said=words or "no reason")
     return Reply(
         message=message,
