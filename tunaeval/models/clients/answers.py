@@ -142,8 +142,8 @@ def read_reply(
         raise TryFailed("wanted a chat completion with a message in 'choices'", said=words)
     reason = choice.get("finish_reason")
     if reason == "error" or choice.get("error") or answer.get("error"):
-        words = error_words(dict(choice)) or error_words(answer)
-        raise TryFailed("the server ended the reply with an error", said=words or "no reason")
+        why = error_words(dict(choice)) or error_words(answer) or "no reason"
+        raise TryFailed("the server ended the reply with an error", said=why)
     return Reply(
         message=message,
         finish_reason=reason if isinstance(reason, str) else None,
