@@ -56,7 +56,8 @@ import os, sys
 from importlib import import_module
 from pkgutil import walk_packages
 import tunaeval.cli
-for package in ("cli", "data", "files", "runs", "reports", "scoring", "models", "matching"):
+for package in ("api", "cli", "data", "doctor", "files", "matching", "models", "parsing", "reports",
+                "rewards", "runs", "scoring", "tools"):
     name = f"tunaeval.{package}"
     for module in walk_packages(import_module(name).__path__, f"{name}."):
         import_module(module.name)  # what is imported later could be closed to nobody
