@@ -95,6 +95,18 @@ def suite(tmp_path: Path) -> str:
     return "four.json"
 
 
+@pytest.fixture
+def ended(here: Tuna, suite: str, tmp_path: Path) -> Path:
+    """A run of these four that came to its end."""
+    replies = "".join(json.dumps(text) + "\n" for text in ANSWERS.values())
+    (tmp_path / "replies.jsonl").write_text(replies)
+    done = here("run", "--suite", suite, "--client", "scripted", "--recording", "replies.jsonl",
+                "--attempts", "1", "--concurrency", "1", "--quiet")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (found,) = (tmp_path / "runs").iterdir()
+    return found
+
+
 class _Listener(ThreadingHTTPServer):
     """Says nothing of a client that left, as an interrupted run does: what it said would be
     read as the words of whatever test runs then.

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 import tunaeval
-from tests.cli.conftest import ANSWERS, Tuna, here, suite
+from tests.cli.conftest import Tuna, ended, here, suite
 from tests.faults.runs import small_suite
 from tests.harness.whole_runs import ONE, Answers
 from tunaeval.errors import RecordError, TunaevalError
@@ -32,7 +32,7 @@ from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Request
 from tunaeval.types.runs import Suite
 
-__all__ = ["here", "suite"]
+__all__ = ["ended", "here", "suite"]
 
 TWICE = replace(ONE, repeats=2, attempts=1)
 SCENARIOS, FINISHED = 4, 5
@@ -264,18 +264,6 @@ COMMANDS = {
     "resume": ("run", "--resume", "RUN"),
     "replay": ("run", "--suite", "four.json", "--client", "replay", "--recording", "RUN"),
 }
-
-
-@pytest.fixture
-def ended(here: Tuna, suite: str, tmp_path: Path) -> Path:
-    """A run of four that came to its end."""
-    replies = "".join(json.dumps(text) + "\n" for text in ANSWERS.values())
-    (tmp_path / "replies.jsonl").write_text(replies)
-    done = here("run", "--suite", suite, "--client", "scripted", "--recording", "replies.jsonl",
-                "--attempts", "1", "--concurrency", "1", "--quiet")  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    (found,) = (tmp_path / "runs").iterdir()
-    return found
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)

@@ -12,29 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cli.conftest import ANSWERS, Tuna, here, suite
+from tests.cli.conftest import Tuna, ended, here, suite
 from tunaeval.files.results import FAILED_OUTCOMES, RESULTS_FILE, counted_results
 from tunaeval.models.clients.replay import read_recording
 from tunaeval.reports.summary import INFRASTRUCTURE
 
-__all__ = ["here", "suite"]
+__all__ = ["ended", "here", "suite"]
 
 WORDS = "2 lines of results.jsonl repeated a result, beside 4 "
 
 
 @pytest.fixture
-def run(here: Tuna, suite: str, tmp_path: Path) -> Path:
+def run(ended: Path) -> Path:
     """A run of four, two of which passed; the line of one that did is there three times."""
-    replies = "".join(json.dumps(text) + "\n" for text in ANSWERS.values())
-    (tmp_path / "replies.jsonl").write_text(replies)
-    done = here("run", "--suite", suite, "--client", "scripted", "--recording", "replies.jsonl",
-                "--attempts", "1", "--concurrency", "1", "--quiet")  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    (found,) = (tmp_path / "runs").iterdir()
-    lines = (found / RESULTS_FILE).read_text().splitlines(keepends=True)
+    lines = (ended / RESULTS_FILE).read_text().splitlines(keepends=True)
     assert [json.loads(line)["ok"] for line in lines] == [True, False, True, False]
-    (found / RESULTS_FILE).write_text("".join([*lines, lines[0], lines[0]]))
-    return found
+    (ended / RESULTS_FILE).write_text("".join([*lines, lines[0], lines[0]]))
+    return ended
 
 
 def test_show_counts_it_once_and_says_so(here: Tuna, run: Path) -> None:

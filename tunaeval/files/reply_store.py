@@ -202,6 +202,9 @@ _OPEN: weakref.WeakValueDictionary[str, ReplyCache] = weakref.WeakValueDictionar
 
 
 def cache_in(place: ReplyStore | Path | str) -> ReplyCache:
-    """Return the cache in a directory, or in that of a store; whoever uses it now shares it."""
+    """Return the cache in a directory. `place` is that directory, or a store in it.
+
+    Everybody in this process who asks for the same directory gets the same cache.
+    """
     directory = place.path.parent if isinstance(place, ReplyStore) else Path(place)
     return _OPEN.setdefault(str(directory.absolute()), ReplyCache(directory))

@@ -178,7 +178,7 @@ class Block(ABC):
         self._done = end
 
     def _content_to(self, end: int) -> None:
-        """Pass the held calls to the collector. The text up to `end` follows as content."""
+        """Pass the held calls to the collector, and then the text up to `end` as content."""
         self._release()
         self._collector.piece("content", self._done, end)
         self._done = end
@@ -195,7 +195,7 @@ class Block(ABC):
             self._waiting = replace(self._waiting, repairs=repairs)
 
     def _settle(self) -> None:
-        """Move the waiting call to the held calls. No later text can change it any more.
+        """Move the waiting call to the held calls, because later text cannot change it.
 
         The held calls are released at once. At level "strict" they are released when the block
         ends, because there a block gives all of its calls or none.
@@ -207,7 +207,7 @@ class Block(ABC):
             self._release()
 
     def _release(self) -> None:
-        """Pass the held calls to the collector. One forbidden repair refuses all of them."""
+        """Pass the held calls to the collector; refuse all of them if one repair is forbidden."""
         if not self._held:
             return
         calls, self._held = self._held, []

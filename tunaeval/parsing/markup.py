@@ -145,7 +145,7 @@ _REMAINS = re.compile(r"(?:(?:<|&lt;)/?+[^\s<>/&]{0,20}+(?:>|&gt;)?+|/[^\s<>/&]{
 
 @dataclass(slots=True)
 class _Ending:
-    """What is known of a value that is being read.
+    """What has been seen so far of a value that has not ended.
 
     `own` is the first closer in it that did not end it, `inside` counts the calls that began in it
     and did not end; `quoted`: the value begins with the format's quotes.

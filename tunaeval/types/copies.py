@@ -22,9 +22,9 @@ FLAT: frozenset[type] = frozenset({str, int, float, bool, type(None), bytes, com
 def copied(value: T) -> T:
     """Return a copy that shares no list, dict, set or bytearray with `value`, at any depth.
 
-    Tuples, and values of this package's own classes, are copied as far as there is such a thing in
-    them. All else is shared: of another object nobody knows how to copy it. What is there twice is
-    twice the same copy, so that a cycle stays one.
+    Tuples and values of this package's own classes are copied only if they contain one of these.
+    Other objects are shared, because nobody knows how to copy them. An object that occurs twice is
+    copied once, and its copy occurs twice; so a cycle stays a cycle.
     """
     if type(value) in FLAT:
         return value

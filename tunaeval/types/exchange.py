@@ -109,7 +109,7 @@ _KINDS: dict[object, tuple[Callable[[object], bool], str]] = {
 
 
 def fault_of(reply: Reply) -> str | None:
-    """Return what is wrong with a reply, such as "retries=None, wanted a whole number", or None.
+    """Return the first fault of a reply, such as "retries=None, wanted a whole number", or None.
 
     Each reply is checked where it enters, whoever made it: a client, a cache, a recording. A run
     that keeps a reply without a fault can be read again.

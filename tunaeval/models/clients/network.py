@@ -430,8 +430,9 @@ _LOGGERS = (
 
 
 class KeyFilter(logging.Filter):
-    """A logging filter that has `hide` replace keys in the HTTP library's messages, from `begin` to
-    `end`.
+    """A logging filter that hides keys in the messages of the HTTP library.
+
+    It works from `begin` to `end`, and calls `hide` to replace the keys.
 
     It does not keep the client alive whose method `hide` is: one that nobody closes is collected
     with its connections.
