@@ -28,6 +28,7 @@ from tunaeval.showing import brief, counted, short_call, shown, visible
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.tools.success import Success
 from tunaeval.types.calls import ToolCall, Tools
+from tunaeval.types.messages import OTHER_ROLES
 from tunaeval.types.parsing import Diagnosis, ParseResult, outcome_of
 from tunaeval.types.runs import Expectation, ExpectedCall, MatchMode
 from tunaeval.types.wanted import refusal
@@ -175,9 +176,6 @@ _CONTENT = ("content", "tool_calls", "function_call")
 _BESIDE = frozenset({"role", "name", "id", "refusal", "reasoning", "reasoning_content"})
 """Fields that a message may have without content, as in a dump that leaves empty fields out."""
 
-_NO_MODEL = frozenset({"user", "human", "tool", "function", "system", "developer"})
-"""Roles (types, in frameworks that have those in place of roles) whose messages make no calls."""
-
 _TEXTS = frozenset({"text", "output_text", "input_text"})
 _SILENT = frozenset(
     {
@@ -191,8 +189,8 @@ _CALLS_AS_READ = "give the calls as ToolCalls, or as OpenAI-style tool_calls"
 
 def wanted_reply(message: object) -> object:
     """Return the message. Raise UsageError if it is no reply of a model in a readable shape."""
-    role = _field(message, "role") or _field(message, "type")
-    if isinstance(role, str) and role in _NO_MODEL:
+    role = _field(message, "role") or _field(message, "type")  # some frameworks have types only
+    if isinstance(role, str) and role in OTHER_ROLES:
         raise UsageError(f"a {role} message makes no calls; wanted the message of a model")
     if not _has_content(message):
         raise UsageError(

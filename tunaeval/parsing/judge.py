@@ -25,6 +25,7 @@ from tunaeval.types.calls import (
     Tools,
 )
 from tunaeval.types.makers import cheap
+from tunaeval.types.messages import OTHER_ROLES
 from tunaeval.types.parsing import LEVELS, UNKNOWN_TOOL, Level
 
 from .repair.machine import JsonReader, read_json
@@ -89,7 +90,7 @@ def judge(
     if not isinstance(value, dict):
         found = Note("invalid-json", f"a call is an object, not {_kind(value)}")
         return JudgedCall(None, (found,), form.marked)
-    if value.get("role") in _OTHERS or value.get("type") in _RESULTS:
+    if value.get("role") in OTHER_ROLES or value.get("type") in _RESULTS:
         return JudgedCall(None, (), False)
     name: JsonValue = value.get(word.name)
     arguments: JsonValue = value.get(word.arguments)
@@ -127,8 +128,8 @@ def judge(
     return JudgedCall(new_call(name, arguments, id_, form.name, span, repairs), notes, True, cut)
 
 
-_OTHERS, _RESULTS = ("user", "tool", "system"), ("tool_result", "function_call_output")
-"""The roles of others, and the types of results, in objects that are messages: no calls."""
+_RESULTS = ("tool_result", "function_call_output")
+"""The types of results, in objects that are messages: no calls."""
 
 
 def sound_call(

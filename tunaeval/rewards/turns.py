@@ -8,6 +8,7 @@ from dataclasses import replace
 from tunaeval.errors import UsageError
 from tunaeval.tools.success import returned
 from tunaeval.types.exchange import text_of
+from tunaeval.types.messages import RESULT_ROLES
 
 from .gold import AnyTools, Gold
 from .reading import field_of, is_of_model
@@ -82,11 +83,8 @@ def _has_failed(messages: Sequence[object], index: int) -> bool:
     for message in messages[index + 1 :]:
         if is_of_model(message):
             return False
-        if field_of(message, "role") in _RESULTS:
+        if field_of(message, "role") in RESULT_ROLES:
             text = text_of(field_of(message, "content"))
             if not (returned(message).ok and returned(text).ok):
                 return True
     return False
-
-
-_RESULTS = frozenset({"tool", "function", "ipython", "observation"})

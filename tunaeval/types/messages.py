@@ -34,7 +34,11 @@ class Usage:
         return sum(known) if parts and len(known) == len(parts) else None
 
 
-_RESULT_ROLES = frozenset({"tool", "function", "tool_result"})
+RESULT_ROLES = ("tool", "function", "tool_result", "ipython", "observation")
+"""The roles of messages that are tools' results."""
+
+OTHER_ROLES = ("user", "human", "system", "developer", *RESULT_ROLES)
+"""The roles of messages that are not the model's, and so make no calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class Message:
     @property
     def is_result(self) -> bool:
         """Whether the message is a tool's result, even if its call is unknown."""
-        return self.tool_call_id is not None or self.role in _RESULT_ROLES
+        return self.tool_call_id is not None or self.role in RESULT_ROLES
 
 
 @dataclass(frozen=True, slots=True)
