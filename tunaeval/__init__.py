@@ -37,7 +37,7 @@ _NAMES = {
     "models.endpoint.serving": "ModelEndpoint model_endpoint",
     "parsing.api": "formats instructions parse parse_levels parse_many parse_message qwen25"
     " render stream",
-    "parsing.collect": "Event",
+    "parsing.events": "Event",
     "parsing.constraint": "Constraint constrain",
     "parsing.reader": "Stream",
     "reports.drift": "Change Drift compare_tools find_drift",

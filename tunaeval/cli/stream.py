@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
 from tunaeval.parsing.api import stream
-from tunaeval.parsing.collect import Event
+from tunaeval.parsing.events import Event
 from tunaeval.reports.json import json_text
 from tunaeval.reports.wording import call_words
 from tunaeval.showing import counted, visible

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from string import ascii_letters, digits
 from typing import TypeAlias
 
@@ -382,18 +382,13 @@ class Closing:
             return text.find(end, len(opener)) != len(text) - len(end)
         return has_nearly(text, self._halves) or self._is_miswritten(text, closed=closed)
 
-    @cached_property
-    def _miswritten(self) -> re.Pattern[str]:
-        """The pattern of miswritten tags, compiled only when a text may have one."""
-        return re.compile(self._source, re.IGNORECASE)
-
     def _is_miswritten(self, text: str, *, closed: bool) -> bool:
         """Whether a text has a miswritten tag without a partner; `closed`: it had its closer."""
         lowered = text.lower()
         if not any(seed in lowered for seed in self._seeds):
             return False
         openers: list[bool] = []
-        for found in self._miswritten.finditer(text):
+        for found in _in_any_case(self._source).finditer(text):
             if found["glued"] is not None:
                 return True
             if found["closer"] is None:
@@ -462,6 +457,12 @@ _LINE = r"[^\w\s<]?[ \t]{0,40}+(?=\n|\Z)"
 """What follows the name of an opener without a key at the end of its line."""
 
 _NEVER = "(?!)"
+
+
+@lru_cache(maxsize=256)
+def _in_any_case(source: str) -> re.Pattern[str]:
+    """The pattern of miswritten tags, compiled only when a text may have one."""
+    return re.compile(source, re.IGNORECASE)
 
 
 def _miswritten(form: Format, before: Sequence[Word], closer: str) -> tuple[str, list[str], bool]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from tunaeval.parsing.collect import TILES, Event, EventKind
+from tunaeval.parsing.events import TILES, Event, EventKind
 from tunaeval.parsing.reader import Stream
 from tunaeval.types.parsing import ParseResult
 

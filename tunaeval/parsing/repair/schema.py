@@ -358,8 +358,10 @@ class _Fitting:
             circle = "the schema leads back to itself and asks for nothing"
             # Value and schema are kept, so that no other object can get their ids.
             self._met[met] = value, schema, value, {("", "unresolved-ref", circle): None}
-            self._met[met] = value, schema, *self.fit(value, schema, depth + 1)
-        return self._met[met][2:]
+            fitted, found = self.fit(value, schema, depth + 1)
+            self._met[met] = value, schema, fitted, found
+        _, _, fitted, found = self._met[met]
+        return fitted, found
 
     def _any_of(
         self, value: JsonValue, options: list[object], depth: int, found: Findings
