@@ -46,7 +46,7 @@ _STAMP = re.compile(
 )
 _HEADING = re.compile(r"^#{2,3} (.+)$", re.MULTILINE)
 _COMMAND = re.compile(r"(?:^ {4}\S.*(?:\\\n.*)*\n)+", re.MULTILINE)
-_TABLE = re.compile(r"^\|", re.MULTILINE)
+_TABLE = re.compile(r"^(?:\||```text)", re.MULTILINE)
 _PROGRAM = re.compile(r"\b(?:benchmarks/)?(\w+\.py)\b")
 _LINK = re.compile(r"\]\(([^)\s]*RESULTS\.md)#([\w-]+)\)")
 _COMMIT = re.compile(r"\bcommit `?([0-9a-f]{7,40})\b")
@@ -238,15 +238,14 @@ def faults_of_page(name: str, text: str, tables: Sequence[Section], code: Code) 
     """Say which sentences of a page quote a figure that no longer counts, or of no known code."""
     for line, sentence in _sentences(text):
         quoted = [*_quoted(sentence, tables)]
-        of_commits = _COMMIT.findall(sentence)
         plain = _plain(sentence)
-        if not quoted and _SPEED.search(plain) and not of_commits:
+        if _COMMIT.search(sentence):
+            continue
+        if not quoted and _SPEED.search(plain):
             yield f"{name}:{line}: a speed of no table: link one in RESULTS.md, or say the commit"
         for section, is_linked in quoted:
             stamp = section.stamp
-            if stamp is None or any(_same(stamp.commit, commit) for commit in of_commits):
-                continue
-            if code.digest(stamp.names) != stamp.digest:
+            if stamp and code.digest(stamp.names) != stamp.digest:
                 yield (
                     f"{name}:{line}: quotes {section.title!r}, whose code has changed since commit "
                     f"{stamp.commit}: measure it again (--measure {section.title!r}), or say in "
@@ -272,14 +271,11 @@ def _plain(sentence: str) -> str:
     return re.sub(r"`[^`]*`|\]\([^)]*\)|commit [0-9a-f]{7,40}|\b\d{4}\b|\b\w+\.py\b", "", sentence)
 
 
-def _same(one: str, other: str) -> bool:
-    one = one.rstrip("+")
-    return one.startswith(other) or other.startswith(one)
-
-
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the sentences of a page outside its fenced blocks, each row of a table as one."""
-    paragraph, begun, fenced = list[str](), 0, False
+    """Yield the sentences of a page outside its fenced blocks; each row of a table is one, with the
+    head of the table before it.
+    """
+    paragraph, begun, fenced, head = list[str](), 0, False, ""
     for number, line in enumerate([*text.splitlines(), ""], 1):
         fenced ^= line.lstrip().startswith("```")
         starts = re.match(r"\s*(?:[-*#]|\d+\.)\s|\||$", line)
@@ -290,8 +286,9 @@ def _sentences(text: str) -> Iterator[tuple[int, str]]:
             paragraph, begun = [], number
         if fenced or line.lstrip().startswith("```"):
             continue
-        if line.startswith("|"):
-            yield number, line
+        head = (head or line) if line.startswith("|") else ""
+        if head:
+            yield number, line if line == head else f"{head} {line}"
         elif line.strip():
             begun = begun if paragraph else number
             paragraph.append(line.strip())
@@ -331,7 +328,7 @@ def _stamped(text: str, section: Section, root: Path, printed: str) -> str:
     stamp, found = section.stamp, _STAMP.search(section.text)
     assert stamp is not None
     assert found is not None
-    stamp = stamp._replace(commit=_commit(root), digest=Code(root).digest(stamp.names))
+    stamp = stamp._replace(commit=commit(root), digest=Code(root).digest(stamp.names))
     start, end = section.start + found.start(), section.start + found.end()
     if printed:
         return (
@@ -340,7 +337,7 @@ def _stamped(text: str, section: Section, root: Path, printed: str) -> str:
     return f"{text[:start]}{stamp}{text[end:]}"
 
 
-def _commit(root: Path) -> str:
+def commit(root: Path) -> str:
     """Return the commit of a checkout, with "+" if the package has changes that it lacks."""
     commit = _git(root, "rev-parse", "--short=8", "HEAD").strip()
     return commit + ("+" if _git(root, "status", "--porcelain", "--", "tunaeval").strip() else "")
@@ -378,6 +375,8 @@ def _measured(root: Path, section: Section) -> str | None:
         printed.append(done.stdout)
     lines = "\n".join(printed).splitlines()
     kept = [re.sub(r"^(?=met: |MISSED: )", "- ", line) for line in lines]
+    if not any(_TABLE.match(line) for line in lines):
+        kept = ["```text", *kept, "```"]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept))
 
 
