@@ -152,6 +152,8 @@ def _said(node: object) -> str:
             return ""
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             return ""
+        case ast.JoinedStr(values=values):  # Python 3.12 ends some of them with an empty text
+            node = ast.JoinedStr([one for one in values if _said(one) != "Constant(value='')"])
     fields = (
         f"{name}={_said(value)}"
         for name, value in ast.iter_fields(node)
