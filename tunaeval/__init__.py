@@ -40,6 +40,7 @@ _NAMES = {
     "parsing.events": "Event",
     "parsing.constraint": "Constraint constrain",
     "parsing.reader": "Stream",
+    "parsing.window": "compiled",
     "reports.drift": "Change Drift compare_tools find_drift",
     "reports.console": "print_execution",
     "runs.directory": "load_report",

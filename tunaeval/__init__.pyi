@@ -40,6 +40,7 @@ from .parsing.constraint import Constraint as Constraint
 from .parsing.constraint import constrain as constrain
 from .parsing.events import Event as Event
 from .parsing.reader import Stream as Stream
+from .parsing.window import compiled as compiled
 from .reports.console import print_execution as print_execution
 from .reports.drift import Change as Change
 from .reports.drift import Drift as Drift

@@ -419,9 +419,10 @@ class _Fitting:
                 found["", "missing-argument", f"{name[:SHOWN_NAME]!r} is required"] = None
         # The patterns of `patternProperties` are not trusted and not run: any name may match one.
         others = True if schema.get("patternProperties") else schema.get("additionalProperties")
-        changed = {}
-        for name, inner in value.items():
-            path = str(name)[:SHOWN_NAME]  # an object that does not come from JSON may have any key
+        members: dict[Any, JsonValue] = value  # one that does not come from JSON may have any key
+        changed: dict[Any, JsonValue] = {}
+        for name, inner in members.items():
+            path = str(name)[:SHOWN_NAME]
             if name not in properties and others is False:
                 found["", "unknown-argument", f"{path!r} is no argument"] = None
                 continue
