@@ -30,7 +30,7 @@ from typing import BinaryIO, Self
 import orjson
 
 from tunaeval.errors import RecordError
-from tunaeval.showing import counted
+from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
 
 from .locks import turn
@@ -353,3 +353,10 @@ def _plain(value: JsonValue, depth: int) -> JsonValue:
             return [_plain(item, depth - 1) for item in value]
         case _:
             raise TypeError(f"a record has JSON values, not {type(value).__name__}: {value!r:.60}")
+
+
+def call_words(name: str, arguments: JsonObject) -> str:
+    """Return a call on a line, as a programmer would write it."""
+    # Encoded first, because repr fails for integers of 5,000 digits and for very deep lists.
+    plain = decode(encode(arguments))
+    return visible(f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.items())})")

@@ -16,7 +16,6 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from string import ascii_letters, digits
 from typing import TypeAlias
 
 from tunaeval import limits
@@ -457,6 +456,7 @@ _LINE = r"[^\w\s<]?[ \t]{0,40}+(?=\n|\Z)"
 """What follows the name of an opener without a key at the end of its line."""
 
 _NEVER = "(?!)"
+_ALPHANUMERIC = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
 @lru_cache(maxsize=256)
@@ -525,7 +525,7 @@ def _bare(text: str) -> str:
 def _shared(texts: list[str]) -> str:
     """Return the common prefix of the texts without letters and digits at its end."""
     first, last = min(texts), max(texts)
-    return first[: _alike(first, last)].rstrip(ascii_letters + digits)
+    return first[: _alike(first, last)].rstrip(_ALPHANUMERIC)
 
 
 def _loose(text: str, *, shortened: bool = False) -> str:

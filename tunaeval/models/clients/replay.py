@@ -108,7 +108,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 class Recording(BaseModel):
     """How a run was made (the file's header), and its replies by scenario, repeat and attempt."""
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
     recording: Literal[2]
     model: str | None
@@ -126,7 +126,7 @@ class Recording(BaseModel):
 
 
 class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     scenario: str
     repeat: int = Field(ge=1)
