@@ -71,7 +71,7 @@ _BETWEEN, _QUOTING = " \t\r\n[", "\"':"
 """Characters that may be between an opener and a name, and those that some openers end with."""
 
 _SIGN = re.compile(r"[^\w\s]").search
-_ASSIGNED = re.compile(r"""["']?+[ \t]*+[:=>]""").match
+_ASSIGNED = re.compile(r"""["']?+[ \t]*+(?:[:=>]|</)""").match
 _NOTHING = re.compile(r"[^\w{}()]*+\w*+[^\w{}()]*+(?:\{[ \t\r\n]*+\}|\([ \t\r\n]*+\))").match
 _KEY = re.compile(r"""["'][\w-]++["'][ \t]*+:|\w[ \t]*+=""").search
 
@@ -379,7 +379,7 @@ def _loosely_named(text: str, left: _Spans, name: str, tools: Tools) -> Iterator
             at = text.find(name, stop, end)
 
 
-_BRACKET, _FENCE_LINE = re.compile(r"[{(\[]"), re.compile(r"\n```\w{0,24}(?=\n)")
+_BRACKET, _FENCE_LINE = re.compile(r"[{(\[]|<\w"), re.compile(r"\n```\w{0,24}(?=\n)")
 
 
 def _inner(text: str, left: _Spans, tools: Tools) -> Iterator[_Place]:
