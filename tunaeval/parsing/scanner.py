@@ -1094,10 +1094,6 @@ class Scanner(Passing):
             cut = finder.cut_around(self._last_piece)
         if not (self._in_code or cut):
             self._leave_region()
-            mention, tools = self._mention, self._setting.tools
-            named = mention.behind.split(maxsplit=1)[:1] if mention and not mention.inline else ()
-            if mention and tools and any(word in tools for word in named):
-                self._report_unread(mention, f"behind {mention.token.text!r}", end)
         if self._in_code:
             collector.truncated = True
             collector.diagnose("unclosed-fence", "a code fence was never closed", end, end)
