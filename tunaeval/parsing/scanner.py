@@ -589,8 +589,7 @@ class Scanner(Passing):
             inline = bool(_IN_WORDS.match(before)) and "\n" not in window.text[at : window.pos]
             tagged = not (form.call or form.python) and self._tag_follows(at, token.text)
             quote = before[-1:] if before.endswith(("'", '"')) else ""
-            behind = window.text[at + len(token.text) : window.pos][: limits.CALL_AHEAD]
-            self._mention = Unread(start, token, form, tagged, inline, quote, behind)
+            self._mention = Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
     def _interrupt_mention(self, mention: Unread, token: Token) -> None:
         """Report an opener without a call, if one was likely, when its format's next one comes."""
@@ -1095,10 +1094,6 @@ class Scanner(Passing):
             cut = finder.cut_around(self._last_piece)
         if not (self._in_code or cut):
             self._leave_region()
-            mention, tools = self._mention, self._setting.tools
-            named = mention.behind.split(maxsplit=1)[:1] if mention and not mention.inline else ()
-            if mention and tools and any(word in tools for word in named):
-                self._report_unread(mention, f"behind {mention.token.text!r}", end)
         if self._in_code:
             collector.truncated = True
             collector.diagnose("unclosed-fence", "a code fence was never closed", end, end)
