@@ -27,6 +27,7 @@ from tunaeval.types.calls import (
     ToolCall,
     Tools,
     one_each,
+    repeats,
 )
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
@@ -212,12 +213,6 @@ def structured(
     outcome = outcome_of(found, attempted=bool(items), cut=cut)
     result = ParseResult(found, "", None, tuple(diagnoses), cut, outcome)
     return without_abstaining(result, abstain, attempted=None in calls), calls
-
-
-def repeats(calls: Sequence[ToolCall | None]) -> set[int]:
-    """Return the indices of the items of `structured` that are one call with an earlier item."""
-    first: dict[int, int] = {}
-    return {at for at, call in enumerate(calls) if call and first.setdefault(id(call), at) < at}
 
 
 def lost_calls(

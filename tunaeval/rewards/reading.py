@@ -38,10 +38,9 @@ from tunaeval.grammar.turns import FAMILIES, PROMPTED, Turns
 from tunaeval.parsing.api import auto, parse, parser_for
 from tunaeval.parsing.collect import widened, without_abstaining
 from tunaeval.parsing.finder import finder_of
-from tunaeval.parsing.message import repeats
 from tunaeval.parsing.message import structured as read_items
 from tunaeval.parsing.reader import Reader
-from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
+from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools, repeats
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import ABSTAINED, LATER_TURN, REMARKS, Diagnosis, ParseResult
 

@@ -267,6 +267,12 @@ def one_each(
     return found, sorted((*notes, *shared))
 
 
+def repeats(calls: Sequence[ToolCall | None]) -> set[int]:
+    """Return the indices of the calls of `one_each` that are one call with an earlier one."""
+    first: dict[int, int] = {}
+    return {at for at, call in enumerate(calls) if call and first.setdefault(id(call), at) < at}
+
+
 def _content_key(call: ToolCall) -> Hashable:
     try:
         key = json_key(call.arguments)
