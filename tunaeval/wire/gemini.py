@@ -137,6 +137,8 @@ def answers(document: Mapping[str, JsonValue]) -> bool:
 
 
 _FEEDBACK = ("promptFeedback", "prompt_feedback")
+_BLOCKED = ("blockReason", "block_reason")
+_REASON = ("finishReason", "finish_reason")
 _DOCUMENT = ("candidates", *_FEEDBACK, *_USAGE)
 
 
@@ -146,13 +148,13 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
     content = get(candidate, "content")
     given = listed(get(content, "parts"))
     parts = tuple(parts_of(given, "/candidates/0/content/parts"))
-    reason = first(candidate, ("finishReason", "finish_reason"))
-    blocked = first(first(document, _FEEDBACK), ("blockReason", "block_reason"))
+    reason = first(candidate, _REASON)
+    blocked = first(first(document, _FEEDBACK), _BLOCKED)
     reason = blocked if reason is None else reason
     called = any(part.kind == "call" and not part.hosted for part in parts)
     lacks = [] if candidates or blocked is not None else ["/candidates"]
     return Answer(
-        chat_message(parts),
+        None if lacks else chat_message(parts),
         parts,
         finish=finish_of(reason, called=called),
         reason=reason,
@@ -167,7 +169,32 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
 
 
 def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
-    raise NotImplementedError
+    """Yield what a response of a stream adds: each is a whole one with a part of the answer."""
+    if error := error_in(event):
+        yield Fragment("error", f"the server reports: {error}")
+        return
+    candidates = listed(event.get("candidates"))
+    own = [one for one in candidates if not get(one, "index")]
+    for candidate in own:
+        yield from _added(listed(get(get(candidate, "content"), "parts")))
+        if reason := word(first(candidate, _REASON)):
+            yield Fragment("finish", reason)
+    if len(own) < len(candidates):
+        yield Fragment("other")
+    if reason := word(first(first(event, _FEEDBACK), _BLOCKED)):
+        yield Fragment("finish", reason)
+    if isinstance(usage := first(event, _USAGE), Mapping):
+        yield Fragment("usage", value=usage)
+
+
+def _added(parts: list[JsonValue]) -> Iterator[Fragment]:
+    for part in parts_of(parts, ""):
+        if part.kind == "text" or part.kind == "thought":  # noqa: PLR1714 - which types as one of two
+            yield Fragment(part.kind, part.text)
+        elif part.kind == "call" and not part.hosted:
+            yield Fragment("call", "", None, part.id, part.name, part.arguments, begins=True)
+        elif part.kind == "unknown":
+            yield Fragment("odd", f"a part of no known field: {part.text:.60}")
 
 
 GEMINI = Api("gemini", claims, answers, read_message, read_reply, fragments, WANTED)
