@@ -22,7 +22,7 @@ from tunaeval.tools.success import Success, returned
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.types.exchange import text_of
 from tunaeval.types.faults import Fault
-from tunaeval.types.messages import Usage
+from tunaeval.types.messages import RESULT_ROLES, Usage
 
 Api: TypeAlias = Literal["chat", "responses", "messages", "gemini"]
 """The API that a request uses: OpenAI's chat completions or responses, Anthropic's messages, or
@@ -95,7 +95,7 @@ def is_result(message: JsonObject) -> bool:
     """Whether a message is a tool's result. smolagents writes it as a user's message that begins
     with "Observation:", as ReAct agents do.
     """
-    if message.get("role") == "tool":
+    if message.get("role") in RESULT_ROLES:
         return True
     return message.get("role") == "user" and text_of(message.get("content")).startswith(
         "Observation:"
