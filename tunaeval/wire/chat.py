@@ -334,10 +334,14 @@ def _call_fragment(item: object, place: int, alone: bool, is_whole: bool) -> Fra
         name, arguments, kind = custom.get("name"), custom.get("input"), "custom"
     else:
         name, arguments = called(item)
-    where = None if alone else place
-    return Fragment(
-        "call", "", index, id_, name, arguments, place=where, begins=is_whole, value=kind
+    where, function = None if alone else place, item.get("function")
+    has_nulls = (id_ is None and "id" in item) or (
+        name is None and isinstance(function, Mapping) and "name" in function
     )
+    return Fragment(
+        "call", "", index, id_, name, arguments, place=where, begins=is_whole, value=kind,
+        type=item.get("type"), has_nulls=has_nulls,
+    )  # fmt: skip
 
 
 CHAT = Api("chat", claims, answers, read_message, read_reply, fragments, WANTED)
