@@ -1,4 +1,4 @@
-"""What each of the reads makes of one message: `feed_sse`, `feed_delta`, and the client.
+"""What each of the reads makes of one message: `feed_sse`, `feed_delta`, client and doctor.
 
 python -m tests.wire.reads 100000          # so many streams of all APIs, in process
 python -m tests.wire.reads 2000 --served   # by the client from a server on loopback
@@ -20,11 +20,13 @@ from tests.clients.asking import HELLO
 from tests.faults import Answer, FaultServer
 from tests.wire.writing import WAYS, Events, Said, said, sse
 from tunaeval import parse_message, stream
+from tunaeval.doctor.reading import read_answer
+from tunaeval.doctor.values import Ask
 from tunaeval.models.clients.openai import OpenAIClient
+from tunaeval.models.clients.server import Heard
 from tunaeval.testing.tape import Tape
 from tunaeval.types.exchange import Reply
-from tunaeval.types.parsing import ParseResult
-from tunaeval.wire import ODDITIES
+from tunaeval.types.parsing import JOINED, ParseResult
 
 TAPE_BYTES = 400
 SSE = {"content-type": "text/event-stream"}
@@ -82,10 +84,25 @@ def faults(told: Said, result: ParseResult) -> Iterator[str]:
             yield f"repairs {call.repairs}"
     if (result.content, result.reasoning or "") != (told.text, told.thought):
         yield f"content {result.content!r}, reasoning {result.reasoning!r}"
-    if odd := {one.code for one in result.diagnoses} - {*ODDITIES, "other-choices"}:
+    if odd := {one.code for one in result.diagnoses} - {*JOINED, "other-choices"}:
         yield f"diagnoses {odd}"
     if result.outcome != ("calls" if told.calls else "no_call") or result.truncated:
         yield f"outcome {result.outcome!r}"
+
+
+def doctor_faults(told: Said, api: str, body: bytes) -> Iterator[str]:
+    """In what the doctor's answer is not the message. What comes whole alone it does not count."""
+    answer = read_answer(Ask("any", (), streamed=True, api=api), Heard(200, {}, body))  # type: ignore[arg-type]  # one of its three
+    if answer.failure or answer.error:
+        yield f"failure {answer.failure or answer.error}"
+    made = [
+        (call.name, call.object if isinstance(call.arguments, str) else call.arguments)
+        for call in answer.calls
+    ]
+    if made != [(call.name, call.arguments) for call in told.calls]:
+        yield f"calls {made}"
+    if (answer.content or "", answer.reasoning) != (told.text, told.thought):
+        yield f"content {answer.content!r}, reasoning {answer.reasoning!r}"
 
 
 def reply_faults(told: Said, reply: Reply) -> Iterator[str]:
@@ -115,6 +132,8 @@ async def _checked(tapes: Sequence[bytes], apis: Sequence[str]) -> None:
             "feed_delta": [*faults(told, read_deltas(tape, events))],
             "client": [*reply_faults(told, await client.complete(HELLO))],
         }
+        if api in {"chat", "messages"}:
+            reads["doctor"] = [*doctor_faults(told, api, body)]
         wrong = {how: found for how, found in reads.items() if found}
         assert not wrong, f"{api}: {wrong}\n{told}\n{body.decode('utf-8', 'replace')}"
     await client.close()
@@ -151,7 +170,7 @@ def main() -> None:
     asked = reader.parse_args()
     begun = time.monotonic()
     (served if asked.served else checked)(tapes(asked.count, asked.seed))
-    how = "from a server" if asked.served else "in each of three ways"
+    how = "from a server" if asked.served else "in each way"
     print(json.dumps({"streams": asked.count, "read": how,
                       "seconds": round(time.monotonic() - begun)}))  # fmt: skip
 

@@ -20,7 +20,7 @@ raw_tapes = st.integers(0, 10**9).map(lambda seed: random.Random(seed).randbytes
 
 @pytest.mark.parametrize("api", WAYS)
 @given(raw=raw_tapes)
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=30)
 def test_every_read_of_a_stream_is_the_message(api: str, raw: bytes) -> None:
     checked([raw], [api])
 

@@ -35,9 +35,6 @@ from .events import DONE, decoded
 from .fields import identifier
 from .values import Api, Fragment
 
-ODDITIES = ("index-missing", "index-shared", "name-late", "id-changed", "id-shared")
-"""The codes of what is odd about the fragments of calls, none of which is an attempt at a call."""
-
 _SHOWN = 60
 
 

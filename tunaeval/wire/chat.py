@@ -322,9 +322,14 @@ def _call_fragment(item: object, place: int, *, is_whole: bool) -> Fragment:
         name, arguments, kind = custom.get("name"), custom.get("input"), "custom"
     else:
         name, arguments = called(item)
-    return Fragment(
-        "call", "", index, item.get("id"), name, arguments, "", place, is_whole, value=kind
+    function, id_ = item.get("function"), item.get("id")
+    has_nulls = (id_ is None and "id" in item) or (
+        name is None and isinstance(function, Mapping) and "name" in function
     )
+    return Fragment(
+        "call", "", index, id_, name, arguments, "", place, is_whole, value=kind,
+        type=item.get("type"), has_nulls=has_nulls,
+    )  # fmt: skip
 
 
 CHAT = Api("chat", claims, answers, read_message, read_reply, fragments, WANTED)

@@ -20,7 +20,7 @@ from tunaeval.tools.success import Success, returned
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.types.exchange import text_of
 from tunaeval.types.faults import Fault
-from tunaeval.types.messages import Usage
+from tunaeval.types.messages import RESULT_ROLES, Usage
 from tunaeval.wire.chat import first_choice
 from tunaeval.wire.endings import usage_of as read_usage
 
@@ -95,7 +95,7 @@ def is_result(message: JsonObject) -> bool:
     """Whether a message is a tool's result. smolagents writes it as a user's message that begins
     with "Observation:", as ReAct agents do.
     """
-    if message.get("role") == "tool":
+    if message.get("role") in RESULT_ROLES:
         return True
     return message.get("role") == "user" and text_of(message.get("content")).startswith(
         "Observation:"
