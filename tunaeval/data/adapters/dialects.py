@@ -243,7 +243,6 @@ def read_interactions(step: object, reading: Reading) -> None:
         reading.notice("unknown-part", f"a step of type {brief(kind)} is left out")
 
 
-ANTHROPIC_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 ANTHROPIC_KINDS = kinds_of("anthropic")
 
 _ANTHROPIC_OWN = frozenset({"tool_use", "tool_result", "server_tool_use", "redacted_thinking"})
@@ -255,9 +254,7 @@ def claims_anthropic(message: object) -> bool:
 
 
 def read_anthropic(message: object, reading: Reading) -> None:
-    reading.begin(
-        get(message, "role"), usage=usage_of(get(message, "usage"), cached=ANTHROPIC_CACHED)
-    )
+    reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
     read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
 
 

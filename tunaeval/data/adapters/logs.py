@@ -31,7 +31,6 @@ from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.exchange import text_of
 
 from .dialects import (
-    ANTHROPIC_CACHED,
     ANTHROPIC_KINDS,
     CHAT_KINDS,
     claims_responses,
@@ -163,7 +162,7 @@ def _read_message(line: object, reading: Reading) -> None:
         return
     hosts = get(line, "isMeta") is True or get(line, "isCompactSummary") is True
     role = "system" if hosts else get(message, "role")
-    usage = usage_of(get(message, "usage"), cached=ANTHROPIC_CACHED)
+    usage = usage_of(get(message, "usage"))
     reading.begin(role, usage=usage, at=instant(get(line, "timestamp")))
     if get(line, "isCompactSummary") is True:
         reading.notice("compacted", "earlier messages were replaced by a summary")
@@ -180,7 +179,6 @@ def _read_system(line: object, reading: Reading) -> None:
         reading.text(content)
 
 
-_CACHED = ("input_tokens_cache_read", "input_tokens_cache_write")
 _ATTACHMENT = "attachment://"
 _INSPECT_KINDS = kinds_of("inspect-ai")
 _SERVED = "tool_use"
@@ -244,7 +242,7 @@ def read_sample(sample: object) -> Conversation:
     return replace(
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
-        usage=total_usage(usage_of(one, cached=_CACHED) for one in usages),
+        usage=total_usage(usage_of(one) for one in usages),
         name=f"{get(sample, 'id')} (epoch {get(sample, 'epoch')})",
     )
 
