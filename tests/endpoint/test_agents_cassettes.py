@@ -134,7 +134,11 @@ def test_what_a_model_reads_counts_whatever_its_name_and_form(
         name = data.draw(
             st.sampled_from(["turn_id", "id", "call_id", "at_passthrough", *SIGNATURES])
         )
-        made = [seconds, [*map(str, seconds)], [{"create_time": one} for one in seconds]]
+        made: list[list[Any]] = [
+            seconds,
+            [*map(str, seconds)],
+            [{"create_time": one} for one in seconds],
+        ]
         news = [{**old, "type": "function", name: one} for one in data.draw(st.sampled_from(made))]
     masker = Masker(MASKS)
     first, second = (key_of(masker.body(changed(BODIES[api], path, new))) for new in news)
