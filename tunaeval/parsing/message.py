@@ -17,7 +17,18 @@ from tunaeval.grammar import CallObject, Literal
 from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, STARTED_NAME
 from tunaeval.showing import shown
-from tunaeval.types.calls import LEAKED_CALL, STRUCTURED, JsonValue, Repair, Span, ToolCall, Tools
+from tunaeval.types.calls import (
+    ID_SHARED,
+    LEAKED_CALL,
+    STRUCTURED,
+    JsonValue,
+    Repair,
+    Span,
+    ToolCall,
+    Tools,
+    one_each,
+    repeats,
+)
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
 
@@ -176,7 +187,8 @@ def structured(
 ) -> tuple[ParseResult, list[ToolCall | None]]:
     """Return the result of a server's parsed calls, and a list of the call or None for each item.
 
-    Calls of names in `abstain` are missing in the result, but not in the list.
+    Calls of names in `abstain` are missing in the result, but not in the list. Items that are one
+    call (see `one_each`) have the same object in the list, except at "strict".
     """
     known = widened(tools, abstain)
     calls: list[ToolCall | None] = []
@@ -192,7 +204,12 @@ def structured(
         calls.append(call)
     if len(items) > MAX_CALLS:
         diagnoses.append(Diagnosis("too-many-calls", f"more than {MAX_CALLS} calls"))
-    found = tuple(call for call in calls if call)
+    once, odd = one_each(calls)
+    if level != "strict":
+        calls, odd = once, [note for note in odd if note[1] == ID_SHARED]
+    diagnoses += [Diagnosis(code, f"tool_calls[{index}]: {text}") for index, code, text in odd]
+    again = repeats(calls)
+    found = tuple(call for at, call in enumerate(calls) if call and at not in again)
     outcome = outcome_of(found, attempted=bool(items), cut=cut)
     result = ParseResult(found, "", None, tuple(diagnoses), cut, outcome)
     return without_abstaining(result, abstain, attempted=None in calls), calls
@@ -412,8 +429,9 @@ class Deltas:
         ordered = sorted(numbered, key=lambda call: call.index or 0) or self._calls
         items = [call.whole() for call in ordered]
         server, calls = structured(items, self._tools, self._level, self._collector.abstain)
-        for streamed, made in zip(ordered, calls, strict=False):
-            if made is None:
+        again = repeats(calls)
+        for at, (streamed, made) in enumerate(zip(ordered, calls, strict=False)):
+            if made is None or at in again:
                 streamed.live.drop()
             else:
                 streamed.live.finish(made)

@@ -35,7 +35,7 @@ from . import dialects, logs, traces
 from .dialects import contents_of, is_request, session_usage, steps_of
 from .fields import KNOWN, fields_of, first, get, identifier, listed, word
 from .logs import is_log, is_sample, is_trajectory, read_sample
-from .reading import NOTICES, Reading, call_of, joined
+from .reading import NOTICES, Reading, call_of, is_settled, joined
 from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
@@ -52,7 +52,7 @@ def read_plain(thing: object, shape: str | None = None) -> Conversation | None:
     if shape is not None or not isinstance(thing, list | tuple) or not thing:
         return None
     kinds = set(map(type, thing))
-    if kinds == {Message}:
+    if kinds == {Message} and all(map(is_settled, thing)):
         own = cast("Sequence[Message]", thing)
         return joined(own, range(len(own)), len(own), OWN)
     if kinds != {dict}:
@@ -77,7 +77,8 @@ def _plain_message(thing: JsonObject) -> Message | None:
     calls = _plain_calls(thing.get("tool_calls"))
     if type(content) is not str or calls is None:
         return None
-    return Message(role, content, calls, identifier(thing.get("tool_call_id")))
+    message = Message(role, content, calls, identifier(thing.get("tool_call_id")))
+    return message if is_settled(message) else None
 
 
 def _plain_calls(items: object) -> tuple[ToolCall, ...] | None:

@@ -89,21 +89,29 @@ def read_atif(step: object, reading: Reading) -> None:
         name, call_id = get(call, "function_name"), get(call, "tool_call_id")
         unread = get(get(call, "extra"), "unread_arguments")
         reading.call(name, get(call, "arguments") if unread is None else unread, call_id)
-    for result in listed(get(get(step, "observation"), "results")):
-        _read_atif_result(result, is_of_call=bool(calls), reading=reading)
+    results = listed(get(get(step, "observation"), "results"))
+    answers = [identifier(get(result, "source_call_id")) for result in results]
+    is_shared = bool(calls) and answers.count(None) == 1
+    left = [call_id for call_id in reading.calls if call_id not in {*answers}] if is_shared else []
+    for result, answered in zip(results, answers, strict=True):
+        ids = left if answered is None and left else [answered]
+        _read_atif_result(result, ids, is_of_call=bool(calls), reading=reading)
 
 
-def _read_atif_result(result: object, *, is_of_call: bool, reading: Reading) -> None:
-    """Read a result; one without a call's id is a system message, unless the step has calls."""
-    answered = identifier(get(result, "source_call_id"))
+def _read_atif_result(
+    result: object, ids: list[str | None], *, is_of_call: bool, reading: Reading
+) -> None:
+    """Read a result of the calls with these ids; one of no call is a system message, unless the
+    step has calls.
+    """
     text = result_words(get(result, "content"), CHAT_KINDS)
     if get(result, "subagent_trajectory_ref") is not None:
         reading.notice("side-conversation", "what a sub-agent did is in a trajectory of its own")
-    if answered is None and not is_of_call:
+    if ids == [None] and not is_of_call:
         reading.text(text, "system")
         return
     failed = declared(get(result, "extra"))
-    reading.result(answered, text, declared(result) if failed is None else failed)
+    reading.share(ids, text, declared(result) if failed is None else failed)
 
 
 _SILENT = KNOWN["claude-code"]["silent"]
