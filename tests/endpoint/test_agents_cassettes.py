@@ -19,7 +19,7 @@ from tests.endpoint.asking import TOOLS, chat, question, refusal, said
 from tests.endpoint.test_strangers import CHAT, GEMINI, MESSAGES, RESPONSES
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.models.endpoint.cassettes import MASKS, Masker, key_of, masked
-from tunaeval.models.endpoint.dialects import DIALECTS
+from tunaeval.wire import APIS
 
 BODIES: dict[Any, dict[str, Any]] = {
     "chat": CHAT, "responses": RESPONSES, "messages": MESSAGES, "gemini": GEMINI,
@@ -27,7 +27,7 @@ BODIES: dict[Any, dict[str, Any]] = {
 
 
 def key(api: Any, body: dict[str, Any]) -> str:
-    return key_of(Masker(MASKS).normalised(DIALECTS[api].read(body, {})))
+    return key_of(Masker(MASKS).normalised(APIS[api].read_request(body, {})[0]))
 
 
 def with_ids(value: Any, call_id: str, item_id: str) -> Any:

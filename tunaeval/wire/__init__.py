@@ -9,12 +9,26 @@ from collections.abc import Mapping
 
 from tunaeval.types.calls import JsonValue
 
-from .chat import CHAT
+from .chat import CHAT, is_result
 from .converse import CONVERSE
 from .gemini import GEMINI
 from .messages import MESSAGES
-from .responses import RESPONSES
-from .values import Answer, Api, ApiName, Fragment, Message, Part, Request, chat_call, chat_message
+from .requests import put, tool_names
+from .responses import RESPONSES, reply_id
+from .values import (
+    Answer,
+    Api,
+    ApiName,
+    Fragment,
+    Kept,
+    Message,
+    Part,
+    Request,
+    Result,
+    chat_call,
+    chat_message,
+)
+from .volatile import VOLATILE, stable
 
 APIS: Mapping[ApiName, Api] = {
     one.name: one for one in (CHAT, RESPONSES, MESSAGES, GEMINI, CONVERSE)
@@ -30,6 +44,23 @@ def recognised(document: Mapping[str, JsonValue]) -> Api | None:
 
 
 __all__ = [
-    "APIS", "Answer", "Api", "ApiName", "Fragment", "Message", "Part", "Request", "chat_call",
-    "chat_message", "recognised",
+    "APIS",
+    "VOLATILE",
+    "Answer",
+    "Api",
+    "ApiName",
+    "Fragment",
+    "Kept",
+    "Message",
+    "Part",
+    "Request",
+    "Result",
+    "chat_call",
+    "chat_message",
+    "is_result",
+    "put",
+    "recognised",
+    "reply_id",
+    "stable",
+    "tool_names",
 ]  # fmt: skip

@@ -9,13 +9,28 @@ entries of one choice, or the whole message; the older completions API has `text
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.showing import brief
+from tunaeval.types.calls import JsonObject, JsonValue, Tools
+from tunaeval.types.exchange import text_of
+from tunaeval.types.messages import Usage
 
 from .endings import usage_of
 from .fields import first, get, listed, word
 from .parts import Kinds, Wanted, declared, kinds_of, parts_of
-from .values import Answer, Api, Fragment, Message, Part
+from .requests import (
+    conversation,
+    fault,
+    field_faults,
+    part_faults,
+    request_of,
+    results_in,
+    tools_in,
+    whole_request,
+)
+from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result
+from .writing import CREATED, arguments_of, calls_in, counts, pieces
 
 KINDS: Kinds = kinds_of({
     "text": {"text": ("text",), "input_text": ("text",), "output_text": ("text",)},
@@ -36,6 +51,7 @@ WANTED: Wanted = {
     "image_url": {"image_url": object},
     "input_audio": {"input_audio": dict},
     "file": {"file": dict},
+    "function": {"id": str, "function": dict},
 }
 
 REASONING_KEYS = ("reasoning_content", "reasoning")
@@ -157,6 +173,7 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
         model=document.get("model"),
         error=error_in(choice) or error_in(document),
         missing=tuple(lacks),
+        lacks_message=not isinstance(given, Mapping),
         has_others=len(choices) > 1,
     )
 
@@ -183,4 +200,124 @@ def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:  # the asse
     raise NotImplementedError
 
 
-CHAT = Api("chat", claims, answers, read_message, read_reply, fragments, WANTED)
+def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Sequence[Fault]]:
+    faults: list[Fault] = []
+    messages = conversation(body, "messages", faults, _ROLED)
+    for where, message in messages:
+        if not isinstance(message.get("role"), str):
+            faults.append(fault(where, message, _ROLED))
+        if message.get("role") == "tool" and "tool_call_id" in message:  # many agents leave it out
+            faults += field_faults(message, where, {"tool_call_id": str})
+        faults += part_faults(message.get("content"), f"{where}.content", WANTED)
+        for index, call in enumerate(listed(message.get("tool_calls"))):
+            faults += _call_faults(call, f"{where}.tool_calls[{index}]")
+    if body.get("n", 1) not in (1, None):
+        faults.append(Fault(f"'n' is {brief(body['n'])}; this endpoint gives one choice"))
+    options = body.get("stream_options")
+    wants_usage = isinstance(options, Mapping) and bool(options.get("include_usage"))
+    tools = functions_in(body, faults)
+    every = (message for _, message in messages)
+    return request_of("chat", body, every, tools, faults, wants_usage=wants_usage)
+
+
+_ROLED = "an object with a role"
+
+
+def _call_faults(call: JsonValue, where: str) -> Iterator[Fault]:
+    if not isinstance(call, dict):
+        yield fault(where, call, "an object")
+    elif call.get("type", "function") == "function":
+        yield from field_faults(call, where, WANTED["function"])
+        if isinstance(function := call.get("function"), dict):
+            yield from field_faults(function, f"{where}.function", {"name": str})
+
+
+def functions_in(body: JsonObject, faults: list[Fault]) -> Tools | None:
+    """Return the functions among the tools of a request, or None if there are none."""
+    tools = body.get("tools")
+    if tools and not isinstance(tools, list):
+        faults.append(fault("tools", tools, "a list"))
+    return tools_in([one for one in listed(tools) if get(one, "type") == "function"], faults)
+
+
+def results(body: JsonObject) -> list[Result]:
+    messages = []
+    for index, given in enumerate(listed(body.get("messages"))):
+        message = read_message(given)
+        if is_result(given):
+            name, content, path = get(given, "name"), get(given, "content"), f"/messages/{index}"
+            part = Part("result", "", name, id=message.answers, content=content, path=path)
+            message = replace(message, parts=(replace(part, role=message.role),))
+        messages.append(message)
+    return results_in(messages, "content")
+
+
+def is_result(message: object) -> bool:
+    """Whether a message is a tool's result. smolagents writes it as a user's message that begins
+    with "Observation:", as ReAct agents do.
+    """
+    role, content = get(message, "role"), get(message, "content")
+    return role == "tool" or (role == "user" and text_of(content).startswith("Observation:"))
+
+
+def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
+    choice = {"index": 0, "message": answer.message, "finish_reason": answer.finish}
+    head = _head("chat.completion", request.model, number)
+    return {**head, "choices": [{**choice, "logprobs": None}], "usage": _usage(answer.usage)}
+
+
+def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
+    """Yield the answer as the chunks of a stream; usage comes last, if it was requested."""
+    head = _head("chat.completion.chunk", request.model, number)
+    if request.wants_usage:
+        head["usage"] = None
+    for delta, reason in (*_deltas(answer.message), ({}, answer.finish)):
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+        yield {**head, "choices": [choice]}
+    if request.wants_usage:
+        yield {**head, "choices": [], "usage": _usage(answer.usage)}
+
+
+def _head(kind: str, model: str, number: int) -> JsonObject:
+    return {"id": f"chatcmpl-{number}", "object": kind, "created": CREATED, "model": model}
+
+
+def _usage(usage: Usage) -> JsonObject:
+    prompt, made = counts(usage)
+    return {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}
+
+
+def _deltas(message: JsonObject) -> Iterator[tuple[JsonObject, None]]:
+    yield {"role": "assistant", "content": ""}, None
+    for key in ("reasoning_content", "content", "refusal"):
+        for piece in pieces(text_of(message.get(key))):
+            yield {key: piece}, None
+    for index, (call, function) in enumerate(calls_in(message)):
+        opened = {**call, "index": index, "function": {**function, "arguments": ""}}
+        yield {"tool_calls": [opened]}, None
+        for piece in pieces(arguments_of(function)):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}, None
+
+
+def write_error(message: str, status: int, code: str | None) -> JsonObject:
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def write_models(names: Sequence[str]) -> JsonObject:
+    return {"object": "list", "data": [write_model(name) for name in names]}
+
+
+def write_model(name: str) -> JsonObject:
+    return {"id": name, "object": "model", "created": CREATED, "owned_by": "tunaeval"}
+
+
+def write_count(tokens: int) -> JsonObject:
+    return {"input_tokens": tokens}
+
+
+CHAT = Api(
+    "chat", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    whole_request, results, write_reply, write_events, write_error, write_models, write_model,
+    write_count,
+)  # fmt: skip

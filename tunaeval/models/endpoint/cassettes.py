@@ -41,9 +41,10 @@ from tunaeval.types.calls import JsonObject, JsonValue, texts_in
 from tunaeval.types.exchange import Reply, fault_of, text_of
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import refusal, wanted_path
+from tunaeval.wire import APIS, VOLATILE, Answer, Request, is_result, stable
 
-from .apis import Answer, ModelRequest, Refused, is_result
-from .dialects import DIALECTS
+from .apis import ModelRequest, Refused
+from .routes import UPSTREAMS
 
 VERSION = 1
 Match: TypeAlias = Literal["exact", "loose"]
@@ -71,7 +72,9 @@ class _Exchange(BaseModel):
 
     def as_answer(self) -> Answer:
         usage = Usage(self.prompt_tokens, self.completion_tokens)
-        return Answer(self.message, self.finish_reason, usage, self.items, self.id)
+        return Answer(
+            self.message, finish=self.finish_reason, usage=usage, items=self.items, id=self.id
+        )
 
 
 class Cassette:
@@ -185,7 +188,7 @@ class Cassette:
                 lines.append(f"  and {len(unlike) - _REPORTED} more")
         else:
             lines = [f"the cassette {self._name} is empty"]
-        ignored = ", ".join(name for name in request.body if name in _VOLATILE)
+        ignored = ", ".join(name for name in request.body if name in VOLATILE)
         hidden = ", ".join(f"{shown}: {one}" for shown, one in masker.variables(request).items())
         return "\n".join(
             [*lines, f"not compared: {ignored or 'nothing'}", f"masked: {hidden or 'nothing'}"]
@@ -230,18 +233,15 @@ def checked_match(match: object, *, is_played: bool) -> Match:
 
 def _outline(masked: JsonObject) -> list[JsonValue] | None:
     """Return what a loose comparison looks at: the API, how many replies the conversation has, and
-    the tool results since the last one. None if the request cannot be read.
+    the tool results since the last one. None for what is of no API.
     """
-    dialect = DIALECTS.get(masked.get("api", ""))
-    body = {name: one for name, one in masked.items() if name != "previous_response_id"}
-    try:
-        messages = dialect.read(body, {}).messages if dialect else ()
-    except Refused:
+    if (name := masked.get("api", "")) not in UPSTREAMS:
         return None
+    messages = APIS[name].read_request(masked, {})[0].messages
     replies = [at for at, one in enumerate(messages) if one.get("role") == "assistant"]
     last = messages[replies[-1] + 1 if replies else 0 :]
     results = [text_of(one.get("content")) for one in last if is_result(one)]
-    return [masked["api"], len(replies), results] if dialect else None
+    return [name, len(replies), results]
 
 
 class CassetteWriter:
@@ -261,7 +261,7 @@ class CassetteWriter:
             "key": key_of(masked),
             "request": masked,
             "message": replaced(without(answer.message, secrets), words),
-            "finish_reason": answer.finish_reason,
+            "finish_reason": answer.finish,
             "prompt_tokens": answer.usage.prompt_tokens,
             "completion_tokens": answer.usage.completion_tokens,
         }
@@ -366,10 +366,6 @@ def checked_masks(masks: object) -> dict[str, str]:
     return found
 
 
-_VOLATILE = frozenset(_KNOWN["volatile"])
-"""Fields of a request that do not affect the model's answer."""
-
-
 class Masker:
     """Masks requests by patterns (`masks`, in the shape of `MASKS`), and covers `secrets`."""
 
@@ -389,7 +385,7 @@ class Masker:
             text = "".join([*pieces, text[done:]])
         return text
 
-    def normalised(self, request: ModelRequest) -> JsonObject:
+    def normalised(self, request: Request) -> JsonObject:
         """Return the masked request, by which a recorded reply is found."""
         masked = self.body(request.body)
         model = {} if "model" in masked or not request.model else {"model": request.model}
@@ -405,7 +401,7 @@ class Masker:
         A reply that repeats such a text is stored with the name, and replayed with the new
         request's text.
         """
-        known = {name: one for name, one in request.body.items() if name not in _VOLATILE}
+        known = {name: one for name, one in request.body.items() if name not in VOLATILE}
         found: dict[str, str] = {}
         for find, shown in self._masks:
             every = dict.fromkeys(
@@ -455,108 +451,6 @@ def _finder(shown: str, written: str, places: str = "") -> _Find:
             "can; name the characters instead, as in '<[^>]*>'"
         )
     return theirs.spans
-
-
-_LISTS = frozenset({"messages", "input", "contents"})
-_INNER = frozenset(
-    {"content", "parts", "tool_calls", "functionCall", "functionResponse", "function_call",
-     "function_response", "reasoning_details", "thinking_blocks", "extra_content", "google"}
-)  # fmt: skip
-"""Fields of messages and their parts that have parts, calls or signatures inside. All others are
-texts, arguments, results and the like, in which everything counts."""
-_SIGNATURES = frozenset({"signature", "thoughtSignature", "thought_signature"})
-_KNOWN_OBJECTS = _INNER | {"function", "audio", "action", "arguments", "input", "output", "error"}
-
-_IDS = frozenset({"tool_call_id", "call_id", "tool_use_id", "previous_response_id"})
-_OF_CALLS = frozenset({"name", "args", "response"})
-_ID_OF_A_CALL = re.compile(r"function_call|function|tool_use")
-_ID_OF_AN_API = re.compile(r"(?:call|fc|fco|msg|resp|rs|toolu)_.+|<id \d+>")
-"""Matches a numbered id, too: a recorded request is masked again when it is played."""
-_NAMES_ID_OR_TIME = re.compile(r"(?:.*_)?(?:id|ids|uuid|at|time|timestamp|date)|.*(?:Id|At|Time)")
-_ID_OR_TIME = re.compile(
-    r"<[a-z][a-z0-9 ]*>|(?:\w+[_-])?(?:[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
-    r"|\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?",
-    re.IGNORECASE,
-)
-
-
-def stable(body: JsonObject) -> JsonObject:
-    """Return a request without what is made up anew in each run. Ids of messages and calls are
-    numbered in order of appearance; signatures, and objects beside a message that have nothing but
-    ids and times, are left out.
-    """
-    ids: dict[str, str] = {}
-    return {
-        name: _stable(value, ids, is_message=True)
-        if name in _LISTS and isinstance(value, list)
-        else _numbered(value, ids)
-        if name in _IDS
-        else value
-        for name, value in body.items()
-        if name not in _VOLATILE
-    }
-
-
-def _stable(value: JsonValue, ids: dict[str, str], *, is_message: bool) -> JsonValue:
-    if isinstance(value, list | tuple):
-        return [_stable(one, ids, is_message=is_message) for one in value]
-    if not isinstance(value, Mapping):
-        return value
-    made: JsonObject = {}
-    has_result = value.get("role") in ("tool", "function") or value.get("type") == "tool_result"
-    for name, one in value.items():
-        if _is_id(name, one, value):
-            made[name] = _numbered(one, ids)
-        elif name in _INNER and not has_result:
-            made[name] = _stable(one, ids, is_message=name == "tool_calls")
-        elif not (_is_left_out(name, one) or (is_message and _has_only_ids(name, one))):
-            made[name] = one
-    return made
-
-
-def _numbered(value: JsonValue, ids: dict[str, str]) -> JsonValue:
-    return ids.setdefault(value, f"<id {len(ids) + 1}>") if isinstance(value, str) else value
-
-
-def _is_id(name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool:
-    """Whether a field has an id that is made up anew in each run."""
-    if not isinstance(value, str):
-        return False
-    is_own = name == "id" and (
-        _ID_OF_A_CALL.fullmatch(str(around.get("type"))) is not None
-        or _ID_OF_AN_API.fullmatch(value) is not None
-        or not _OF_CALLS.isdisjoint(around)
-    )
-    return name in _IDS or is_own
-
-
-def _is_left_out(name: str, value: JsonValue) -> bool:
-    if isinstance(value, str):
-        return name in _SIGNATURES
-    return isinstance(value, Mapping) and name.endswith("_passthrough")
-
-
-def _has_only_ids(name: str, value: JsonValue) -> bool:
-    """Whether a field of a message is an object of which every value is an id or a time."""
-    if name in _KNOWN_OBJECTS or not isinstance(value, Mapping) or not value:
-        return False
-    return all(_is_id_or_time(inner, one) for inner, one in value.items())
-
-
-def _is_id_or_time(name: str, value: JsonValue) -> bool:
-    match value:
-        case bool():
-            return False
-        case str():
-            is_named = _NAMES_ID_OR_TIME.fullmatch(name) is not None and not re.search(r"\s", value)
-            return is_named or _ID_OR_TIME.fullmatch(value) is not None
-        case int() | float():  # seconds, or a smaller unit, since 1970
-            return _NAMES_ID_OR_TIME.fullmatch(name) is not None or 1e9 <= value < 1e20
-        case list():
-            return all(_is_id_or_time(name, one) for one in value)
-        case Mapping():
-            return all(_is_id_or_time(inner, one) for inner, one in value.items())
-    return value is None
 
 
 def masked(text: str) -> str:
