@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from tests.doctor.answering import Reply, answer
 from tests.doctor.serving import Served
-from tunaeval.wire import APIS
+from tunaeval.wire.apis import APIS
 
 Event = dict[str, Any]
 Spoil: TypeAlias = Callable[[str, list[Event]], list[Event]]

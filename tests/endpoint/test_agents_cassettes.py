@@ -19,7 +19,7 @@ from tests.endpoint.asking import TOOLS, chat, question, refusal, said
 from tests.endpoint.test_strangers import CHAT, GEMINI, MESSAGES, RESPONSES
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.models.endpoint.cassettes import MASKS, Masker, key_of, masked
-from tunaeval.wire import APIS
+from tunaeval.wire.apis import APIS
 
 BODIES: dict[Any, dict[str, Any]] = {
     "chat": CHAT, "responses": RESPONSES, "messages": MESSAGES, "gemini": GEMINI,

@@ -13,7 +13,7 @@ from .chat import error_in
 from .endings import finish_of, usage_of
 from .fields import first, get, json_words, listed, word
 from .parts import Kinds, kinds_of, part_of
-from .values import Answer, Api, Fragment, Message, Part, chat_message
+from .values import Answer, Api, Fragment, Message, Part, chat_message, whole_fragments
 
 KINDS: Kinds = kinds_of({
     "text": {"text": ("text",), "json": ("text",)},
@@ -89,9 +89,9 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
     )
 
 
-def fragments(_event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
-    """Yield nothing: its streams are no server-sent events, and are not read."""
-    return iter(())
+def fragments(document: Mapping[str, JsonValue]) -> Iterator[Fragment]:
+    """Yield what a whole answer adds; streams of this API are no server-sent events."""
+    return whole_fragments(read_reply(document), document.get("usage"))
 
 
 CONVERSE = Api("converse", claims, answers, read_message, read_reply, fragments)

@@ -155,6 +155,8 @@ def answers(document: Mapping[str, JsonValue]) -> bool:
 
 
 _FEEDBACK = ("promptFeedback", "prompt_feedback")
+_BLOCKED = ("blockReason", "block_reason")
+_REASON = ("finishReason", "finish_reason")
 _DOCUMENT = ("candidates", *_FEEDBACK, *_USAGE)
 
 
@@ -164,13 +166,13 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
     content = get(candidate, "content")
     given = listed(get(content, "parts"))
     parts = tuple(parts_of(given, "/candidates/0/content/parts"))
-    reason = first(candidate, ("finishReason", "finish_reason"))
-    blocked = first(first(document, _FEEDBACK), ("blockReason", "block_reason"))
+    reason = first(candidate, _REASON)
+    blocked = first(first(document, _FEEDBACK), _BLOCKED)
     reason = blocked if reason is None else reason
     called = any(part.kind == "call" and not part.hosted for part in parts)
     lacks = [] if candidates or blocked is not None else ["/candidates"]
     return Answer(
-        chat_message(parts),
+        None if lacks else chat_message(parts),
         parts,
         finish=finish_of(reason, called=called),
         reason=reason,
@@ -180,13 +182,37 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
         model=first(document, ("modelVersion", "model_version")),
         error=error_in(document),
         missing=(*lacks, *([] if isinstance(reason, str) else ["/candidates/0/finishReason"])),
-        lacks_message=bool(lacks),
         has_others=len(candidates) > 1,
     )
 
 
 def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
-    raise NotImplementedError
+    """Yield what a response of a stream adds: each is a whole one with a part of the answer."""
+    if error := error_in(event):
+        yield Fragment("error", f"the server reports: {error}")
+        return
+    candidates = listed(event.get("candidates"))
+    own = [one for one in candidates if not get(one, "index")]
+    for candidate in own:
+        yield from _added(listed(get(get(candidate, "content"), "parts")))
+        if reason := word(first(candidate, _REASON)):
+            yield Fragment("finish", reason)
+    if len(own) < len(candidates):
+        yield Fragment("other")
+    if reason := word(first(first(event, _FEEDBACK), _BLOCKED)):
+        yield Fragment("finish", reason)
+    if isinstance(usage := first(event, _USAGE), Mapping):
+        yield Fragment("usage", value=usage)
+
+
+def _added(parts: list[JsonValue]) -> Iterator[Fragment]:
+    for part in parts_of(parts, ""):
+        if part.kind == "text" or part.kind == "thought":  # noqa: PLR1714 - which types as one of two
+            yield Fragment(part.kind, part.text)
+        elif part.kind == "call" and not part.hosted:
+            yield Fragment("call", "", None, part.id, part.name, part.arguments, begins=True)
+        elif part.kind == "unknown":
+            yield Fragment("odd", f"a part of no known field: {part.text:.60}")
 
 
 def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Sequence[Fault]]:
@@ -282,11 +308,14 @@ def results(body: JsonObject) -> list[Result]:
 
 
 def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
-    parts = list(_written(answer.message) if answer.items is None else answer.items)
-    return _chunk(answer, request, number, parts, is_last=True)
+    return _chunk(answer, request, number, [*_written(answer)], is_last=True)
 
 
-def _written(message: JsonObject) -> Iterator[JsonObject]:
+def _written(answer: Answer) -> Iterator[JsonObject]:
+    if answer.items is not None:
+        yield from answer.items
+        return
+    message = answer.message or {}
     if thought := thought_in(message):
         yield {"text": thought, "thought": True}
     text = said_in(message)
@@ -300,7 +329,7 @@ def _written(message: JsonObject) -> Iterator[JsonObject]:
 def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
     """Yield the answer as the responses of a stream; calls are sent whole."""
     sent: list[list[JsonObject]] = []
-    for part in _written(answer.message) if answer.items is None else answer.items:
+    for part in _written(answer):
         text = get(part, "text")
         more = pieces(text) if isinstance(text, str) and text else ()
         sent += [[{**part, "text": piece}] for piece in more] or [[part]]

@@ -26,7 +26,18 @@ from .requests import (
     tools_in,
     whole_request,
 )
-from .values import Answer, Api, Fault, Fragment, Message, Request, Result, chat_message
+from .values import (
+    Answer,
+    Api,
+    Fault,
+    Fragment,
+    FragmentKind,
+    Message,
+    Request,
+    Result,
+    chat_message,
+    whole_fragments,
+)
 from .writing import (
     arguments_of,
     calls_in,
@@ -91,7 +102,7 @@ def read_message(message: object, path: str = "") -> Message:
 def answers(document: Mapping[str, JsonValue]) -> bool:
     kind = document.get("type")
     is_event = isinstance(kind, str) and kind in _EVENTS
-    is_whole = kind == "message" or "stop_reason" in document
+    is_whole = "stop_reason" in document or (kind == "message" and "model" in document)
     return is_event or (is_whole and isinstance(document.get("content"), list))
 
 
@@ -101,7 +112,7 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
     called = any(part.kind == "call" and not part.hosted for part in parts)
     lacks = [] if isinstance(content, list) else ["/content"]
     return Answer(
-        chat_message(parts),
+        chat_message(parts) if isinstance(content, list) else None,
         parts,
         finish=finish_of(reason, called=called),
         reason=reason,
@@ -111,12 +122,65 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
         model=document.get("model"),
         error=error_in(document),
         missing=(*lacks, *([] if isinstance(reason, str) else ["/stop_reason"])),
-        lacks_message=not isinstance(content, list),
     )
 
 
+_TEXTS: Mapping[str, tuple[FragmentKind, str]] = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thought", "thinking"),
+}
+"""For each type of delta, what it adds, and its field."""
+
+
 def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
-    raise NotImplementedError
+    """Yield what an event adds, which may also be a whole answer."""
+    kind, index = event.get("type"), event.get("index")
+    if kind == "message_start":
+        yield from _usage(get(event.get("message"), "usage"))
+    elif kind == "content_block_start":
+        yield from _begun(event.get("content_block"), index)
+    elif kind == "content_block_delta":
+        yield from _grown(event.get("delta"), index)
+    elif kind == "message_delta":
+        yield from _usage(event.get("usage"))
+        if reason := word(get(event.get("delta"), "stop_reason")):
+            yield Fragment("finish", reason)
+    elif kind == "message_stop":
+        yield Fragment("end")
+    elif kind not in _EVENTS:
+        yield from whole_fragments(read_reply(event), event.get("usage"))
+
+
+def _usage(usage: JsonValue) -> Iterator[Fragment]:
+    if isinstance(usage, Mapping):
+        yield Fragment("usage", value=usage)
+
+
+def _begun(block: JsonValue, index: JsonValue) -> Iterator[Fragment]:
+    """Yield what the start of a block adds: a call's arguments are empty then, or whole."""
+    if not isinstance(block, Mapping):
+        yield Fragment("odd", f"a block is an object, not {type(block).__name__}")
+    elif block.get("type") == "tool_use":
+        yield Fragment(
+            "call", "", index, block.get("id"), block.get("name"), block.get("input") or None,
+            begins=True,
+        )  # fmt: skip
+    elif text := word(block.get("text")):
+        yield Fragment("text", text)
+    elif thought := word(block.get("thinking")):
+        yield Fragment("thought", thought)
+
+
+def _grown(delta: JsonValue, index: JsonValue) -> Iterator[Fragment]:
+    kind = word(get(delta, "type"))
+    if kind in _TEXTS:
+        what, field = _TEXTS[kind]
+        text = get(delta, field)
+        is_text = isinstance(text, str)
+        odd = Fragment("odd", f"a {kind} whose {field} is {type(text).__name__}")
+        yield Fragment(what, text) if is_text else odd
+    elif kind == "input_json_delta":
+        yield Fragment("call", "", index, arguments=get(delta, "partial_json"))
 
 
 _CLIENT_TOOLS = ("bash_", "text_editor_", "computer_", "memory_")
@@ -159,14 +223,14 @@ _STOPS = {
 
 
 def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
-    prompt, made = counts(answer.usage)
-    finish = "content_filter" if answer.message.get("refusal") else answer.finish or "stop"
+    (prompt, made), message = counts(answer.usage), answer.message or {}
+    finish = "content_filter" if message.get("refusal") else answer.finish or "stop"
     return {
         "id": answer.id or f"msg_{number}",
         "type": "message",
         "role": "assistant",
         "model": request.model,
-        "content": list(answer.items or _blocks(answer.message)),
+        "content": list(answer.items or _blocks(message)),
         "stop_reason": _STOPS.get(finish, finish),
         "stop_sequence": None,
         "usage": {**_UNCACHED, "input_tokens": prompt, "output_tokens": made},
@@ -189,7 +253,7 @@ def write_events(answer: Answer, request: Request, number: int) -> Iterator[Json
     begun["usage"] = {**whole["usage"], "output_tokens": 1}
     yield {"type": "message_start", "message": begun}
     # A stream sends arguments as text, so that broken ones arrive as the model wrote them.
-    written = iter([arguments_of(function) for _, function in calls_in(answer.message)])
+    written = iter([arguments_of(function) for _, function in calls_in(answer.message or {})])
     for index, block in enumerate(whole["content"]):
         at, kind = {"index": index}, word(block.get("type"))
         deltas = _deltas(block, kind, next(written, "") if kind == "tool_use" else "")

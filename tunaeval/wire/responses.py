@@ -27,7 +27,20 @@ from .requests import (
     system,
     whole_request,
 )
-from .values import Answer, Api, Fault, Fragment, Kept, Message, Part, Request, Result, chat_message
+from .values import (
+    Answer,
+    Api,
+    Fault,
+    Fragment,
+    FragmentKind,
+    Kept,
+    Message,
+    Part,
+    Request,
+    Result,
+    chat_message,
+    whole_fragments,
+)
 from .writing import CREATED, arguments_of, calls_in, counts, pieces, thought_in
 
 CALLS: Mapping[str, tuple[str, str]] = {
@@ -110,14 +123,14 @@ def _missing(item: object, kind: str) -> tuple[str, ...]:
 
 def _call(item: object, kind: str, path: str, lacks: tuple[str, ...]) -> Iterator[Part]:
     field, call_id = CALLS[kind]
-    name, hosted = get(item, "name"), kind in HOSTED
+    name, hosted = get(item, "name"), kind in HOSTED or get(item, "execution") == "server"
     known = get(item, call_id) if kind == f"{_SEARCH}_call" else first(item, (call_id, "id"))
     named = name if name is not None or kind == "function_call" else kind.removesuffix("_call")
     yield Part(
         "call", "", named, _object(get(item, field), field), known, type=kind, given=item,
         path=path, missing=lacks, hosted=hosted,
     )  # fmt: skip
-    if hosted:
+    if kind in HOSTED:
         yield _result(item, known, kind, path, ())
 
 
@@ -157,7 +170,7 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
     status = document.get("status")
     reason = status if details is None or status == "completed" else details
     return Answer(
-        chat_message(parts),
+        chat_message(parts) if isinstance(output, list) else None,
         parts,
         finish=finish_of(reason, called=called),
         reason=reason,
@@ -167,12 +180,89 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
         model=document.get("model"),
         error=chat.error_in(document),
         missing=() if isinstance(output, list) else ("/output",),
-        lacks_message=not isinstance(output, list),
     )
 
 
+_STREAMED: Mapping[str, FragmentKind] = {
+    "response.output_text": "text",
+    "response.refusal": "refusal",
+    "response.reasoning_text": "thought",
+    "response.reasoning_summary_text": "thought",
+}
+_ARGUMENTS: Mapping[str, str] = {
+    "response.function_call_arguments": "arguments",
+    "response.custom_tool_call_input": "input",
+}
+"""The events of texts and of arguments, and the field with all of these at their end."""
+_ENDS = ("completed", "incomplete", "failed", "cancelled")
+
+
 def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
-    raise NotImplementedError
+    """Yield what an event adds, which may also be a whole answer."""
+    kind = word(event.get("type"))
+    what, _, how = kind.rpartition(".")
+    if what in _STREAMED and how in {"delta", "done"}:
+        yield _text(event, _STREAMED[what], how)
+    elif what in _ARGUMENTS and how in {"delta", "done"}:
+        yield _arguments(event, _ARGUMENTS[what], how)
+    elif what == "response.output_item" and how in {"added", "done"}:
+        yield from _item(event.get("item"), event, how)
+    elif what == "response" and how in _ENDS:
+        yield from _whole(event.get("response"), how)
+    elif not kind.startswith("response."):
+        yield from _whole(event, "")
+
+
+def _text(event: Mapping[str, JsonValue], what: FragmentKind, how: str) -> Fragment:
+    field = "delta" if how == "delta" else "refusal" if what == "refusal" else "text"
+    text, key = event.get(field), _place(event)
+    if not isinstance(text, str):
+        return Fragment("odd", f"an event {event.get('type')} whose {field} is no text")
+    return Fragment(what, text, key=key, is_whole=how == "done")
+
+
+def _place(event: Mapping[str, JsonValue]) -> str:
+    """Return where a text belongs in the answer, as a key."""
+    inner = first(event, ("content_index", "summary_index"))
+    return f"{event.get('item_id')} {event.get('output_index')} {inner}"
+
+
+def _arguments(event: Mapping[str, JsonValue], field: str, how: str) -> Fragment:
+    return Fragment(
+        "call", "", event.get("output_index"), key=word(event.get("item_id")),
+        arguments=event.get("delta" if how == "delta" else field), is_whole=how == "done",
+        value="custom" if field == "input" else None,
+    )  # fmt: skip
+
+
+def _item(item: JsonValue, event: Mapping[str, JsonValue], how: str) -> Iterator[Fragment]:
+    """Yield a call that is announced, or is repeated whole at its end."""
+    kind = word(get(item, "type"))
+    if kind not in CALLS or kind in HOSTED:
+        return
+    field, call_id = CALLS[kind]
+    is_custom, arguments = kind == "custom_tool_call", get(item, field)
+    (part,) = _call(item, kind, "", ())
+    yield Fragment(
+        "call", "", event.get("output_index"), get(item, call_id), part.name,
+        (arguments if is_custom else part.arguments) or None, key=word(get(item, "id")),
+        begins=how == "added", is_whole=how == "done", value="custom" if is_custom else None,
+    )  # fmt: skip
+
+
+def _whole(response: JsonValue, how: str) -> Iterator[Fragment]:
+    """Yield the whole answer, which the last event repeats."""
+    if not isinstance(response, Mapping):
+        yield Fragment("odd", f"a response is an object, not {type(response).__name__}")
+        return
+    if error := chat.error_in(response):
+        yield Fragment("error", f"the server reports: {error}")
+        return
+    if how == "failed":
+        yield Fragment("error", "the server reports: the response failed")
+        return
+    yield from whole_fragments(read_reply(response), response.get("usage"))
+    yield Fragment("end")
 
 
 def read_request(body: JsonObject, kept: Kept) -> tuple[Request, Sequence[Fault]]:
@@ -218,7 +308,7 @@ def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
         **_head(answer, request, number),
         "status": "incomplete" if cut else "completed",
         "incomplete_details": {"reason": cut} if cut else None,
-        "output": list(_items(answer.message, number) if answer.items is None else answer.items),
+        "output": list(_items(answer, number)),
         "usage": {
             "input_tokens": prompt,
             "input_tokens_details": {"cached_tokens": 0},
@@ -252,7 +342,11 @@ def _head(answer: Answer, request: Request, number: int) -> JsonObject:
     }
 
 
-def _items(message: JsonObject, number: int) -> Iterator[JsonObject]:
+def _items(answer: Answer, number: int) -> Iterator[JsonObject]:
+    if answer.items is not None:
+        yield from answer.items
+        return
+    message = answer.message or {}
     if thought := thought_in(message):
         summary = [{"type": "summary_text", "text": thought}]
         yield {"type": "reasoning", "id": f"rs_{number}", "summary": summary}

@@ -8,7 +8,7 @@ their type.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -70,14 +70,14 @@ class Message:
 class Answer:
     """A model's whole answer.
 
-    `message` is it in the shape of chat completions, and `parts` are its parts. `finish` is the
-    finish reason in the words of chat completions, and `reason` the one that was written. `items`
-    is the output as the API has it (items, blocks or parts), to be sent on as it is. `error` is the
-    server's error message. `lacks_message`: there is nothing that could be one. `has_others`: there
-    are further answers (choices, candidates) beside it.
+    `message` is it in the shape of chat completions, None if there is none; `parts` are its parts.
+    `finish` is the finish reason in the words of chat completions, and `reason` the one that was
+    written. `items` is the output as the API has it (items, blocks or parts), to be sent on as it
+    is. `error` is the server's error message. `has_others`: there are further answers (choices,
+    candidates) beside it.
     """
 
-    message: JsonObject
+    message: JsonObject | None
     parts: tuple[Part, ...] = ()
     finish: str | None = None
     reason: JsonValue = None
@@ -87,7 +87,6 @@ class Answer:
     model: JsonValue = None
     error: str | None = None
     missing: tuple[str, ...] = ()
-    lacks_message: bool = False
     has_others: bool = False
 
 
@@ -134,14 +133,18 @@ FragmentKind: TypeAlias = Literal[
 
 
 class Fragment(NamedTuple):
-    """What one event of a stream adds to the answer.
+    """What a part of a stream's event adds to the answer.
 
-    "text", "thought" and "refusal" add `text`. A "call" adds to the call of `index`, and `begins` a
-    new one where the API says so; `id`, `name` and `arguments` are as they were written, and with
-    `is_whole` they are all of the call. `is_older` calls are in the field that chat completions
-    had before `tool_calls`. `value` is the reason of a "finish", the `Usage` of a "usage", and the
-    `Answer` of a "whole". "end" is the mark that nothing follows; "error" has the server's message;
-    "odd" says why the event cannot be read; "other" belongs to another answer beside this one.
+    "text", "thought" and "refusal" add `text`, under the key `name` of a message if it is given. A
+    "call" adds to the call of `index`, and `begins` a new one where the API says so; `id`, `name`
+    and `arguments` are as they were written. `key` is what the API itself calls a part by, `place`
+    that of a fragment among several. With `is_whole` it is all of the text or call that came in
+    pieces. An `is_older` call is in the field that chat completions had before `tool_calls`.
+
+    `value` is more of a call ("custom": its arguments are text; "no object": they are the whole
+    fragment), the counts of a "usage", the message of a "whole" answer, the code of what is "odd".
+    `text` is the reason of a "finish", and says what an "error" is or why something is "odd". "end"
+    is the mark that nothing follows, "other" belongs to another answer beside this one.
     """
 
     kind: FragmentKind
@@ -150,10 +153,20 @@ class Fragment(NamedTuple):
     id: JsonValue = None
     name: JsonValue = None
     arguments: JsonValue = None
+    key: str = ""
+    place: int | None = None
     begins: bool = False
     is_whole: bool = False
     is_older: bool = False
-    value: Any = None
+    value: JsonValue = None
+
+
+def whole_fragments(answer: Answer, usage: JsonValue) -> Iterator[Fragment]:
+    """Yield what a whole answer adds to a stream, with its usage as it was written."""
+    yield Fragment("whole", value=answer.message)
+    if isinstance(usage, Mapping):
+        yield Fragment("usage", value=usage)
+    yield Fragment("finish", answer.reason if isinstance(answer.reason, str) else "")
 
 
 Kept: TypeAlias = Mapping[str, tuple[JsonObject, ...]]

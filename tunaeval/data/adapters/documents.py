@@ -21,7 +21,6 @@ from importlib import import_module
 from typing import NamedTuple, cast
 
 from tunaeval.errors import UsageError
-from tunaeval.parsing.sse import choice_order
 from tunaeval.registry import Registry, instance_of, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
@@ -30,6 +29,7 @@ from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
+from tunaeval.wire.chat import choice_order
 
 from . import dialects, logs, traces
 from .dialects import contents_of, is_request, session_usage, steps_of

@@ -33,7 +33,10 @@ from tunaeval.types.faults import (
     spoiled_result,
 )
 from tunaeval.types.wanted import wanted_items
-from tunaeval.wire import APIS, Answer, ApiName, Result, put, reply_id
+from tunaeval.wire.apis import APIS
+from tunaeval.wire.requests import put
+from tunaeval.wire.responses import reply_id
+from tunaeval.wire.values import Answer, ApiName, Result
 
 from . import routes
 from .apis import EndpointTurn, ModelRequest, Refused, accepted, estimated_tokens
@@ -141,14 +144,14 @@ class Answering:
             if isinstance(fault, Cut) and fault.by == "connection":
                 self.turns.append(turn(error="the reply broke off"))
                 return broken(_written(answer, request, number, http), fault.share)
-        message = answer.message
+        message = answer.message or {}
         # Structured calls count even if no such tool was offered, so that tests can see them.
         tools = None if message.get("tool_calls") else request.tools
         read = parse_message(message, tools=tools)
         made = turn(message, read.calls, answer.finish, answer.usage)
         self.turns.append(replace(made, lost=lost_calls(message, read, tools)))
         if request.api == "responses":
-            self._history[reply_id(answer, number)] = (*request.messages, answer.message)
+            self._history[reply_id(answer, number)] = (*request.messages, message)
         return _written(answer, request, number, http)
 
     async def _answer(self, request: ModelRequest, http: HttpRequest, met: list[Fault]) -> Answer:
@@ -303,7 +306,7 @@ def spoiled(answer: Answer, faults: Sequence[Fault], used: Sequence[str]) -> Ans
         if isinstance(fault, RepeatId):
             answer = _with_one_id(answer, used)
         elif isinstance(fault, Cut) and fault.by == "length":
-            cut = cut_message(answer.message, fault.share)
+            cut = cut_message(answer.message or {}, fault.share)
             answer = replace(answer, message=cut, finish="length", items=None)
     return answer
 
@@ -318,9 +321,10 @@ def broken(response: HttpResponse, share: float) -> HttpResponse:
 
 
 def _with_one_id(answer: Answer, used: Sequence[str]) -> Answer:
-    calls = answer.message.get("tool_calls") or []
+    message = answer.message or {}
+    calls = message.get("tool_calls") or []
     if not calls:
         return answer
     again = used[-1] if used else calls[0].get("id")
     same = [{**call, "id": again} for call in calls]
-    return replace(answer, message={**answer.message, "tool_calls": same}, items=None)
+    return replace(answer, message={**message, "tool_calls": same}, items=None)

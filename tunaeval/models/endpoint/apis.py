@@ -14,7 +14,9 @@ from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.exchange import text_of
 from tunaeval.types.faults import Fault
 from tunaeval.types.messages import Usage
-from tunaeval.wire import Api, Kept, Request, is_result, tool_names
+from tunaeval.wire.chat import is_result
+from tunaeval.wire.requests import tool_names
+from tunaeval.wire.values import Api, Kept, Request
 
 
 class Refused(TunaevalError):  # noqa: N818 - the request is refused; the endpoint has not failed

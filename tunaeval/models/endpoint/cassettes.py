@@ -41,7 +41,10 @@ from tunaeval.types.calls import JsonObject, JsonValue, texts_in
 from tunaeval.types.exchange import Reply, fault_of, text_of
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import refusal, wanted_path
-from tunaeval.wire import APIS, VOLATILE, Answer, Request, is_result, stable
+from tunaeval.wire.apis import APIS
+from tunaeval.wire.chat import is_result
+from tunaeval.wire.values import Answer, Request
+from tunaeval.wire.volatile import VOLATILE, stable
 
 from .apis import ModelRequest, Refused
 from .routes import UPSTREAMS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from tunaeval.models.clients.server import KEY_VARIABLES
-from tunaeval.wire import ApiName
+from tunaeval.wire.values import ApiName
 
 
 class Upstream(NamedTuple):

@@ -35,7 +35,8 @@ from tunaeval.types.copies import copied
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
-from tunaeval.wire import APIS, Answer, ApiName
+from tunaeval.wire.apis import APIS
+from tunaeval.wire.values import Answer, ApiName
 
 from .apis import ModelRequest, Refused, estimated_tokens
 from .cassettes import CassetteWriter
@@ -325,22 +326,25 @@ def _document(received: Heard, hide: Callable[[str], str]) -> JsonObject:
 
 def _checked(answer: Answer) -> Answer:
     """Return an answer with a finish reason. Raise Refused for one that could not be written."""
-    if answer.lacks_message:
+    if answer.message is None:
         raise Refused(f"the upstream's answer has no {' and no '.join(answer.missing)}", status=502)
     if not all(isinstance(one, dict) for one in answer.items or ()):
         raise _odd("items", answer.items, "objects")
+    message = {"role": "assistant", **answer.message}
     for name in _TEXTS:
-        if not isinstance(answer.message.get(name), str | list | None):
-            raise _odd(name, answer.message[name], "a text")
-    calls = answer.message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else [calls] if calls else []:
+        if not isinstance(message.get(name), str | list | None):
+            raise _odd(name, message[name], "a text")
+    calls = message.get("tool_calls")
+    for index, call in enumerate(calls if isinstance(calls, list) else [calls] if calls else []):
         match call:
             case {"function": {"arguments": str() | dict() | None}}:
-                continue
+                pass
             case {"function": dict() as function} if "arguments" not in function:
-                continue
-        raise _odd("tool_calls", calls, "calls with a function and its arguments")
-    message = {"role": "assistant", **answer.message}
+                pass
+            case _:
+                raise _odd("tool_calls", calls, "calls with a function and its arguments")
+        if answer.items is not None:
+            call["id"] = call["id"] or f"call_{index}"
     return replace(answer, message=message, finish=answer.finish or _finish(message))
 
 
