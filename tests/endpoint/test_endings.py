@@ -164,3 +164,26 @@ def test_an_answer_without_a_place_for_a_message_is_a_fault_of_the_upstream(
         reply = httpx2.post(f"{model.url}/{path}", json=ASKED[path])
     assert reply.status_code == 502
     assert "the upstream's answer has no /" in reply.text
+
+
+@pytest.mark.parametrize(
+    ("path", "document"),
+    [
+        ("chat/completions", {"error": {"message": "too busy"}}),
+        ("responses", {"output": [], "status": "failed", "error": {"message": "too busy"}}),
+        (
+            "messages",
+            {"type": "error", "error": {"type": "overloaded_error", "message": "too busy"}},
+        ),
+        (GEMINI, {"error": {"code": 503, "message": "too busy", "status": "UNAVAILABLE"}}),
+    ],
+)
+def test_an_error_of_the_upstream_is_one_whatever_its_status(path: str, document: Any) -> None:
+    with (
+        FaultServer(Answer(json.dumps(document).encode())) as server,
+        tunaeval.model_endpoint(upstream=server.base_url) as model,
+    ):
+        reply = httpx2.post(f"{model.url}/{path}", json=ASKED[path])
+    assert reply.status_code == 502
+    assert "the upstream says: too busy" in reply.text
+    assert model.turns[0].error == "the upstream says: too busy"

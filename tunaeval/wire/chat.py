@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tunaeval.showing import brief
-from tunaeval.types.calls import JsonObject, JsonValue, Tools
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import NOT_TEXT
@@ -20,16 +20,7 @@ from tunaeval.types.parsing import NOT_TEXT
 from .endings import usage_of
 from .fields import first, get, listed, word
 from .parts import Kinds, Wanted, declared, kinds_of, parts_of
-from .requests import (
-    conversation,
-    fault,
-    field_faults,
-    part_faults,
-    request_of,
-    results_in,
-    tools_in,
-    whole_request,
-)
+from .requests import Reading, results_in, whole_request
 from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result
 from .writing import CREATED, arguments_of, calls_in, counts, pieces
 
@@ -52,7 +43,6 @@ WANTED: Wanted = {
     "image_url": {"image_url": object},
     "input_audio": {"input_audio": dict},
     "file": {"file": dict},
-    "function": {"id": str, "function": dict},
 }
 
 REASONING_KEYS = ("reasoning_content", "reasoning")
@@ -356,55 +346,47 @@ def _call_fragment(item: object, place: int, alone: bool, is_whole: bool) -> Fra
 
 
 def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Sequence[Fault]]:
-    faults: list[Fault] = []
-    messages = conversation(body, "messages", faults, _ROLED)
-    for where, message in messages:
+    asked, messages, wanted = Reading("chat", body), [], "an object with a role"
+    for where, message in asked.messages(body.get("messages"), "messages", wanted):
+        messages.append(message)
         if not isinstance(message.get("role"), str):
-            faults.append(fault(where, message, _ROLED))
+            asked.refuse(where, message, wanted)
         if message.get("role") == "tool" and "tool_call_id" in message:  # many agents leave it out
-            faults += field_faults(message, where, {"tool_call_id": str})
-        faults += part_faults(message.get("content"), f"{where}.content", WANTED)
+            asked.fields(message, where, {"tool_call_id": str})
+        asked.parts(message.get("content"), f"{where}.content", WANTED)
         for index, call in enumerate(listed(message.get("tool_calls"))):
-            faults += _call_faults(call, f"{where}.tool_calls[{index}]")
+            here = f"{where}.tool_calls[{index}]"
+            if not isinstance(call, dict):
+                asked.refuse(here, call, "an object")
+            elif call.get("type", "function") == "function":
+                asked.fields(call, here, {"id": str, "function": dict})
+                if isinstance(function := call.get("function"), dict):
+                    asked.fields(function, f"{here}.function", {"name": str})
     if body.get("n", 1) not in (1, None):
-        faults.append(Fault(f"'n' is {brief(body['n'])}; this endpoint gives one choice"))
-    options = body.get("stream_options")
-    wants_usage = isinstance(options, Mapping) and bool(options.get("include_usage"))
-    tools = functions_in(body, faults)
-    every = (message for _, message in messages)
-    return request_of("chat", body, every, tools, faults, wants_usage=wants_usage)
+        words = f"'n' is {brief(body['n'])}; this endpoint gives one choice"
+        asked.faults.append(Fault(words))
+    wants_usage = bool(get(body.get("stream_options"), "include_usage"))
+    return asked.read(messages, functions_in(asked), wants_usage=wants_usage)
 
 
-_ROLED = "an object with a role"
-
-
-def _call_faults(call: JsonValue, where: str) -> Iterator[Fault]:
-    if not isinstance(call, dict):
-        yield fault(where, call, "an object")
-    elif call.get("type", "function") == "function":
-        yield from field_faults(call, where, WANTED["function"])
-        if isinstance(function := call.get("function"), dict):
-            yield from field_faults(function, f"{where}.function", {"name": str})
-
-
-def functions_in(body: JsonObject, faults: list[Fault]) -> Tools | None:
-    """Return the functions among the tools of a request, or None if there are none."""
-    tools = body.get("tools")
-    if tools and not isinstance(tools, list):
-        faults.append(fault("tools", tools, "a list"))
-    return tools_in([one for one in listed(tools) if get(one, "type") == "function"], faults)
+def functions_in(asked: Reading) -> list[JsonValue]:
+    """Return the functions among the tools of a request."""
+    tools = asked.listed(asked.body.get("tools") or None, "tools")
+    return [one for one in tools if get(one, "type") == "function"]
 
 
 def results(body: JsonObject) -> list[Result]:
-    messages = []
-    for index, given in enumerate(listed(body.get("messages"))):
-        message = read_message(given)
-        if is_result(given):
-            name, content, path = get(given, "name"), get(given, "content"), f"/messages/{index}"
-            part = Part("result", "", name, id=message.answers, content=content, path=path)
-            message = replace(message, parts=(replace(part, role=message.role),))
-        messages.append(message)
-    return results_in(messages, "content")
+    return results_in(body, "messages", _with_result, "content")
+
+
+def _with_result(given: object, path: str) -> Message:
+    """Read a message; one that is a result has it as its only part."""
+    message = read_message(given, path)
+    if not is_result(given):
+        return message
+    content, answers = get(given, "content"), message.answers
+    part = Part("result", "", get(given, "name"), id=answers, content=content, path=path)
+    return replace(message, parts=(replace(part, role=message.role),))
 
 
 def is_result(message: object) -> bool:

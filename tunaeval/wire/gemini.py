@@ -17,18 +17,7 @@ from .chat import error_in
 from .endings import finish_of, usage_of
 from .fields import first, get, json_words, listed, word
 from .parts import Wanted, missing
-from .requests import (
-    chat_messages,
-    conversation,
-    fault,
-    field_faults,
-    list_in,
-    part_faults,
-    request_of,
-    results_in,
-    system,
-    tools_in,
-)
+from .requests import Reading, chat_messages, results_in
 from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result, chat_message
 from .writing import calls_in, counts, kind_of_error, object_of, pieces, said_in, thought_in
 
@@ -217,49 +206,41 @@ def _added(parts: list[JsonValue]) -> Iterator[Fragment]:
 
 def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Sequence[Fault]]:
     """Read a request, whose model the path names."""
-    faults: list[Fault] = []
-    asked = body.get("generateContentRequest", body)  # where tokens are counted
-    if not isinstance(asked, dict):
-        faults.append(fault("generateContentRequest", asked, "an object"))
-        asked = {}
-    messages = []
-    for where, content in conversation(asked, "contents", faults):
+    asked, messages = Reading("gemini", body), []
+    inner = body.get("generateContentRequest", body)  # where tokens are counted
+    if not isinstance(inner, dict):
+        asked.refuse("generateContentRequest", inner, "an object")
+    for where, content in asked.messages(get(inner, "contents"), "contents"):
         text = content.get("parts")
         parts = [{"text": text}] if isinstance(text, str) else text
         if not isinstance(parts, list):
-            faults.append(fault(f"{where}.parts", parts, "a list of parts"))
-        faults += _part_faults(parts, f"{where}.parts")
+            asked.refuse(f"{where}.parts", parts, "a list of parts")
+        _check(asked, parts, f"{where}.parts")
         messages.append(read_message({**content, "parts": parts}))
     declared = [
         _declared(one)
-        for tool in list_in(asked, "tools", faults)
-        for one in list_in({_DECLARED[1]: first(tool, _DECLARED)}, _DECLARED[1], faults)
+        for tool in asked.listed(get(inner, "tools"), "tools")
+        for one in asked.listed(first(tool, _DECLARED), "functionDeclarations")
     ]
-    given = first(asked, ("systemInstruction", "system_instruction"))
+    given = first(inner, ("systemInstruction", "system_instruction"))
     told = get(given, "parts") if isinstance(given, Mapping) else given
-    faults += _part_faults(told, "systemInstruction.parts")
-    every = (
-        *system(text_of(told if isinstance(told, list) else [told])),
-        *chat_messages(_identified(messages)),
-    )
-    return request_of("gemini", body, every, tools_in(declared, faults), faults)
+    _check(asked, told, "systemInstruction.parts")
+    system = text_of(told if isinstance(told, list) else [told])
+    return asked.read(chat_messages(system, _identified(messages)), declared)
 
 
 _DECLARED = ("function_declarations", "functionDeclarations")
 
 
-def _part_faults(parts: JsonValue, where: str) -> Iterator[Fault]:
-    """Yield a fault for each part without its data, or for a call without a name."""
-    yield from part_faults(parts, where, {})
+def _check(asked: Reading, parts: JsonValue, where: str) -> None:
+    """Want of each part that it has data, and of a call and a result that they have a name."""
+    asked.parts(parts, where, {})
     for index, part in enumerate(listed(parts)):
-        for name in (
-            name for name in (*_CALL, *_RESULT) if isinstance(part, dict) and name in part
-        ):
-            here = f"{where}[{index}].{name}"
-            if isinstance(part[name], dict):
-                yield from field_faults(part[name], here, {"name": str})
-            else:
-                yield fault(here, part[name], "an object")
+        for name in (*_CALL, *_RESULT):
+            if isinstance(part, dict) and name in part:
+                asked.fields(part, f"{where}[{index}]", {name: dict})
+                if isinstance(part[name], dict):
+                    asked.fields(part[name], f"{where}[{index}].{name}", {"name": str})
 
 
 def _identified(messages: Sequence[Message]) -> Iterator[Message]:
@@ -293,17 +274,15 @@ def _declared(function: JsonValue) -> JsonValue:
 
 
 def results(body: JsonObject) -> list[Result]:
-    contents = listed(body.get("contents"))
-    read = [read_message(one, f"/contents/{index}") for index, one in enumerate(contents)]
     found = []
-    for result in results_in(read):
-        part: JsonValue = contents
-        for key in result.path[1:]:
+    for result in results_in(body, "contents", read_message):
+        part: JsonValue = body
+        for key in result.path:
             part = part[key]
         name = next(name for name in _RESULT if name in part)
-        content, key = response_words(result.content), _wrapper(result.content) or "result"
+        content, wrapper = response_words(result.content), _wrapper(result.content) or "result"
         path = (*result.path, name, "response")
-        found.append(result._replace(path=path, content=content, key=key))
+        found.append(result._replace(path=path, content=content, key=wrapper))
     return found
 
 

@@ -14,18 +14,7 @@ from .chat import error_in, write_count
 from .endings import finish_of, usage_of
 from .fields import get, listed, word
 from .parts import Kinds, Wanted, kinds_of, parts_of
-from .requests import (
-    chat_messages,
-    conversation,
-    fault,
-    list_in,
-    part_faults,
-    request_of,
-    results_in,
-    system,
-    tools_in,
-    whole_request,
-)
+from .requests import Reading, chat_messages, results_in, whole_request
 from .values import (
     Answer,
     Api,
@@ -188,28 +177,25 @@ _CLIENT_TOOLS = ("bash_", "text_editor_", "computer_", "memory_")
 
 
 def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Sequence[Fault]]:
-    faults: list[Fault] = []
-    messages = []
-    for where, message in conversation(body, "messages", faults):
+    asked, messages = Reading("messages", body), []
+    for where, message in asked.messages(body.get("messages"), "messages"):
         content = message.get("content")
         if not isinstance(content, str | list):
-            faults.append(fault(f"{where}.content", content, "a list of parts"))
-        faults += part_faults(content, f"{where}.content", WANTED)
+            asked.refuse(f"{where}.content", content, "a list of parts")
+        asked.parts(content, f"{where}.content", WANTED)
         messages.append(read_message(message))
-    faults += part_faults(body.get("system"), "system", WANTED)
+    system = body.get("system")
+    asked.parts(system, "system", WANTED)
     tools = [
         tool
-        for tool in list_in(body, "tools", faults)
-        if get(tool, "type") in (None, "custom") or str(get(tool, "type")).startswith(_CLIENT_TOOLS)
+        for tool in asked.listed(body.get("tools"), "tools")
+        if get(tool, "type") in (None, "custom") or str(tool["type"]).startswith(_CLIENT_TOOLS)
     ]
-    every = (*system(text_of(body.get("system"))), *chat_messages(messages))
-    return request_of("messages", body, every, tools_in(tools, faults), faults)
+    return asked.read(chat_messages(text_of(system), messages), tools)
 
 
 def results(body: JsonObject) -> list[Result]:
-    messages = enumerate(listed(body.get("messages")))
-    read = [read_message(message, f"/messages/{index}") for index, message in messages]
-    return results_in(read, "content")
+    return results_in(body, "messages", read_message, "content")
 
 
 _SIGNATURE = "dHVuYWV2YWw="

@@ -1,8 +1,8 @@
-"""What the readers of requests share: faults, messages in the shape of chat completions, tools."""
+"""What the readers of requests share: faults, messages as chat completions have them, results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tunaeval.errors import ToolsError
@@ -18,50 +18,83 @@ from .values import ApiName, Fault, Message, Part, Request, Result, chat_message
 _KINDS = {str: "a text", dict: "an object"}
 
 
-def fault(where: str, found: JsonValue, wanted: str) -> Fault:
-    return Fault(f"'{where}' is {brief(found)}; wanted {wanted}")
+class Reading:
+    """A request that is being read, and `faults`: what its API would refuse it for."""
+
+    def __init__(self, api: ApiName, body: JsonObject) -> None:
+        self._api, self.body = api, body
+        self.faults: list[Fault] = []
+
+    def refuse(self, where: str, found: JsonValue, wanted: str) -> None:
+        self.faults.append(Fault(f"'{where}' is {brief(found)}; wanted {wanted}"))
+
+    def fields(self, thing: JsonObject, where: str, wanted: Mapping[str, Any]) -> None:
+        """Want these fields, of these classes."""
+        for name, kind in wanted.items():
+            if name not in thing:
+                words = f"'{where}.{name}' is missing; wanted {_KINDS.get(kind, 'a value')}"
+                self.faults.append(Fault(words))
+            elif not isinstance(thing[name], kind):
+                self.refuse(f"{where}.{name}", thing[name], _KINDS.get(kind, "a value"))
+
+    def parts(self, parts: JsonValue, where: str, wanted: Wanted) -> None:
+        """Want of each part, also inside of others, what parts of its type have; those of every
+        type have the fields of the type "".
+        """
+        for index, part in enumerate(parts if isinstance(parts, list) else ()):
+            here = f"{where}[{index}]"
+            if not isinstance(part, dict):
+                self.refuse(here, part, "an object")
+            elif not part.keys() - {"type"}:
+                self.refuse(here, part, "a part with a text, a call or data")
+            else:
+                for kind in ("", word(part.get("type"))):
+                    self.fields(part, here, wanted.get(kind, {}))
+                self.parts(part.get("content"), f"{here}.content", wanted)
+
+    def messages(
+        self, given: JsonValue, name: str, wanted: str = "an object"
+    ) -> Iterator[tuple[str, JsonObject]]:
+        """Yield the messages in a field, each with where it is."""
+        if not isinstance(given, list) or not given:
+            self.refuse(name, given, "a list of at least one message")
+        for index, message in enumerate(listed(given)):
+            if isinstance(message, dict):
+                yield f"{name}[{index}]", message
+            else:
+                self.refuse(f"{name}[{index}]", message, wanted)
+
+    def listed(self, value: JsonValue, name: str) -> list[JsonValue]:
+        """Return a list that may be missing."""
+        if not isinstance(value, list | None):
+            self.refuse(name, value, "a list")
+        return listed(value)
+
+    def read(
+        self,
+        messages: Iterable[JsonObject],
+        functions: Sequence[JsonValue],
+        *,
+        wants_usage: bool = True,
+    ) -> tuple[Request, Sequence[Fault]]:
+        """Return the request, whose body names the model, and says whether it wants a stream."""
+        tools: Tools | None = None
+        try:
+            tools = to_tools(functions) if functions else None
+        except ToolsError as error:
+            self.faults.append(Fault(f"'tools' cannot be read: {error}"))
+        model, streams = str(self.body.get("model") or ""), bool(self.body.get("stream"))
+        every = tuple(messages)
+        request = Request(self._api, self.body, every, tools, model, streams, wants_usage)
+        return request, self.faults
 
 
-def field_faults(thing: JsonObject, where: str, wanted: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield a fault for each field that is not there, or of another class than the wanted one."""
-    for name, kind in wanted.items():
-        if name not in thing or not isinstance(thing[name], kind):
-            is_what = brief(thing[name]) if name in thing else "missing"
-            yield Fault(f"'{where}.{name}' is {is_what}; wanted {_KINDS.get(kind, 'a value')}")
-
-
-def part_faults(parts: JsonValue, where: str, wanted: Wanted) -> Iterator[Fault]:
-    """Yield a fault for each part that lacks what parts of its type have, also inside of others.
-    Fields that parts of every type have are wanted by the type "".
+def chat_messages(text: str, messages: Iterable[Message]) -> Iterator[JsonObject]:
+    """Yield a system prompt and messages as chat completions have them: adjacent ones of the model,
+    such as items, are one; results are messages of their own, before what else a user sends.
     """
-    for index, part in enumerate(parts if isinstance(parts, list) else ()):
-        here = f"{where}[{index}]"
-        if not isinstance(part, dict):
-            yield fault(here, part, "an object")
-        elif not part.keys() - {"type"}:
-            yield fault(here, part, "a part with a text, a call or data")
-        else:
-            yield from field_faults(part, here, wanted.get("", {}))
-            yield from field_faults(part, here, wanted.get(word(part.get("type")), {}))
-            yield from part_faults(part.get("content"), f"{here}.content", wanted)
-
-
-def conversation(
-    body: JsonObject, name: str, faults: list[Fault], wanted: str = "an object"
-) -> list[tuple[str, JsonObject]]:
-    """Return the messages in a field of a request, each with where it is."""
-    given = body.get(name)
-    if not isinstance(given, list) or not given:
-        faults.append(fault(name, given, "a list of at least one message"))
-    every = [(f"{name}[{index}]", one) for index, one in enumerate(listed(given))]
-    faults += [fault(where, one, wanted) for where, one in every if not isinstance(one, dict)]
-    return [(where, one) for where, one in every if isinstance(one, dict)]
-
-
-def chat_messages(messages: Iterable[Message]) -> Iterator[JsonObject]:
-    """Yield messages as chat completions have them: adjacent ones of the model, such as items, are
-    one; results are messages of their own, before what else a user sends.
-    """
+    if text:
+        yield {"role": "system", "content": text}
     said: list[Part] = []
     for message in messages:
         if message.role == "assistant":
@@ -97,42 +130,6 @@ def _content(result: Part) -> JsonValue:
     return result.text if is_text else result.content
 
 
-def system(text: str) -> list[JsonObject]:
-    return [{"role": "system", "content": text}] if text else []
-
-
-def tools_in(functions: Sequence[JsonValue], faults: list[Fault]) -> Tools | None:
-    """Return functions that a request offers as tools, or None if there are none."""
-    try:
-        return to_tools(functions) if functions else None
-    except ToolsError as error:
-        faults.append(Fault(f"'tools' cannot be read: {error}"))
-        return None
-
-
-def list_in(body: JsonObject, name: str, faults: list[Fault]) -> list[JsonValue]:
-    """Return the list in a field, which may be missing."""
-    value = body.get(name)
-    if not isinstance(value, list | None):
-        faults.append(fault(name, value, "a list"))
-    return listed(value)
-
-
-def request_of(
-    api: ApiName,
-    body: JsonObject,
-    messages: Iterable[JsonObject],
-    tools: Tools | None,
-    faults: Sequence[Fault],
-    *,
-    wants_usage: bool = True,
-) -> tuple[Request, Sequence[Fault]]:
-    """Return a request whose body names the model, and says whether the answer is streamed."""
-    model, streams = str(body.get("model") or ""), bool(body.get("stream"))
-    request = Request(api, body, tuple(messages), tools, model, streams, wants_usage)
-    return request, faults
-
-
 def whole_request(body: JsonObject, model: str) -> JsonObject:
     """Return a body that asks a model for an answer that is not streamed."""
     kept = {name: one for name, one in body.items() if name != "stream_options"}
@@ -154,40 +151,34 @@ def tool_names(tools: JsonValue) -> Iterator[str]:
                 yield from tool
 
 
-def results_in(messages: Sequence[Message], *content: str) -> list[Result]:
-    """Return the results in the messages of a request, whose parts are at their paths; the keys of
-    `content` lead from a result to its content. One with the role of a user, which has no id, is
-    of the tool that the message before it names.
+def results_in(
+    body: JsonObject, name: str, read: Callable[[object, str], Message], *content: str
+) -> list[Result]:
+    """Return the results in the messages of a request; the keys of `content` lead from a result to
+    its content. One with the role of a user has no id: the message before it names the tool.
     """
-    names = {
-        part.id: part.name
-        for message in messages
-        for part in message.parts
-        if part.kind == "call" and isinstance(part.id, str)
-    }
+    given = listed(body.get(name))
+    messages = [read(message, f"/{name}/{index}") for index, message in enumerate(given)]
+    calls = [part for message in messages for part in message.parts if part.kind == "call"]
+    names = {part.id: part.name for part in calls if isinstance(part.id, str)}
     last = max((at for at, one in enumerate(messages) if one.role == "assistant"), default=-1)
     found = []
     for at, message in enumerate(messages):
         for part in message.parts:
             if part.kind == "result" and message.role != "assistant":
-                known = names.get(part.id) if isinstance(part.id, str) else None
+                keys = [int(key) if key.isdigit() else key for key in part.path.split("/")[1:]]
+                tool = part.name or names.get(word(part.id))
                 is_told = at > 0 and part.role == "user"
                 before = text_of(get(messages[at - 1].given, "content")) if is_told else ""
-                path = (*_keys(part.path), *content)
-                tool = part.name or known
-                found.append(Result(path, part.content, tool, before, is_new=at > last))
+                found.append(Result((*keys, *content), part.content, tool, before, at > last))
     return found
-
-
-def _keys(pointer: str) -> tuple[str | int, ...]:
-    return tuple(int(key) if key.isdigit() else key for key in pointer.split("/")[1:])
 
 
 def put(body: JsonValue, path: Sequence[str | int], value: JsonValue) -> JsonValue:
     """Return a copy of a body in which the value at the path is another one."""
     if not path:
         return value
-    first, *rest = path
+    key, *rest = path
     made = body.copy()
-    made[first] = put(body[first] if rest else None, rest, value)
+    made[key] = put(body[key] if rest else None, rest, value)
     return made

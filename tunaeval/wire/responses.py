@@ -17,16 +17,7 @@ from . import chat
 from .endings import finish_of, usage_of
 from .fields import first, get, listed, word
 from .parts import Kinds, Text, Wanted, declared, parts_of, result_of, words_of
-from .requests import (
-    chat_messages,
-    conversation,
-    field_faults,
-    part_faults,
-    request_of,
-    results_in,
-    system,
-    whole_request,
-)
+from .requests import Reading, chat_messages, results_in, whole_request
 from .values import (
     Answer,
     Api,
@@ -267,32 +258,29 @@ def _whole(response: JsonValue, how: str) -> Iterator[Fragment]:
 
 def read_request(body: JsonObject, kept: Kept) -> tuple[Request, Sequence[Fault]]:
     """Read a request, after the messages of the response that it goes on with."""
-    faults: list[Fault] = []
-    given = body.get("input")
+    asked, given = Reading("responses", body), body.get("input")
     if isinstance(given, str):
-        body_ = {"input": [{"type": "message", "role": "user", "content": given}]}
-    else:
-        body_ = body
-    messages = []
-    for where, item in conversation(body_, "input", faults):
+        given = [{"role": "user", "content": given}]
+    items = []
+    for where, item in asked.messages(given, "input"):
         kind = item.get("type", "message")
-        faults += field_faults(item, where, WANTED.get(word(kind), {}))
+        asked.fields(item, where, WANTED.get(word(kind), {}))
         if kind == "message":
-            faults += field_faults(item, where, {"role": str, "content": object})
-            faults += part_faults(item.get("content"), f"{where}.content", WANTED)
-        messages.append(read_message({"type": kind, **item}))
+            asked.fields(item, where, {"role": str, "content": object})
+            asked.parts(item.get("content"), f"{where}.content", WANTED)
+        items.append(read_message({"type": kind, **item}))
     previous = body.get("previous_response_id")
-    known = kept.get(previous) if isinstance(previous, str) else ()
-    if previous is not None and not (isinstance(previous, str) and previous in kept):
+    if previous is not None and word(previous) not in kept:
         words = f"'previous_response_id' is {brief(previous)}, which this endpoint never gave"
-        faults.append(Fault(words, "previous_response_not_found"))
-    every = (*system(word(body.get("instructions"))), *(known or ()), *chat_messages(messages))
-    return request_of("responses", body, every, chat.functions_in(body, faults), faults)
+        asked.faults.append(Fault(words, "previous_response_not_found"))
+    before = kept.get(word(previous), ())
+    system = chat_messages(word(body.get("instructions")), ())
+    every = (*system, *before, *chat_messages("", items))
+    return asked.read(every, chat.functions_in(asked))
 
 
 def results(body: JsonObject) -> list[Result]:
-    items = enumerate(listed(body.get("input")))
-    return results_in([read_message(item, f"/input/{index}") for index, item in items], "output")
+    return results_in(body, "input", read_message, "output")
 
 
 _ECHOED = ("instructions", "metadata", "previous_response_id", "temperature", "top_p")

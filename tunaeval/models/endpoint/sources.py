@@ -326,6 +326,8 @@ def _document(received: Heard, hide: Callable[[str], str]) -> JsonObject:
 
 def _checked(answer: Answer) -> Answer:
     """Return an answer with a finish reason. Raise Refused for one that could not be written."""
+    if answer.error:
+        raise Refused(f"the upstream says: {answer.error}", status=502)
     if answer.message is None:
         raise Refused(f"the upstream's answer has no {' and no '.join(answer.missing)}", status=502)
     if not all(isinstance(one, dict) for one in answer.items or ()):
