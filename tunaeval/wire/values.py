@@ -141,6 +141,7 @@ class Fragment(NamedTuple):
     that of a fragment among several. With `is_whole` it is all of the text or call that came in
     pieces. An `is_older` call is in the field that chat completions had before `tool_calls`.
 
+    `type` is that of a call as it was written, and `has_nulls` says that its id or name is null.
     `value` is more of a call ("custom": its arguments are text; "no object": they are the whole
     fragment), the counts of a "usage", the message of a "whole" answer, the code of what is "odd".
     `text` is the reason of a "finish", and says what an "error" is or why something is "odd". "end"
@@ -159,6 +160,8 @@ class Fragment(NamedTuple):
     is_whole: bool = False
     is_older: bool = False
     value: JsonValue = None
+    type: JsonValue = None
+    has_nulls: bool = False
 
 
 def whole_fragments(answer: Answer, usage: JsonValue) -> Iterator[Fragment]:
