@@ -9,15 +9,20 @@ entries of one choice, or the whole message; the older completions API has `text
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
+from tunaeval.types.messages import RESULT_ROLES, Usage
 from tunaeval.types.parsing import NOT_TEXT
 
 from .endings import usage_of
 from .fields import first, get, listed, word
 from .parts import Kinds, Wanted, declared, kinds_of, parts_of
-from .values import Answer, Api, Fragment, Message, Part
+from .requests import Reading, results_in, whole_request
+from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result
+from .writing import CREATED, arguments_of, calls_in, counts, pieces
 
 KINDS: Kinds = kinds_of({
     "text": {"text": ("text",), "input_text": ("text",), "output_text": ("text",)},
@@ -332,4 +337,116 @@ def _call_fragment(item: object, place: int, *, is_whole: bool) -> Fragment:
     )  # fmt: skip
 
 
-CHAT = Api("chat", claims, answers, read_message, read_reply, fragments, WANTED)
+def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Sequence[Fault]]:
+    asked, messages, wanted = Reading("chat", body), [], "an object with a role"
+    for where, message in asked.messages(body.get("messages"), "messages", wanted):
+        messages.append(message)
+        if not isinstance(message.get("role"), str):
+            asked.refuse(where, message, wanted)
+        if message.get("role") == "tool" and "tool_call_id" in message:  # many agents leave it out
+            asked.fields(message, where, {"tool_call_id": str})
+        asked.parts(message.get("content"), f"{where}.content", WANTED)
+        for index, call in enumerate(listed(message.get("tool_calls"))):
+            here = f"{where}.tool_calls[{index}]"
+            if not isinstance(call, dict):
+                asked.refuse(here, call, "an object")
+            elif call.get("type", "function") == "function":
+                asked.fields(call, here, {"id": str, "function": dict})
+                if isinstance(function := call.get("function"), dict):
+                    asked.fields(function, f"{here}.function", {"name": str})
+    if body.get("n", 1) not in (1, None):
+        words = f"'n' is {brief(body['n'])}; this endpoint gives one choice"
+        asked.faults.append(Fault(words))
+    wants_usage = bool(get(body.get("stream_options"), "include_usage"))
+    return asked.read(messages, functions_in(asked), wants_usage=wants_usage)
+
+
+def functions_in(asked: Reading) -> list[JsonValue]:
+    """Return the functions among the tools of a request."""
+    tools = asked.listed(asked.body.get("tools") or None, "tools")
+    return [one for one in tools if get(one, "type") == "function"]
+
+
+def results(body: JsonObject) -> list[Result]:
+    return results_in(body, "messages", _with_result, "content")
+
+
+def _with_result(given: object, path: str) -> Message:
+    """Read a message; one that is a result has it as its only part."""
+    message = read_message(given, path)
+    if not is_result(given):
+        return message
+    content, answers = get(given, "content"), message.answers
+    part = Part("result", "", get(given, "name"), id=answers, content=content, path=path)
+    return replace(message, parts=(replace(part, role=message.role),))
+
+
+def is_result(message: object) -> bool:
+    """Whether a message is a tool's result. smolagents writes it as a user's message that begins
+    with "Observation:", as ReAct agents do.
+    """
+    role, content = word(get(message, "role")), get(message, "content")
+    return role in RESULT_ROLES or (role == "user" and text_of(content).startswith("Observation:"))
+
+
+def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
+    choice = {"index": 0, "message": answer.message or {}, "finish_reason": answer.finish}
+    head = _head("chat.completion", request.model, number)
+    return {**head, "choices": [{**choice, "logprobs": None}], "usage": _usage(answer.usage)}
+
+
+def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
+    """Yield the answer as the chunks of a stream; usage comes last, if it was requested."""
+    head = _head("chat.completion.chunk", request.model, number)
+    if request.wants_usage:
+        head["usage"] = None
+    for delta, reason in (*_deltas(answer.message or {}), ({}, answer.finish)):
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+        yield {**head, "choices": [choice]}
+    if request.wants_usage:
+        yield {**head, "choices": [], "usage": _usage(answer.usage)}
+
+
+def _head(kind: str, model: str, number: int) -> JsonObject:
+    return {"id": f"chatcmpl-{number}", "object": kind, "created": CREATED, "model": model}
+
+
+def _usage(usage: Usage) -> JsonObject:
+    prompt, made = counts(usage)
+    return {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}
+
+
+def _deltas(message: JsonObject) -> Iterator[tuple[JsonObject, None]]:
+    yield {"role": "assistant", "content": ""}, None
+    for key in ("reasoning_content", "content", "refusal"):
+        for piece in pieces(text_of(message.get(key))):
+            yield {key: piece}, None
+    for index, (call, function) in enumerate(calls_in(message)):
+        opened = {**call, "index": index, "function": {**function, "arguments": ""}}
+        yield {"tool_calls": [opened]}, None
+        for piece in pieces(arguments_of(function)):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}, None
+
+
+def write_error(message: str, status: int, code: str | None) -> JsonObject:
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def write_models(names: Sequence[str]) -> JsonObject:
+    return {"object": "list", "data": [write_model(name) for name in names]}
+
+
+def write_model(name: str) -> JsonObject:
+    return {"id": name, "object": "model", "created": CREATED, "owned_by": "tunaeval"}
+
+
+def write_count(tokens: int) -> JsonObject:
+    return {"input_tokens": tokens}
+
+
+CHAT = Api(
+    "chat", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    whole_request, results, write_reply, write_events, write_error, write_models, write_model,
+    write_count,
+)  # fmt: skip
