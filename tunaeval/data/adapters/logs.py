@@ -5,8 +5,9 @@ code depends on besides:
 
 - ATIF is specified in Harbor's RFC 0001, "Agent Trajectory Interchange Format". An agent's step
   contains its calls and their results.
-- Claude Code: each block of a reply has its own line, and all share the reply's id. A sub-agent is
-  another conversation, which is reported and left out.
+- Claude Code: each block of a reply has its own line, or is repeated on the next ones, and all
+  share the reply's id; the last line has the whole usage. A sub-agent is another conversation,
+  which is reported and left out.
 - Claude Agent SDK: neither messages nor their blocks have a type, so both are recognized by their
   fields. They become lines of Claude Code, which the SDK made them from.
 - Codex: a rollout has items of the Responses API as `payload`s, older ones bare items; the events
@@ -155,20 +156,18 @@ def _read_message(line: object, reading: Reading) -> None:
         words = words_of(get(message, "content"), ANTHROPIC_KINDS)
         reading.failed(words or word(get(line, "error")))
         return
-    reply = get(message, "id")
-    if isinstance(reply, str) and reading.reply == reply:
-        if reading.is_reply:  # the message's source is the line of its first call
-            reading.proceed()
-        read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
-        return
     hosts = get(line, "isMeta") is True or get(line, "isCompactSummary") is True
-    role = "system" if hosts else get(message, "role")
-    usage = usage_of(get(message, "usage"), cached=ANTHROPIC_CACHED)
-    reading.begin(role, usage=usage, at=instant(get(line, "timestamp")))
+    role, at = "system" if hosts else get(message, "role"), instant(get(line, "timestamp"))
+    content = get(message, "content")
+    if role == "assistant":
+        reply, usage = get(message, "id"), get(message, "usage")
+        reading.resume(reply, role, usage=usage_of(usage, cached=ANTHROPIC_CACHED), at=at)
+        content = reading.fresh(reply, listed(content) or [content])
+    else:
+        reading.begin(role, at=at)
     if get(line, "isCompactSummary") is True:
         reading.notice("compacted", "earlier messages were replaced by a summary")
-    read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
-    reading.reply = reply if isinstance(reply, str) else None
+    read_content(content, ANTHROPIC_KINDS, reading)
 
 
 def _read_system(line: object, reading: Reading) -> None:
@@ -610,7 +609,7 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
             read_content(get(event, "extended_content"), CHAT_KINDS, reading)
             read_calls(message, reading)
         case "ActionEvent":
-            _begin_reply(identifier(get(event, "llm_response_id")), reading)
+            reading.resume(get(event, "llm_response_id"), "assistant")
             reading.thought(_reasoning(event))
             read_content(get(event, "thought"), CHAT_KINDS, reading)
             call = get(event, "tool_call")
@@ -635,15 +634,6 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
         case _:
             if kind not in _OPENHANDS["silent"]:
                 reading.notice("unknown-part", f"an event of kind {brief(kind)} is left out")
-
-
-def _begin_reply(reply: str | None, reading: Reading) -> None:
-    """Begin the reply with this id, unless it is open already."""
-    if reply is None or reading.reply != reply:
-        reading.begin("assistant")
-        reading.reply = reply
-    elif reading.is_reply:
-        reading.proceed()
 
 
 def _reasoning(thing: object) -> str:
@@ -672,7 +662,7 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
         choice = next(iter(listed(get(reply, "choices"))), None)
         message = get(choice, "message")
         known = identifier(get(called, "tool_call_id")) or f"event-{get(event, 'id')}"
-        _begin_reply(identifier(get(reply, "id")), reading)
+        reading.resume(get(reply, "id"), "assistant")
         reading.thought(_reasoning(message))
         reading.text(word(first(arguments, ("thought", "final_thought"))))
         made = (get(one, "function") for one in listed(get(message, "tool_calls"))

@@ -14,7 +14,7 @@ counts as an error unless the result says otherwise.
 from __future__ import annotations
 
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, NoReturn, TypeAlias
@@ -124,9 +124,19 @@ class _OpenMessage:
     source: int
     before: int
     head: Message
+    reply: str | None = None
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Reply:
+    """A reply whose parts arrive one by one: its parts, the indices of its messages, its usage."""
+
+    seen: set[object] = field(default_factory=set)
+    at: list[int] = field(default_factory=list)
+    usage: Usage | None = None
 
 
 class Reading:
@@ -134,14 +144,15 @@ class Reading:
 
     def __init__(self) -> None:
         self.source = 0
-        self.reply: str | None = None
-        """The id of the open reply, if its parts arrive one by one."""
         self.at: float | None = None
         """The time of a message that is begun without one."""
         self.failure: str | None = None
         """The error that ended the run; a later reply takes it back."""
         self.usage: Usage | None = None
         self.tools: tuple[JsonValue, ...] = ()
+        self._replies: dict[str, _Reply] = {}
+        self._joins: dict[int, int] = {}
+        """Messages with later parts of a reply, and the message of it that they belong to."""
         self._waiting: dict[str, deque[str]] = {}
         self._named = 0
         self._called: set[str | None] = set()
@@ -161,12 +172,46 @@ class Reading:
     ) -> None:
         """Begin a message; it is in the conversation even if nothing is added to it."""
         self.close()
-        self.reply = None
+        if not isinstance(role, str):
+            self.notice("unknown-role", f"the role {brief(role)} is not known")
+            role = ""
         if role == "assistant":
             self.failure = None
         at = self.at if at is None else at
         head = Message(role, "", (), tool_call_id, None, is_error, usage, at)
         self._open = _OpenMessage(self.source, len(self._messages), head)
+
+    def resume(
+        self, reply: JsonValue, role: str, *, usage: Usage | None = None, at: float | None = None
+    ) -> None:
+        """Begin the reply with this id, or continue it; what it reports last is its usage."""
+        known = identifier(reply)
+        if known is None:
+            self.begin(role, usage=usage, at=at)
+            return
+        one = self._open
+        if one is None or one.reply != known:
+            self.begin(role, at=at)
+            self._opened().reply = known
+        elif not one.calls:  # the message's source is that of its first call
+            one.source = self.source
+        parts = self._replies.setdefault(known, _Reply())
+        parts.usage = usage or parts.usage
+
+    def fresh(self, reply: JsonValue, parts: Iterable[JsonValue]) -> list[JsonValue]:
+        """Return those of the parts that the reply with this id does not have yet."""
+        known = identifier(reply)
+        seen = set[object]() if known is None else self._replies[known].seen
+        counts = Counter[str]()
+        new = []
+        for part in parts:
+            text = json_words(part)
+            counts[text] += 1
+            key = (text, counts[text], get(part, "id"))
+            if key not in seen:
+                new.append(part)
+                seen.add(key)
+        return new
 
     @property
     def thinking(self) -> bool:
@@ -305,12 +350,16 @@ class Reading:
     def close(self) -> None:
         """End the open message."""
         one, self._open = self._open, None
-        if one is not None and (not self._flush(one) and one.before == len(self._messages)):
+        if one is None or self._flush(one) or one.before != len(self._messages):
+            return
+        if one.reply is None or not self._replies[one.reply].at:
             self._append(one.source, _message(one))
 
     def conversation(self, shape: str, length: int) -> Conversation:
         """Return the conversation, with notices about its calls and results."""
         self.close()
+        if self._replies:
+            self._gather()
         if self.failure is not None:
             self.notice("failed-run", f"the run ended in an error: {self.failure}", anywhere=True)
         read = joined(self._messages, self._sources, length, shape, self._notices)
@@ -329,7 +378,32 @@ class Reading:
         self._append(one.source, _message(one))
         one.head = replace(one.head, usage=None)  # so that it counts once
         one.texts, one.thoughts, one.calls = [], [], []
+        if one.reply is not None:
+            at = self._replies[one.reply].at
+            if at and one.before == len(self._messages) - 1:  # it was left for other messages
+                self._joins[one.before] = at[-1]
+            else:
+                at.append(len(self._messages) - 1)
         return True
+
+    def _gather(self) -> None:
+        """Join the messages of each reply that other messages came between, with its usage."""
+        for reply in self._replies.values():
+            for index in reply.at[:1]:
+                self._messages[index] = replace(self._messages[index], usage=reply.usage)
+        pieces: dict[int, list[Message]] = {}
+        for index, target in self._joins.items():
+            pieces.setdefault(target, [self._messages[target]]).append(self._messages[index])
+        for target, parts in pieces.items():
+            self._messages[target] = replace(
+                parts[0],
+                content="".join(part.content for part in parts),
+                tool_calls=tuple(call for part in parts for call in part.tool_calls),
+                reasoning="".join(part.reasoning or "" for part in parts) or None,
+            )
+        kept = [index for index in range(len(self._messages)) if index not in self._joins]
+        self._messages = [self._messages[index] for index in kept]
+        self._sources = [self._sources[index] for index in kept]
 
     def _append(self, source: int, message: Message) -> None:
         self._messages.append(message)
