@@ -51,6 +51,26 @@ def has(thing: object, key: str) -> bool:
         return False
 
 
+def pointer(path: str, *keys: object) -> str:
+    """Return the JSON Pointer (RFC 6901) of what is under these keys below `path`."""
+    return path + "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
+
+
+def pointers(whole: object) -> dict[int, str]:
+    """Return the JSON Pointer of each object and list in `whole`, by its identity."""
+    found = {id(whole): ""}
+    left = [whole]
+    while left:
+        one = left.pop()
+        inner = one if isinstance(one, Mapping) else getattr(one, "__dict__", {})
+        items = enumerate(one) if isinstance(one, list | tuple) else inner.items()
+        for key, value in items:
+            if id(value) not in found and not isinstance(value, str | int | float | None):
+                found[id(value)] = pointer(found[id(one)], key)
+                left.append(value)
+    return found
+
+
 def listed(value: object) -> list[JsonValue]:
     return list(value) if isinstance(value, list | tuple) else []
 

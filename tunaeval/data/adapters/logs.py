@@ -23,7 +23,7 @@ What a program tells the model in the user's name is a system message.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tunaeval.showing import brief
@@ -59,7 +59,7 @@ from .fields import (
     usage_of,
     word,
 )
-from .reading import Reading, invalid_call, kinds_of, read_content, result_words, words_of
+from .reading import Reading, invalid_call, kinds_of, read_content, result_words, within, words_of
 
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
 
@@ -70,38 +70,48 @@ def is_trajectory(thing: object) -> bool:
 
 
 def claims_atif(step: object) -> bool:
-    return get(step, "step_id") is not None and get(step, "source") in _ROLES
+    return get(step, "step_id") is not None and word(get(step, "source")) in _ROLES
 
 
 def read_atif(step: object, reading: Reading) -> None:
     source, metrics = word(get(step, "source")), get(step, "metrics")
     has_metrics = first(metrics, ("prompt_tokens", "cost_usd")) is not None
+    is_copied = get(step, "is_copied_context") is True
+    if is_copied and not reading.has_replied:
+        reading.start = reading.source + 1
+    reading.has_replied |= source == "agent" and not is_copied
     reading.begin(
         _ROLES.get(source, source),
         # The prompt's tokens include the cached ones.
-        usage=usage_of(metrics) if has_metrics else None,
+        usage=usage_of(metrics) if has_metrics and not is_copied else None,
         at=instant(get(step, "timestamp")),
     )
     if source not in _ROLES:
-        reading.notice("unknown-role", f"the source {source[:40]!r} is not known")
+        reading.notice("unknown-role", f"the source {brief(get(step, 'source'))} is not known")
     reading.thought(word(get(step, "reasoning_content")))
     read_content(get(step, "message"), CHAT_KINDS, reading)
     calls = listed(get(step, "tool_calls"))
-    for call in calls:
-        name, call_id = get(call, "function_name"), get(call, "tool_call_id")
-        unread = get(get(call, "extra"), "unread_arguments")
-        reading.call(name, get(call, "arguments") if unread is None else unread, call_id)
-    for result in listed(get(get(step, "observation"), "results")):
-        _read_atif_result(result, is_of_call=bool(calls), reading=reading)
+    for reading.part in calls:
+        name, call_id = get(reading.part, "function_name"), get(reading.part, "tool_call_id")
+        unread = get(get(reading.part, "extra"), "unread_arguments")
+        given = get(reading.part, "arguments") if unread is None else unread
+        if is_copied:  # another trajectory has the call
+            reading.text(f"[{word(name)} {json_words(given)}]")
+        else:
+            reading.call(name, given, call_id)
+    for reading.part in listed(get(get(step, "observation"), "results")):
+        _read_atif_result(reading.part, is_of_call=bool(calls) and not is_copied, reading=reading)
 
 
 def _read_atif_result(result: object, *, is_of_call: bool, reading: Reading) -> None:
-    """Read a result; one without a call's id is a system message, unless the step has calls."""
-    answered = identifier(get(result, "source_call_id"))
+    """Read a result; it is a system message if the step has no calls and it no call's id, and if
+    the step is copied, so that it has no call here.
+    """
+    answered = reading.identified(get(result, "source_call_id"))
     text = result_words(get(result, "content"), CHAT_KINDS)
     if get(result, "subagent_trajectory_ref") is not None:
         reading.notice("side-conversation", "what a sub-agent did is in a trajectory of its own")
-    if answered is None and not is_of_call:
+    if not is_of_call and (answered is None or get(reading.message, "is_copied_context") is True):
         reading.text(text, "system")
         return
     failed = declared(get(result, "extra"))
@@ -162,7 +172,8 @@ def _read_message(line: object, reading: Reading) -> None:
     if role == "assistant":
         reply, usage = get(message, "id"), get(message, "usage")
         reading.resume(reply, role, usage=usage_of(usage, cached=ANTHROPIC_CACHED), at=at)
-        content = reading.fresh(reply, listed(content) or [content])
+        parts = [content] if isinstance(content, str) else listed(content)
+        content = reading.fresh(reply, parts) if parts else content
     else:
         reading.begin(role, at=at)
     if get(line, "isCompactSummary") is True:
@@ -207,7 +218,7 @@ def read_inspect(message: object, reading: Reading, attachments: object = None) 
     content = _restored(get(message, "content"), attachments, reading)
     if not content and error is not None:
         content = get(error, "message")
-    for part in content if isinstance(content, list | tuple) else [content]:
+    for part in [content] if isinstance(content, str) else listed(content):
         if get(part, "type") == _SERVED:
             _read_served(part, reading)
         else:
@@ -225,20 +236,26 @@ def is_log(thing: object) -> bool:
     return bool(samples) and all(map(is_sample, samples))
 
 
+def read_log(log: object) -> Iterator[Conversation]:
+    for index, sample in enumerate(listed(get(log, "samples"))):
+        yield within(read_sample(sample), f"/samples/{index}")
+
+
 def read_sample(sample: object) -> Conversation:
     """Read a sample of a log as one conversation, named by the sample's id and epoch."""
     messages = listed(get(sample, "messages"))
     reading = Reading()
     for reading.source, message in enumerate(messages):
+        reading.message = message
         read_inspect(message, reading, get(sample, "attachments"))
-    given = reading.conversation("inspect-ai", len(messages))
+    given = within(reading.conversation("inspect-ai", len(messages)), "/messages")
     asked = get(sample, "input")
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
     if (error := get(sample, "error")) is not None:  # without its traceback
         words = word(error) or word(get(error, "message"))
         failure = words[:_LONGEST_FAILURE] or "an unknown error"
-        notice = Notice("failed-run", f"the sample ended in an error: {failure}")
+        notice = Notice("failed-run", f"the sample ended in an error: {failure}", None, "/error")
         given = replace(given, warnings=(*given.warnings, notice), failure=failure)
     return replace(
         given,
@@ -249,7 +266,7 @@ def read_sample(sample: object) -> Conversation:
 
 
 def _read_call(call: object, reading: Reading) -> None:
-    name, call_id = word(get(call, "function")), identifier(get(call, "id"))
+    name, call_id = word(get(call, "function")), reading.identified(get(call, "id"))
     arguments, why = get(call, "arguments"), get(call, "parse_error")
     if why:
         reading.made(invalid_call(name, arguments, call_id, why))
@@ -259,7 +276,7 @@ def _read_call(call: object, reading: Reading) -> None:
 
 def _read_served(part: object, reading: Reading) -> None:
     """Read a part that is a call and its result, for a tool that the model's server ran."""
-    call_id = identifier(get(part, "id"))
+    call_id = reading.identified(get(part, "id"))
     arguments = get(part, "arguments")  # some of these tools have JSON, and others plain text
     is_object = isinstance(arguments, str) and arguments.lstrip().startswith("{")
     given = arguments if is_object or not arguments else {"arguments": arguments}
@@ -322,7 +339,7 @@ def _read_tau2_result(message: object, reading: Reading) -> None:
         reading.text(text, _USER)
         return
     is_error = failed if isinstance(failed, bool) else None
-    reading.result(identifier(get(message, "id")), text, is_error)
+    reading.result(reading.identified(get(message, "id")), text, is_error)
 
 
 _HOSTS = ("<environment_context>", "<user_instructions>", "# AGENTS.md", "<session_context>")
@@ -441,7 +458,7 @@ def _read_event_item(item: object, ended: bool, reading: Reading) -> None:
 
 
 def _read_item_call(item: object, kind: str, ended: bool, reading: Reading) -> None:
-    call_id = identifier(get(item, "id"))
+    call_id = reading.identified(get(item, "id"))
     if not reading.has_called(call_id):
         if not reading.calling:
             join_message(reading, "assistant")
@@ -469,8 +486,10 @@ def read_gemini_session(session: object) -> tuple[Conversation]:
     lines = session if isinstance(session, list) else listed(get(session, "messages"))
     reading, answered = Reading(), list[str | None]()
     for reading.source, record in _standing(lines):
+        reading.message = record if isinstance(session, Mapping) else lines[reading.source]
         _read_record(record, answered, reading)
-    return (reading.conversation("gemini-cli", len(lines)),)
+    read = reading.conversation("gemini-cli", len(lines))
+    return (read if isinstance(session, list) else within(read, "/messages"),)
 
 
 def _standing(lines: list[JsonValue]) -> list[tuple[int, object]]:
@@ -522,7 +541,7 @@ def _read_record(record: object, answered: list[str | None], reading: Reading) -
 
 
 def _read_record_result(call: object, answered: list[str | None], reading: Reading) -> None:
-    known, failed, given = identifier(get(call, "id")), declared(call), get(call, "result")
+    known, failed, given = reading.identified(get(call, "id")), declared(call), get(call, "result")
     if given is None and failed is None:
         return  # its result, if there is one, is in the user's next message
     texts = [given] if isinstance(given, str) else []
@@ -593,12 +612,12 @@ def read_openhands(event: object, reading: Reading) -> None:
 
 
 def _read_kind(kind: str, event: object, reading: Reading) -> None:
-    answered = identifier(get(event, "tool_call_id"))
+    answered = reading.identified(get(event, "tool_call_id"))
     match kind:
         case "SystemPromptEvent":
             reading.begin("system")
-            read_content([get(event, "system_prompt")], CHAT_KINDS, reading)
-            read_content([get(event, "dynamic_context")], CHAT_KINDS, reading)
+            parts = (get(event, "system_prompt"), get(event, "dynamic_context"))
+            read_content([part for part in parts if part is not None], CHAT_KINDS, reading)
             reading.tools = (*listed(get(event, "tools")),)
         case "MessageEvent":
             message = get(event, "llm_message")
@@ -661,7 +680,7 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
         reply = get(called, "model_response")
         choice = next(iter(listed(get(reply, "choices"))), None)
         message = get(choice, "message")
-        known = identifier(get(called, "tool_call_id")) or f"event-{get(event, 'id')}"
+        known = reading.identified(get(called, "tool_call_id")) or f"event-{get(event, 'id')}"
         reading.resume(get(reply, "id"), "assistant")
         reading.thought(_reasoning(message))
         reading.text(word(first(arguments, ("thought", "final_thought"))))
@@ -676,7 +695,7 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
 
 def _read_observation(kind: str, event: object, reading: Reading) -> None:
     extras, text = get(event, "extras"), word(get(event, "content"))
-    known = identifier(get(get(event, "tool_call_metadata"), "tool_call_id"))
+    known = reading.identified(get(get(event, "tool_call_metadata"), "tool_call_id"))
     known = known or f"event-{get(event, 'cause')}"
     if kind == "agent_state_changed":
         if get(extras, "agent_state") == "error":
@@ -694,17 +713,20 @@ _SHELL = "bash"
 
 
 def is_swe_agent(thing: object) -> bool:
-    return all(isinstance(get(thing, key), list) for key in ("history", "trajectory"))
+    steps = get(thing, "trajectory")
+    is_trajectory = isinstance(steps, list) and not any(get(one, "role") for one in steps)
+    return is_trajectory and isinstance(get(thing, "history"), list)
 
 
 def read_swe_agent(thing: object) -> tuple[Conversation]:
     reading, history = Reading(), listed(get(thing, "history"))
     for reading.source, message in enumerate(history):
+        reading.message = message
         _read_history(message, reading)
     status = word(get(get(thing, "info"), "exit_status"))
     if status in _BROKEN:
         reading.failed(status)
-    return (reading.conversation("swe-agent", len(history)),)
+    return (within(reading.conversation("swe-agent", len(history)), "/history"),)
 
 
 def _read_history(message: object, reading: Reading) -> None:

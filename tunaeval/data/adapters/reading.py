@@ -36,7 +36,18 @@ from tunaeval.types.conversations import Conversation, Notice, Results, asked, r
 from tunaeval.types.messages import Message, Usage
 from tunaeval.types.parsing import ParseResult
 
-from .fields import KNOWN, declared, first, get, identifier, json_words, listed, word
+from .fields import (
+    KNOWN,
+    declared,
+    first,
+    get,
+    identifier,
+    json_words,
+    listed,
+    pointer,
+    pointers,
+    word,
+)
 
 _SHOWN = 60
 _LONGEST_FAILURE = 300
@@ -140,10 +151,21 @@ class _Reply:
 
 
 class Reading:
-    """Builds a conversation in order; `source` is the index of the message that is being read."""
+    """Builds a conversation in order; `source` is the index of the message that is being read.
 
-    def __init__(self) -> None:
+    `places` are the paths of the messages in their document; by default they are its items.
+    """
+
+    def __init__(self, places: Sequence[str] | None = None) -> None:
         self.source = 0
+        self.message: object = None
+        """The message that is being read, and the part of it: notices have the path of the part."""
+        self.part: object = None
+        self._places = places
+        self._inner: tuple[int, dict[int, str]] = (-1, {})
+        self.start = 0
+        """Where the run itself begins, behind what was copied from another one."""
+        self.has_replied = False
         self.at: float | None = None
         """The time of a message that is begun without one."""
         self.failure: str | None = None
@@ -273,7 +295,13 @@ class Reading:
             self._opened().thoughts.append(text)
 
     def call(self, name: JsonValue, arguments: JsonValue, call_id: JsonValue) -> None:
-        self.made(call_of(name, arguments, call_id))
+        self.made(call_of(name, arguments, self.identified(call_id)))
+
+    def identified(self, value: JsonValue) -> str | None:
+        """Return the id of a call, with a notice if the value is none."""
+        if (known := identifier(value)) is None and not isinstance(value, str | None):
+            self.notice("invalid-id", f"the id {brief(value)} is neither text nor a whole number")
+        return known
 
     def waiting_id(self, name: str) -> str:
         """Return a new id for a call that has none, by which its result will find it."""
@@ -344,8 +372,20 @@ class Reading:
         self.close()
         self._append(self.source, message)
 
-    def notice(self, code: str, words: str, *, anywhere: bool = False) -> None:
-        self._notices.append(Notice(code, words, None if anywhere else self.source))
+    def notice(
+        self, code: str, words: str, *, anywhere: bool = False, field: str | int = ""
+    ) -> None:
+        """Add a notice about the part that is being read, or about a field of it."""
+        if anywhere:
+            self._notices.append(Notice(code, words))
+            return
+        place = self._places[self.source] if self._places else f"/{self.source}"
+        if self._inner[0] != self.source:
+            self._inner = self.source, pointers(self.message)
+        inner = self._inner[1].get(id(self.part))
+        if inner is not None:
+            place += inner if field == "" else pointer(inner, field)
+        self._notices.append(Notice(code, words, self.source, place))
 
     def close(self) -> None:
         """End the open message."""
@@ -362,8 +402,12 @@ class Reading:
             self._gather()
         if self.failure is not None:
             self.notice("failed-run", f"the run ended in an error: {self.failure}", anywhere=True)
-        read = joined(self._messages, self._sources, length, shape, self._notices)
-        return replace(read, failure=self.failure, usage=self.usage, tools=self.tools)
+        read = joined(
+            self._messages, self._sources, length, shape, self._notices, places=self._places
+        )
+        return replace(
+            read, failure=self.failure, usage=self.usage, tools=self.tools, start=self.start
+        )
 
     def _opened(self) -> _OpenMessage:
         if self._open is None:
@@ -425,11 +469,13 @@ def joined(
     length: int,
     shape: str,
     notices: Sequence[Notice] = (),
+    *,
+    places: Sequence[str] | None = None,
 ) -> Conversation:
     """Return a conversation of these messages, with notices about its calls and results added:
     results are matched to calls by id, in order. The result of an invalid call is an error.
     """
-    found = [*notices]
+    found = list[Notice]()
     results = results_of(messages)
     seen: set[str] = set()
     kept = list(messages)
@@ -447,7 +493,19 @@ def joined(
                 kept[result] = replace(kept[result], is_error=True)
     found += _orphans(messages, results, sources)
     whole = tuple(kept)
-    return Conversation(whole, tuple(sources), length, shape, tuple(found), asked(whole))
+    placed = [
+        one._replace(path=f"/{one.source}" if places is None else places[one.source or 0])
+        for one in found
+    ]
+    warnings = (*notices, *placed)
+    return Conversation(whole, tuple(sources), length, shape, warnings, asked(whole))
+
+
+def within(given: Conversation, path: str) -> Conversation:
+    """Return the conversation with the paths that it has in a document with it at `path`."""
+    moved = [one if one.path is None else one._replace(path=path + one.path)
+             for one in given.warnings]  # fmt: skip
+    return replace(given, warnings=tuple(moved)) if moved else given
 
 
 def _oddities(
@@ -548,10 +606,13 @@ def read_content(content: JsonValue, kinds: Kinds, reading: Reading) -> None:
 
 def read_parts(parts: Iterable[object], kinds: Kinds, reading: Reading) -> None:
     """Add parts to the open message, in order."""
-    for part in parts:
+    for index, part in enumerate(parts):
+        reading.part = parts if part is None else part
         if isinstance(part, str):
             reading.text(part)
-        elif part is not None:
+        elif part is None:
+            reading.notice("empty-item", "nothing is where a part belongs", field=index)
+        else:
             kind = word(first(part, KIND_KEYS))
             read_part(part, kind, kinds.get(kind), kinds, reading)
 
@@ -571,7 +632,7 @@ def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading
         case ResultFields(call_id, content, is_error):
             failed = declared(part) if is_error is None else is_error
             text = result_words(first(part, content), kinds)
-            reading.result(identifier(get(part, call_id)), text, failed)
+            reading.result(reading.identified(get(part, call_id)), text, failed)
         case Media():
             reading.text(f"[{kind}]")
         case None:
