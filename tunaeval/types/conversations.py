@@ -92,6 +92,35 @@ def results_of(messages: Sequence[Message]) -> Results:
     return results
 
 
+class PendingCalls:
+    """The calls of a conversation that wait for their results, in the order of the conversation."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, str | None] = {}
+        self._queues: dict[tuple[str, str | None], deque[int]] = {}
+        self._count = 0
+
+    def add(self, call_id: str | None, name: str | None) -> None:
+        self._count += 1
+        self._waiting[self._count] = call_id
+        for key in (("id", call_id), ("name", name)):
+            self._queues.setdefault(key, deque()).append(self._count)
+
+    def answered(self, call_id: str | None, name: str | None = None) -> str | None:
+        """Return the id of the call that a result answers, which then waits no more.
+
+        A result without an id answers the only call that waits, or else the first of its name. If
+        it has neither, it is an orphan, and None is returned.
+        """
+        queue = self._queues.get(("id", call_id) if call_id else ("name", name or None), deque())
+        if not call_id and len(self._waiting) == 1:
+            queue = deque(self._waiting)
+        while queue:
+            if (number := queue.popleft()) in self._waiting:
+                return self._waiting.pop(number)
+        return call_id or None
+
+
 def asked(messages: tuple[Message, ...]) -> str | None:
     """Return the first text of a user that is not blank, or None if there is none."""
     texts = (message.content for message in messages if message.role == "user")

@@ -28,7 +28,7 @@ from dataclasses import replace
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import text_of
-from tunaeval.types.messages import Usage
+from tunaeval.types.messages import RESULT_ROLES, Usage
 
 from .fields import (
     KNOWN,
@@ -54,6 +54,7 @@ from .reading import (
     read_content,
     read_part,
     result_words,
+    tool_name,
     words_of,
 )
 
@@ -105,7 +106,8 @@ def begin(message: object, role: str, reading: Reading) -> None:
         usage=usage_of(get(message, "usage")),
         at=at,
         tool_call_id=answers,
-        is_error=declared(message) if answers is not None or role in {"tool", "function"} else None,
+        is_error=declared(message) if answers is not None or role in RESULT_ROLES else None,
+        name=tool_name(message),
     )
 
 
@@ -243,7 +245,6 @@ def read_interactions(step: object, reading: Reading) -> None:
         reading.notice("unknown-part", f"a step of type {brief(kind)} is left out")
 
 
-ANTHROPIC_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 ANTHROPIC_KINDS = kinds_of("anthropic")
 
 _ANTHROPIC_OWN = frozenset({"tool_use", "tool_result", "server_tool_use", "redacted_thinking"})
@@ -255,9 +256,7 @@ def claims_anthropic(message: object) -> bool:
 
 
 def read_anthropic(message: object, reading: Reading) -> None:
-    reading.begin(
-        get(message, "role"), usage=usage_of(get(message, "usage"), cached=ANTHROPIC_CACHED)
-    )
+    reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
     read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
 
 
@@ -425,7 +424,7 @@ def read_langchain(message: object, reading: Reading) -> None:
     usage = usage_of(first(inner, ("usage_metadata", "usage")))
     answers = reading.identified(get(inner, "tool_call_id"))
     is_error = declared(inner) if role == "tool" else None
-    reading.begin(role, usage=usage, tool_call_id=answers, is_error=is_error)
+    reading.begin(role, usage=usage, tool_call_id=answers, is_error=is_error, name=tool_name(inner))
     beside = get(inner, "additional_kwargs")
     reading.thought(word(get(beside, "reasoning_content")))
     read_content(get(inner, "content"), _LANGCHAIN_KINDS, reading)
@@ -600,8 +599,7 @@ def _read_answer(text: str, reading: Reading) -> None:
 def _answer(ids: Sequence[str | None], text: str, reading: Reading, *, failed: bool) -> None:
     """Add one observation, or one error, as the results of the calls of one step."""
     reading.begin("tool")
-    for index, call_id in enumerate(ids[: 1 if failed else None] or [None]):
-        reading.result(call_id, "" if index else text, True if failed else None)
+    reading.share(ids[: 1 if failed else None] or [None], text, True if failed else None)
 
 
 def _read_step(step: object, reading: Reading) -> None:
@@ -686,7 +684,7 @@ def _read_result(part: object, known: str | None, reading: Reading) -> None:
     if kind in _ERRORS or get(part, "type") == "tool-error":
         failed = True
     said = failed if isinstance(failed, bool) else None
-    reading.result(known, result_words(value, _SDK_KINDS), said)
+    reading.result(known, result_words(value, _SDK_KINDS), said, tool_name(part))
 
 
 def _read_shown(part: object, kind: str, reading: Reading) -> None:

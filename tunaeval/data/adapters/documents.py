@@ -21,7 +21,6 @@ from importlib import import_module
 from typing import NamedTuple, cast
 
 from tunaeval.errors import UsageError
-from tunaeval.parsing.sse import choice_order
 from tunaeval.registry import Registry, instance_of, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
@@ -30,12 +29,13 @@ from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
+from tunaeval.wire.chat import choice_order
 
 from . import dialects, logs, traces
 from .dialects import contents_of, is_request, session_usage, steps_of
 from .fields import KNOWN, fields_of, first, get, identifier, listed, merged, pointer, word
 from .logs import is_log, is_sample, is_trajectory, read_log, read_sample
-from .reading import NOTICES, Reading, call_of, joined, within
+from .reading import NOTICES, Reading, call_of, is_settled, joined, within
 from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
@@ -53,7 +53,7 @@ def read_plain(thing: object, shape: str | None = None) -> Conversation | None:
     if shape is not None or not isinstance(thing, list | tuple) or not thing:
         return None
     kinds = set(map(type, thing))
-    if kinds == {Message}:
+    if kinds == {Message} and all(map(is_settled, thing)):
         own = cast("Sequence[Message]", thing)
         return joined(own, range(len(own)), len(own), OWN)
     if kinds != {dict}:
@@ -79,9 +79,8 @@ def _plain_message(thing: JsonObject) -> Message | None:
     if type(content) is not str or calls is None:
         return None
     answers = thing.get("tool_call_id")
-    if type(answers) not in _PLAIN_IDS:
-        return None
-    return Message(role, content, calls, identifier(answers))
+    message = Message(role, content, calls, identifier(answers))
+    return message if type(answers) in _PLAIN_IDS and is_settled(message) else None
 
 
 def _plain_calls(items: object) -> tuple[ToolCall, ...] | None:

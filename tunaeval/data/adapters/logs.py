@@ -32,7 +32,6 @@ from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.exchange import text_of
 
 from .dialects import (
-    ANTHROPIC_CACHED,
     ANTHROPIC_KINDS,
     CHAT_KINDS,
     claims_responses,
@@ -99,23 +98,32 @@ def read_atif(step: object, reading: Reading) -> None:
             reading.text(f"[{word(name)} {json_words(given)}]")
         else:
             reading.call(name, given, call_id)
-    for reading.part in listed(get(get(step, "observation"), "results")):
-        _read_atif_result(reading.part, is_of_call=bool(calls) and not is_copied, reading=reading)
+    results = listed(get(get(step, "observation"), "results"))
+    answers = [reading.identified(get(result, "source_call_id")) for result in results]
+    is_shared = bool(calls) and answers.count(None) == 1
+    left = [call_id for call_id in reading.calls if call_id not in {*answers}] if is_shared else []
+    for result, answered in zip(results, answers, strict=True):
+        ids = left if answered is None and left else [answered]
+        if is_copied:
+            reading.text(result_words(get(result, "content"), CHAT_KINDS), "system")
+        else:
+            _read_atif_result(result, ids, is_of_call=bool(calls), reading=reading)
 
 
-def _read_atif_result(result: object, *, is_of_call: bool, reading: Reading) -> None:
-    """Read a result; it is a system message if the step has no calls and it no call's id, and if
-    the step is copied, so that it has no call here.
+def _read_atif_result(
+    result: object, ids: list[str | None], *, is_of_call: bool, reading: Reading
+) -> None:
+    """Read a result of the calls with these ids; one of no call is a system message, unless the
+    step has calls.
     """
-    answered = reading.identified(get(result, "source_call_id"))
     text = result_words(get(result, "content"), CHAT_KINDS)
     if get(result, "subagent_trajectory_ref") is not None:
         reading.notice("side-conversation", "what a sub-agent did is in a trajectory of its own")
-    if not is_of_call and (answered is None or get(reading.message, "is_copied_context") is True):
+    if ids == [None] and not is_of_call:
         reading.text(text, "system")
         return
     failed = declared(get(result, "extra"))
-    reading.result(answered, text, declared(result) if failed is None else failed)
+    reading.share(ids, text, declared(result) if failed is None else failed)
 
 
 _SILENT = KNOWN["claude-code"]["silent"]
@@ -170,8 +178,8 @@ def _read_message(line: object, reading: Reading) -> None:
     role, at = "system" if hosts else get(message, "role"), instant(get(line, "timestamp"))
     content = get(message, "content")
     if role == "assistant":
-        reply, usage = get(message, "id"), get(message, "usage")
-        reading.resume(reply, role, usage=usage_of(usage, cached=ANTHROPIC_CACHED), at=at)
+        reply = get(message, "id")
+        reading.resume(reply, role, usage=usage_of(get(message, "usage")), at=at)
         parts = [content] if isinstance(content, str) else listed(content)
         content = reading.fresh(reply, parts) if parts else content
     else:
@@ -190,7 +198,6 @@ def _read_system(line: object, reading: Reading) -> None:
         reading.text(content)
 
 
-_CACHED = ("input_tokens_cache_read", "input_tokens_cache_write")
 _ATTACHMENT = "attachment://"
 _INSPECT_KINDS = kinds_of("inspect-ai")
 _SERVED = "tool_use"
@@ -260,7 +267,7 @@ def read_sample(sample: object) -> Conversation:
     return replace(
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
-        usage=total_usage(usage_of(one, cached=_CACHED) for one in usages),
+        usage=total_usage(usage_of(one) for one in usages),
         name=f"{get(sample, 'id')} (epoch {get(sample, 'epoch')})",
     )
 

@@ -14,7 +14,7 @@ counts as an error unless the result says otherwise.
 from __future__ import annotations
 
 import json
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, NoReturn, TypeAlias
@@ -26,13 +26,23 @@ from tunaeval.parsing.message import read_message
 from tunaeval.parsing.repair.values import not_json
 from tunaeval.showing import brief
 from tunaeval.types.calls import (
+    ID_SHARED,
     INVALID_ARGUMENTS,
     STRUCTURED,
     JsonObject,
     JsonValue,
     ToolCall,
+    one_each,
+    repeats,
 )
-from tunaeval.types.conversations import Conversation, Notice, Results, asked, results_of
+from tunaeval.types.conversations import (
+    Conversation,
+    Notice,
+    PendingCalls,
+    Results,
+    asked,
+    results_of,
+)
 from tunaeval.types.messages import Message, Usage
 from tunaeval.types.parsing import ParseResult
 
@@ -135,6 +145,7 @@ class _OpenMessage:
     source: int
     before: int
     head: Message
+    name: str = ""
     reply: str | None = None
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
@@ -175,7 +186,7 @@ class Reading:
         self._replies: dict[str, _Reply] = {}
         self._joins: dict[int, int] = {}
         """Messages with later parts of a reply, and the message of it that they belong to."""
-        self._waiting: dict[str, deque[str]] = {}
+        self._pending = PendingCalls()
         self._named = 0
         self._called: set[str | None] = set()
         self._messages: list[Message] = []
@@ -191,8 +202,12 @@ class Reading:
         at: float | None = None,
         tool_call_id: str | None = None,
         is_error: bool | None = None,
+        name: str = "",
     ) -> None:
-        """Begin a message; it is in the conversation even if nothing is added to it."""
+        """Begin a message; it is in the conversation even if nothing is added to it.
+
+        The `name` of a result is that of its tool.
+        """
         self.close()
         if not isinstance(role, str):
             self.notice("unknown-role", f"the role {brief(role)} is not known")
@@ -201,7 +216,7 @@ class Reading:
             self.failure = None
         at = self.at if at is None else at
         head = Message(role, "", (), tool_call_id, None, is_error, usage, at)
-        self._open = _OpenMessage(self.source, len(self._messages), head)
+        self._open = _OpenMessage(self.source, len(self._messages), head, name)
 
     def resume(
         self, reply: JsonValue, role: str, *, usage: Usage | None = None, at: float | None = None
@@ -306,14 +321,13 @@ class Reading:
     def waiting_id(self, name: str) -> str:
         """Return a new id for a call that has none, by which its result will find it."""
         self._named += 1
-        made = f"{name}-{self._named}"
-        self._waiting.setdefault(name, deque()).append(made)
-        return made
+        return f"{name}-{self._named}"
 
     def answered_id(self, name: str) -> str | None:
-        """Return the id of the first call of this name without a result, or None."""
-        waiting = self._waiting.get(name)
-        return waiting.popleft() if waiting else None
+        """Return the id of the call that a result without an id answers, or None."""
+        if self._open is not None:
+            self._flush(self._open)
+        return self._pending.answered(None, name)
 
     def made(self, call: ToolCall) -> None:
         """Add a call to the open message, with a notice if it is faulty."""
@@ -324,12 +338,14 @@ class Reading:
         self._called.add(call.id)
         self._opened().calls.append(call)
 
-    def result(self, call_id: str | None, content: str, is_error: bool | None) -> None:
-        """Add a result, which is always a message of its own."""
+    def result(
+        self, call_id: str | None, content: str, is_error: bool | None, name: str = ""
+    ) -> None:
+        """Add a result, which is always a message of its own; `name` is its tool's."""
         one = self._opened()
         self._flush(one)
         answer = Message("tool", content, tool_call_id=call_id, is_error=is_error, at=one.head.at)
-        self._append(one.source, answer)
+        self._append(one.source, answer, name)
 
     def spent(self, usage: Usage | None) -> None:
         """Set the usage of the last reply. In some logs a later line has it."""
@@ -367,6 +383,11 @@ class Reading:
         self.begin("tool")
         self.result(call_id, content, is_error)
 
+    def share(self, ids: Iterable[str | None], content: str, is_error: bool | None) -> None:
+        """Add one result of several calls: the first has its content, the others an empty text."""
+        for index, call_id in enumerate(dict.fromkeys(ids)):
+            self.result(call_id, "" if index else content, is_error)
+
     def add(self, message: Message) -> None:
         """Add a message that was read already."""
         self.close()
@@ -379,7 +400,7 @@ class Reading:
         if anywhere:
             self._notices.append(Notice(code, words))
             return
-        place = self._places[self.source] if self._places else f"/{self.source}"
+        place = self._place(self.source)
         if self._inner[0] != self.source:
             self._inner = self.source, pointers(self.message)
         inner = self._inner[1].get(id(self.part))
@@ -387,13 +408,16 @@ class Reading:
             place += inner if field == "" else pointer(inner, field)
         self._notices.append(Notice(code, words, self.source, place))
 
+    def _place(self, source: int) -> str:
+        return self._places[source] if self._places else f"/{source}"
+
     def close(self) -> None:
         """End the open message."""
         one, self._open = self._open, None
         if one is None or self._flush(one) or one.before != len(self._messages):
             return
         if one.reply is None or not self._replies[one.reply].at:
-            self._append(one.source, _message(one))
+            self._append(one.source, _message(one), one.name)
 
     def conversation(self, shape: str, length: int) -> Conversation:
         """Return the conversation, with notices about its calls and results."""
@@ -419,7 +443,7 @@ class Reading:
         """Append the content of the open message as a message; False if there is none."""
         if not (one.texts or one.thoughts or one.calls):
             return False
-        self._append(one.source, _message(one))
+        self._append(one.source, _message(one), one.name)
         one.head = replace(one.head, usage=None)  # so that it counts once
         one.texts, one.thoughts, one.calls = [], [], []
         if one.reply is not None:
@@ -449,7 +473,22 @@ class Reading:
         self._messages = [self._messages[index] for index in kept]
         self._sources = [self._sources[index] for index in kept]
 
-    def _append(self, source: int, message: Message) -> None:
+    def _append(self, source: int, message: Message, name: str = "") -> None:
+        """Append a message with each of its calls once, and a result with the id of its call."""
+        if len(message.tool_calls) > 1:
+            calls, odd = one_each(message.tool_calls)
+            again = repeats(calls)
+            made = tuple(call for at, call in enumerate(calls) if call and at not in again)
+            message = replace(message, tool_calls=made)
+            shared = (words for _, code, words in odd if code == ID_SHARED)
+            self._notices += [
+                Notice("id-shared", words, source, self._place(source)) for words in shared
+            ]
+        for call in message.tool_calls:
+            self._pending.add(call.id, call.name)
+        if message.is_result:
+            answered = self._pending.answered(message.tool_call_id, name)
+            message = replace(message, tool_call_id=answered)
         self._messages.append(message)
         self._sources.append(source)
 
@@ -461,6 +500,12 @@ def _message(one: _OpenMessage) -> Message:
         tool_calls=tuple(one.calls),
         reasoning="".join(one.thoughts) or None,
     )
+
+
+def is_settled(message: Message) -> bool:
+    """Whether a message is kept as it is: its calls have ids of their own, as has a result."""
+    ids = [call.id for call in message.tool_calls if call.id]
+    return len({*ids}) == len(ids) and not (message.is_result and message.tool_call_id is None)
 
 
 def joined(
@@ -485,12 +530,11 @@ def joined(
             result = waiting.popleft() if waiting else None
             if result is None or result < index or call.id in seen:
                 found += _oddities(call, index, result, seen, sources[index])
-            if call.id is not None:
-                seen.add(call.id)
             if not call.repairs or call.invalid is None or result is None:
                 continue
             if kept[result].is_error is None:
                 kept[result] = replace(kept[result], is_error=True)
+        seen.update(call.id for call in message.tool_calls if call.id is not None)
     found += _orphans(messages, results, sources)
     whole = tuple(kept)
     placed = [
@@ -526,7 +570,7 @@ def _orphans(
     for left in results.values():
         for index in left:
             answered = messages[index].tool_call_id
-            words = f"a result for {answered!r}, which is no call's id"
+            words = f"a result for {answered!r}, for which no call waits"
             yield Notice("orphan-result", words, sources[index])
 
 
@@ -632,7 +676,7 @@ def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading
         case ResultFields(call_id, content, is_error):
             failed = declared(part) if is_error is None else is_error
             text = result_words(first(part, content), kinds)
-            reading.result(reading.identified(get(part, call_id)), text, failed)
+            reading.result(reading.identified(get(part, call_id)), text, failed, tool_name(part))
         case Media():
             reading.text(f"[{kind}]")
         case None:
@@ -662,6 +706,11 @@ def result_words(value: JsonValue, kinds: Kinds) -> str:
     if any(isinstance(item, str) for item in listed(value)):
         return json_words(value)
     return words_of(value, kinds)
+
+
+def tool_name(result: object) -> str:
+    """Return the name of a result's tool, or ""; it is needed where the call's id is missing."""
+    return word(first(result, ("name", "tool_name", "toolName")))
 
 
 def _text_of(part: object, kinds: Kinds) -> str | None:
