@@ -18,7 +18,8 @@ from tunaeval.testing.strategies import json_values
 from tunaeval.testing.tape import Tape
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.messages import Usage
-from tunaeval.wire import APIS, Assembler, recognised
+from tunaeval.wire.apis import APIS, recognised
+from tunaeval.wire.assembler import Assembler
 
 CALLS = (Call("c1", "read_file", {"path": "é"}), Call("c2", "bash", {"command": "ls", "n": 1}))
 SAID = Said("Look: \U0001f642", "I should look.", CALLS)

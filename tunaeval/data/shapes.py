@@ -29,11 +29,12 @@ from tunaeval.rewards.gold import Gold
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
-from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import wanted_name
 from tunaeval.wire import messages
+from tunaeval.wire.chat import foreign_calls
 
 from .adapters.documents import read_conversation
 from .adapters.fields import get, has, listed

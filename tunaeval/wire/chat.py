@@ -8,7 +8,7 @@ entries of one choice, or the whole message; the older completions API has `text
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tunaeval.showing import brief
@@ -120,6 +120,25 @@ def items_in(value: object) -> list[JsonValue]:
     if isinstance(value, list | tuple):
         return list(value)
     return [value] if value else []
+
+
+_FOREIGN = frozenset({"tool_use", "tool_call", "function_call", "functionCall"})
+
+
+def foreign_calls(content: object, items: Iterable[object] = ()) -> list[str]:
+    """Return the types of content parts that are calls of another API, which are not read as
+    OpenAI's. Parts with the id of one of `items`, the structured calls beside them, are left out,
+    as LangChain has each call in both places.
+    """
+    known = {one for item in items if isinstance(one := get(item, "id"), str)}
+    found: list[str] = []
+    for part in content if isinstance(content, list | tuple) else ():
+        kind, id_ = get(part, "type"), get(part, "id")
+        if not isinstance(kind, str):
+            kind = next((key for key in _FOREIGN if get(part, key)), None)
+        if kind in _FOREIGN and not (isinstance(id_, str) and id_ in known):
+            found.append(str(kind))
+    return found
 
 
 def answers(document: Mapping[str, JsonValue]) -> bool:

@@ -17,7 +17,8 @@ from tunaeval.parsing.message import OTHER_CHOICES
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue, Source
 from tunaeval.types.exchange import Reply, Streamed
-from tunaeval.wire import APIS, Assembler, recognised
+from tunaeval.wire.apis import APIS, recognised
+from tunaeval.wire.assembler import Assembler
 from tunaeval.wire.endings import error_words
 from tunaeval.wire.events import DataLines
 
