@@ -126,7 +126,50 @@ class Seen:
         return "the server's streams come to nothing" if fails else "the server does not stream"
 
     def blame(self, answer: ServerAnswer) -> Judgement:
-        return blame(answer, self.native)
+        judged = blame(answer, self.native)
+        is_open = answer.ok and not answer.cut and answer.ask.api != "chat"
+        is_open = is_open and judged.verdict in ("model", "note")
+        return (self._lost(answer) if is_open else None) or judged
+
+    def _lost(self, answer: ServerAnswer) -> Judgement | None:
+        """Return the fault of an answer without some of its calls that took the tokens for them,
+        over an API that never reveals the raw text.
+
+        How many tokens a character of a call takes is shown by answers that have their calls and
+        nothing else: to this request, over any API, or else to the first one. More than one means
+        that the model has thoughts that nobody sees.
+        """
+        tokens, missing = answer.completion_tokens, [*answer.ask.calls]
+        for call in answer.calls:
+            found = next((one for one in missing if same_calls([call], [one])), None)
+            if found is None:
+                return None
+            missing.remove(found)
+        whole = [a for every in self.answers.values() for a in every if _has_calls_alone(a)]
+        names = (answer.ask.name, asks.ONE[0].name)
+        known = ([a for a in whole if a.ask.name == name] for name in names)
+        rates = [
+            (a.completion_tokens or 0) / _size(a.ask.calls) for a in next(filter(None, known), [])
+        ]
+        if not (missing and tokens and rates) or answer.reasoning or max(rates) > 1:
+            return None
+        lost = _size(missing)
+        seen = _size(answer.ask.calls) - lost + len(answer.text)
+        if tokens <= max(rates) * (seen + lost / 2):
+            return None
+        words = f"{counted(len(missing), 'call')} missing, and {tokens} tokens were written"
+        return Judgement("server", f"{words}, which is as many as with all calls", "calls-lost")
+
+
+def _has_calls_alone(answer: ServerAnswer) -> bool:
+    is_called = answer.ok and bool(answer.calls) and bool(answer.completion_tokens)
+    alone = not (answer.reasoning or answer.text.strip())
+    return is_called and alone and same_calls(answer.calls, answer.ask.calls)
+
+
+def _size(calls: Iterable[WantedCall]) -> int:
+    """Return how many characters calls have in their names and arguments."""
+    return sum(len(call.name) + len(json.dumps(call.arguments)) for call in calls)
 
 
 def _says_nothing(answer: ServerAnswer) -> bool:
