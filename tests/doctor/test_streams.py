@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -181,7 +182,7 @@ def test_an_id_may_come_with_a_later_fragment(
 ) -> None:
     deltas = fragments(calls, cut)
     items = [one["tool_calls"][0] for one in deltas]
-    for first, later in zip(items, items[1:], strict=False):
+    for first, later in pairwise(items):
         if first["function"].get("name"):
             later["id"] = first.pop("id")
     found, faults = fold(deltas)
