@@ -291,8 +291,6 @@ class Folded:
 
     def _look(self, one: Fragment, call: GrowingCall) -> None:
         """Report what is wrong with a fragment of a call."""
-        if isinstance(one.index, str):
-            self._fault("index-missing", f"a fragment's index is {one.index!r}")
         if one.type not in (None, "", "function"):
             self._fault("type-other", f"a call's type is {one.type!r}")
         if call.number not in self._named:

@@ -13,12 +13,14 @@ from .messages import Message, Usage
 
 class Notice(NamedTuple):
     """A problem in a transcript: its `code`, a message, and where it is. `source` is the index of
-    the caller's message, or None for the conversation as a whole.
+    the caller's message, or None for the conversation as a whole. `path` is the JSON Pointer of
+    the place in the document or file (`/history/6/content/1`), or None if it is not known.
     """
 
     code: str
     message: str
     source: int | None = None
+    path: str | None = None
 
 
 class Checked(NamedTuple):
@@ -42,7 +44,8 @@ class Conversation:
     caller's message from which `messages[i]` was read, and `length` is how many messages the caller
     has. `shape` names the adapter. `query` is what was asked, if it is given or a user's message
     says it. `usage` is the usage of the whole session, `name` its name in its file, and `failure`
-    the error that ended the run.
+    the error that ended the run. `start` is the index of the caller's message at which the run
+    begins; those before it were copied from another one, and scores begin behind them.
 
     Examples:
         >>> conversation = tunaeval.read_conversation([{"role": "user", "content": "Hello"}])
@@ -60,6 +63,7 @@ class Conversation:
     name: str = ""
     failure: str | None = None
     tools: tuple[JsonValue, ...] = ()
+    start: int = 0
 
     def since(self, start: int) -> Self:
         """Return the part from the caller's message `start` on, with a query of its own."""

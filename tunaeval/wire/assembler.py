@@ -367,6 +367,9 @@ class Assembler:
         key = one.key or identifier(one.id) or ""
         known = self._by_key.get(key) if key else None
         index = numbered(one.index)
+        if (index is None or isinstance(one.index, str)) and not one.begins:
+            given = "no index" if one.index is None else f"the index {shown(one.index):.{_SHOWN}}"
+            self.report("index-missing", f"a fragment of a call has {given}")
         slot = self._slot(one, known) if index is None else index
         call = known if known is not None and known.index == slot else self._latest.get(slot)
         if call is None and known is not None and not one.name and not known.complete:
@@ -385,8 +388,6 @@ class Assembler:
         """Return the index of a fragment that has none."""
         if one.begins:
             return self._highest + 1 if known is None else known.index
-        said = "" if one.index is None else f": {shown(one.index):.{_SHOWN}}"
-        self.report("index-missing", f"a fragment of a call has no index{said}")
         if known is not None:
             return known.index
         return self._index if one.place is None else one.place

@@ -89,10 +89,9 @@ def read_message(message: object, path: str = "") -> Message:
 
 
 def answers(document: Mapping[str, JsonValue]) -> bool:
-    kind = document.get("type")
-    is_event = isinstance(kind, str) and kind in _EVENTS
+    kind = word(document.get("type"))
     is_whole = "stop_reason" in document or (kind == "message" and "model" in document)
-    return is_event or (is_whole and isinstance(document.get("content"), list))
+    return kind in _EVENTS or (is_whole and isinstance(document.get("content"), list))
 
 
 def read_reply(document: Mapping[str, JsonValue]) -> Answer:
@@ -123,7 +122,7 @@ _TEXTS: Mapping[str, tuple[FragmentKind, str]] = {
 
 def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
     """Yield what an event adds, which may also be a whole answer."""
-    kind, index = event.get("type"), event.get("index")
+    kind, index = word(event.get("type")), event.get("index")
     if kind == "message_start":
         yield from _usage(get(event.get("message"), "usage"))
     elif kind == "content_block_start":

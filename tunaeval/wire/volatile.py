@@ -29,7 +29,7 @@ _OF_CALLS = frozenset({"name", "args", "response"})
 _ID_OF_A_CALL = re.compile(r"function_call|function|tool_use")
 _ID_OF_AN_API = re.compile(r"(?:call|fc|fco|msg|resp|rs|toolu)_.+|<id \d+>")
 """Matches a numbered id, too: a recorded request is masked again when it is played."""
-_NAMES_ID_OR_TIME = re.compile(r"(?:.*_)?(?:id|ids|uuid|at|time|timestamp|date)|.*(?:Id|At|Time)")
+_NAMES = re.compile(r"(?:.*_)?(?:id|ids|uuid|at|time|timestamp|date)|.*(?:Id|At|Time)")
 _ID_OR_TIME = re.compile(
     r"<[a-z][a-z0-9 ]*>|(?:\w+[_-])?(?:[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
     r"|\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?",
@@ -66,7 +66,7 @@ def _stable(value: JsonValue, ids: dict[str, str], *, is_message: bool) -> JsonV
             made[name] = _numbered(one, ids)
         elif name in _INNER and not has_result:
             made[name] = _stable(one, ids, is_message=name == "tool_calls")
-        elif not (_is_left_out(name, one) or (is_message and _has_only_ids(name, one))):
+        elif not _is_volatile(name, one, is_message=is_message):
             made[name] = one
     return made
 
@@ -77,38 +77,31 @@ def _numbered(value: JsonValue, ids: dict[str, str]) -> JsonValue:
 
 def _is_id(name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool:
     """Whether a field has an id that is made up anew in each run."""
-    if not isinstance(value, str):
-        return False
-    is_own = name == "id" and (
-        _ID_OF_A_CALL.fullmatch(str(around.get("type"))) is not None
-        or _ID_OF_AN_API.fullmatch(value) is not None
-        or not _OF_CALLS.isdisjoint(around)
+    if name != "id" or not isinstance(value, str):
+        return name in _IDS and isinstance(value, str)
+    is_of_call = _ID_OF_A_CALL.fullmatch(str(around.get("type"))) or not _OF_CALLS.isdisjoint(
+        around
     )
-    return name in _IDS or is_own
+    return bool(is_of_call or _ID_OF_AN_API.fullmatch(value))
 
 
-def _is_left_out(name: str, value: JsonValue) -> bool:
+def _is_volatile(name: str, value: JsonValue, *, is_message: bool) -> bool:
+    """Whether a field is a signature, or an object that has nothing but ids and times."""
     if isinstance(value, str):
         return name in _SIGNATURES
-    return isinstance(value, Mapping) and name.endswith("_passthrough")
-
-
-def _has_only_ids(name: str, value: JsonValue) -> bool:
-    """Whether a field of a message is an object of which every value is an id or a time."""
-    if name in _KNOWN_OBJECTS or not isinstance(value, Mapping) or not value:
+    if not isinstance(value, Mapping) or name in _KNOWN_OBJECTS:
         return False
-    return all(_is_id_or_time(inner, one) for inner, one in value.items())
+    only = is_message and bool(value) and _is_id_or_time(name, value)
+    return only or name.endswith("_passthrough")
 
 
 def _is_id_or_time(name: str, value: JsonValue) -> bool:
     match value:
-        case bool():
-            return False
         case str():
-            is_named = _NAMES_ID_OR_TIME.fullmatch(name) is not None and not re.search(r"\s", value)
-            return is_named or _ID_OR_TIME.fullmatch(value) is not None
-        case int() | float():  # seconds, or a smaller unit, since 1970
-            return _NAMES_ID_OR_TIME.fullmatch(name) is not None or 1e9 <= value < 1e20
+            is_named = _NAMES.fullmatch(name) and not re.search(r"\s", value)
+            return bool(is_named or _ID_OR_TIME.fullmatch(value))
+        case int() | float() if not isinstance(value, bool):  # since 1970, in seconds or less
+            return _NAMES.fullmatch(name) is not None or 1e9 <= value < 1e20
         case list():
             return all(_is_id_or_time(name, one) for one in value)
         case Mapping():

@@ -34,6 +34,26 @@ _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
 epoch. Smaller numbers count from elsewhere, such as a machine's start."""
 
 
+def pointer(path: str, *keys: object) -> str:
+    """Return the JSON Pointer (RFC 6901) of what is under these keys below `path`."""
+    return path + "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
+
+
+def pointers(whole: object) -> dict[int, str]:
+    """Return the JSON Pointer of each object and list in `whole`, by its identity."""
+    found = {id(whole): ""}
+    left = [whole]
+    while left:
+        one = left.pop()
+        inner = one if isinstance(one, Mapping) else getattr(one, "__dict__", {})
+        items = enumerate(one) if isinstance(one, list | tuple) else inner.items()
+        for key, value in items:
+            if id(value) not in found and not isinstance(value, str | int | float | None):
+                found[id(value)] = pointer(found[id(one)], key)
+                left.append(value)
+    return found
+
+
 def instant(value: JsonValue) -> float | None:
     """Return a time in seconds since the epoch, from a date, its ISO text, or a number in any unit.
 
