@@ -192,6 +192,17 @@ def test_an_id_may_come_with_a_later_fragment(
     assert faults == ()
 
 
+@given(cut=st.integers(1, 9))
+def test_arguments_that_come_twice_are_broken_wherever_they_are_cut(cut: int) -> None:
+    """As in most clients, which add them to the call of their index."""
+    text = json.dumps({"a": 1}) * 2
+    deltas = fragments([("add", {})], 9)[:1]
+    items = ({"index": 0, "function": {"arguments": text[at : at + cut]}}
+             for at in range(0, len(text), cut))  # fmt: skip
+    found, _ = fold([*deltas, *pieces(*items)])
+    assert [(call.name, call.arguments) for call in found] == [("add", text)]
+
+
 def pieces(*items: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"tool_calls": [item]} for item in items]
 
