@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.conversations import PendingCalls
 from tunaeval.types.exchange import text_of
 
 from .chat import error_in
@@ -244,22 +245,18 @@ def _check(asked: Reading, parts: JsonValue, where: str) -> None:
 
 
 def _identified(messages: Sequence[Message]) -> Iterator[Message]:
-    """Yield the messages with an id for each call. A result without one answers the only call that
-    waits for one, else the first of its name.
-    """
-    waiting: dict[str, JsonValue] = {}
+    """Yield the messages with an id for each call, and for each result that answers one."""
+    waiting = PendingCalls()
     for index, message in enumerate(messages):
         parts = []
         for at, part in enumerate(message.parts):
-            known = word(part.id)
+            known = word(part.id) or None
             if part.kind == "call" and not part.hosted:
                 known = known or f"call_{index}_{at}"
-                waiting[known] = part.name
+                waiting.add(known, word(part.name))
             elif part.kind == "result" and not part.hosted:
-                named = (one for one, name in waiting.items() if name == part.name)
-                known = known or next(iter(waiting) if len(waiting) == 1 else named, "")
-                waiting.pop(known, None)
-            parts.append(replace(part, id=known or None))
+                known = waiting.answered(known, word(part.name))
+            parts.append(replace(part, id=known))
         yield replace(message, parts=tuple(parts))
 
 
