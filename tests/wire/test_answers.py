@@ -129,7 +129,10 @@ def test_what_is_missing_is_listed() -> None:
     document: JsonObject = {"output": [{"type": "function_call", "name": "f"}]}
     (part,) = APIS["responses"].read_reply(document).parts
     assert (part.id, part.missing, part.path) == (None, ("call_id", "arguments"), "/output/0")
-    assert APIS["responses"].read_reply({"object": "response"}).missing == ("/output",)
+    assert APIS["responses"].read_reply({"object": "response"}).missing == (
+        "/output",
+        "/status",
+    )
     blocks = [{"type": "text", "text": "Hm."}, {"type": "tool_use", "id": "a", "name": 5}]
     *_, call = APIS["messages"].read_message({"role": "assistant", "content": blocks}, "/3").parts
     assert (call.name, call.missing, call.path) == (5, ("name", "input"), "/3/content/1")

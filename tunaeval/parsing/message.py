@@ -1,4 +1,4 @@
-"""Reads OpenAI-style messages, whole or as deltas: structured calls first, then the text.
+"""Reads messages, whole or as the events of a stream: structured calls first, then the text.
 
 If the server has parsed calls, these are the calls of the result, and the text only gives content
 and reasoning, so that a call which the server left in the text does not count twice. If no

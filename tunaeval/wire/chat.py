@@ -17,7 +17,7 @@ from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import RESULT_ROLES, Usage
 from tunaeval.types.parsing import NOT_TEXT
 
-from .endings import usage_of
+from .endings import error_in, usage_of
 from .fields import first, get, listed, word
 from .parts import Kinds, Wanted, declared, kinds_of, parts_of
 from .requests import Reading, results_in, whole_request
@@ -175,24 +175,6 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
         missing=tuple(lacks),
         has_others=len(choices) > 1,
     )
-
-
-def error_in(document: Mapping[str, JsonValue]) -> str | None:
-    """Return the error that a document of any API reports, in words, or None."""
-    error = document.get("error")
-    if not error and "error" in (document.get("object"), document.get("type")):
-        error = document.get("message")
-    if not error:
-        return None
-    words = error.get("message") if isinstance(error, Mapping) else error
-    return words if isinstance(words, str) and words else _shown(error)
-
-
-def _shown(value: JsonValue) -> str:
-    try:
-        return f"{value!r:.200}"
-    except RecursionError:
-        return "an error that is nested too deeply"
 
 
 _QUIET = frozenset({
