@@ -19,7 +19,7 @@ from .fields import first, get, json_words, listed, word
 from .parts import Wanted, missing
 from .requests import Reading, chat_messages, results_in
 from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result, answer_of, ending
-from .writing import calls_in, counts, kind_of_error, object_of, pieces, said_in, thought_in
+from .writing import calls_in, counts, object_of, pieces, said_in, thought_in
 
 _CALL = ("function_call", "functionCall")
 _RESULT = ("function_response", "functionResponse")
@@ -320,8 +320,8 @@ _ERRORS = {
 
 
 def write_error(message: str, status: int, _code: str | None) -> JsonObject:
-    kind = kind_of_error(status, _ERRORS, "INVALID_ARGUMENT", "INTERNAL")
-    return {"error": {"code": status, "message": message, "status": kind}}
+    other = _ERRORS.get(status, "INTERNAL" if status >= 500 else "INVALID_ARGUMENT")
+    return {"error": {"code": status, "message": message, "status": other}}
 
 
 def write_models(names: Sequence[str]) -> JsonObject:

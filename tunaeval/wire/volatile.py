@@ -26,7 +26,7 @@ _KNOWN_OBJECTS = _INNER | {"function", "audio", "action", "arguments", "input", 
 
 _IDS = frozenset({"tool_call_id", "call_id", "tool_use_id", "previous_response_id"})
 _OF_CALLS = frozenset({"name", "args", "response"})
-_ID_OF_A_CALL = re.compile(r"function_call|function|tool_use")
+_CALLS = frozenset({"function_call", "function", "tool_use"})
 _ID_OF_AN_API = re.compile(r"(?:call|fc|fco|msg|resp|rs|toolu)_.+|<id \d+>")
 """Matches a numbered id, too: a recorded request is masked again when it is played."""
 _NAMES = re.compile(r"(?:.*_)?(?:id|ids|uuid|at|time|timestamp|date)|.*(?:Id|At|Time)")
@@ -79,9 +79,7 @@ def _is_id(name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool
     """Whether a field has an id that is made up anew in each run."""
     if name != "id" or not isinstance(value, str):
         return name in _IDS and isinstance(value, str)
-    is_of_call = _ID_OF_A_CALL.fullmatch(str(around.get("type"))) or not _OF_CALLS.isdisjoint(
-        around
-    )
+    is_of_call = str(around.get("type")) in _CALLS or not _OF_CALLS.isdisjoint(around)
     return bool(is_of_call or _ID_OF_AN_API.fullmatch(value))
 
 
