@@ -15,14 +15,15 @@ VOLATILE = frozenset({
 """Fields of a request that no answer depends on."""
 
 _LISTS = frozenset({"messages", "input", "contents"})
-_INNER = frozenset(
-    {"content", "parts", "tool_calls", "functionCall", "functionResponse", "function_call",
-     "function_response", "reasoning_details", "thinking_blocks", "extra_content", "google"}
-)  # fmt: skip
+_INNER = frozenset({
+    "content", "parts", "tool_calls", "function", "functionCall", "functionResponse",
+    "function_call", "function_response", "reasoning_details", "thinking_blocks", "extra_content",
+    "google", "provider_specific_fields",
+})  # fmt: skip
 """Fields of messages and their parts that have parts, calls or signatures inside. All others are
 texts, arguments, results and the like, in which everything counts."""
 _SIGNATURES = frozenset({"signature", "thoughtSignature", "thought_signature"})
-_KNOWN_OBJECTS = _INNER | {"function", "audio", "action", "arguments", "input", "output", "error"}
+_KNOWN_OBJECTS = _INNER | {"audio", "action", "arguments", "input", "output", "error"}
 
 _IDS = frozenset({"tool_call_id", "call_id", "tool_use_id", "previous_response_id"})
 _OF_CALLS = frozenset({"name", "args", "response"})
@@ -31,10 +32,11 @@ _ID_OF_AN_API = re.compile(r"(?:call|fc|fco|msg|resp|rs|toolu)_.+|<id \d+>")
 """Matches a numbered id, too: a recorded request is masked again when it is played."""
 _NAMES = re.compile(r"(?:.*_)?(?:id|ids|uuid|at|time|timestamp|date)|.*(?:Id|At|Time)")
 _ID_OR_TIME = re.compile(
-    r"<[a-z][a-z0-9 ]*>|(?:\w+[_-])?(?:[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
-    r"|\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?",
-    re.IGNORECASE,
+    r"<[a-z][a-z0-9 ]*>|(?:\w{1,20}[_-])?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|(?=\D{0,50}\d)[\w-]{0,50}[0-9a-zA-Z]{16}[\w-]{0,50}"
+    r"|\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?"
 )
+"""What is masked, a UUID, a word of letters and digits that is made up, a date or a time."""
 
 
 def stable(body: JsonObject) -> JsonObject:
