@@ -264,13 +264,13 @@ def results(body: JsonObject) -> list[Result]:
 
 _ECHOED = ("instructions", "metadata", "previous_response_id", "temperature", "top_p")
 """Fields of a request that the response repeats."""
-_CUT = {"length": "max_output_tokens", "content_filter": "content_filter"}
-"""Why a response is incomplete, by its finish reason."""
+_CUT = {"stop": None, "tool_calls": None, "length": "max_output_tokens"}
+"""Why a response is incomplete, by its finish reason; others are the reason itself."""
 
 
 def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
     prompt, made = counts(answer.usage)
-    cut = _CUT.get(answer.finish or "")
+    cut = _CUT.get(answer.finish or "stop", answer.finish)
     return {
         **_head(answer, request, number),
         "status": "incomplete" if cut else "completed",
