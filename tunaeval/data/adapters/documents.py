@@ -36,7 +36,7 @@ from . import dialects, logs, traces
 from .dialects import contents_of, is_request, session_usage, steps_of
 from .fields import KNOWN, fields_of, first, get, identifier, listed, merged, pointer, word
 from .logs import is_log, is_sample, is_trajectory, read_log, read_sample
-from .reading import NOTICES, Reading, call_of, is_settled, joined, within
+from .reading import NOTICES, NotedDict, Reading, call_of, is_settled, joined, within
 from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
@@ -172,13 +172,14 @@ def read_messages(
     """
     meant = shape or shape_of(messages)
     reading = Reading(places)
-    for reading.source, message in enumerate(messages):
-        reading.message = message
+    for message in reading.each(messages):
         if isinstance(message, Message):
             reading.add(message)
         elif message is None:
             reading.notice("empty-item", "nothing is here")
         elif read := _reader(message, meant):
+            if isinstance(message, NotedDict):
+                message.seen.clear()  # to claim a message is not to read it
             read(message, reading)
         elif isinstance(thought := get(message, "thought"), str):
             reading.begin("assistant")

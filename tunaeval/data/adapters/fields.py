@@ -21,7 +21,7 @@ from tunaeval.wire.parts import declared
 
 __all__ = [
     "KNOWN", "declared", "fields_of", "first", "get", "has", "identifier", "instant", "json_words",
-    "listed", "merged", "total_usage", "usage_of", "word",
+    "listed", "merged", "plain", "pointer", "pointers", "total_usage", "usage_of", "word",
 ]  # fmt: skip
 
 _COST = ("cost_usd", "total_cost", "cost", "total")
@@ -32,6 +32,16 @@ KNOWN = table_of(__package__, "kinds.toml")
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
 """The least number that counts as nanoseconds, microseconds, milliseconds and seconds since the
 epoch. Smaller numbers count from elsewhere, such as a machine's start."""
+
+
+def plain(value: object) -> str:
+    """Return a value as text, an object or a list as JSON."""
+    if isinstance(value, dict | list | tuple):
+        return json_words(value)
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - an object's own code may raise anything
+        return json_words(value)
 
 
 def pointer(path: str, *keys: object) -> str:

@@ -41,6 +41,7 @@ from .fields import (
     json_words,
     listed,
     merged,
+    plain,
     pointer,
     usage_of,
     word,
@@ -81,7 +82,7 @@ class TraceSpan(NamedTuple):
 def is_span(thing: object) -> bool:
     """Whether this is a span about a generative model."""
     names = [*attributes_of(get(thing, "attributes")), *map(_name, listed(get(thing, "events")))]
-    return any(str(name).startswith(_OWN) for name in names)
+    return any(plain(name).startswith(_OWN) for name in names)
 
 
 def holds_spans(thing: object) -> bool:
@@ -143,12 +144,12 @@ def _span(thing: object, path: str) -> TraceSpan:
     details = (fields for name, fields in events if name == _DETAILS)
     parent = identifier(first(thing, _PARENT) or get(get(thing, "parent"), "span_id"))
     return TraceSpan(
-        trace=str(trace),
+        trace=plain(trace),
         started=instant(started) or 0.0,
         name=word(get(thing, "name")),
         attributes=merged(*details, attributes_of(get(thing, "attributes"))),
         events=events,
-        failed=str(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"},
+        failed=plain(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"},
         id=identifier(first(thing, ("spanId", "span_id")) or get(context, "span_id")),
         parent=parent if parent and parent.strip("0x") else None,
         path=path,
@@ -162,8 +163,7 @@ def _events(thing: object) -> Iterator[tuple[str, JsonObject]]:
     for event in (*listed(get(thing, "events")), *listed(beside)):
         fields = attributes_of(get(event, "attributes")) if get(event, "attributes") else event
         body = fields_of(get(event, "body"))
-        plain = dict(fields) if isinstance(fields, Mapping) else {}
-        yield str(_name(event)), {**plain, **(body if isinstance(body, Mapping) else {})}
+        yield plain(_name(event)), merged(fields, body)
 
 
 def _name(event: object) -> JsonValue:
@@ -659,7 +659,7 @@ def langfuse_spans(thing: object) -> Iterator[TraceSpan]:
             "gen_ai.tool.definitions": get(given, "tools"),
         }
         yield TraceSpan(
-            trace=str(first(one, ("traceId", "trace_id"))),
+            trace=plain(first(one, ("traceId", "trace_id"))),
             started=instant(first(one, ("startTime", "start_time"))) or 0.0,
             name=word(get(one, "name")),
             attributes=attributes,
@@ -673,7 +673,7 @@ def _said(value: JsonValue, role: str) -> list[JsonObject]:
     if isinstance(value, list):
         return [said for one in value for said in _said(one, role)]
     if not isinstance(value, Mapping):
-        return [] if value is None else [{"role": role, "content": str(value)}]
+        return [] if value is None else [{"role": role, "content": plain(value)}]
     if value.get("role") is not None or value.get("type") is not None:
         return [dict(value)]
     for key in ("messages", "input", "output"):
