@@ -5,8 +5,8 @@ have its id and its name. Servers do otherwise, and this is how their fragments 
 
 - An index that is missing is that of the call with the fragment's id, else that of the last
   fragment, or the fragment's place if there are several in one event. A text of digits is a number.
-- Under one index a new call begins with a name and another id, and with a name and arguments behind
-  complete arguments. So do arguments behind complete ones whose name was repeated.
+- Under one index a new call begins with a name and another id, and behind complete arguments with
+  another name or other arguments. These are of the same name if it was repeated before them.
 - Another id without a name continues a call whose arguments are not complete: some servers make a
   new id for each fragment, and some send it in pieces before the arguments.
 - A name comes in pieces before the arguments. Later it is a repetition, or the name of a call that
@@ -34,9 +34,6 @@ from .endings import finish_of, usage_of
 from .events import DONE, decoded
 from .fields import identifier
 from .values import Api, Fragment
-
-ODDITIES = ("index-missing", "index-shared", "name-late", "id-changed", "id-shared")
-"""The codes of what is odd about the fragments of calls, none of which is an attempt at a call."""
 
 _SHOWN = 60
 
@@ -252,44 +249,47 @@ class Assembler:
         api = recognised(event)
         self.begun, self._api = True, api or self._api
         added = self.take((api or chat.CHAT).fragments(event))
-        if not any(one.kind in {"odd", "error"} for one in added):
-            self.understood = self.understood or api is not None
-            if added:
-                self.fault, self.failed = "", False
+        if added and added[-1].kind in {"odd", "error"}:
+            return added
+        self.understood = self.understood or api is not None
+        if added:
+            self.fault, self.failed = "", False
         return added
 
     def delta(self, given: Mapping[str, JsonValue]) -> list[Added]:
         """Take a delta of chat completions, or the choice or the event that it is in."""
-        return self.event(chat.event_of(given))
+        is_plain = isinstance(given.get("content"), str) or "tool_calls" in given  # most are
+        if is_plain and "choices" not in given and not given.get("error"):
+            self._api = chat.CHAT
+            return self.take(chat.delta_fragments(given))
+        return self.event(given if recognised(given) is not None else chat.event_of(given))
 
     def take(self, fragments: Iterable[Fragment], *, streamed: bool = True) -> list[Added]:
         """Take fragments of the answer."""
         found: list[Added] = []
         for one in fragments:
-            match one.kind:
-                case "text" | "thought" | "refusal":
-                    found += self._text(one)
-                case "call":
-                    call = self._call_of(one)
-                    found.append(Added("call", self._grown(call, one), call))
-                case "whole":
-                    found += self._whole(one.value or {})
-                case "odd":
-                    found.append(self._odd(one.text, one.value))
-                case "error":
-                    self.failed = not self.ended
-                    self.fault = f": {one.text}"
-                    found.append(Added("error", one.text))
-                case "usage":
-                    given = ((key, value) for key, value in one.value.items() if value is not None)
-                    self._usage.update(given)
-                case "other":
-                    self.has_others = True
-                case "finish" | "end":
-                    self.ended, self._reason = True, one.text or self._reason
-        self.is_streamed = self.is_streamed or (
-            streamed and any(one.kind != "odd" for one in found)
-        )
+            kind = one.kind
+            if kind in _KEYS:
+                found += self._text(one)
+            elif kind == "call":
+                call = self._call_of(one)
+                found.append(Added("call", self._grown(call, one), call))
+            elif kind == "whole":
+                found += self._whole(one.value or {})
+            elif kind == "odd":
+                found.append(self._odd(one.text, one.value))
+            elif kind == "error":
+                self.failed, self.fault = not self.ended, f": {one.text}"
+                found.append(Added("error", one.text))
+            elif kind == "usage":
+                given = ((key, value) for key, value in one.value.items() if value is not None)
+                self._usage.update(given)
+            elif kind == "other":
+                self.has_others = True
+            else:
+                self.ended, self._reason = True, one.text or self._reason
+        if streamed and found and found[0].kind != "odd":
+            self.is_streamed = True
         return found
 
     def end(self) -> list[Added]:
@@ -318,7 +318,7 @@ class Assembler:
         if self.final is not None and not self.is_streamed:
             return self.final
         message: JsonObject = {"role": "assistant", "content": None}
-        message |= {key: "".join(texts) for key, texts in self._texts.items()}
+        message |= {key: "".join(texts) for key, texts in self._texts.items() if texts}
         if calls := self.ordered():
             message["tool_calls"] = [call.item() for call in calls]
         return message
@@ -333,28 +333,28 @@ class Assembler:
 
     def _text(self, one: Fragment) -> list[Added]:
         """Add a text; one that is repeated whole counts only if none of its place has come."""
-        place = (one.kind, one.key)
-        if not one.text or (one.is_whole and place in self._places):
-            return []
         if one.key:
+            place = (one.kind, one.key)
+            if one.is_whole and place in self._places:
+                return []
             self._places.add(place)
-        key = one.name if isinstance(one.name, str) else _KEYS[one.kind]
+        key = one.name or _KEYS[one.kind]
         halves = self._halves.get(key)
         if halves is None:
             halves = self._halves[key] = Halves()
+            self._texts[key] = []
         text = halves.joined(one.text)
         return [self._said(key, text)] if text else []
 
     def _said(self, key: str, text: str) -> Added:
-        self._texts.setdefault(key, []).append(text)
+        self._texts[key].append(text)
         return Added(_KINDS.get(key, "thought"), text)
 
     def _whole(self, message: Mapping[str, JsonValue]) -> list[Added]:
         """Take the whole message: what is missing of the answer so far is taken from it."""
         self.final = dict(message)
-        said = {"text": "content" in self._texts, "call": bool(self.calls),
-                "refusal": "refusal" in self._texts}  # fmt: skip
-        said["thought"] = any(key not in _KINDS for key in self._texts)
+        said = {_KINDS.get(key, "thought"): any(texts) for key, texts in self._texts.items()}
+        said["call"] = bool(self.calls)
         missing = (one for one in chat.delta_fragments(message, is_whole=True)
                    if not said.get(one.kind) or one.kind == "odd")  # fmt: skip
         return self.take(missing, streamed=False)
@@ -367,6 +367,9 @@ class Assembler:
         key = one.key or identifier(one.id) or ""
         known = self._by_key.get(key) if key else None
         index = numbered(one.index)
+        if (index is None or isinstance(one.index, str)) and not one.begins:
+            given = "no index" if one.index is None else f"the index {shown(one.index):.{_SHOWN}}"
+            self.report("index-missing", f"a fragment of a call has {given}")
         slot = self._slot(one, known) if index is None else index
         call = known if known is not None and known.index == slot else self._latest.get(slot)
         if call is None and known is not None and not one.name and not known.complete:
@@ -385,8 +388,6 @@ class Assembler:
         """Return the index of a fragment that has none."""
         if one.begins:
             return self._highest + 1 if known is None else known.index
-        said = "" if one.index is None else f": {shown(one.index):.{_SHOWN}}"
-        self.report("index-missing", f"a fragment of a call has no index{said}")
         if known is not None:
             return known.index
         return self._index if one.place is None else one.place
@@ -399,16 +400,17 @@ class Assembler:
         if one.is_whole and not one.begins:
             return not is_other
         text = one.arguments.lstrip() if isinstance(one.arguments, str) else one.arguments
-        begins = text.startswith("{") if isinstance(text, str) else text is not None
+        is_value = text is not None and not isinstance(text, str)
+        begins = is_value or (isinstance(text, str) and text.startswith("{"))
         if one.begins:
             goes_on = bool(key) and not is_other and not call.begun
         elif is_other:
             goes_on = not call.complete and self._is_renamed(call, one, begins)
-        elif call.complete and text:
-            goes_on = not (begins and one.name) and not call.is_named_again
+        elif not call.complete or call.is_late or not one.name or text or is_value:
+            goes_on = not (call.complete and begins)
         else:
-            again = call.complete and call.is_called(one.name) and not call.is_late
-            call.is_named_again, goes_on = call.is_named_again or again, True
+            goes_on = not call.has_name or call.is_called(one.name)
+            call.is_named_again = goes_on and call.has_name
         if not goes_on and numbered(one.index) is not None and (is_other or not key):
             self.report("index-shared", "several calls have one index")
         return goes_on

@@ -28,6 +28,9 @@ _FINISHES = {
 }  # fmt: skip
 """The finish reasons of all APIs in the words of chat completions; others stay as they are."""
 
+ENDS_CALLS = frozenset({"STOP", "completed"})
+"""The finish reasons of APIs that have none of their own for an answer with calls."""
+
 
 def finish_of(reason: JsonValue, *, called: bool) -> str | None:
     """Return a finish reason in the words of chat completions; None if it is no text.
