@@ -27,7 +27,7 @@ _CODE = ("executable_code", "executableCode")
 _RAN = ("code_execution_result", "codeExecutionResult")
 _MEDIA = ("inline_data", "inlineData", "file_data", "fileData")
 _OWN = (*_CALL, *_RESULT, *_CODE, *_RAN, *_MEDIA, "text")
-_USAGE = ("usage_metadata", "usageMetadata")
+USAGE = ("usage_metadata", "usageMetadata")
 _ROLES = {"model": "assistant", "user": "user", "function": "tool", "tool": "tool"}
 _EVENT = ("invocation_id", "invocationId")
 PYTHON = "code_execution"
@@ -66,7 +66,7 @@ def read_message(message: object, path: str = "") -> Message:
         word(get(message, "author")),
     )
     known = _ROLES.get(role) or ("user" if by == "user" else "assistant" if by else role)
-    usage = first(message, _USAGE)
+    usage = first(message, USAGE)
     where, parts = _given_parts(message)
     return Message(
         known,
@@ -146,7 +146,7 @@ def answers(document: Mapping[str, JsonValue]) -> bool:
 _FEEDBACK = ("promptFeedback", "prompt_feedback")
 _BLOCKED = ("blockReason", "block_reason")
 _REASON = ("finishReason", "finish_reason")
-_DOCUMENT = ("candidates", *_FEEDBACK, *_USAGE)
+_DOCUMENT = ("candidates", *_FEEDBACK, *USAGE)
 
 
 def read_reply(document: Mapping[str, JsonValue]) -> Answer:
@@ -165,7 +165,7 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
         parts,
         finish=finish_of(reason, called=called),
         reason=reason,
-        usage=usage_of(first(document, _USAGE)),
+        usage=usage_of(first(document, USAGE)),
         items=tuple(given),
         id=first(document, ("responseId", "response_id")),
         model=first(document, ("modelVersion", "model_version")),
@@ -190,7 +190,7 @@ def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
         yield Fragment("other")
     if reason := word(first(first(event, _FEEDBACK), _BLOCKED)):
         yield Fragment("finish", reason)
-    if isinstance(usage := first(event, _USAGE), Mapping):
+    if isinstance(usage := first(event, USAGE), Mapping):
         yield Fragment("usage", value=usage)
 
 

@@ -42,6 +42,7 @@ from .fields import (
     identifier,
     instant,
     json_words,
+    known,
     listed,
     plain,
     usage_of,
@@ -169,30 +170,9 @@ def read_interactions(step: object, reading: Reading) -> None:
         reading.notice("unknown-part", f"a step of type {brief(kind)} is left out")
 
 
-def is_request(thing: object) -> bool:
-    """Whether it is a request or a session, which contains contents or events."""
-    return any(APIS["gemini"].claims(content) for _, content in contents_of(thing))
-
-
-def contents_of(thing: object) -> list[tuple[str, object]]:
-    """Return the contents in a request, a response or a session of ADK, each with its path."""
-    found: list[tuple[str, object]] = [
-        (f"/{key}", {"role": "system", "parts": listed(get(system, "parts"))})
-        for key in ("system_instruction", "systemInstruction")
-        if (system := get(thing, key)) is not None
-    ]
-    key = "contents" if listed(get(thing, "contents")) else "events"
-    found += ((f"/{key}/{index}", one) for index, one in enumerate(listed(get(thing, key))))
-    for index, one in enumerate(listed(get(thing, "candidates"))):
-        if (content := get(one, "content")) is not None:
-            found.append((f"/candidates/{index}/content", content))
-    return found
-
-
 def read_gemini(message: object, reading: Reading) -> None:
     said = APIS["gemini"].read_message(message, "")
-    usage = usage_of(first(message, ("usage_metadata", "usageMetadata")))
-    reading.begin(said.role, usage=usage, at=instant(get(message, "timestamp")))
+    reading.begin(said.role, usage=known(said.usage), at=instant(get(message, "timestamp")))
     read_gemini_parts(said.parts, message, reading)
     failed = first(message, ("error_message", "errorMessage", "error_code", "errorCode"))
     if failed is not None:

@@ -599,6 +599,17 @@ def within(given: Conversation, path: str) -> Conversation:
     return replace(given, warnings=tuple(moved)) if moved else given
 
 
+def with_usage(given: Conversation, usage: Usage, *, of_reply: bool) -> Conversation:
+    """Return the conversation with the usage of its last reply, or of all of it."""
+    replies = (at for at, one in enumerate(given.messages) if one.role == "assistant")
+    last = max(replies, default=None) if of_reply else None
+    if last is None:
+        return replace(given, usage=usage)
+    reply = given.messages[last]
+    paid = replace(reply, usage=reply.usage or usage)
+    return replace(given, messages=(*given.messages[:last], paid, *given.messages[last + 1 :]))
+
+
 def _oddities(
     call: ToolCall, index: int, result: int | None, seen: set[str], source: int
 ) -> Iterator[Notice]:
