@@ -270,9 +270,7 @@ def _read_traces(
     """Return the reader of traces; without `meant` their messages have their provider's shape."""
     return lambda thing: (
         replace(given, shape=shape)
-        for given in read_traces(
-            spans(thing), lambda messages, places: read_messages(messages, meant, places=places)
-        )
+        for given in read_traces(spans(thing), lambda messages: read_messages(messages, meant))
     )
 
 
