@@ -18,7 +18,8 @@ from tunaeval.testing.strategies import json_values
 from tunaeval.testing.tape import Tape
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.messages import Usage
-from tunaeval.wire import APIS, Assembler, recognised
+from tunaeval.wire.apis import APIS, recognised
+from tunaeval.wire.assembler import Assembler
 
 CALLS = (Call("c1", "read_file", {"path": "é"}), Call("c2", "bash", {"command": "ls", "n": 1}))
 SAID = Said("Look: \U0001f642", "I should look.", CALLS)
@@ -129,7 +130,10 @@ def test_what_is_missing_is_listed() -> None:
     document: JsonObject = {"output": [{"type": "function_call", "name": "f"}]}
     (part,) = APIS["responses"].read_reply(document).parts
     assert (part.id, part.missing, part.path) == (None, ("call_id", "arguments"), "/output/0")
-    assert APIS["responses"].read_reply({"object": "response"}).missing == ("/output",)
+    assert APIS["responses"].read_reply({"object": "response"}).missing == (
+        "/output",
+        "/status",
+    )
     blocks = [{"type": "text", "text": "Hm."}, {"type": "tool_use", "id": "a", "name": 5}]
     *_, call = APIS["messages"].read_message({"role": "assistant", "content": blocks}, "/3").parts
     assert (call.name, call.missing, call.path) == (5, ("name", "input"), "/3/content/1")

@@ -20,16 +20,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from tunaeval.models.clients.answers import error_words
 from tunaeval.models.clients.server import Heard
 from tunaeval.models.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.wire import APIS, Assembler, Fragment, GrowingCall, Part
+from tunaeval.wire.apis import APIS
 from tunaeval.wire.asking import ASKED
+from tunaeval.wire.assembler import Assembler, GrowingCall
 from tunaeval.wire.chat import call_of, calls_of, first_choice
-from tunaeval.wire.endings import ENDS_CALLS, finish_of
+from tunaeval.wire.endings import ENDS_CALLS, error_words, finish_of
 from tunaeval.wire.events import DONE
 from tunaeval.wire.fields import json_words
+from tunaeval.wire.values import Fragment, Part
 
 from .values import Api, ApiCall, Ask, ServerAnswer, json_object, listed
 

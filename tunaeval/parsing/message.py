@@ -29,10 +29,11 @@ from tunaeval.types.calls import (
     one_each,
     repeats,
 )
-from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
-from tunaeval.wire import Added, Assembler, GrowingCall, recognised
-from tunaeval.wire.chat import REASONING_KEYS, called, items_in, said
+from tunaeval.wire.apis import recognised
+from tunaeval.wire.assembler import Added, Assembler, GrowingCall
+from tunaeval.wire.chat import REASONING_KEYS, called, foreign_calls, items_in, said
 from tunaeval.wire.events import DataLines, is_event
 
 from .collect import Collector, LiveCall, LiveObject, event, widened, without_abstaining

@@ -74,7 +74,10 @@ class GrowingCall:
     """A call of which fragments are arriving; `number` counts the calls before it.
 
     `index` is the server's number of the call, which several calls may share; `key` is the id by
-    which its fragments are known. `odd` has the fragment if that is no object.
+    which its fragments are known. `odd` has the fragment if that is no object. The arguments have
+    `begun`, and are `complete` if they are a whole JSON text so far. The name is complete as far as
+    one can know (`is_named`), came behind arguments (`is_late`), or was repeated behind complete
+    ones, so that it may begin another call (`is_named_again`).
     """
 
     def __init__(self, number: int, index: int, *, is_older: bool = False) -> None:
@@ -82,35 +85,22 @@ class GrowingCall:
         self.key = ""
         self.id: JsonValue = None
         self.odd: tuple[JsonValue, ...] = ()
-        self.is_custom = False
-        self.begun = False
-        """Whether the arguments have begun."""
-        self.complete = False
-        """Whether the arguments are a whole JSON text so far."""
-        self.is_named = False
-        """Whether the name is complete, as far as one can know."""
-        self.is_late = False
-        """Whether the name came after arguments."""
-        self.is_named_again = False
-        """Whether the name was repeated after complete arguments: it may begin another call."""
-        self._names: list[str] = []
+        self.is_custom = self.begun = self.complete = False
+        self.is_named = self.is_late = self.is_named_again = False
         self.name_size = 0
+        self._names: list[str] = []
         self._odd_name: JsonValue = ""
         self._texts: list[str] = []
         self._value: JsonValue = None
         """Arguments that arrived as an object instead of a string."""
         self._halves = Halves()
         self._depth = 0
-        self._quoted = self._escaped = False
+        self._quoted = self._escaped = self._filled = False
 
     @property
     def name(self) -> str:
         """The part of the name that has arrived."""
         return "".join(self._names)
-
-    @property
-    def has_name(self) -> bool:
-        return self.name_size > 0
 
     def is_called(self, name: JsonValue) -> bool:
         """Whether `name` is the name that has arrived."""
@@ -135,25 +125,28 @@ class GrowingCall:
 
     def fill(self, fragment: Fragment) -> str:
         """Add what is missing of a call that is repeated whole; return the text that it adds."""
-        name = None if self.has_name else fragment.name
-        text, whole = "".join(self._texts) + self._halves.kept, fragment.arguments
-        rest = whole if self._value is None and not text.strip() else None
-        if isinstance(whole, str) and text.strip() and whole.startswith(text):
-            rest = whole[len(text) - len(self._halves.kept) :]
-            self._halves.kept = ""
+        rest, whole = None, fragment.arguments
+        if whole and not self._filled:
+            self._filled, text = True, "".join(self._texts)
+            if isinstance(whole, str) and whole.startswith(text + self._halves.kept):
+                rest = whole[len(text) :]
+                self._halves.kept = ""
+            elif self._value is None and not text.strip():
+                rest = whole
+        name = None if self.name_size else fragment.name
         return self.take(fragment._replace(name=name, arguments=rest or None))
 
     def _take_name(self, name: JsonValue) -> None:
         if not isinstance(name, str):
             self._odd_name = name or self._odd_name
-        elif name and not self.is_called(name) and (not self.begun or self._may_be_late):
+        elif (
+            name
+            and not self.is_called(name)
+            and (not self.begun or self.is_late or not self._names)
+        ):
             self.is_late = self.begun
             self._names.append(name)
             self.name_size += len(name)
-
-    @property
-    def _may_be_late(self) -> bool:
-        return self.is_late or not self._names
 
     def _follow(self, text: str) -> None:
         """Follow the brackets of the next piece of the arguments."""
@@ -193,38 +186,32 @@ class GrowingCall:
 
 
 class Assembler:
-    """One streamed answer. `data` and `event` take the next event and return what it added."""
+    """One streamed answer. `data` and `event` take the next event and return what it added.
+
+    `begun`: an event has come; `understood`: one that could be read. The stream has `ended` with a
+    finish reason or the mark of the end, or `failed` if the last event was an error before that;
+    `fault` is what was wrong with that event, or "". `final` is the whole message that came at the
+    end, or in place of a stream, and `is_streamed` says that anything came in pieces. `has_others`:
+    there are choices beside the one that is read. `oddities` has what is odd about the fragments,
+    in words, by its code.
+    """
 
     def __init__(self) -> None:
         self.oddities: dict[str, str] = {}
-        """What is odd about the fragments, in words, by its code."""
-        self.begun = False
-        """Whether an event has come."""
-        self.ended = False
-        """Whether the stream is complete: a finish reason, or the mark of the end, has come."""
-        self.failed = False
-        """Whether the last event was an error in a stream that was not complete."""
-        self.understood = False
-        """Whether an event could be read as one of an API."""
-        self.has_others = False
-        """Whether there are other choices beside the one that is read."""
-        self.fault = ""
-        """What was wrong with the last event; "" if nothing was."""
-        self.final: JsonObject | None = None
-        """The whole message that came at the end, or in place of a stream."""
-        self.is_streamed = False
-        """Whether anything came in pieces."""
         self.calls: list[GrowingCall] = []
+        self.final: JsonObject | None = None
+        self.fault = ""
+        self.begun = self.understood = self.ended = self.failed = False
+        self.is_streamed = self.has_others = False
         self._latest: dict[int, GrowingCall] = {}
         """The call that got the latest fragment, by index."""
         self._by_key: dict[str, GrowingCall] = {}
-        self._index = 0
+        self._index, self._highest = 0, -1
         """The index of the last fragment, and the highest of all."""
-        self._highest = -1
         self._texts: dict[str, list[str]] = {}
+        self._halves: dict[str, Halves] = {}
         self._places: set[tuple[str, str]] = set()
         """Where texts came in pieces, by kind."""
-        self._halves: dict[str, Halves] = {}
         self._api: Api | None = None
         self._reason: str | None = None
         self._usage: JsonObject = {}
@@ -409,8 +396,8 @@ class Assembler:
         elif not call.complete or call.is_late or not one.name or text or is_value:
             goes_on = not (call.complete and begins)
         else:
-            goes_on = not call.has_name or call.is_called(one.name)
-            call.is_named_again = goes_on and call.has_name
+            goes_on = not call.name_size or call.is_called(one.name)
+            call.is_named_again = goes_on and call.name_size > 0
         if not goes_on and numbered(one.index) is not None and (is_other or not key):
             self.report("index-shared", "several calls have one index")
         return goes_on

@@ -8,7 +8,7 @@ entries of one choice, or the whole message; the older completions API has `text
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tunaeval.showing import brief
@@ -17,7 +17,7 @@ from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import RESULT_ROLES, Usage
 from tunaeval.types.parsing import NOT_TEXT
 
-from .endings import usage_of
+from .endings import error_in, usage_of
 from .fields import first, get, listed, word
 from .parts import Kinds, Wanted, declared, kinds_of, parts_of
 from .requests import Reading, results_in, whole_request
@@ -122,6 +122,25 @@ def items_in(value: object) -> list[JsonValue]:
     return [value] if value else []
 
 
+_FOREIGN = frozenset({"tool_use", "tool_call", "function_call", "functionCall"})
+
+
+def foreign_calls(content: object, items: Iterable[object] = ()) -> list[str]:
+    """Return the types of content parts that are calls of another API, which are not read as
+    OpenAI's. Parts with the id of one of `items`, the structured calls beside them, are left out,
+    as LangChain has each call in both places.
+    """
+    known = {one for item in items if isinstance(one := get(item, "id"), str)}
+    found: list[str] = []
+    for part in content if isinstance(content, list | tuple) else ():
+        kind, id_ = get(part, "type"), get(part, "id")
+        if not isinstance(kind, str):
+            kind = next((key for key in _FOREIGN if get(part, key)), None)
+        if kind in _FOREIGN and not (isinstance(id_, str) and id_ in known):
+            found.append(str(kind))
+    return found
+
+
 def answers(document: Mapping[str, JsonValue]) -> bool:
     return "choices" in document
 
@@ -175,24 +194,6 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
         missing=tuple(lacks),
         has_others=len(choices) > 1,
     )
-
-
-def error_in(document: Mapping[str, JsonValue]) -> str | None:
-    """Return the error that a document of any API reports, in words, or None."""
-    error = document.get("error")
-    if not error and "error" in (document.get("object"), document.get("type")):
-        error = document.get("message")
-    if not error:
-        return None
-    words = error.get("message") if isinstance(error, Mapping) else error
-    return words if isinstance(words, str) and words else _shown(error)
-
-
-def _shown(value: JsonValue) -> str:
-    try:
-        return f"{value!r:.200}"
-    except RecursionError:
-        return "an error that is nested too deeply"
 
 
 _QUIET = frozenset({

@@ -13,12 +13,11 @@ from dataclasses import replace
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
 
-from .chat import error_in
-from .endings import finish_of, usage_of
+from .endings import usage_of
 from .fields import first, get, json_words, listed, word
 from .parts import Wanted, missing
 from .requests import Reading, chat_messages, results_in
-from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result, chat_message
+from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result, answer_of, ending
 from .writing import calls_in, counts, kind_of_error, object_of, pieces, said_in, thought_in
 
 _CALL = ("function_call", "functionCall")
@@ -27,7 +26,7 @@ _CODE = ("executable_code", "executableCode")
 _RAN = ("code_execution_result", "codeExecutionResult")
 _MEDIA = ("inline_data", "inlineData", "file_data", "fileData")
 _OWN = (*_CALL, *_RESULT, *_CODE, *_RAN, *_MEDIA, "text")
-USAGE = ("usage_metadata", "usageMetadata")
+_USAGE = ("usage_metadata", "usageMetadata")
 _ROLES = {"model": "assistant", "user": "user", "function": "tool", "tool": "tool"}
 _EVENT = ("invocation_id", "invocationId")
 PYTHON = "code_execution"
@@ -66,7 +65,7 @@ def read_message(message: object, path: str = "") -> Message:
         word(get(message, "author")),
     )
     known = _ROLES.get(role) or ("user" if by == "user" else "assistant" if by else role)
-    usage = first(message, USAGE)
+    usage = first(message, _USAGE)
     where, parts = _given_parts(message)
     return Message(
         known,
@@ -146,62 +145,42 @@ def answers(document: Mapping[str, JsonValue]) -> bool:
 _FEEDBACK = ("promptFeedback", "prompt_feedback")
 _BLOCKED = ("blockReason", "block_reason")
 _REASON = ("finishReason", "finish_reason")
-_DOCUMENT = ("candidates", *_FEEDBACK, *USAGE)
+_DOCUMENT = ("candidates", *_FEEDBACK, *_USAGE)
 
 
 def read_reply(document: Mapping[str, JsonValue]) -> Answer:
-    candidates = listed(document.get("candidates"))
-    candidate = candidates[0] if candidates else None
-    content = get(candidate, "content")
-    given = listed(get(content, "parts"))
-    parts = tuple(parts_of(given, "/candidates/0/content/parts"))
-    reason = first(candidate, _REASON)
+    """Read a whole answer, or a response of a stream, which has parts of one."""
+    candidates = [*enumerate(listed(document.get("candidates")))]
+    own = [pair for pair in candidates if not get(pair[1], "index")] or candidates[:1]
+    reason, given = None, list[JsonValue]()
+    found: list[Part] = []
+    for at, candidate in own:
+        parts = listed(get(get(candidate, "content"), "parts"))
+        reason = first(candidate, _REASON) or reason
+        given += parts
+        found += parts_of(parts, f"/candidates/{at}/content/parts")
     blocked = first(first(document, _FEEDBACK), _BLOCKED)
-    reason = blocked if reason is None else reason
-    called = any(part.kind == "call" and not part.hosted for part in parts)
-    lacks = [] if candidates or blocked is not None else ["/candidates"]
-    return Answer(
-        None if lacks else chat_message(parts),
-        parts,
-        finish=finish_of(reason, called=called),
-        reason=reason,
-        usage=usage_of(first(document, USAGE)),
-        items=tuple(given),
-        id=first(document, ("responseId", "response_id")),
-        model=first(document, ("modelVersion", "model_version")),
-        error=error_in(document),
-        missing=(*lacks, *([] if isinstance(reason, str) else ["/candidates/0/finishReason"])),
-        has_others=len(candidates) > 1,
-    )
+    output = given if candidates or blocked is not None else None
+    paths = ("/candidates", "/candidates/0/finishReason")
+    answer = answer_of(document, output, found, reason or blocked, paths)
+    return replace(answer, has_others=len(own) < len(candidates))
 
 
 def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
-    """Yield what a response of a stream adds: each is a whole one with a part of the answer."""
-    if error := error_in(event):
-        yield Fragment("error", f"the server reports: {error}")
+    answer = read_reply(event)
+    if answer.error is not None:
+        yield Fragment("error", f"the server reports: {answer.error}")
         return
-    candidates = listed(event.get("candidates"))
-    own = [one for one in candidates if not get(one, "index")]
-    for candidate in own:
-        yield from _added(listed(get(get(candidate, "content"), "parts")))
-        if reason := word(first(candidate, _REASON)):
-            yield Fragment("finish", reason)
-    if len(own) < len(candidates):
-        yield Fragment("other")
-    if reason := word(first(first(event, _FEEDBACK), _BLOCKED)):
-        yield Fragment("finish", reason)
-    if isinstance(usage := first(event, USAGE), Mapping):
-        yield Fragment("usage", value=usage)
-
-
-def _added(parts: list[JsonValue]) -> Iterator[Fragment]:
-    for part in parts_of(parts, ""):
+    for part in answer.parts:
         if part.kind == "text" or part.kind == "thought":  # noqa: PLR1714 - which types as one of two
             yield Fragment(part.kind, part.text)
         elif part.kind == "call" and not part.hosted:
             yield Fragment("call", "", None, part.id, part.name, part.arguments, begins=True)
         elif part.kind == "unknown":
             yield Fragment("odd", f"a part of no known field: {part.text:.60}")
+    if answer.has_others:
+        yield Fragment("other")
+    yield from ending(answer, event)
 
 
 def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Sequence[Fault]]:

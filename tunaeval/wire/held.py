@@ -10,7 +10,8 @@ from tunaeval.types.messages import Usage
 from .chat import choice_order
 from .endings import usage_of
 from .fields import first, get, listed
-from .gemini import USAGE, claims
+from .gemini import claims
+from .values import USAGE
 
 _SYSTEM = ("system_instruction", "systemInstruction")
 
@@ -66,4 +67,4 @@ def is_answer(places: Sequence[str]) -> bool:
 
 def usage_in(document: object) -> Usage:
     """Return the usage that an answer reports."""
-    return usage_of(first(document, ("usage", *USAGE)))
+    return usage_of(first(document, USAGE))

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
 
-from .chat import error_in, write_count
-from .endings import finish_of, usage_of
+from .chat import write_count
+from .endings import usage_of
 from .fields import get, listed, word
 from .parts import Kinds, Wanted, kinds_of, parts_of
 from .requests import Reading, chat_messages, results_in, whole_request
@@ -24,7 +24,7 @@ from .values import (
     Message,
     Request,
     Result,
-    chat_message,
+    answer_of,
     whole_fragments,
 )
 from .writing import (
@@ -95,22 +95,10 @@ def answers(document: Mapping[str, JsonValue]) -> bool:
 
 
 def read_reply(document: Mapping[str, JsonValue]) -> Answer:
-    content, reason = document.get("content"), document.get("stop_reason")
-    parts = tuple(parts_of(content, KINDS, "/content", WANTED))
-    called = any(part.kind == "call" and not part.hosted for part in parts)
-    lacks = [] if isinstance(content, list) else ["/content"]
-    return Answer(
-        chat_message(parts) if isinstance(content, list) else None,
-        parts,
-        finish=finish_of(reason, called=called),
-        reason=reason,
-        usage=usage_of(document.get("usage")),
-        items=tuple(listed(content)),
-        id=document.get("id"),
-        model=document.get("model"),
-        error=error_in(document),
-        missing=(*lacks, *([] if isinstance(reason, str) else ["/stop_reason"])),
-    )
+    content = document.get("content")
+    parts = parts_of(content, KINDS, "/content", WANTED)
+    paths = ("/content", "/stop_reason")
+    return answer_of(document, content, parts, document.get("stop_reason"), paths)
 
 
 _TEXTS: Mapping[str, tuple[FragmentKind, str]] = {
@@ -136,7 +124,7 @@ def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
     elif kind == "message_stop":
         yield Fragment("end")
     elif kind not in _EVENTS:
-        yield from whole_fragments(read_reply(event), event.get("usage"))
+        yield from whole_fragments(read_reply(event), event)
 
 
 def _usage(usage: JsonValue) -> Iterator[Fragment]:

@@ -8,15 +8,15 @@ Hosted calls are run by the server itself: the item contains the result, if it i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
 
 from . import chat
-from .endings import finish_of, usage_of
 from .fields import first, get, listed, word
-from .parts import Kinds, Text, Wanted, declared, parts_of, result_of, words_of
+from .parts import Kinds, Text, Wanted, declared, missing, parts_of, result_of, words_of
 from .requests import Reading, chat_messages, results_in, whole_request
 from .values import (
     Answer,
@@ -29,7 +29,7 @@ from .values import (
     Part,
     Request,
     Result,
-    chat_message,
+    answer_of,
     whole_fragments,
 )
 from .writing import CREATED, arguments_of, calls_in, counts, pieces, thought_in
@@ -91,7 +91,7 @@ def read_message(item: object, path: str = "") -> Message:
 
 def item_parts(item: object, kind: str, path: str) -> Iterator[Part]:
     """Yield the parts of an item: a call (with its result if it is hosted), a result, a text."""
-    lacks = _missing(item, kind)
+    lacks = missing(item, WANTED.get(kind, {}))
     if kind in CALLS:
         yield from _call(item, kind, path, lacks)
     elif kind.endswith(_OUTPUT):
@@ -105,11 +105,6 @@ def item_parts(item: object, kind: str, path: str) -> Iterator[Part]:
         yield from parts_of(get(item, "content"), chat.KINDS, f"{path}/content", chat.WANTED)
     else:
         yield Part("unknown", type=kind, given=item, path=path)
-
-
-def _missing(item: object, kind: str) -> tuple[str, ...]:
-    wanted = WANTED.get(kind, {})
-    return tuple(name for name, kinds in wanted.items() if not isinstance(get(item, name), kinds))
 
 
 def _call(item: object, kind: str, path: str, lacks: tuple[str, ...]) -> Iterator[Part]:
@@ -150,28 +145,15 @@ def answers(document: Mapping[str, JsonValue]) -> bool:
 
 def read_reply(document: Mapping[str, JsonValue]) -> Answer:
     output = document.get("output")
-    items = listed(output)
-    parts = tuple(
+    parts = (
         part
-        for index, item in enumerate(items)
+        for index, item in enumerate(listed(output))
         for part in item_parts(item, word(get(item, "type")) or "message", f"/output/{index}")
     )
-    called = any(part.kind == "call" and not part.hosted for part in parts)
     details = get(document.get("incomplete_details"), "reason")
     status = document.get("status")
     reason = status if details is None or status == "completed" else details
-    return Answer(
-        chat_message(parts) if isinstance(output, list) else None,
-        parts,
-        finish=finish_of(reason, called=called),
-        reason=reason,
-        usage=usage_of(document.get("usage")),
-        items=tuple(items),
-        id=document.get("id"),
-        model=document.get("model"),
-        error=chat.error_in(document),
-        missing=() if isinstance(output, list) else ("/output",),
-    )
+    return answer_of(document, output, parts, reason, ("/output", "/status"))
 
 
 _STREAMED: Mapping[str, FragmentKind] = {
@@ -246,13 +228,10 @@ def _whole(response: JsonValue, how: str) -> Iterator[Fragment]:
     if not isinstance(response, Mapping):
         yield Fragment("odd", f"a response is an object, not {type(response).__name__}")
         return
-    if error := chat.error_in(response):
-        yield Fragment("error", f"the server reports: {error}")
-        return
-    if how == "failed":
-        yield Fragment("error", "the server reports: the response failed")
-        return
-    yield from whole_fragments(read_reply(response), response.get("usage"))
+    answer = read_reply(response)
+    if how == "failed" and answer.error is None:
+        answer = replace(answer, error="the response failed")
+    yield from whole_fragments(answer, response)
     yield Fragment("end")
 
 

@@ -16,6 +16,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.messages import Usage
 
+from .endings import error_in, finish_of, usage_of
+from .fields import first, listed
+
 ApiName: TypeAlias = Literal["chat", "responses", "messages", "gemini", "converse"]
 """OpenAI's chat completions and responses, Anthropic's messages, Google's Gemini, and the Converse
 API of Amazon's Bedrock."""
@@ -88,6 +91,38 @@ class Answer:
     error: str | None = None
     missing: tuple[str, ...] = ()
     has_others: bool = False
+
+
+USAGE = ("usage", "usageMetadata", "usage_metadata")
+_IDS = ("id", "responseId", "response_id")
+_MODELS = ("model", "modelVersion", "model_version")
+
+
+def answer_of(
+    document: Mapping[str, JsonValue],
+    output: JsonValue,
+    parts: Iterable[Part],
+    reason: JsonValue,
+    paths: tuple[str, str],
+) -> Answer:
+    """Return the answer in a document whose output has these parts; it is there if it is a list.
+    `paths` are the JSON Pointers to the output and to the finish reason.
+    """
+    found = tuple(parts)
+    called = any(part.kind == "call" and not part.hosted for part in found)
+    there = (isinstance(output, list), isinstance(reason, str))
+    return Answer(
+        chat_message(found) if there[0] else None,
+        found,
+        finish=finish_of(reason, called=called),
+        reason=reason,
+        usage=usage_of(first(document, USAGE)),
+        items=tuple(listed(output)),
+        id=first(document, _IDS),
+        model=first(document, _MODELS),
+        error=error_in(document),
+        missing=tuple(path for path, is_there in zip(paths, there, strict=True) if not is_there),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +199,21 @@ class Fragment(NamedTuple):
     has_nulls: bool = False
 
 
-def whole_fragments(answer: Answer, usage: JsonValue) -> Iterator[Fragment]:
-    """Yield what a whole answer adds to a stream, with its usage as it was written."""
+def whole_fragments(answer: Answer, document: Mapping[str, JsonValue]) -> Iterator[Fragment]:
+    """Yield what the whole answer in a document adds to a stream."""
+    if answer.error is not None:
+        yield Fragment("error", f"the server reports: {answer.error}")
+        return
     yield Fragment("whole", value=answer.message)
-    if isinstance(usage, Mapping):
+    yield from ending(answer, document)
+
+
+def ending(answer: Answer, document: Mapping[str, JsonValue]) -> Iterator[Fragment]:
+    """Yield the finish reason and the usage of an answer."""
+    if isinstance(answer.reason, str):
+        yield Fragment("finish", answer.reason)
+    if isinstance(usage := first(document, USAGE), Mapping):
         yield Fragment("usage", value=usage)
-    yield Fragment("finish", answer.reason if isinstance(answer.reason, str) else "")
 
 
 Kept: TypeAlias = Mapping[str, tuple[JsonObject, ...]]

@@ -29,8 +29,10 @@ from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import RESULT_ROLES, Usage
-from tunaeval.wire import APIS, ApiName, Part, chat
+from tunaeval.wire import chat
+from tunaeval.wire.apis import APIS
 from tunaeval.wire.parts import Kinds, ResultFields, Text, part_of, result_words, words_of
+from tunaeval.wire.values import ApiName, Part
 
 from .fields import (
     KNOWN,

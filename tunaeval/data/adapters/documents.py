@@ -29,7 +29,7 @@ from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
-from tunaeval.wire import APIS
+from tunaeval.wire.apis import APIS
 from tunaeval.wire.held import Placed, is_answer, messages_in, placed, usage_in
 
 from . import dialects, logs, traces

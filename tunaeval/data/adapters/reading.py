@@ -46,9 +46,9 @@ from tunaeval.types.conversations import (
 )
 from tunaeval.types.messages import OTHER_ROLES, Message, Usage
 from tunaeval.types.parsing import ParseResult
-from tunaeval.wire import Part
 from tunaeval.wire.parts import Kinds, parts_of, unknown_words
 from tunaeval.wire.parts import kinds_of as table_of_kinds
+from tunaeval.wire.values import Part
 
 from .fields import (
     KNOWN,

@@ -26,7 +26,6 @@ from tunaeval.files.keys import (
     of_headers,
 )
 from tunaeval.files.plain_files import is_there, seen_at
-from tunaeval.models.clients.answers import error_words
 from tunaeval.models.clients.server import Heard, Server, read_key
 from tunaeval.parsing.api import parser_for
 from tunaeval.showing import brief, counted
@@ -36,6 +35,7 @@ from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
 from tunaeval.wire.apis import APIS
+from tunaeval.wire.endings import error_words
 from tunaeval.wire.values import Answer, ApiName
 
 from .apis import ModelRequest, Refused, estimated_tokens
