@@ -50,6 +50,8 @@ def blocks_of(content: JsonValue, path: str) -> Iterator[Part]:
         kind = word(get(typed, "type"))
         known = part_of(typed, kind, KINDS.get(kind), KINDS, path=here)
         yield Part("silent", path=here) if block is None else known
+    if not isinstance(content, str | list | tuple | None):
+        yield Part("text", json_words(content), given=content, path=path)
 
 
 def _typed(block: object) -> JsonValue:

@@ -93,7 +93,7 @@ class Answer:
     has_others: bool = False
 
 
-_USAGE = ("usage", "usageMetadata", "usage_metadata")
+USAGE = ("usage", "usageMetadata", "usage_metadata")
 _IDS = ("id", "responseId", "response_id")
 _MODELS = ("model", "modelVersion", "model_version")
 
@@ -116,7 +116,7 @@ def answer_of(
         found,
         finish=finish_of(reason, called=called),
         reason=reason,
-        usage=usage_of(first(document, _USAGE)),
+        usage=usage_of(first(document, USAGE)),
         items=tuple(listed(output)),
         id=first(document, _IDS),
         model=first(document, _MODELS),
@@ -212,7 +212,7 @@ def ending(answer: Answer, document: Mapping[str, JsonValue]) -> Iterator[Fragme
     """Yield the finish reason and the usage of an answer."""
     if isinstance(answer.reason, str):
         yield Fragment("finish", answer.reason)
-    if isinstance(usage := first(document, _USAGE), Mapping):
+    if isinstance(usage := first(document, USAGE), Mapping):
         yield Fragment("usage", value=usage)
 
 

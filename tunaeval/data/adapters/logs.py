@@ -51,6 +51,7 @@ from .fields import (
     json_words,
     listed,
     merged,
+    plain,
     total_usage,
     usage_of,
     word,
@@ -77,13 +78,11 @@ def read_atif(step: object, reading: Reading) -> None:
         reading.start = reading.source + 1
     reading.has_replied |= source == "agent" and not is_copied
     reading.begin(
-        _ROLES.get(source, source),
+        _ROLES.get(source, get(step, "source")),
         # The prompt's tokens include the cached ones.
         usage=usage_of(metrics) if has_metrics and not is_copied else None,
         at=instant(get(step, "timestamp")),
     )
-    if source not in _ROLES:
-        reading.notice("unknown-role", f"the source {brief(get(step, 'source'))} is not known")
     reading.thought(word(get(step, "reasoning_content")))
     read_content(get(step, "message"), chat.KINDS, reading)
     calls = listed(get(step, "tool_calls"))
@@ -249,8 +248,7 @@ def read_sample(sample: object) -> Conversation:
     """Read a sample of a log as one conversation, named by the sample's id and epoch."""
     messages = listed(get(sample, "messages"))
     reading = Reading()
-    for reading.source, message in enumerate(messages):
-        reading.message = message
+    for message in reading.each(messages):
         read_inspect(message, reading, get(sample, "attachments"))
     given = within(reading.conversation("inspect-ai", len(messages)), "/messages")
     asked = get(sample, "input")
@@ -265,7 +263,7 @@ def read_sample(sample: object) -> Conversation:
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
         usage=total_usage(usage_of(one) for one in usages),
-        name=f"{get(sample, 'id')} (epoch {get(sample, 'epoch')})",
+        name=f"{plain(get(sample, 'id'))} (epoch {plain(get(sample, 'epoch'))})",
     )
 
 
@@ -467,7 +465,10 @@ def _read_item_call(item: object, kind: str, ended: bool, reading: Reading) -> N
         if not reading.calling:
             join_message(reading, "assistant")
         if kind == "mcp_tool_call":
-            name, arguments = f"mcp__{get(item, 'server')}__{get(item, 'tool')}", "arguments"
+            name, arguments = (
+                f"mcp__{plain(get(item, 'server'))}__{plain(get(item, 'tool'))}",
+                "arguments",
+            )
             reading.call(name, get(item, arguments), call_id)
         else:
             reading.call(kind, {key: get(item, key) for key in _CODEX["calls"][kind]}, call_id)
@@ -684,7 +685,9 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
         reply = get(called, "model_response")
         choice = next(iter(listed(get(reply, "choices"))), None)
         message = get(choice, "message")
-        known = reading.identified(get(called, "tool_call_id")) or f"event-{get(event, 'id')}"
+        known = (
+            reading.identified(get(called, "tool_call_id")) or f"event-{plain(get(event, 'id'))}"
+        )
         reading.resume(get(reply, "id"), "assistant")
         reading.thought(_reasoning(message))
         reading.text(word(first(arguments, ("thought", "final_thought"))))
@@ -700,7 +703,7 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
 def _read_observation(kind: str, event: object, reading: Reading) -> None:
     extras, text = get(event, "extras"), word(get(event, "content"))
     known = reading.identified(get(get(event, "tool_call_metadata"), "tool_call_id"))
-    known = known or f"event-{get(event, 'cause')}"
+    known = known or f"event-{plain(get(event, 'cause'))}"
     if kind == "agent_state_changed":
         if get(extras, "agent_state") == "error":
             reading.failed(word(get(extras, "reason")) or text)
@@ -724,8 +727,7 @@ def is_swe_agent(thing: object) -> bool:
 
 def read_swe_agent(thing: object) -> tuple[Conversation]:
     reading, history = Reading(), listed(get(thing, "history"))
-    for reading.source, message in enumerate(history):
-        reading.message = message
+    for message in reading.each(history):
         _read_history(message, reading)
     status = word(get(get(thing, "info"), "exit_status"))
     if status in _BROKEN:
