@@ -13,10 +13,11 @@ import pytest
 
 import tunaeval
 from tunaeval.errors import PluginClashError, PluginShapeError, UnknownNameError
-from tunaeval.registry import Registry, instance_of
+from tunaeval.registry import Registry
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.roles import Parser, Scorer
+from tunaeval.types.shapes import instance_of
 
 ROOT = str(Path(tunaeval.__file__).parents[1])
 PARSERS = "tunaeval.parsers"
@@ -30,7 +31,8 @@ mine = Reader()
 FRESH = """
 import json, sys
 from tunaeval.errors import TunaevalError
-from tunaeval.registry import Registry, instance_of
+from tunaeval.registry import Registry
+from tunaeval.types.shapes import instance_of
 from tunaeval.types.roles import Parser
 plugins = Registry("tunaeval.parsers", "parser",
                    builtins={"built-in": "base64:b64decode"}, aliases={"b64": "built-in"})

@@ -16,7 +16,7 @@ _NAMES = {
     "api.agents": "AgentClient CommandClient",
     "api.calibrating": "calibrate",
     "api.comparing": "compare",
-    "api.extensions": "registries",
+    "plugins": "registries",
     "api.matching": "expect match",
     "api.matrices": "arun_matrix run_matrix",
     "api.running": "arun run",

@@ -2,7 +2,6 @@ from .api.agents import AgentClient as AgentClient
 from .api.agents import CommandClient as CommandClient
 from .api.calibrating import calibrate as calibrate
 from .api.comparing import compare as compare
-from .api.extensions import registries as registries
 from .api.matching import expect as expect
 from .api.matching import match as match
 from .api.matrices import arun_matrix as arun_matrix
@@ -40,6 +39,7 @@ from .parsing.collect import Event as Event
 from .parsing.constraint import Constraint as Constraint
 from .parsing.constraint import constrain as constrain
 from .parsing.reader import Stream as Stream
+from .plugins import registries as registries
 from .reports.console import print_execution as print_execution
 from .reports.drift import Change as Change
 from .reports.drift import Drift as Drift

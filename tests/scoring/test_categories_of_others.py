@@ -11,8 +11,8 @@ import pytest
 import tunaeval
 from tests.scoring.categories import Doing, Fixed
 from tests.scoring.transcripts import yes
-from tunaeval.api.extensions import scorers
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.plugins import scorers
 from tunaeval.scoring import SCORERS
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import CategoryScore, ScoreResult

@@ -17,7 +17,7 @@ from tunaeval.files.reply_store import cache_in
 from tunaeval.grammar.format import Format
 from tunaeval.models.clients.cached import CachedClient
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.registry import closed, made_client
+from tunaeval.plugins import registries
 from tunaeval.runs.driving import Environment
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Ask
@@ -26,9 +26,9 @@ from tunaeval.runs.suites.loading import load_suite
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
+from tunaeval.types.third_party import closed, made_client
 
 from .agents import COMMAND, CommandClient
-from .extensions import registries
 
 P = ParamSpec("P")
 T = TypeVar("T")

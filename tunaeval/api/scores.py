@@ -20,6 +20,7 @@ from tunaeval.errors import RecordError, ToolsError, UnknownNameError, UsageErro
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.records import append, read
 from tunaeval.matching.calls import is_same_tool
+from tunaeval.plugins import scorers as known_scorers
 from tunaeval.scoring.assess import FIXED, assess, scorers_of
 from tunaeval.scoring.goal import GOAL, is_decided
 from tunaeval.scoring.history import Category, history_of
@@ -33,7 +34,6 @@ from tunaeval.types.runs import SCORES_VERSION, Expectation, ExpectedCall, Score
 from tunaeval.types.wanted import refusal, wanted_items, wanted_path, wanted_seconds
 
 from .checks import Check, Checking
-from .extensions import scorers as known_scorers
 from .matching import read_calls
 from .sessions import ScoreKeywords
 

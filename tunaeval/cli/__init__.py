@@ -114,10 +114,8 @@ def _command(argv: list[str], output: Output) -> int:
         return int(end.code or 0)
     if _configured(argv[0], arguments, output):
         return 0
-    from tunaeval.registry import exits_raised  # noqa: PLC0415 - --help must be quick
-
     # What a plug-in prints must not get between the results.
-    with redirect_stdout(output.err), exits_raised(), output.logging():
+    with redirect_stdout(output.err), output.logging():
         code: int = import_module(f".{argv[0]}", __name__).run(arguments, output)
         return code
 

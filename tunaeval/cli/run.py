@@ -17,7 +17,6 @@ from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.files.plain_files import is_there
 from tunaeval.models.clients.replay import ReplayClient, write_recording
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.registry import closed
 from tunaeval.reports.console import Live, show
 from tunaeval.reports.files import try_to_write
 from tunaeval.reports.json import json_text, summary_object
@@ -32,6 +31,7 @@ from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Scenario, Suite
+from tunaeval.types.third_party import closed
 
 from .budget import TOO_MANY_FAILURES, is_empty, is_over
 from .clients import ClientChoice, make_client, reached_by

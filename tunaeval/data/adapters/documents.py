@@ -22,13 +22,14 @@ from typing import NamedTuple, cast
 
 from tunaeval.errors import UsageError
 from tunaeval.parsing.sse import choice_order
-from tunaeval.registry import Registry, instance_of, raised, returned
+from tunaeval.registry import Registry, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
+from tunaeval.types.shapes import instance_of
 from tunaeval.types.wanted import wanted_name
 
 from . import dialects, logs, traces

@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 
 from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
 from tunaeval.matching.calls import is_forbidden, match
-from tunaeval.registry import Registry, head, is_async, shown, who, words_of, words_with_place
+from tunaeval.registry import Registry, shown, who, words_of, words_with_place
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Changes, Snapshot, Workspace
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
 from tunaeval.types.copies import copied
 from tunaeval.types.runs import CheckRecord
+from tunaeval.types.shapes import head, is_async
 from tunaeval.types.tasks import (
     AbsentCheck,
     AnswerCheck,
