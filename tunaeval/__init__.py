@@ -64,6 +64,7 @@ _NAMES = {
     "tools.tool_prompts": "ToolPrompt read_tool_prompt",
     "tools.workspace.space": "Workspace",
     "tools.workspace.toolbox": "workspace_tools",
+    "tools.wrapper": "record_runs",
     "types.calls": "Repair Span ToolCall ToolSpec Tools",
     "types.conversations": "Conversation",
     "types.parsing": "Diagnosis ParseResult",

@@ -80,6 +80,7 @@ from .tools.tool_prompts import ToolPrompt as ToolPrompt
 from .tools.tool_prompts import read_tool_prompt as read_tool_prompt
 from .tools.workspace.space import Workspace as Workspace
 from .tools.workspace.toolbox import workspace_tools as workspace_tools
+from .tools.wrapper import record_runs as record_runs
 from .types.calls import Repair as Repair
 from .types.calls import Span as Span
 from .types.calls import ToolCall as ToolCall

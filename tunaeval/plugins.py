@@ -24,6 +24,7 @@ from tunaeval.reports import WRITERS
 from tunaeval.runs.grading.grades import checks
 from tunaeval.scoring import SCORERS
 from tunaeval.scoring.assess import is_weight
+from tunaeval.tools.frameworks import wrappers
 from tunaeval.tools.success import classifiers
 from tunaeval.types.roles import Client, Scorer, Writer
 from tunaeval.types.shapes import instance_of, maker_of
@@ -68,7 +69,7 @@ def registries() -> dict[str, Registry[Any]]:
         >>> sorted(tunaeval.registries())
         ['adapters', 'checks', 'classifiers', 'clients', 'parsers', 'scorers', 'writers']
     """
-    every = (formats, scorers, clients, writers, classifiers, checks, adapters)
+    every = (formats, scorers, clients, writers, classifiers, checks, adapters, wrappers)
     return {one.group.rpartition(".")[2]: one for one in every}
 
 

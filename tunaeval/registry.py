@@ -216,6 +216,14 @@ class Registry(Generic[T]):
         """Return all names except aliases, sorted, without importing anything."""
         return tuple(sorted({*self._builtins, *self._added, *self._entry_points()}))
 
+    def in_turn(self) -> Iterator[str]:
+        """Yield the names in the order in which things are asked whether something is theirs: what
+        was added in code, the latest first, then plug-ins by name, then built-ins.
+        """
+        yield from reversed([*self._added])
+        yield from sorted(self._entry_points())
+        yield from self._builtins
+
     def aliases(self) -> dict[str, str]:
         """Return the full name for each alias."""
         return dict(self._aliases)

@@ -87,7 +87,17 @@ class Recorder(Protocol):
 
 @runtime_checkable
 class ToolWrapper(Protocol):
-    """Returns a copy of a tool that behaves the same, and reports each run to a recorder."""
+    """Wraps the tools of one framework (group `tunaeval.wrappers`); functions need none.
+
+    `fits` says whether a tool is one of the framework's. `wrap` returns a copy that behaves the
+    same, and reports each run to the recorder: `tunaeval.record_runs` wraps the function that the
+    tool runs. A method `runs(tool)` may return the callables in which a recorder is found, so that
+    a tool that is recorded already is not wrapped again.
+    """
+
+    name: str
+
+    def fits(self, tool: AnyTool) -> bool: ...
 
     def wrap(self, tool: AnyTool, recorder: Recorder) -> AnyTool: ...
 
