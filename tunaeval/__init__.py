@@ -20,7 +20,7 @@ _NAMES = {
     "api.matching": "expect match",
     "api.matrices": "arun_matrix run_matrix",
     "api.running": "arun run",
-    "api.scores": "ascore read_scores score",
+    "api.scores": "ascore history read_scores score",
     "api.sessions": "ScoringSession scoring_session",
     "api.switches": "from_environment",
     "data.adapters.documents": "read_conversation read_conversations",
@@ -35,8 +35,8 @@ _NAMES = {
     "models.endpoint.apis": "ModelRequest",
     "models.endpoint.cassettes": "cassette_report",
     "models.endpoint.serving": "ModelEndpoint model_endpoint",
-    "parsing.api": "formats instructions parse parse_levels parse_many parse_message qwen25"
-    " render stream",
+    "parsing.api": "formats instructions parse parse_levels parse_many parse_message"
+    " parser_for qwen25 render stream",
     "parsing.collect": "Event",
     "parsing.constraint": "Constraint constrain",
     "parsing.reader": "Stream",
@@ -50,10 +50,11 @@ _NAMES = {
     "runs.options": "RunOptions",
     "runs.rescore": "Rescored rescore",
     "runs.rescore_bfcl": "BfclModel rescore_bfcl",
-    "runs.runner": "AsyncHarness",
+    "runs.runner": "AsyncHarness SuiteRun",
     "runs.suites.check": "check_suite",
     "runs.suites.loading": "load_suite suite_names",
     "scoring.judging.judge": "Judge",
+    "scoring.scorers": "scorer",
     "scoring.settings": "ScoreSettings",
     "tools.answering": "call_id",
     "tools.executor": "Backoff Executor ToolResult execute",
@@ -67,6 +68,7 @@ _NAMES = {
     "tools.wrapper": "record_runs",
     "types.calls": "Repair Span ToolCall ToolSpec Tools",
     "types.conversations": "Conversation",
+    "types.figures": "CategoryScore",
     "types.parsing": "Diagnosis ParseResult",
 }
 """Every module with public names, and these names."""

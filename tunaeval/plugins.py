@@ -22,11 +22,10 @@ from tunaeval.parsing.api import formats
 from tunaeval.registry import Entry, Registry, in_order, not_imported
 from tunaeval.reports import WRITERS
 from tunaeval.runs.grading.grades import checks
-from tunaeval.scoring import SCORERS
-from tunaeval.scoring.assess import is_weight
+from tunaeval.scoring.scorers import scorers
 from tunaeval.tools.frameworks import wrappers
 from tunaeval.tools.success import classifiers
-from tunaeval.types.roles import Client, Scorer, Writer
+from tunaeval.types.roles import Client, Writer
 from tunaeval.types.shapes import instance_of, maker_of
 from tunaeval.workers import end_group, in_daemon
 
@@ -40,20 +39,6 @@ _CLIENTS = {
     "scripted": "tunaeval.models.clients.scripted:ScriptedClient",
 }
 
-_no_scorer = instance_of(Scorer)
-
-
-def _scorer_fault(thing: Any) -> str | None:
-    """Return what is wrong with a scorer's shape, else with its weight, else None."""
-    if fault := _no_scorer(thing):
-        return fault
-    weight = thing.weight
-    return None if is_weight(weight) else f"its weight is {weight!r:.60}; wanted a number from 0 up"
-
-
-scorers: Registry[Scorer] = Registry(
-    "tunaeval.scorers", "scoring category", builtins=SCORERS, check=_scorer_fault
-)
 clients: Registry[Any] = Registry(  # each thing makes a Client: a class, or a callable
     "tunaeval.clients", "client", builtins=_CLIENTS, check=maker_of(Client)
 )

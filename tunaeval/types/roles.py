@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from .calls import Tools
     from .conversations import Checked
     from .exchange import AgentRun, AgentTask, Reply, Request
+    from .history import History
     from .messages import Message, ToolExecution
     from .parsing import Level, ParseResult
-    from .runs import CategoryScore, Report, Suite
+    from .runs import Report, Suite
 
 AnyTool: TypeAlias = Any
 """A function, a coroutine function, or a framework's tool object."""
@@ -70,12 +71,16 @@ class Adapter(Protocol):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """A scoring category (group `tunaeval.scorers`)."""
+    """A scoring category (group `tunaeval.scorers`); a function of a history is one, too.
+
+    `score` may be a coroutine function. It returns True or False, a number from 0 to 1, a
+    `CategoryScore`, or None if the category does not apply.
+    """
 
     name: str
     weight: float
 
-    async def score(self, transcript: Transcript) -> CategoryScore: ...
+    def score(self, history: History) -> Any: ...
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import SupportsFloat
 
 from tunaeval.registry import Check
@@ -12,8 +12,10 @@ _KINDS: dict[str, type] = {"str": str, "float": SupportsFloat}
 """The class that an attribute's value must have, by the annotation in the protocol."""
 
 
-def instance_of(role: type) -> Check:
-    """Return a check that a thing has a protocol's attributes and methods."""
+def instance_of(role: type, either: Collection[str] = ()) -> Check:
+    """Return a check that a thing has a protocol's attributes and methods; those of `either` may be
+    coroutine functions or not.
+    """
 
     def check(thing: object) -> str | None:
         if isinstance(thing, type):
@@ -21,7 +23,7 @@ def instance_of(role: type) -> Check:
         missing = [name for name in _attributes(role) if not hasattr(thing, name)]
         if missing:
             return f"{_called(thing)} has no {' and no '.join(missing)}; wanted {_outline(role)}"
-        return _attribute_fault(thing, role) or _method_fault(thing, role, bound=True)
+        return _attribute_fault(thing, role) or _method_fault(thing, role, either, bound=True)
 
     return check
 
@@ -32,7 +34,7 @@ def maker_of(role: type) -> Check:
     def check(thing: object) -> str | None:
         if not callable(thing):
             return f"{_called(thing)} cannot be called; wanted what makes {_outline(role)}"
-        return _method_fault(thing, role, bound=False) if isinstance(thing, type) else None
+        return _method_fault(thing, role, (), bound=False) if isinstance(thing, type) else None
 
     return check
 
@@ -63,23 +65,30 @@ def _attribute_fault(thing: object, role: type) -> str | None:
     return None
 
 
-def _method_fault(thing: object, role: type, *, bound: bool) -> str | None:
+def _method_fault(thing: object, role: type, either: Collection[str], *, bound: bool) -> str | None:
     for name, wanted in _methods(role).items():
         found = getattr(thing, name, None)
         if not callable(found):
             return f"{_called(thing)} has no method {name}; wanted {head(name, wanted)}"
-        fault = _signature_fault(found, wanted, has_self=not bound and inspect.isfunction(found))
+        kind = None if name in either else is_async(wanted)
+        fault = _signature_fault(
+            found, wanted, kind, has_self=not bound and inspect.isfunction(found)
+        )
         if fault:
             return f"{fault}: {head(name, found)}; wanted {head(name, wanted)}"
     return None
 
 
 def _signature_fault(
-    found: Callable[..., object], wanted: Callable[..., object], *, has_self: bool
+    found: Callable[..., object],
+    wanted: Callable[..., object],
+    awaited: bool | None,
+    *,
+    has_self: bool,
 ) -> str | None:
     """Return why `found` cannot be called as the protocol's method `wanted` is, else None."""
-    if is_async(wanted) != is_async(found):
-        return "it is not async" if is_async(wanted) else "it is async"
+    if awaited is not None and awaited != is_async(found):
+        return "it is not async" if awaited else "it is async"
     parameters = list(inspect.signature(wanted).parameters.values())[1:]
     keyword = {p.name: None for p in parameters if p.kind is p.KEYWORD_ONLY}
     positional = [None] * (len(parameters) - len(keyword) + has_self)

@@ -382,9 +382,9 @@ class Judged:
     verdicts: dict[str, CategoryScore]
     """The verdicts on one transcript, which all of `names` share."""
 
-    async def score(self, transcript: Transcript) -> CategoryScore:
+    async def score(self, history: Transcript) -> CategoryScore:
         if not self.verdicts:
-            self.verdicts |= await self.judge.judge(transcript, names=self.names)
+            self.verdicts |= await self.judge.judge(history, names=self.names)
         return self.verdicts[self.name]
 
 
