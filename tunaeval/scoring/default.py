@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tunaeval.showing import counted
-from tunaeval.types.history import CallRecord
+from tunaeval.types.history import HistoryCall
 
 from .goal import closing_calls, work_of
 from .history import Category, CategoryFinding, Counts, SettledHistory, where
@@ -38,7 +38,7 @@ def counts_of(history: SettledHistory) -> Counts:
     return Counts(len(runs), worked, failed, dangling, len(retried(history)))
 
 
-def _ended(runs: Sequence[CallRecord]) -> tuple[int, int]:
+def _ended(runs: Sequence[HistoryCall]) -> tuple[int, int]:
     """Return how many calls worked and how many failed; those without a result are neither."""
     ends = [run.worked for run in runs if not run.dangles]
     return sum(ends), len(ends) - sum(ends)

@@ -24,7 +24,7 @@ from tunaeval.matching.calls import Verdict, is_forbidden, match, without_calls
 from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import counted
 from tunaeval.types.calls import ToolCall
-from tunaeval.types.history import CallRecord
+from tunaeval.types.history import HistoryCall
 from tunaeval.types.messages import Message
 from tunaeval.types.runs import Expectation, ExpectedCall
 
@@ -43,7 +43,7 @@ class Made(NamedTuple):
 
     call: ToolCall
     how: str = ""
-    run: CallRecord | None = None
+    run: HistoryCall | None = None
     evidence: tuple[int, ...] = ()
     worked: bool = False
 
@@ -259,14 +259,14 @@ def _last_word(messages: Sequence[Message]) -> int | None:
     return None
 
 
-def closing_calls(history: SettledHistory) -> list[CallRecord]:
+def closing_calls(history: SettledHistory) -> list[HistoryCall]:
     """Return the last step's calls of completion tools, which claim that the task is done."""
     ends = history.settings.completion_tools
     last = history.calls[-1].batch if history.calls else 0
     return [run for run in history.calls if run.batch == last and run.tool in ends]
 
 
-def work_of(history: SettledHistory) -> Iterator[CallRecord]:
+def work_of(history: SettledHistory) -> Iterator[HistoryCall]:
     """Yield the calls of tools that neither plan nor claim that the task is done."""
     ends, planners = history.settings.completion_tools, history.settings.planners
     return (run for run in history.calls if run.tool not in ends and run.tool not in planners)

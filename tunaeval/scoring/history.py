@@ -33,7 +33,7 @@ import orjson
 from tunaeval.tools.success import INTERRUPTED, Success, returned
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.conversations import results_of
-from tunaeval.types.history import CallRecord, History
+from tunaeval.types.history import History, HistoryCall
 from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore
@@ -60,7 +60,7 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
     results = results_of(messages)
     calls = [(index, call) for index, message in enumerate(messages) for call in message.tool_calls]
     joined = join(transcript.executions, [call for _, call in calls])
-    made: list[CallRecord] = []
+    made: list[HistoryCall] = []
     batch, before, answered = -1, -1, -1
     for number, (index, call) in enumerate(calls):
         waiting = results.get(call.id)
@@ -76,7 +76,7 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
         success = success if call.name.strip() else _NAMELESS  # whatever it got as its result
         ended = success or _UNKNOWN
         made.append(
-            CallRecord(
+            HistoryCall(
                 call.name, call.arguments, _key(call), batch, index, call.id,
                 None if success is None else success.ok, ended.reason or None, ended.error,
                 None if execution is None else execution.duration_seconds,
@@ -274,7 +274,7 @@ class Counts(NamedTuple):
     doubtful: int = 0
 
 
-def where(calls: Iterable[CallRecord]) -> tuple[int, ...]:
+def where(calls: Iterable[HistoryCall]) -> tuple[int, ...]:
     """Return these calls' message indices: of the result if there is one, else of the call."""
     found = {one.message if one.result_message is None else one.result_message for one in calls}
     return tuple(sorted(found))

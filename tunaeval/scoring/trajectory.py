@@ -15,7 +15,7 @@ from typing import TypeAlias
 from tunaeval.matching.calls import Verdict
 from tunaeval.parsing.repair.schema import fit
 from tunaeval.types.calls import Tools
-from tunaeval.types.history import CallRecord
+from tunaeval.types.history import HistoryCall
 from tunaeval.types.runs import Expectation
 
 from .goal import made_of, matched
@@ -24,7 +24,7 @@ from .history import Category, CategoryFinding, SettledHistory, where
 LONGEST_CYCLE = 6
 """The most steps in a cycle."""
 
-Batch: TypeAlias = list[CallRecord]
+Batch: TypeAlias = list[HistoryCall]
 
 
 def batches(history: SettledHistory) -> Iterator[Batch]:
@@ -39,11 +39,11 @@ def _all_differ(history: SettledHistory) -> bool:
     return len({run.key for run in history.calls}) == len(history.calls)
 
 
-def retried(history: SettledHistory) -> list[CallRecord]:
+def retried(history: SettledHistory) -> list[HistoryCall]:
     """Return the calls that repeat a failed call, no matter what was called in between."""
     if _all_differ(history):
         return []
-    found: list[CallRecord] = []
+    found: list[HistoryCall] = []
     failed: set[str] = set()
     for batch in batches(history):
         found += [run for run in batch if run.key in failed]
@@ -52,7 +52,7 @@ def retried(history: SettledHistory) -> list[CallRecord]:
     return found
 
 
-def looping(history: SettledHistory) -> list[CallRecord]:
+def looping(history: SettledHistory) -> list[HistoryCall]:
     """Return the calls that repeat others with the same answer: within one step, or in a cycle.
 
     A cycle is a series of up to `LONGEST_CYCLE` steps whose calls and answers all come again.
@@ -77,7 +77,7 @@ def looping(history: SettledHistory) -> list[CallRecord]:
     ]
 
 
-def _doubles(step: Batch) -> list[CallRecord]:
+def _doubles(step: Batch) -> list[HistoryCall]:
     """Return the calls of one step that equal an earlier call of it and got the same answer."""
     seen: set[tuple[str, str | None]] = set()
     found = []
@@ -135,7 +135,7 @@ def _argument_validity(history: SettledHistory) -> CategoryFinding:
     )
 
 
-def _fault(run: CallRecord, tools: Tools) -> str:
+def _fault(run: HistoryCall, tools: Tools) -> str:
     """Return why a call's original arguments do not fit its tool, or the empty string."""
     spec = tools.get(run.tool)
     if spec is None:

@@ -10,7 +10,7 @@ from .messages import ToolExecution
 from .roles import Transcript
 
 
-class CallRecord(NamedTuple):
+class HistoryCall(NamedTuple):
     """A call of a transcript and how it ended, in the words of a `ToolExecution`.
 
     `ok`, `ok_reason` and `error` are None for a call without a result, and `duration_seconds` if
@@ -67,6 +67,6 @@ class History(Transcript):
     no call, by their start; `notes` say what could not be matched. The rest is as in `Transcript`.
     """
 
-    calls: tuple[CallRecord, ...] = ()
+    calls: tuple[HistoryCall, ...] = ()
     uncalled: tuple[ToolExecution, ...] = ()
     notes: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ from tunaeval.files.records import encode
 from tunaeval.scoring.history import history_of
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.history import CallRecord
+from tunaeval.types.history import HistoryCall
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript
 from tunaeval.types.wanted import wanted_count
@@ -283,7 +283,7 @@ def _call(tool: str, arguments: JsonValue, shown: Shown) -> tuple[JsonObject, in
     return {"tool": name, "arguments": kept if cut else value}, cut + name_cut
 
 
-def _ended(call: CallRecord) -> str:
+def _ended(call: HistoryCall) -> str:
     if call.dangles:
         return "without a result"
     return "well" if call.ok else f"in failure ({call.ok_reason})"
