@@ -22,6 +22,7 @@ from tunaeval.parsing.api import formats
 from tunaeval.registry import Entry, Registry, in_order, not_imported
 from tunaeval.reports import WRITERS
 from tunaeval.runs.grading.grades import checks
+from tunaeval.runs.harnesses import harnesses
 from tunaeval.scoring.scorers import scorers
 from tunaeval.tools.frameworks import wrappers
 from tunaeval.tools.success import classifiers
@@ -51,10 +52,10 @@ def registries() -> dict[str, Registry[Any]]:
     """Return the registries by the last word of their entry-point group.
 
     Examples:
-        >>> sorted(tunaeval.registries())
-        ['adapters', 'checks', 'classifiers', 'clients', 'parsers', 'scorers', 'writers']
+        >>> tunaeval.registries()["writers"].names()[:3]
+        ('csv', 'html', 'json')
     """
-    every = (formats, scorers, clients, writers, classifiers, checks, adapters, wrappers)
+    every = (formats, scorers, clients, writers, classifiers, checks, adapters, wrappers, harnesses)
     return {one.group.rpartition(".")[2]: one for one in every}
 
 

@@ -139,7 +139,13 @@ class Agent(Protocol):
 
 @runtime_checkable
 class Harness(Protocol):
-    """Runs a suite with a client and a parser, and returns the report."""
+    """Runs a suite with a client and a parser, and returns the report.
+
+    The group `tunaeval.harnesses` has what makes one: a class or a function. It is called with
+    those of `options`, `out`, `resume`, `retry_failures`, `take_over`, `environment`, `on_result`
+    and `budget` that its parameters name. If it does not name `out`, tunaeval stores the report
+    that `run` returns, so that a process that is killed before that has lost it.
+    """
 
     async def run(self, suite: Suite, client: Client, parser: Parser) -> Report: ...
 
