@@ -124,6 +124,8 @@ def test_everything_it_brings_is_found(acme: Environment) -> None:
             ("classifiers", "acme-polite"),
             ("checks", "acme-no-call-twice"),
             ("adapters", "acme-langsmith"),
+            ("wrappers", "acme-gadgets"),
+            ("harnesses", "acme-backwards"),
         )
     }
 
