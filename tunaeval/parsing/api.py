@@ -350,6 +350,11 @@ def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 
     """Return the parser with that name (built-in or a plug-in), or that of the given format.
 
     A third-party parser is wrapped, so that all its errors are `PluginError`.
+
+    Examples:
+        >>> text = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>'
+        >>> tunaeval.parser_for("hermes").parse(text).calls[0].name
+        'ls'
     """
     if isinstance(format, str):
         if (reader := _READERS.get(format)) is not None:

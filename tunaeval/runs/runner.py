@@ -89,6 +89,15 @@ class SuiteRun:
     machine has locked the directory. Runs that share the semaphore `turns` wait for each other's
     scenarios. When `budget` is spent, by these `prices` of a million tokens, no further scenario is
     asked.
+
+    Examples:
+        >>> import asyncio
+        >>> from tunaeval import ScriptedClient
+        >>> suite, parser = tunaeval.load_suite("smoke"), tunaeval.parser_for("auto")
+        >>> client = ScriptedClient(["I cannot."])
+        >>> run = tunaeval.SuiteRun(suite, client, parser, tunaeval.RunOptions(attempts=1))
+        >>> asyncio.run(run.run_one(0, 1)).outcome
+        'no_call'
     """
 
     def __init__(
