@@ -211,7 +211,7 @@ def test_a_wrong_name_or_weight_is_refused(name: Any, weight: Any, said: str) ->
     with pytest.raises(UsageError, match=said):
         tunaeval.scorer(name, weight=weight)
     with pytest.raises(UsageError, match="no function"):
-        tunaeval.scorer("x")(3)  # type: ignore[arg-type]
+        tunaeval.scorer("x")(3)  # type: ignore[arg-type]  # it is refused
 
 
 def test_a_history_has_each_call_in_the_words_of_an_execution() -> None:

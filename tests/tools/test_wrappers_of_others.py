@@ -120,6 +120,6 @@ def test_one_that_does_not_wrap_is_a_plug_ins_error(
 
 def test_the_shape_of_a_wrapper_is_checked_when_it_is_added(known: Registry[ToolWrapper]) -> None:
     with pytest.raises(PluginShapeError, match="has no name"):
-        known.add("odd", object())  # type: ignore[arg-type]
+        known.add("odd", object())  # type: ignore[arg-type]  # it is refused
     with pytest.raises(PluginShapeError, match="wanted an instance"):
-        known.add("gadget", GadgetWrapper)  # type: ignore[arg-type]
+        known.add("gadget", GadgetWrapper)  # type: ignore[arg-type]  # it is refused

@@ -54,8 +54,11 @@ def test_few_calls_score_high() -> None:
 
 
 def test_a_gadget_is_recorded() -> None:
+    def bore(depth: int) -> str:
+        return f"{depth} cm"
+
     recorder = tunaeval.Recorder()
-    drill = tunaeval.wrap_tool(Gadget("drill", lambda depth: f"{depth} cm"), recorder)
+    drill = tunaeval.wrap_tool(Gadget("drill", bore), recorder)
     assert tunaeval.wrap_tool(drill, recorder) is drill
     assert drill.job(depth=3) == "3 cm"
     (run,) = recorder.executions
