@@ -27,10 +27,10 @@ from tunaeval.files.plain_files import is_there
 from tunaeval.files.records import call_words, decode, encode
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parse, parse_message, parser_for, sole_parser_for
-from tunaeval.registry import guarded
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, Repair, Span, Tools
 from tunaeval.types.parsing import Diagnosis, Level, ParseResult
+from tunaeval.types.third_party import guarded
 from tunaeval.workers import spread
 
 from .output import Output
