@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from tunaeval.errors import UsageError
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.messages import Usage
 
@@ -221,7 +222,7 @@ Kept: TypeAlias = Mapping[str, tuple[JsonObject, ...]]
 
 
 def _unwritten(*_: object) -> Any:
-    raise NotImplementedError("this API is only read")
+    raise UsageError("this API is only read; no endpoint serves it")
 
 
 @dataclass(frozen=True, slots=True)
