@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from tunaeval.errors import UsageError
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.messages import Usage
 
@@ -222,7 +221,7 @@ Kept: TypeAlias = Mapping[str, tuple[JsonObject, ...]]
 
 
 def _unwritten(*_: object) -> Any:
-    raise UsageError("this API is only read; no endpoint serves it")
+    raise TypeError("this API is only read; nothing serves it")
 
 
 @dataclass(frozen=True, slots=True)
